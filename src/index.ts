@@ -1,6 +1,6 @@
 /** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
 import { dirname, resolve } from 'node:path';
-import { formatDiagnostics } from './base/document/facts.ts';
+import { formatFindings } from './base/document/facts.ts';
 import { loadGeneration, type Advise, type Generation } from './service/generation/generation.ts';
 import {
   applyPolicy,
@@ -61,9 +61,9 @@ export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
       throwIfFailed(await applyPolicy(await runCase(golden, engine), policy)),
     );
   }
-  for (const diagnostic of found.diagnostics) {
-    options.test(`${diagnostic.code} in ${diagnostic.at?.source.file ?? 'the cases'}`, () => {
-      throw new Error(formatDiagnostics([diagnostic]));
+  for (const finding of found.findings) {
+    options.test(`${finding.code} in ${finding.at?.source.file ?? 'the cases'}`, () => {
+      throw new Error(formatFindings([finding]));
     });
   }
 }
@@ -82,8 +82,8 @@ async function loadOrThrow(config: string, sandbox: Sandbox): Promise<Generation
     advise: lazyAdvice,
     mayLoadPlugins,
   };
-  const { generation, diagnostics } = await loadGeneration(config, options);
-  if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
+  const { generation, findings } = await loadGeneration(config, options);
+  if (generation === undefined) throw new Error(formatFindings(findings));
   return generation;
 }
 

@@ -113,7 +113,7 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'authoring/golden/case-hints.ts',
   'authoring/golden/reporters.ts',
   'base/document/edit-document.ts',
-  'base/document/format-diagnostics.ts',
+  'base/document/format-findings.ts',
   'base/document/print-sarif.ts',
   'base/finding.ts',
   'engine/config/openclaw/import.ts',

@@ -1,6 +1,6 @@
 /**
  * Request-time errors. Each code has one status and one title; `server/` turns a thrown `HookError` into the
- * problem+json answer (RFC 9457). Findings in operator files are diagnostics (`document/`), never these.
+ * problem+json answer (RFC 9457). What is wrong in operator files is a finding (`document/`), never these.
  */
 export const HOOK_ERRORS = {
   invalid_json: { status: 400, title: 'Body is not valid JSON' },

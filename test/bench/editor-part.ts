@@ -23,7 +23,7 @@ export const editorPart: Part = {
       const judge = async (isFresh: boolean): Promise<{ readonly ms: number; readonly found: number }> => {
         const startedAt = performance.now();
         let found = 0;
-        for await (const { diagnostics } of project.load(open, isFresh)) found = diagnostics.length;
+        for await (const { findings } of project.load(open, isFresh)) found = findings.length;
         return { ms: performance.now() - startedAt, found };
       };
       const first = await judge(true);

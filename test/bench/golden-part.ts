@@ -20,12 +20,12 @@ export const goldenPart: Part = {
     try {
       await cp(join(root, 'transforms'), join(folder, 'transforms'), { recursive: true });
       await writeFile(join(folder, 'sluice.yaml'), CONFIG);
-      const { generation, diagnostics } = await loadGeneration(join(folder, 'sluice.yaml'), {
+      const { generation, findings } = await loadGeneration(join(folder, 'sluice.yaml'), {
         env: {},
         needSecrets: false,
         sandbox,
       });
-      if (generation === undefined) throw new Error(JSON.stringify(diagnostics));
+      if (generation === undefined) throw new Error(JSON.stringify(findings));
       const engine = createGoldenEngine(generation);
       const rows: Row[] = [];
       for (const [path, aimSeconds] of [

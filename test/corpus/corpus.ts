@@ -114,7 +114,7 @@ async function ofPayloads(): Promise<readonly string[]> {
     const samples = payloads.map((each) => ({ request: requestOf(each), from: nameOf(each) }));
     const nowhere = { samplesDir: '/nowhere', casesDir: '/nowhere' };
     const sampled = await findInSamples(nowhere, bench.generation, samples);
-    const found = [...bench.diagnostics, ...sampled.diagnostics].map(
+    const found = [...bench.findings, ...sampled.findings].map(
       ({ code, message }) => `check ${code}: ${printSentence(message)}`,
     );
     for (const each of payloads) found.push(...(await saidOf(requestOf(each), nameOf(each), bench)));

@@ -21,10 +21,10 @@ export async function check(folder: string): Promise<readonly Finding[]> {
   const names = await readdir(folder);
   const named = NAMED[basename(folder)];
   const name = named ?? names.find((file) => /^(?:sluice|openclaw)\./.test(file));
-  const { diagnostics } = await loadConfig(name === undefined ? undefined : join(folder, name), {
+  const { findings } = await loadConfig(name === undefined ? undefined : join(folder, name), {
     env,
     needSecrets: true,
     cwd: folder,
   });
-  return diagnostics;
+  return findings;
 }

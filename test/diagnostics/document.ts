@@ -52,8 +52,6 @@ export async function check(folder: string): Promise<readonly Finding[]> {
 }
 
 async function checkFile(file: string, cwd: string): Promise<readonly Finding[]> {
-  const { document, diagnostics } = await readDocument(file, { cwd });
-  return document === undefined
-    ? diagnostics
-    : [...diagnostics, ...validate(document.root, sample).diagnostics];
+  const { document, findings } = await readDocument(file, { cwd });
+  return document === undefined ? findings : [...findings, ...validate(document.root, sample).findings];
 }

@@ -36,7 +36,7 @@ export async function check(folder: string): Promise<readonly Finding[]> {
   const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     const options = { env, needSecrets: false, dev: true, sandbox, advise, mayLoadPlugins: () => true };
-    return (await loadGeneration(join(folder, 'sluice.yaml'), options)).diagnostics;
+    return (await loadGeneration(join(folder, 'sluice.yaml'), options)).findings;
   } finally {
     await sandbox.stop();
   }

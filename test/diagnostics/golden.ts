@@ -14,5 +14,5 @@ export const codes = [
 
 /** Reads the golden cases in the folder. */
 export async function check(folder: string): Promise<readonly Finding[]> {
-  return (await findCases(folder)).diagnostics;
+  return (await findCases(folder)).findings;
 }

@@ -34,7 +34,7 @@ export async function check(folder: string): Promise<readonly Finding[]> {
 const HOOK_KEYS = { allowFromRequest: false, allowedPrefixes: ['hook:'] };
 
 async function checkFolder(folder: string): Promise<readonly Finding[]> {
-  const { diagnostics, subjects } = await loadMappings({
+  const { findings, subjects } = await loadMappings({
     inline: (await readInline(join(folder, 'openclaw.json5'), folder)).map((value) => ({
       value,
       dialect: 'openclaw' as const,
@@ -59,7 +59,7 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
         ? 'expected an id such as C0123456'
         : undefined,
   });
-  return advise(diagnostics, subjects);
+  return advise(findings, subjects);
 }
 
 /** Texts with the form of other credentials, none of which is one. */

@@ -26,9 +26,9 @@ export async function check(folder: string): Promise<readonly Finding[]> {
   const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     const options = { env: {}, needSecrets: false, dev: true, sandbox, advise };
-    const { generation, diagnostics } = await loadGeneration(file, options);
-    if (generation === undefined) return diagnostics;
-    return (await findInSamples(sampleFolders(generation.config), generation)).diagnostics;
+    const { generation, findings } = await loadGeneration(file, options);
+    if (generation === undefined) return findings;
+    return (await findInSamples(sampleFolders(generation.config), generation)).findings;
   } finally {
     await sandbox.stop();
   }

@@ -76,9 +76,9 @@ async function checkOnce(folder: string): Promise<readonly Finding[]> {
       types === 'with-compiler'
         ? { configDir: resolve('.'), cwd: folder }
         : { configDir: join(lonely, 'config'), cwd: lonely, sluiceDir: lonely };
-    const { diagnostics } = await typecheckTransforms(dir, refs, search);
+    const { findings } = await typecheckTransforms(dir, refs, search);
     rmSync(lonely, { recursive: true });
-    return diagnostics;
+    return findings;
   }
   const sandbox = missing === 'workers' ? openSandbox() : shared;
   const node = process.execPath;
@@ -86,12 +86,12 @@ async function checkOnce(folder: string): Promise<readonly Finding[]> {
     if (large !== undefined) writeFileSync(join(dir, large), JSON.stringify({ text: 'x'.repeat(1_100_000) }));
     if (missing === 'workers') await sandbox.stop();
     if (missing === 'loader') process.execPath = '/nowhere/node';
-    const { diagnostics, subjects, release } = await sandbox.loadTransforms(dir, refs, {
+    const { findings, subjects, release } = await sandbox.loadTransforms(dir, refs, {
       cwd: folder,
       isLookedAt: true,
     });
     release();
-    return advise(diagnostics, subjects);
+    return advise(findings, subjects);
   } finally {
     process.execPath = node;
     if (large !== undefined) rmSync(join(dir, large));

@@ -11,7 +11,7 @@ import type { AnyLook, AnyRule } from '../../src/authoring/advice/rule.ts';
 import { LOOKS, RULES } from '../../src/authoring/advice/rules.ts';
 import { LINE_RULES } from '../../src/authoring/advice/rules/yaml-syntax.ts';
 import type { Finding } from '../../src/base/document/document.ts';
-import { formatDiagnostics } from '../../src/base/document/facts.ts';
+import { formatFindings } from '../../src/base/document/facts.ts';
 import { type FindingCase, readFindingPages, writeCase } from '../support/finding-pages.ts';
 import * as config from './config.ts';
 import * as document from './document.ts';
@@ -42,7 +42,7 @@ async function outcome(
   const edits = found.map(({ code, edit, also = [] }) =>
     [edit, ...also].map((one) => `${code} ${String(one?.at.start)} ${String(one?.text)}`).join(),
   );
-  return { text: `${formatDiagnostics(found)}\n${edits.join('\n')}`, codes: found.map(({ code }) => code) };
+  return { text: `${formatFindings(found)}\n${edits.join('\n')}`, codes: found.map(({ code }) => code) };
 }
 
 const cases: {

@@ -225,9 +225,9 @@ interface Loaded {
 async function load(value: object): Promise<Loaded> {
   const file = join(folder, 'sluice.json');
   writeFileSync(file, JSON.stringify(value));
-  const { config, diagnostics } = await loadConfig(file, { env: {}, needSecrets: true });
+  const { config, findings } = await loadConfig(file, { env: {}, needSecrets: true });
   return {
-    codes: diagnostics.map(({ code }) => code),
+    codes: findings.map(({ code }) => code),
     meaning:
       config && JSON.stringify([config.settings, config.inlineMappings.map(({ value: entry }) => entry)]),
   };

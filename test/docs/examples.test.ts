@@ -33,11 +33,11 @@ test('the first example of the page on the configuration loads', async () => {
   try {
     const file = join(folder, 'sluice.yaml');
     writeFileSync(file, example);
-    const { config, diagnostics } = await loadConfig(file, {
+    const { config, findings } = await loadConfig(file, {
       env: { SLUICE_HOOK_TOKEN: 'hook-token-of-the-example' },
       needSecrets: true,
     });
-    expect(diagnostics).toEqual([]);
+    expect(findings).toEqual([]);
     expect(config?.settings.agents.defaults.models).toEqual(['anthropic/claude-opus-4-8']);
   } finally {
     rmSync(folder, { recursive: true });
@@ -87,10 +87,10 @@ test.each(EXAMPLES.filter(({ kind }) => kind === 'config' || kind === 'mappings'
     writeFileSync(file, kind === 'config' ? text : AROUND_MAPPINGS);
     if (kind === 'mappings') writeFileSync(join(folder, 'mappings', 'example.yaml'), text);
     const env = { PATH: process.env['PATH'], HOME: join(folder, '..') };
-    const { diagnostics } = await loadGeneration(file, { env, needSecrets: false, dev: true, sandbox });
+    const { findings } = await loadGeneration(file, { env, needSecrets: false, dev: true, sandbox });
     // An example shows one part and leaves hooks off; whose agents it names are not installed here.
     const expected = ['HOOKS_DISABLED', 'COMMAND_NOT_FOUND'];
-    expect(diagnostics.filter(({ code }) => !expected.includes(code))).toEqual([]);
+    expect(findings.filter(({ code }) => !expected.includes(code))).toEqual([]);
   },
 );
 

@@ -173,10 +173,10 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
 
 /** All that can be seen of mappings: what they make of requests, what they ask of transforms, settings of paths. */
 function observe(mappings: readonly object[]): unknown {
-  const { table, diagnostics } = compileList(mappings, {
+  const { table, findings } = compileList(mappings, {
     resolveReference: () => 'https://example.org/file',
   });
-  if (table === undefined) return codesOf(diagnostics);
+  if (table === undefined) return codesOf(findings);
   const settings = settingsWith({ table });
   const answer = (): { value: undefined } => ({ value: undefined });
   const seen = REQUESTS.map((request) => {
@@ -184,7 +184,7 @@ function observe(mappings: readonly object[]): unknown {
     return { outcome: evaluation.outcome, calls, settings: table.settingsOf(request.path ?? '') };
   });
   const limits = [...(limitRules(undefined, table.mappings)?.byMapping ?? [])];
-  return JSON.parse(JSON.stringify([...seen, codesOf(diagnostics), limits])) as unknown;
+  return JSON.parse(JSON.stringify([...seen, codesOf(findings), limits])) as unknown;
 }
 
 const MAPPING_KEYS = [
@@ -239,8 +239,8 @@ test('every key of a request file changes the request that is evaluated', async 
   writeFileSync(join(folder, 'body.json'), '{"from":"a file"}');
   const read = async (value: object): Promise<string> => {
     writeFileSync(join(folder, 'a.request.json'), JSON.stringify(value));
-    const { case: found, diagnostics } = await readRequestFile(join(folder, 'a.request.json'));
-    return JSON.stringify(found?.deliveries.map(({ request }) => request) ?? codesOf(diagnostics));
+    const { case: found, findings } = await readRequestFile(join(folder, 'a.request.json'));
+    return JSON.stringify(found?.deliveries.map(({ request }) => request) ?? codesOf(findings));
   };
   const { body: _, ...others } = DELIVERY;
   const samples = [DELIVERY, { ...others, bodyFile: 'body.json' }, { deliveries: [DELIVERY, DELIVERY] }];

@@ -111,7 +111,7 @@ test('findings are read from what commands print, and never from a request', () 
   const printed = {
     request: { payload: { code: 'not', text: 'ours' } },
     considered: [{ notes: [{ code: 'instead', at: 'm.yaml:2:1', text: 'the request has b; write {{b}}' }] }],
-    diagnostics: [
+    findings: [
       {
         severity: 'error',
         code: 'X',

@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join, relative } from 'node:path';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import type { Finding } from '../../src/base/document/document.ts';
-import { applyEdits, formatDiagnostics } from '../../src/base/document/facts.ts';
+import { applyEdits, formatFindings } from '../../src/base/document/facts.ts';
 import type { Place, TextEdit } from '../../src/base/finding.ts';
 import * as config from '../diagnostics/config.ts';
 import * as document from '../diagnostics/document.ts';
@@ -79,7 +79,7 @@ function keepFindings(record: CaseRecord, found: readonly Finding[]): void {
       record.mended[`${code} at ${place}: ${file}`] = applyEdits(own[0]?.at.source.text ?? '', own);
     }
   }
-  record.texts['findings'] = formatDiagnostics(found);
+  record.texts['findings'] = formatFindings(found);
 }
 
 /** The changes of files that a finding asks for, in this and in the coming shape of one. */

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { stringify } from 'yaml';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import type { Finding } from '../../src/base/document/document.ts';
-import { formatDiagnostics, parseDocument } from '../../src/base/document/facts.ts';
+import { formatFindings, parseDocument } from '../../src/base/document/facts.ts';
 import { compileMappings, type CompiledMappings } from '../../src/engine/mapping/compile.ts';
 import { HookError } from '../../src/base/errors.ts';
 import { evaluationToJson } from '../../src/engine/hook/hook.ts';
@@ -89,12 +89,9 @@ const document = fc
 function compileText(
   written: string,
   format: 'yaml' | 'json',
-): CompiledMappings | { readonly diagnostics: readonly Finding[] } {
-  const { document: parsed, diagnostics } = parseDocument(
-    { file: `mappings.${format}`, text: written },
-    format,
-  );
-  if (parsed === undefined || !Array.isArray(parsed.root.value)) return { diagnostics };
+): CompiledMappings | { readonly findings: readonly Finding[] } {
+  const { document: parsed, findings } = parseDocument({ file: `mappings.${format}`, text: written }, format);
+  if (parsed === undefined || !Array.isArray(parsed.root.value)) return { findings };
   const entries = parsed.root.value.map((_, index) => ({
     value: parsed.root.at([index]),
     dialect: 'sluice' as const,
@@ -103,8 +100,8 @@ function compileText(
 }
 
 /** A person must be able to mend what is found: it has a place in the file (or just behind its end), words, and what to do. */
-function checkFindings(diagnostics: readonly Finding[], length: number): void {
-  for (const { severity, code, message: words, at, hint } of diagnostics) {
+function checkFindings(findings: readonly Finding[], length: number): void {
+  for (const { severity, code, message: words, at, hint } of findings) {
     const message = said(words);
     ok(message.length > 5 && message.length < 2_000, `${code}: ${message}`);
     ok(
@@ -114,7 +111,7 @@ function checkFindings(diagnostics: readonly Finding[], length: number): void {
     if (severity === 'error')
       ok(hint !== undefined || message.includes('expected'), `${code} has no remedy: ${message}`);
   }
-  ok(formatDiagnostics(diagnostics).length >= diagnostics.length);
+  ok(formatFindings(findings).length >= findings.length);
 }
 
 const mappings: FuzzProperty = {
@@ -123,7 +120,7 @@ const mappings: FuzzProperty = {
   check(parameters) {
     const property = fc.property(document, payload, ({ written, format }, body) => {
       const compiled = inTime(() => compileText(written, format));
-      checkFindings(advise(compiled.diagnostics), written.length);
+      checkFindings(advise(compiled.findings), written.length);
       if (!('table' in compiled) || compiled.table === undefined) return;
       const { table } = compiled;
       for (const path of ['h', 'h/x', 'a/b', 'wake'])
@@ -165,12 +162,12 @@ const templates: FuzzProperty = {
       payload,
       fc.boolean(),
       (messageTemplate, name, body, isList) => {
-        const { table, diagnostics } = inTime(() =>
+        const { table, findings } = inTime(() =>
           compileList([
             { match: { path: 'h' }, messageTemplate, name, ...(isList ? { forEach: 'list' } : {}) },
           ]),
         );
-        ok(table !== undefined || diagnostics.some(({ severity }) => severity === 'error'));
+        ok(table !== undefined || findings.some(({ severity }) => severity === 'error'));
         if (table !== undefined) checkEvaluation({ path: 'h', payload: body }, settingsWith({ table }));
       },
     );
@@ -184,10 +181,10 @@ const conditions: FuzzProperty = {
   runs: 300,
   check(parameters) {
     const property = fc.property(rule, payload, (when, body) => {
-      const { table, diagnostics } = inTime(() =>
+      const { table, findings } = inTime(() =>
         compileList([{ match: { path: 'h', when }, messageTemplate: 'x' }]),
       );
-      ok(table !== undefined || diagnostics.some(({ severity }) => severity === 'error'));
+      ok(table !== undefined || findings.some(({ severity }) => severity === 'error'));
       if (table !== undefined) checkEvaluation({ path: 'h', payload: body }, settingsWith({ table }));
     });
     fc.assert(property, parameters);

@@ -6,7 +6,7 @@
  *
  * A room joins by a module `test/diagnostics/<room>.ts` that exports `codes` (its registry of codes) and
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
- * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/diagnostics.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
+ * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/findings.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
 import { DOCUMENT_CODES } from '../../src/base/document/document-codes.ts';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { join, relative, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import type { Finding } from '../../src/base/document/document.ts';
-import { applyEdits, formatDiagnostics } from '../../src/base/document/facts.ts';
+import { applyEdits, formatFindings } from '../../src/base/document/facts.ts';
 import {
   type FindingCase,
   type FindingPage,
@@ -109,7 +109,7 @@ export function describeRoom(
           found.filter(({ hint }) => /\bundefined\b/.test(said(hint))).map(({ hint }) => said(hint)),
         ).toEqual([]);
         const after = await mended(find, each.code, first);
-        const printed = formatDiagnostics(found).replaceAll(`${first.folder}/`, '');
+        const printed = formatFindings(found).replaceAll(`${first.folder}/`, '');
         if (isUpdate) updateCase(each, printed, after);
         else {
           expect(printed).toBe(each.said);

@@ -15,19 +15,19 @@ import { said } from './said.ts';
 
 export const receivedAt = Date.parse('2026-03-01T12:00:00Z');
 
-/** The routing table of a YAML list of mappings; fails with the diagnostics where there are errors. */
+/** The routing table of a YAML list of mappings; fails with the findings where there are errors. */
 function tableOf(yaml: string): RoutingTable {
   const parsed = parseDocument({ file: 'mappings.yaml', text: yaml }, 'yaml');
-  if (parsed.document === undefined) throw new Error(JSON.stringify(parsed.diagnostics));
+  if (parsed.document === undefined) throw new Error(JSON.stringify(parsed.findings));
   const { root } = parsed.document;
   const count = (root.value as readonly unknown[]).length;
   const entries = Array.from({ length: count }, (_, index) => ({
     value: root.at([index]),
     dialect: 'sluice' as const,
   }));
-  const { table, diagnostics } = compileMappings(entries, {});
+  const { table, findings } = compileMappings(entries, {});
   if (table === undefined)
-    throw new Error(diagnostics.map(({ code, message }) => `${code} ${said(message)}`).join('\n'));
+    throw new Error(findings.map(({ code, message }) => `${code} ${said(message)}`).join('\n'));
   return table;
 }
 

@@ -1,5 +1,5 @@
 import { advise } from '../../src/authoring/advice/advice.ts';
-import { formatDiagnostics, parseDocument } from '../../src/base/document/facts.ts';
+import { formatFindings, parseDocument } from '../../src/base/document/facts.ts';
 import { compileMappings, type CompiledMappings } from '../../src/engine/mapping/compile.ts';
 import type { CompileOptions, MappingEntry } from '../../src/engine/mapping/compile-options.ts';
 import type { Finding } from '../../src/base/document/document.ts';
@@ -31,21 +31,21 @@ export function adviseFile(
   text: string,
   format: Parameters<typeof parseDocument>[1] = 'yaml',
 ): readonly Finding[] {
-  const { document, diagnostics } = parseDocument({ file: `a.${format}`, text }, format);
-  if (document === undefined) return advise(diagnostics);
+  const { document, findings } = parseDocument({ file: `a.${format}`, text }, format);
+  if (document === undefined) return advise(findings);
   return advised(compileMappings([{ value: document.root, dialect: 'sluice' }], {}));
 }
 
 /** What was found, with what advice says. */
-export function advised({ diagnostics, subjects }: CompiledMappings): readonly Finding[] {
-  return advise(diagnostics, subjects);
+export function advised({ findings, subjects }: CompiledMappings): readonly Finding[] {
+  return advise(findings, subjects);
 }
 
-export function tableOf({ table, diagnostics }: CompiledMappings): RoutingTable {
-  if (table === undefined) throw new Error(formatDiagnostics(diagnostics));
+export function tableOf({ table, findings }: CompiledMappings): RoutingTable {
+  if (table === undefined) throw new Error(formatFindings(findings));
   return table;
 }
 
-export function codesOf(diagnostics: readonly Finding[]): readonly string[] {
-  return diagnostics.map(({ severity, code }) => (severity === 'error' ? code : `${code} (warning)`));
+export function codesOf(findings: readonly Finding[]): readonly string[] {
+  return findings.map(({ severity, code }) => (severity === 'error' ? code : `${code} (warning)`));
 }

@@ -34,8 +34,7 @@ export function located(value: unknown): LocatedValue {
 }
 
 export function locatedText(text: string, format: 'yaml' | 'json' = 'yaml'): LocatedValue {
-  const { document, diagnostics } = parseDocument({ file: `mapping.${format}`, text }, format);
-  if (document === undefined)
-    throw new Error(JSON.stringify(diagnostics.map(({ message }) => said(message))));
+  const { document, findings } = parseDocument({ file: `mapping.${format}`, text }, format);
+  if (document === undefined) throw new Error(JSON.stringify(findings.map(({ message }) => said(message))));
   return document.root;
 }

@@ -93,7 +93,7 @@ export class SandboxFixture {
     this.write({ 'one.ts': source });
     const ref = refTo('one.ts', settings);
     const transforms = await this.load([ref]);
-    if (transforms.diagnostics.length > 0) throw new Error(JSON.stringify(transforms.diagnostics[0]));
+    if (transforms.findings.length > 0) throw new Error(JSON.stringify(transforms.findings[0]));
     try {
       return await callTransform(transforms, ref, payload);
     } finally {

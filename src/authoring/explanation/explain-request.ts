@@ -38,7 +38,7 @@ export interface Explainer {
       results?: readonly JsonValue[],
     ): Evaluation | Promise<Evaluation>;
   };
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** A request with what it becomes, and why. */
@@ -56,7 +56,7 @@ export interface RequestExplanation {
  */
 export async function explainRequest(
   request: HookRequest,
-  { generation, diagnostics }: Explainer,
+  { generation, findings }: Explainer,
   results?: readonly JsonValue[],
 ): Promise<RequestExplanation> {
   const judged = await generation.evaluate(request, 'full', results);
@@ -65,10 +65,10 @@ export async function explainRequest(
   const { config, table } = generation;
   const advice = {
     ...adviceFor(evaluation, request, table),
-    passedOver: passedOver(diagnostics),
-    transform: wrongTransform(evaluation, diagnostics),
+    passedOver: passedOver(findings),
+    transform: wrongTransform(evaluation, findings),
     settings: [
-      ...templateWarnings(evaluation, diagnostics),
+      ...templateWarnings(evaluation, findings),
       ...settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
         // Where a shape has no account, the decision knows more of it.
         ({ setting }) => results === undefined || setting !== 'ignoreSenders',
@@ -96,8 +96,8 @@ export async function explainWritten(
 }
 
 /** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
-function passedOver(diagnostics: readonly Finding[]): readonly Sentence[] {
-  return diagnostics
+function passedOver(findings: readonly Finding[]): readonly Sentence[] {
+  return findings
     .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
     .map(({ message, at }) => say`${at?.source.file ?? ''}: ${message}`);
 }
@@ -106,13 +106,13 @@ function passedOver(diagnostics: readonly Finding[]): readonly Sentence[] {
 const OF_CALLS: ReadonlySet<string> = new Set(['TRANSFORM_ARGUMENT', 'TRANSFORM_MISSING_GLOBAL']);
 
 /** What is to be written in the file of a transform that failed. */
-function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]): Sentence | undefined {
+function wrongTransform({ trace }: Evaluation, findings: readonly Finding[]): Sentence | undefined {
   const failed = trace.transforms.find(
     ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
   );
   const found =
     failed &&
-    diagnostics.find(
+    findings.find(
       ({ code, at }) => OF_CALLS.has(code) && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
     );
   if (found?.at === undefined || found.hint === undefined) return undefined;
@@ -178,9 +178,9 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
 /** The findings on templates that were rendered, as hints on their keys. */
 export function templateWarnings(
   { trace }: Evaluation,
-  diagnostics: readonly Finding[],
+  findings: readonly Finding[],
 ): readonly SettingText[] {
-  const found = diagnostics.filter(
+  const found = findings.filter(
     ({ severity, code, hint }) =>
       severity === 'warning' && code.startsWith('TEMPLATE_') && hint !== undefined,
   );

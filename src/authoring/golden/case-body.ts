@@ -25,7 +25,7 @@ export type CaseBody =
       readonly sha256?: string;
       readonly warnings?: readonly Finding[];
     }
-  | { readonly diagnostics: readonly Finding[] };
+  | { readonly findings: readonly Finding[] };
 
 interface WrittenBody {
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -74,7 +74,7 @@ function unreadable(
         : say`write bodyFile: ${text}, which is relative to the request file`,
   };
   return {
-    diagnostics: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],
+    findings: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],
   };
 }
 
@@ -191,14 +191,14 @@ function notJson(
   { file, raw }: { readonly file: string; readonly raw: Buffer },
   ours: Omit<Finding, 'severity'>,
 ): CaseBody {
-  const found = parseDocument({ file: displayName(file), text: raw.toString('utf8') }, 'json').diagnostics;
+  const found = parseDocument({ file: displayName(file), text: raw.toString('utf8') }, 'json').findings;
   return found.some(({ severity }) => severity === 'error')
-    ? { diagnostics: found }
-    : { diagnostics: [...found, { severity: 'error', ...ours }] };
+    ? { findings: found }
+    : { findings: [...found, { severity: 'error', ...ours }] };
 }
 
 function problem(finding: Omit<Finding, 'severity'>): CaseBody {
-  return { diagnostics: [{ severity: 'error', ...finding }] };
+  return { findings: [{ severity: 'error', ...finding }] };
 }
 
 function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -33,7 +33,7 @@ export interface GoldenCase {
   /** Whether the file used `deliveries`: its expectation is then a list too. */
   readonly several: boolean;
   readonly at: Place;
-  /** What is odd about its bodies; each is among the diagnostics, too. */
+  /** What is odd about its bodies; each is among the findings, too. */
   readonly warnings: readonly Finding[];
   /** Request, expectation and body files, absolute: a change of one re-runs the case. */
   readonly files: readonly string[];
@@ -53,9 +53,9 @@ export interface DeliveryRequest {
 
 export interface FoundCases {
   readonly cases: readonly GoldenCase[];
-  /** Expectation files without a request file, absolute; each has its diagnostic too. */
+  /** Expectation files without a request file, absolute; each has its finding too. */
   readonly obsolete: readonly string[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 const Delivery = z.strictObject({
@@ -85,7 +85,7 @@ const EXPECTED = /\.expected\.yaml$/;
 
 /**
  * Finds and reads every case below `dir` whose name contains one of `filters` (all of them where there is none), in
- * name order. What cannot be read is a diagnostic, and so is an expectation without a request.
+ * name order. What cannot be read is a finding, and so is an expectation without a request.
  */
 export async function findCases(folder: string, asked: readonly string[] = []): Promise<FoundCases> {
   const dir = resolve(folder);
@@ -94,19 +94,19 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   const requests = names.filter((file) => REQUEST.test(file));
   const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
   const orphans = findObsolete(dir, names, requests, filters);
-  const diagnostics: Finding[] = [...findDoubles(dir, wanted)];
+  const findings: Finding[] = [...findDoubles(dir, wanted)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
-  diagnostics.push(...read.flatMap((result) => result.diagnostics));
+  findings.push(...read.flatMap((result) => result.findings));
   const used = new Set(read.flatMap((result) => result.case?.files ?? []));
   const others = names.filter((file) => !used.has(file) && isWanted(caseName(dir, file), filters));
   const misnamed = await findMisnamed(others, orphans);
-  diagnostics.push(...misnamed.diagnostics);
+  findings.push(...misnamed.findings);
   const obsolete = orphans.filter((file) => !misnamed.claimed.includes(file));
-  diagnostics.push(...obsolete.map(describeObsolete));
+  findings.push(...obsolete.map(describeObsolete));
   return {
     cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
     obsolete,
-    diagnostics,
+    findings,
   };
 }
 
@@ -138,14 +138,14 @@ const isWanted = (name: string, filters: readonly string[]): boolean =>
 
 function findDoubles(dir: string, requests: readonly string[]): readonly Finding[] {
   const first = new Map<string, string>();
-  const diagnostics: Finding[] = [];
+  const findings: Finding[] = [];
   for (const file of requests) {
     const name = caseName(dir, file);
     const other = first.get(name);
     if (other === undefined) first.set(name, file);
-    else diagnostics.push(describeDouble(name, other, file));
+    else findings.push(describeDouble(name, other, file));
   }
-  return diagnostics;
+  return findings;
 }
 
 function describeDouble(name: string, other: string, file: string): Finding {
@@ -189,25 +189,25 @@ export async function readRequestFile(file: string): Promise<ReadCase> {
 
 export interface ReadCase {
   readonly case?: GoldenCase;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
   const read = await readFiles(dir, requestFile);
-  if (read.diagnostics.length === 0) return read;
+  if (read.findings.length === 0) return read;
   const { advise } = await import('../advice/advice.ts');
-  return { ...read, diagnostics: advise(read.diagnostics) };
+  return { ...read, findings: advise(read.findings) };
 }
 
 async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
-  const { document, diagnostics } = await readDocument(requestFile);
-  if (document === undefined) return { diagnostics };
+  const { document, findings } = await readDocument(requestFile);
+  if (document === undefined) return { findings };
   const shape = checkShape(document.root, requestFile);
   const { root, several } = shape;
   const name = caseName(dir, requestFile);
   const read = await readBodies(requestFile, name, shape);
-  if (read.deliveries === undefined) return { diagnostics: [...diagnostics, ...read.diagnostics] };
-  const { deliveries, diagnostics: warnings } = read;
+  if (read.deliveries === undefined) return { findings: [...findings, ...read.findings] };
+  const { deliveries, findings: warnings } = read;
   const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
   const files = [requestFile, ...read.files, expectedFile];
   const at = root.place([]);
@@ -216,7 +216,7 @@ async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
   const expected = expectedFile === requestFile ? undefined : await readExpected(expectedFile);
   return {
     case: expected === undefined ? golden : { ...golden, expected },
-    diagnostics: [...diagnostics, ...read.diagnostics, ...(expected?.diagnostics ?? [])],
+    findings: [...findings, ...read.findings, ...(expected?.findings ?? [])],
   };
 }
 
@@ -225,46 +225,46 @@ interface ReadBodies {
   readonly deliveries?: readonly DeliveryRequest[];
   /** Files of bodies, absolute. */
   readonly files: readonly string[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 async function readBodies(requestFile: string, name: string, shape: Shape): Promise<ReadBodies> {
-  const { root, list, several, diagnostics } = shape;
-  if (list === undefined) return { files: [], diagnostics };
+  const { root, list, several, findings } = shape;
+  if (list === undefined) return { files: [], findings };
   const deliveries: DeliveryRequest[] = [];
   const files: string[] = [];
   const warnings: Finding[] = [];
   for (const [index, delivery] of list.entries()) {
     const part = root.at(several ? ['deliveries', index] : []);
     const body = await readCaseBody(requestFile, delivery, part);
-    if ('diagnostics' in body) return { files, diagnostics: body.diagnostics };
+    if ('findings' in body) return { files, findings: body.findings };
     warnings.push(...(body.warnings ?? []));
     if (body.file !== undefined) files.push(body.file);
     const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
     deliveries.push({ ...created, pathAt: part.place(['path']) });
   }
-  return { deliveries, files, diagnostics: warnings };
+  return { deliveries, files, findings: warnings };
 }
 
 interface Shape {
   readonly root: LocatedValue;
   readonly list?: readonly z.output<typeof Delivery>[];
   readonly several: boolean;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Holds the file against the form it evidently means: a union's own findings would say little. */
 function checkShape(root: LocatedValue, file: string): Shape {
   const foreign = findNoRequest(root, file, KEYS);
-  if (foreign !== undefined) return { root, several: false, diagnostics: [foreign] };
+  if (foreign !== undefined) return { root, several: false, findings: [foreign] };
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
   if (!several) {
-    const { value: delivery, diagnostics } = validate(root, Delivery, 'request file');
-    return { root, several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
+    const { value: delivery, findings } = validate(root, Delivery, 'request file');
+    return { root, several, findings, ...(delivery === undefined ? {} : { list: [delivery] }) };
   }
-  const { value: form, diagnostics } = validate(root, Deliveries, 'request file');
-  return { root, several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
+  const { value: form, findings } = validate(root, Deliveries, 'request file');
+  return { root, several, findings, ...(form === undefined ? {} : { list: form.deliveries }) };
 }
 
 function createDelivery(
@@ -301,15 +301,15 @@ function requestOf(
 
 async function readExpected(
   file: string,
-): Promise<{ text: string; value: unknown; diagnostics: readonly Finding[] } | undefined> {
+): Promise<{ text: string; value: unknown; findings: readonly Finding[] } | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined) return undefined;
-  const { document, diagnostics } = parseDocument({ file: displayName(file), text }, 'yaml');
+  const { document, findings } = parseDocument({ file: displayName(file), text }, 'yaml');
   const unknown = document === undefined ? undefined : findUnknownFormat(document.root);
-  return { text, value: document?.root.value, diagnostics: [...diagnostics, ...(unknown ?? [])] };
+  return { text, value: document?.root.value, findings: [...findings, ...(unknown ?? [])] };
 }
 
 /** An expectation that another version wrote, in a form that this one does not know. */

@@ -16,7 +16,7 @@ const ENDING = /(?:[._-]?requests?)?\.(yaml|yml|json)$/i;
 const MAX_READ = 50;
 
 export interface Misnamed {
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Expectations that wait for one of them. */
   readonly claimed: readonly string[];
 }
@@ -31,18 +31,18 @@ export async function findMisnamed(files: readonly string[], orphans: readonly s
   );
   const found = await Promise.all(
     asked.slice(0, MAX_READ).map(async (file) => {
-      if (/\.expected\.(?:json|yml)$/.test(file)) return { diagnostic: otherExpectation(file) };
-      const diagnostic = await describeMisnamed(file);
+      if (/\.expected\.(?:json|yml)$/.test(file)) return { finding: otherExpectation(file) };
+      const finding = await describeMisnamed(file);
       const expectation = join(dirname(file), basename(file).replace(ENDING, '.expected.yaml'));
-      const isClaimed = diagnostic !== undefined && orphans.includes(expectation);
+      const isClaimed = finding !== undefined && orphans.includes(expectation);
       // What was a case once would pass unseen.
       return isClaimed
-        ? { diagnostic: { ...diagnostic, severity: 'error' as const }, claimed: expectation }
-        : { diagnostic };
+        ? { finding: { ...finding, severity: 'error' as const }, claimed: expectation }
+        : { finding };
     }),
   );
   return {
-    diagnostics: found.flatMap(({ diagnostic }) => diagnostic ?? []),
+    findings: found.flatMap(({ finding }) => finding ?? []),
     claimed: found.flatMap(({ claimed }) => claimed ?? []),
   };
 }

@@ -3,7 +3,7 @@ import { printSentence } from '../../base/finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
 import { formatPlace, type Finding } from '../../base/document/document.ts';
-import { findingToJson, formatDiagnostics, printAnnotation } from '../../base/document/facts.ts';
+import { findingToJson, formatFindings, printAnnotation } from '../../base/document/facts.ts';
 import { formatEvaluation } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
@@ -125,8 +125,8 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   // What a case that failed has said already is not said again.
   const failed = report.results.filter(({ status }) => FAILED.has(status));
   const said = new Set(options.brief === true ? [] : failed.flatMap((result) => result.case.warnings));
-  const others = report.diagnostics.filter((diagnostic) => !said.has(diagnostic));
-  if (others.length > 0) blocks.push(formatDiagnostics(others, { color: options.color }).trimEnd());
+  const others = report.findings.filter((finding) => !said.has(finding));
+  if (others.length > 0) blocks.push(formatFindings(others, { color: options.color }).trimEnd());
   const old = report.results.filter(
     ({ expected, status }) => expected?.isFirstFormat === true && status === 'passed',
   ).length;
@@ -187,8 +187,8 @@ function summaryLine(report: RunReport): string {
   return `golden cases: ${passed} passed${among(['written', 'updated', 'migrated'])}, ${failed} failed${among(['missing'])} (${(report.tookMs / 1000).toFixed(2)} s)`;
 }
 
-function errorsOf({ diagnostics }: RunReport): readonly Finding[] {
-  return diagnostics.filter(({ severity }) => severity === 'error');
+function errorsOf({ findings }: RunReport): readonly Finding[] {
+  return findings.filter(({ severity }) => severity === 'error');
 }
 
 function formatJunit(report: RunReport, options: ReportOptions): string {
@@ -219,8 +219,8 @@ function junitCase(result: CaseResult, options: ReportOptions): string {
   return `${open}>\n      <failure message="${xml(result.status)}">${xml(text)}</failure>\n    </testcase>`;
 }
 
-function junitError(diagnostic: Finding): string {
-  return `    <testcase classname="case files" name="${xml(where(diagnostic))}" time="0">\n      <error type="${diagnostic.code}" message="${xml(printSentence(diagnostic.message))}"/>\n    </testcase>`;
+function junitError(finding: Finding): string {
+  return `    <testcase classname="case files" name="${xml(where(finding))}" time="0">\n      <error type="${finding.code}" message="${xml(printSentence(finding.message))}"/>\n    </testcase>`;
 }
 
 function formatTap(report: RunReport, options: ReportOptions): string {
@@ -230,7 +230,7 @@ function formatTap(report: RunReport, options: ReportOptions): string {
     'TAP version 13',
     `1..${count + errors.length}`,
     ...report.results.flatMap((result, index) => tapCase(result, index + 1, options)),
-    ...errors.flatMap((diagnostic, index) => tapError(diagnostic, count + index + 1)),
+    ...errors.flatMap((finding, index) => tapError(finding, count + index + 1)),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -248,11 +248,11 @@ function tapCase(result: CaseResult, number: number, options: ReportOptions): re
   ];
 }
 
-function tapError(diagnostic: Finding, number: number): readonly string[] {
+function tapError(finding: Finding, number: number): readonly string[] {
   return [
-    `not ok ${number} - ${tapName(where(diagnostic))}: ${diagnostic.code}`,
+    `not ok ${number} - ${tapName(where(finding))}: ${finding.code}`,
     '  ---',
-    `  message: ${JSON.stringify(printSentence(diagnostic.message))}`,
+    `  message: ${JSON.stringify(printSentence(finding.message))}`,
     '  ...',
   ];
 }
@@ -279,7 +279,7 @@ function toJson(report: RunReport, options: ReportOptions): unknown {
   return {
     tookMs: Math.round(report.tookMs),
     cases: report.results.map((result) => caseToJson(result, options)),
-    diagnostics: report.diagnostics.map(findingToJson),
+    findings: report.findings.map(findingToJson),
     removed: report.removed.map((file) => relative(options.cwd, file)),
   };
 }
@@ -296,12 +296,12 @@ function formatGithub(report: RunReport, options: ReportOptions): string {
         explainFailure(result, { ...options, color: false }),
       );
     });
-  const diagnostics = formatDiagnostics(report.diagnostics, { format: 'github' }).trimEnd();
-  return `${[...lines, ...(diagnostics === '' ? [] : [diagnostics]), summaryLine(report)].join('\n')}\n`;
+  const findings = formatFindings(report.findings, { format: 'github' }).trimEnd();
+  return `${[...lines, ...(findings === '' ? [] : [findings]), summaryLine(report)].join('\n')}\n`;
 }
 
-const where = (diagnostic: Finding): string =>
-  diagnostic.at === undefined ? diagnostic.code : formatPlace(diagnostic.at);
+const where = (finding: Finding): string =>
+  finding.at === undefined ? finding.code : formatPlace(finding.at);
 
 function splitName(name: string): { group: string; title: string } {
   const slash = name.lastIndexOf('/');

@@ -59,7 +59,7 @@ export interface CaseResult {
 
 export interface RunReport {
   readonly results: readonly CaseResult[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Obsolete expectation files that were removed (`--update` only). */
   readonly removed: readonly string[];
   readonly tookMs: number;
@@ -89,8 +89,8 @@ export async function runCases(
     }
   };
   await Promise.all(Array.from({ length: options.concurrency ?? 8 }, worker));
-  const { removed, diagnostics } = await removeObsolete(found, options.policy);
-  return { results, diagnostics, removed, tookMs: performance.now() - startedAt };
+  const { removed, findings } = await removeObsolete(found, options.policy);
+  return { results, findings, removed, tookMs: performance.now() - startedAt };
 }
 
 /** Runs one case and compares; writes nothing. */
@@ -173,17 +173,17 @@ export async function applyPolicy(result: CaseResult, policy: UpdatePolicy): Pro
 async function removeObsolete(
   found: FoundCases,
   policy: UpdatePolicy,
-): Promise<Pick<RunReport, 'removed' | 'diagnostics'>> {
-  if (policy !== 'all') return { removed: [], diagnostics: found.diagnostics };
+): Promise<Pick<RunReport, 'removed' | 'findings'>> {
+  if (policy !== 'all') return { removed: [], findings: found.findings };
   await Promise.all(found.obsolete.map((file) => rm(file)));
-  const diagnostics = found.diagnostics.filter((diagnostic) => diagnostic.code !== 'OBSOLETE_EXPECTATION');
-  return { removed: found.obsolete, diagnostics };
+  const findings = found.findings.filter((finding) => finding.code !== 'OBSOLETE_EXPECTATION');
+  return { removed: found.obsolete, findings };
 }
 
 /** Whether a report means exit code 1. */
 export function hasFailed(report: RunReport): boolean {
   return (
     report.results.some((result) => result.status === 'failed' || result.status === 'missing') ||
-    report.diagnostics.some((diagnostic) => diagnostic.severity === 'error')
+    report.findings.some((finding) => finding.severity === 'error')
   );
 }

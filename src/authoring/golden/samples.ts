@@ -43,7 +43,7 @@ const MAX_OF_PATH = 500;
 interface FoundSamples {
   readonly samples: readonly Sample[];
   readonly schemas: readonly EventSchema[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -67,7 +67,7 @@ export async function findSamples(
   const ofCases = [...own.cases, ...golden.cases].flatMap(samplesOfCase);
   const all = [...(found ?? []), ...ofCases];
   const byPath = Map.groupBy(all, ({ request }) => request.path);
-  const problems = [...own.diagnostics, ...golden.diagnostics].filter(({ severity }) => severity === 'error');
+  const problems = [...own.findings, ...golden.findings].filter(({ severity }) => severity === 'error');
   return {
     samples: [...byPath.values()].flatMap((list) => list.slice(0, MAX_OF_PATH)),
     schemas: (schemas ?? []).map(({ request: { path, headers, payload: schema } }) => ({
@@ -75,7 +75,7 @@ export async function findSamples(
       headers,
       schema,
     })),
-    diagnostics: [...problems, ...read.flatMap(({ diagnostics }) => diagnostics)],
+    findings: [...problems, ...read.flatMap(({ findings }) => findings)],
   };
 }
 
@@ -113,14 +113,14 @@ async function readSample(
   file: string,
   folder: string,
   table: RoutingTable,
-): Promise<{ readonly sample?: Sample; readonly diagnostics: readonly Finding[] }> {
+): Promise<{ readonly sample?: Sample; readonly findings: readonly Finding[] }> {
   const path = relative(folder, dirname(file)).replaceAll(sep, '/');
-  if (path === '') return { diagnostics: [] };
+  if (path === '') return { findings: [] };
   const type = SENT_AS[extname(file).toLowerCase()];
   const named = headersNamedBy(basename(file, extname(file)), path, table);
   const headers = { ...named, ...(type !== undefined && { 'content-type': type }) };
   const body = await readPayloadFile(file);
-  if ('diagnostics' in body) return body;
+  if ('findings' in body) return body;
   const maybeLists = maybeListsOf(announcedFormat(type));
   const request = createHookRequest({
     path,
@@ -129,7 +129,7 @@ async function readSample(
     receivedAt: 0,
     ...defined({ maybeLists }),
   });
-  return { sample: { request, from: displayName(file) }, diagnostics: [] };
+  return { sample: { request, from: displayName(file) }, findings: [] };
 }
 
 /** A payload has no headers: `issues.opened.json` is of the event `issues` where a condition asks a header for it. */
@@ -156,22 +156,22 @@ export async function findInSamples(
   folders: SampleFolders,
   judged: Judged,
   kept: readonly Sample[] = [],
-): Promise<{ readonly diagnostics: readonly Finding[]; readonly notes: readonly string[] }> {
+): Promise<{ readonly findings: readonly Finding[]; readonly notes: readonly string[] }> {
   const found = await findSamples(folders, judged.table);
   return samplesSay({ ...found, samples: [...found.samples, ...kept] }, judged);
 }
 
 /** The same of samples that were read before, and of those mappings alone that are asked for; default all. */
 export async function samplesSay(
-  { samples, schemas, diagnostics }: FoundSamples,
+  { samples, schemas, findings }: FoundSamples,
   { table, evaluate }: Judged,
   isAsked?: (mapping: CompiledMapping) => boolean,
 ): ReturnType<typeof findInSamples> {
-  if (samples.length + schemas.length === 0) return { diagnostics, notes: [] };
+  if (samples.length + schemas.length === 0) return { findings, notes: [] };
   const subjects = sampledMappings(table, samples, { schemas, ...(isAsked && { isAsked }) });
   const { advise } = await import('../advice/advice.ts');
   const taint = evaluate === undefined ? [] : await findTaint(subjects, evaluate);
-  return { diagnostics: advise([...diagnostics, ...taint], subjects), notes: notCheckedNotes(subjects) };
+  return { findings: advise([...findings, ...taint], subjects), notes: notCheckedNotes(subjects) };
 }
 
 /** Mappings of which there is no sample. */

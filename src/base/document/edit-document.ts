@@ -97,8 +97,8 @@ function rootValue(
   source: SourceText,
   format: DocumentFormat,
 ): NonNullable<ReturnType<typeof parseDocument>['document']>['root'] {
-  const { document, diagnostics } = parseDocument(source, format);
-  if (document === undefined) throw new Error(`${source.file}: ${firstProblem(diagnostics)}`);
+  const { document, findings } = parseDocument(source, format);
+  if (document === undefined) throw new Error(`${source.file}: ${firstProblem(findings)}`);
   return document.root;
 }
 

@@ -13,7 +13,7 @@ export {
   wrappedBy,
 } from './schema-keys.ts';
 export { firstStumbles } from './yaml-stumbles.ts';
-export { formatDiagnostics, findingToJson, printAnnotation, type FindingJson } from './format-diagnostics.ts';
+export { formatFindings, findingToJson, printAnnotation, type FindingJson } from './format-findings.ts';
 export { longerWord, spelling } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';
 export { inWords } from './describe-value.ts';

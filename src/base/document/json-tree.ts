@@ -19,13 +19,11 @@ export function readJsonTree(source: SourceText, format: 'json' | 'json5'): Read
   } catch (error) {
     // The parser recurses; a text nested deeper than the stack cannot be read at all.
     if (error instanceof RangeError) return new TreeBuilder(source).tooDeep(0);
-    return { diagnostics: [syntaxFinding(source, format, error as Partial<ParseError>)] };
+    return { findings: [syntaxFinding(source, format, error as Partial<ParseError>)] };
   }
   const builder = new TreeBuilder(source);
   const tree = buildNode({ builder, format }, document.body, 0);
-  return tree === undefined
-    ? { diagnostics: builder.diagnostics }
-    : { tree, diagnostics: builder.diagnostics };
+  return tree === undefined ? { findings: builder.findings } : { tree, findings: builder.findings };
 }
 
 interface Build {
@@ -84,7 +82,7 @@ function reportRawControl({ builder, format }: Build, node: StringNode): void {
   // oxlint-disable-next-line no-control-regex
   const at = /[\u0000-\u001f]/.exec(builder.source.text.slice(start, node.loc.end.offset))?.index;
   if (at === undefined) return;
-  builder.diagnostics.push({
+  builder.findings.push({
     severity: 'error',
     code: 'JSON_SYNTAX',
     message: say`invalid JSON: a string contains a line break or another control character`,

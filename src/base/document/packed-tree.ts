@@ -8,14 +8,14 @@ type Writable = { -readonly [Key in keyof TreeNode]: TreeNode[Key] };
 type Change = (value: object, inner: (part: unknown) => unknown) => unknown;
 
 /** The tree is changed, as nobody else has it. */
-export function packed({ diagnostics, ...trees }: ReadTree): ReadTree {
+export function packed({ findings, ...trees }: ReadTree): ReadTree {
   eachExact(trees, (exact) => ({ number: exact.toString() }) as never);
-  return { ...trees, diagnostics: changed(diagnostics, pack) };
+  return { ...trees, findings: changed(findings, pack) };
 }
 
-export function unpacked({ diagnostics, ...trees }: ReadTree): ReadTree {
+export function unpacked({ findings, ...trees }: ReadTree): ReadTree {
   eachExact(trees, (exact) => new ExactNumber((exact as never as { number: string }).number));
-  return { ...trees, diagnostics: changed(diagnostics, unpack) };
+  return { ...trees, findings: changed(findings, unpack) };
 }
 
 const pack: Change = (value) => {
@@ -48,7 +48,7 @@ function changed<Value>(whole: Value, change: Change): Value {
 
 /** Aliases make one node a part of several. */
 function eachExact(
-  { tree, partial }: Omit<ReadTree, 'diagnostics'>,
+  { tree, partial }: Omit<ReadTree, 'findings'>,
   change: (exact: ExactNumber) => ExactNumber,
 ): void {
   const seen = new Set<TreeNode>();

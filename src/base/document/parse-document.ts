@@ -14,10 +14,10 @@ export interface ParsedDocument {
   readonly root: LocatedValue;
 }
 
-/** A document, unless one of the diagnostics is an error. */
+/** A document, unless one of the findings is an error. */
 export interface ParseResult {
   readonly document?: ParsedDocument;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /**
@@ -31,24 +31,24 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
 
 /** The first half of it, which costs what the text makes it cost. */
 export function readTree(source: SourceText, format: DocumentFormat): ReadTree {
-  const { diagnostics, ...trees } = format === 'yaml' ? readYamlTree(source) : readJsonTree(source, format);
-  const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
-  return { ...trees, diagnostics: hasErrors ? diagnostics.slice(0, MAX_FINDINGS) : diagnostics };
+  const { findings, ...trees } = format === 'yaml' ? readYamlTree(source) : readJsonTree(source, format);
+  const hasErrors = findings.some(({ severity }) => severity === 'error');
+  return { ...trees, findings: hasErrors ? findings.slice(0, MAX_FINDINGS) : findings };
 }
 
 export function resultOf(
   source: SourceText,
   format: DocumentFormat,
-  { tree, partial, diagnostics }: ReadTree,
+  { tree, partial, findings }: ReadTree,
 ): ParseResult {
-  if (tree === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
+  if (tree === undefined || findings.some(({ severity }) => severity === 'error')) {
     const known = tree ?? partial;
     const secrets = [...secretsInText(source.text), ...(known === undefined ? [] : secretsInTree(known))];
     const masked = { ...source, secrets };
-    return { diagnostics: diagnostics.map((found) => withSource(found, masked)) };
+    return { findings: findings.map((found) => withSource(found, masked)) };
   }
   const masked = { ...source, secrets: secretsInFile(source.text, tree) };
-  return { document: { source: masked, format, root: locate(masked, tree) }, diagnostics };
+  return { document: { source: masked, format, root: locate(masked, tree) }, findings };
 }
 
 function withSource(found: Finding, source: SourceText): Finding {

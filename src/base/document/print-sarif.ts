@@ -3,8 +3,8 @@ import type { Finding, Place } from '../finding.ts';
 import { lineColumn, positionOf } from './line-column.ts';
 
 /** The findings as a SARIF 2.1.0 log (OASIS standard), columns in UTF-16 code units. */
-export function printSarif(diagnostics: readonly Finding[]): object {
-  const codes = [...new Set(diagnostics.map(({ code }) => code))];
+export function printSarif(findings: readonly Finding[]): object {
+  const codes = [...new Set(findings.map(({ code }) => code))];
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -17,7 +17,7 @@ export function printSarif(diagnostics: readonly Finding[]): object {
           },
         },
         columnKind: 'utf16CodeUnits',
-        results: diagnostics.map((diagnostic) => toResult(diagnostic, codes)),
+        results: findings.map((finding) => toResult(finding, codes)),
       },
     ],
   };

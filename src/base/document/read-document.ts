@@ -34,19 +34,19 @@ export interface OpenTexts {
   readonly parsed: Map<string, { readonly text: string; readonly result: ParseResult }>;
 }
 
-/** Reads and parses a file; everything that can be wrong with it is a diagnostic. */
+/** Reads and parses a file; everything that can be wrong with it is a finding. */
 export async function readDocument(file: string, options: ReadOptions = {}): Promise<ParseResult> {
   const { isTheirs = false } = options;
   const format = isTheirs ? 'json5' : FORMATS[extname(file).toLowerCase()];
-  if (format === undefined) return { diagnostics: [unknownFormat(file, options)] };
+  if (format === undefined) return { findings: [unknownFormat(file, options)] };
   const { open, cwd } = options;
   const path = resolve(cwd ?? '', file);
   const text = open?.texts.get(path);
   const read =
     text === undefined
       ? await readSource(file, options)
-      : { source: { file: displayName(file, cwd), text }, diagnostics: [] };
-  if (read.source === undefined) return { diagnostics: read.diagnostics };
+      : { source: { file: displayName(file, cwd), text }, findings: [] };
+  if (read.source === undefined) return { findings: read.findings };
   const known = open?.parsed.get(path);
   if (known?.text === read.source.text) return known.result;
   const source = isTheirs ? { ...read.source, isTheirs } : read.source;
@@ -64,7 +64,7 @@ function unknownFormat(file: string, { cwd }: ReadOptions): Finding {
 
 interface ReadText {
   readonly source?: SourceText;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Reads a file's text: strict UTF-8 without byte order mark, at most 4 MB. */
@@ -74,17 +74,17 @@ async function readSource(file: string, { cwd }: ReadOptions): Promise<ReadText>
   try {
     bytes = await readBounded(file, MAX_DOCUMENT_BYTES);
   } catch (error) {
-    return { diagnostics: [readFinding(name, error as NodeJS.ErrnoException)] };
+    return { findings: [readFinding(name, error as NodeJS.ErrnoException)] };
   }
   if (bytes.length <= MAX_DOCUMENT_BYTES) return decodeText(name, bytes);
   const message = `the file is larger than ${String(MAX_DOCUMENT_BYTES)} bytes`;
-  return { diagnostics: [fileFinding('FILE_TOO_LARGE', name, message, 'split it into several files')] };
+  return { findings: [fileFinding('FILE_TOO_LARGE', name, message, 'split it into several files')] };
 }
 
 function decodeText(name: string, bytes: Buffer): ReadText {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { source: { file: name, text }, diagnostics: [] };
+    return { source: { file: name, text }, findings: [] };
   } catch {
     const at = invalidByteAt(bytes);
     const isWide = [0xfffe, 0xfeff].includes(bytes.length < 2 ? 0 : bytes.readUInt16BE());
@@ -94,7 +94,7 @@ function decodeText(name: string, bytes: Buffer): ReadText {
     const hint = isWide
       ? 'save the file as UTF-8; in PowerShell with Set-Content -Encoding utf8'
       : 'save the file as UTF-8';
-    return { diagnostics: [fileFinding('INVALID_UTF8', name, message, hint)] };
+    return { findings: [fileFinding('INVALID_UTF8', name, message, hint)] };
   }
 }
 
@@ -203,5 +203,5 @@ function tooCostly(source: SourceText, { cpuMs, memoryMb }: typeof LIMITS): Read
     at: { source, start: 0, end: 0 },
     hint: say`undo the last change, as it may have left a bracket or a quote open; or split the file into several`,
   } as const;
-  return { diagnostics: [finding] };
+  return { findings: [finding] };
 }

@@ -28,6 +28,6 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 }
 
 /** Adds the edit to a finding, where there is one. */
-export function withEdit(diagnostic: Finding, edit: TextEdit | undefined): Finding {
-  return edit === undefined ? diagnostic : { ...diagnostic, edit };
+export function withEdit(finding: Finding, edit: TextEdit | undefined): Finding {
+  return edit === undefined ? finding : { ...finding, edit };
 }

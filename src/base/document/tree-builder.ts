@@ -21,7 +21,7 @@ export function numberNode(text: string, start: number, end: number): TreeNode {
 /** Collects the findings that every format shares while a tree is built. */
 export class TreeBuilder {
   readonly source: SourceText;
-  readonly diagnostics: Finding[] = [];
+  readonly findings: Finding[] = [];
   /** Where they stand: what an alias repeats is told once. */
   readonly #doubles = new Set<number>();
   #nodes = 0;
@@ -45,12 +45,12 @@ export class TreeBuilder {
     return false;
   }
 
-  tooDeep(start: number): { diagnostics: readonly Finding[] } {
+  tooDeep(start: number): { findings: readonly Finding[] } {
     this.report('TOO_DEEP', start, {
       message: say`the document is nested more than ${String(MAX_DEPTH)} levels deep`,
       hint: say`nest it less; in YAML, an alias inside its own anchor is nested without end`,
     });
-    return { diagnostics: this.diagnostics };
+    return { findings: this.findings };
   }
 
   object(start: number, end: number): ObjectBuilder {
@@ -96,7 +96,7 @@ export class TreeBuilder {
       ...finding
     }: Pick<Finding, 'message' | 'hint' | 'labels' | 'facts'> & { end?: number },
   ): void {
-    this.diagnostics.push({ severity: 'error', code, ...finding, at: { source: this.source, start, end } });
+    this.findings.push({ severity: 'error', code, ...finding, at: { source: this.source, start, end } });
   }
 }
 

@@ -28,7 +28,7 @@ export interface ReadTree {
   readonly tree?: TreeNode;
   /** What could be read of a broken text: good enough to know where its secrets stand. */
   readonly partial?: TreeNode;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** The offsets of the text asked for last: a template asks for many places of one text in a row. */

@@ -19,21 +19,21 @@ export function readYamlTree(source: SourceText): ReadTree {
   if (parsed === undefined) return new TreeBuilder(source).tooDeep(0);
   const { documents, targets } = parsed;
   const [first, second] = documents;
-  if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
-  const diagnostics = findingsIn(source, first);
-  const isSure = diagnostics.length === 0;
-  if (second !== undefined) diagnostics.push(severalDocuments(source, documents));
+  if (first === undefined) return { tree: { start: 0, end: 0, value: null }, findings: [] };
+  const findings = findingsIn(source, first);
+  const isSure = findings.length === 0;
+  if (second !== undefined) findings.push(severalDocuments(source, documents));
   const builder = new TreeBuilder(source);
   const strange: StrangeKey[] = [];
   const tree = buildNode({ builder, targets, strange }, first.contents, 0);
   const odd = isSure ? describeStrange(source, strange) : undefined;
   if (odd !== undefined) return withPartial([odd], tree);
-  const built = builder.diagnostics;
-  if (diagnostics.length > 0) {
+  const built = builder.findings;
+  if (findings.length > 0) {
     const doubles = built.filter(({ code }) => code === 'DUPLICATE_KEY');
-    return withPartial([...diagnostics, ...doubles], tree);
+    return withPartial([...findings, ...doubles], tree);
   }
-  return tree === undefined ? { diagnostics: built } : { tree, diagnostics: built };
+  return tree === undefined ? { findings: built } : { tree, findings: built };
 }
 
 /** The parser compares every key with all before it; the builder of the tree finds keys that are given twice, too. */
@@ -74,8 +74,8 @@ function severalDocuments(source: SourceText, documents: readonly (Document.Pars
   };
 }
 
-function withPartial(diagnostics: readonly Finding[], partial: TreeNode | undefined): ReadTree {
-  return partial === undefined ? { diagnostics } : { partial, diagnostics };
+function withPartial(findings: readonly Finding[], partial: TreeNode | undefined): ReadTree {
+  return partial === undefined ? { findings } : { partial, findings };
 }
 
 /** What each alias stands for. */

@@ -12,11 +12,11 @@ const CUT_CHARS = 60;
  * Findings quote the file, never what its references lead to: a value may be a secret whatever its key is called, and
  * findings end up in logs of CI. What looks like a token is quoted from no place.
  */
-export function hideValues(diagnostics: readonly Finding[], values: readonly string[]): readonly Finding[] {
+export function hideValues(findings: readonly Finding[], values: readonly string[]): readonly Finding[] {
   const patterns = patternsOf(values);
   const hide = (text: string): string =>
     hideTokens(patterns.reduce((left, pattern) => left.replaceAll(pattern, HIDDEN), text));
-  return diagnostics.map((diagnostic) => hideIn(diagnostic, hide));
+  return findings.map((finding) => hideIn(finding, hide));
 }
 
 /** What the values look like in findings. */
@@ -37,10 +37,10 @@ function patternsOf(values: readonly string[]): readonly RegExp[] {
   );
 }
 
-function hideIn(diagnostic: Finding, hide: (text: string) => string): Finding {
-  const { message, hint, labels } = diagnostic;
+function hideIn(finding: Finding, hide: (text: string) => string): Finding {
+  const { message, hint, labels } = finding;
   return {
-    ...diagnostic,
+    ...finding,
     message: mapSentence(message, hide),
     ...(hint === undefined ? {} : { hint: mapSentence(hint, hide) }),
     ...(labels === undefined

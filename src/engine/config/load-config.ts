@@ -35,10 +35,10 @@ export interface LoadOptions {
   readonly open?: OpenTexts;
 }
 
-/** A configuration, unless one of the diagnostics is an error. */
+/** A configuration, unless one of the findings is an error. */
 export interface LoadResult {
   readonly config?: LoadedConfig;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** In place of a configuration that was read but has errors, so that its mappings are checked all the same. */
   readonly remaining?: RemainingConfig;
   /** What its references lead to: what advice says of the findings must not show it (`hideValues`). */
@@ -60,18 +60,18 @@ export interface RemainingConfig extends Pick<LoadedConfig, 'dialect' | 'inlineM
 export async function loadConfig(file: string | undefined, options: LoadOptions): Promise<LoadResult> {
   const cwd = options.cwd ?? process.cwd();
   const path = file === undefined ? await findConfig(cwd) : resolve(cwd, file);
-  if (path === undefined) return { diagnostics: [notFound(cwd)], subjects: [] };
+  if (path === undefined) return { findings: [notFound(cwd)], subjects: [] };
   const { env, needSecrets } = options;
-  const { read, diagnostics: found } = await readConfig(path, {
+  const { read, findings: found } = await readConfig(path, {
     env,
     needSecrets,
     cwd,
     hooksKeys: hooksKeys(),
     open: options.open,
   });
-  if (read === undefined) return { diagnostics: found, subjects: [] };
+  if (read === undefined) return { findings: found, subjects: [] };
   const built = await build({ read, path, options });
-  return loadResult({ read, path, options }, { ...built, diagnostics: [...found, ...built.diagnostics] });
+  return loadResult({ read, path, options }, { ...built, findings: [...found, ...built.findings] });
 }
 
 /** What a file that was read became: a configuration, or what is known of one that has an error. */
@@ -81,9 +81,9 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
     built.settings === undefined || read.dialect === 'openclaw'
       ? []
       : [{ kind: 'configuration', root: read.original }];
-  const diagnostics = hideValues(inOrder(built.diagnostics, read.original), secrets);
-  if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
-    return { diagnostics, remaining: remainingOf(read, path), secrets, subjects };
+  const findings = hideValues(inOrder(built.findings, read.original), secrets);
+  if (built.settings === undefined || findings.some(({ severity }) => severity === 'error')) {
+    return { findings, remaining: remainingOf(read, path), secrets, subjects };
   }
   const { dialect, inlineMappings, runDefaults, theirAgents, theirChannels, sha256 } = read;
   const files = [...read.files, ...built.files];
@@ -91,14 +91,14 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
   const { settings } = built;
   const theirs = { runDefaults, theirAgents, theirChannels };
   const ofFile = { file: path, dialect, root, inlineMappings, ...theirs, sha256, files };
-  return { config: { settings, ...ofFile, secrets }, diagnostics, subjects };
+  return { config: { settings, ...ofFile, secrets }, findings, subjects };
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */
-function inOrder(diagnostics: readonly Finding[], root: LocatedValue): readonly Finding[] {
+function inOrder(findings: readonly Finding[], root: LocatedValue): readonly Finding[] {
   const { file } = root.place([]).source;
   const position = ({ at }: Finding): number => (at === undefined || at.source.file !== file ? 0 : at.start);
-  return diagnostics.toSorted((a, b) => position(a) - position(b));
+  return findings.toSorted((a, b) => position(a) - position(b));
 }
 
 /** Where the mappings and transforms of a file with errors lie, by what it says of them. */
@@ -123,7 +123,7 @@ interface Input {
 
 interface Built {
   readonly settings?: LoadedConfig['settings'];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   readonly secrets: readonly string[];
   readonly files: readonly string[];
 }
@@ -137,8 +137,8 @@ async function build({ read, path, options }: Input): Promise<Built> {
     directory,
     schema: configSchema,
   });
-  const diagnostics: Finding[] = [...resolved.diagnostics, ...reserved.flatMap((r) => r.diagnostics)];
-  const reporter = createReporter(root, diagnostics);
+  const findings: Finding[] = [...resolved.findings, ...reserved.flatMap((r) => r.findings)];
+  const reporter = createReporter(root, findings);
   const parsed = parseKnown(resolved);
   const dev = options.dev === true;
   // Checked on what was written, so that a schema finding elsewhere does not hide it.
@@ -146,14 +146,14 @@ async function build({ read, path, options }: Input): Promise<Built> {
   const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];
   const { files } = resolved;
   if (!parsed.success) {
-    diagnostics.push(...fromZodError(parsed.error, root, configSchema, 'configuration'));
-    return { diagnostics: explained(diagnostics, root, resolved.unknown), secrets, files };
+    findings.push(...fromZodError(parsed.error, root, configSchema, 'configuration'));
+    return { findings: explained(findings, root, resolved.unknown), secrets, files };
   }
   checkDeprecated(reporter);
   await checkDirectories(reporter, parsed.data, { directory, cwd: options.cwd });
   const isOpenClaw = dialect === 'openclaw';
   const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
-  return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
+  return { settings, findings: withoutUnknown(findings, root, resolved.unknown), secrets, files };
 }
 
 /** The file and the reserved secrets with their references resolved. */
@@ -169,12 +169,12 @@ async function resolveAll({ root, reserved: also }: ReadConfig, options: Resolve
 
 /** A required value that is not known yet may be all that is wrong: then that is what is said. */
 function explained(
-  diagnostics: readonly Finding[],
+  findings: readonly Finding[],
   root: LocatedValue,
   unknown: Parameters<typeof withoutUnknown>[2],
 ): readonly Finding[] {
-  const known = withoutUnknown(diagnostics, root, unknown);
-  return known.some(({ severity }) => severity === 'error') ? known : diagnostics;
+  const known = withoutUnknown(findings, root, unknown);
+  return known.some(({ severity }) => severity === 'error') ? known : findings;
 }
 
 /**
@@ -198,13 +198,13 @@ function removeAt(value: unknown, path: Path): void {
 
 /** Leaves out findings about the form of values that are not known yet: only that they are missing counts. */
 function withoutUnknown(
-  diagnostics: readonly Finding[],
+  findings: readonly Finding[],
   root: LocatedValue,
   unknown: readonly Path[],
 ): readonly Finding[] {
   const starts = new Set(unknown.map((path) => root.place(path).start));
   const kept = new Set(['MISSING_VARIABLE', 'INVALID_REFERENCE', 'SECRET_FILE_UNREADABLE', 'TOKEN_REUSED']);
-  return diagnostics.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
+  return findings.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
 }
 
 /** Reads an OpenClaw file for `sluice import openclaw`: the same translation, written out. */

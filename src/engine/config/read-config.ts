@@ -70,7 +70,7 @@ export interface ReadConfig extends TranslatedConfig {
 
 export interface ReadResult {
   readonly read?: ReadConfig;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Reads a configuration file: one of ours, which may extend an OpenClaw file, or an OpenClaw file itself. */
@@ -79,25 +79,25 @@ export function readConfig(file: string, options: ReadConfigOptions): Promise<Re
 }
 
 async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
-  const { document, diagnostics } = await readDocument(file, {
+  const { document, findings } = await readDocument(file, {
     cwd: options.cwd,
     ...(options.open && { open: options.open }),
     isTheirs: THEIR_NAME.test(basename(file)),
   });
-  if (document === undefined) return { diagnostics: diagnostics.map((found) => ofOtherFile(found, file)) };
+  if (document === undefined) return { findings: findings.map((found) => ofOtherFile(found, file)) };
   const { root } = document;
   const foreign = findForeign(root, file);
-  if (foreign !== undefined) return { diagnostics: [foreign] };
+  if (foreign !== undefined) return { findings: [foreign] };
   const own = ownConfig(file, document, options);
   const name = root.at(['extends']);
-  if (name.value === undefined) return { read: own, diagnostics };
+  if (name.value === undefined) return { read: own, findings };
   const has = {
     runner: root.at(['gateway', 'runner']).value !== undefined,
     port: root.at(['server', 'port']).value !== undefined,
   };
   const base = await readBase(name, { file, has }, options);
-  const all = [...diagnostics, ...base.diagnostics];
-  return { read: base.read === undefined ? own : extended(own, base.read), diagnostics: all };
+  const all = [...findings, ...base.findings];
+  return { read: base.read === undefined ? own : extended(own, base.read), findings: all };
 }
 
 /** What a file of ours says by itself. */
@@ -129,12 +129,12 @@ async function readBase(
 ): Promise<ReadResult> {
   if (typeof name.value !== 'string' || !isOpenClawFile(name.value)) {
     const message = 'extends must be the path of a file named openclaw.json or openclaw.json5';
-    return { diagnostics: [unreadable(name, message)] };
+    return { findings: [unreadable(name, message)] };
   }
   const path = resolve(dirname(file), inHome(name.value, options.env['HOME'] ?? '~'));
   const base = await readOpenClaw(path, options, has);
   if (base.read !== undefined) return base;
-  return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
+  return { findings: [...base.findings, unreadable(name, 'the file it names cannot be used')] };
 }
 
 function unreadable(name: LocatedValue, message: string): Finding {
@@ -180,15 +180,15 @@ async function readOpenClaw(
   options: ReadConfigOptions,
   has: OwnSettings = { runner: false, port: false },
 ): Promise<ReadResult> {
-  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, isTheirs: true });
-  if (document === undefined) return { diagnostics };
-  const { findings, ...expanded } = await expandOpenClaw(document.root, file, options);
+  const { document, findings } = await readDocument(file, { cwd: options.cwd, isTheirs: true });
+  if (document === undefined) return { findings };
+  const { findings: ofParts, ...expanded } = await expandOpenClaw(document.root, file, options);
   const { original, env } = expanded;
   const { hooksKeys, hasCommand = isOnPath('openclaw', env['PATH']) } = options;
   const context = { directory: dirname(file), hooksKeys, env, hasCommand, has };
   const translation = translateOpenClaw(original, context);
   const read = translatedConfig(expanded, translation);
-  return { read, diagnostics: [...diagnostics, ...findings, ...translation.diagnostics] };
+  return { read, findings: [...findings, ...ofParts, ...translation.findings] };
 }
 
 /** What the file itself gives, before it is translated. */
@@ -209,7 +209,7 @@ async function expandOpenClaw(
     secrets,
     files: [file, ...included.files, ...files, ...read.files],
     sha256: createHash('sha256').update(JSON.stringify(included.root.value)).digest('hex'),
-    findings: [...included.diagnostics, ...read.diagnostics],
+    findings: [...included.findings, ...read.findings],
   };
 }
 
@@ -237,13 +237,13 @@ function mappingsOf(root: LocatedValue, dialect: InlineMapping['dialect']): read
 export async function importOpenClawFile(
   file: string,
   options: Pick<ReadConfigOptions, 'env' | 'cwd' | 'hooksKeys'> & Pick<ImportOptions, 'into'>,
-): Promise<{ readonly imported?: ImportedConfig; readonly diagnostics: readonly Finding[] }> {
+): Promise<{ readonly imported?: ImportedConfig; readonly findings: readonly Finding[] }> {
   const reading = { ...options, needSecrets: true, hasCommand: true };
-  const { read, diagnostics } = await readOpenClaw(file, reading);
-  if (read === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const { read, findings } = await readOpenClaw(file, reading);
+  if (read === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };
   return {
-    imported: importOpenClaw(read, { into: options.into, env: options.env, diagnostics }),
-    diagnostics,
+    imported: importOpenClaw(read, { into: options.into, env: options.env, findings }),
+    findings,
   };
 }
 

@@ -27,7 +27,7 @@ export interface ResolveOptions {
 /** A file's content with its references replaced. */
 export interface Resolved {
   readonly value: unknown;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Places of values whose reference is not known: other findings about them mean nothing. */
   readonly unknown: readonly Path[];
   /** Every text that came from outside the file. */
@@ -41,7 +41,7 @@ export interface Resolved {
  * for a literal `${`. A text that is one reference and nothing else may stand where a number or boolean is expected.
  */
 export async function resolveReferences(root: LocatedValue, options: ResolveOptions): Promise<Resolved> {
-  const run: Run = { root, options, diagnostics: [], unknown: [], secrets: [], files: [] };
+  const run: Run = { root, options, findings: [], unknown: [], secrets: [], files: [] };
   const value = await resolveValue(run, root.value, []);
   return { value, ...run };
 }
@@ -49,7 +49,7 @@ export async function resolveReferences(root: LocatedValue, options: ResolveOpti
 interface Run {
   readonly root: LocatedValue;
   readonly options: ResolveOptions;
-  readonly diagnostics: Finding[];
+  readonly findings: Finding[];
   readonly unknown: Path[];
   readonly secrets: string[];
   readonly files: string[];
@@ -91,7 +91,7 @@ function reportLiteral(run: Run, value: string, path: Path): void {
     at,
     facts: { literal: name } satisfies ConfigFacts['INVALID_REFERENCE'],
   };
-  run.diagnostics.push(found);
+  run.findings.push(found);
 }
 
 function resolveText(run: Run, value: string, path: Path): unknown {
@@ -181,7 +181,7 @@ type Told = Pick<Finding, 'hint' | 'facts'> & Partial<Pick<Finding, 'severity'>>
 
 function reporterAt(run: Run, path: Path): (code: string, message: string, told: Told) => void {
   return (code, message, told) =>
-    void run.diagnostics.push({
+    void run.findings.push({
       severity: 'error',
       code,
       message: quoted(message),
@@ -194,7 +194,7 @@ function reportVariable(run: Run, path: Path, name: string): void {
   const report = reporterAt(run, path);
   if (!NAME.test(name)) {
     const isShown = !isSecretPath(path) && run.root.at(path).value === `\${${name}}`;
-    run.diagnostics.push(invalidReference(name, run.root.place(path), isShown));
+    run.findings.push(invalidReference(name, run.root.place(path), isShown));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
     const facts: ConfigFacts['MISSING_VARIABLE'] = { name };

@@ -29,15 +29,15 @@ interface Report extends Pick<Finding, 'message' | 'facts' | 'labels' | 'isGener
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
 }
 
-export function createReporter(root: LocatedValue, diagnostics: Finding[]): Reporter {
+export function createReporter(root: LocatedValue, findings: Finding[]): Reporter {
   return {
     root,
-    add: (findings) => void diagnostics.push(...findings),
-    report: (code, path, finding) => void diagnostics.push(diagnosticAt(root, path, { code, ...finding })),
+    add: (more) => void findings.push(...more),
+    report: (code, path, finding) => void findings.push(findingAt(root, path, { code, ...finding })),
   };
 }
 
-function diagnosticAt(
+function findingAt(
   root: LocatedValue,
   path: Path,
   { replace, key = false, hides = false, ...finding }: Report & { readonly code: ConfigCode },

@@ -63,7 +63,7 @@ export interface MappingResult {
   readonly id?: string;
   readonly idAt?: Place;
   readonly enabled: boolean;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   readonly subjects: readonly Subject[];
 }
 
@@ -92,8 +92,8 @@ export interface MappingSubject
 /** Checks and compiles one mapping, all findings at once, in the order of the file. */
 export function compileMapping(entry: MappingEntry, context: MappingContext): MappingResult {
   const { value, ...read } = readEntry(entry);
-  const { diagnostics, subjects } = read.reporter;
-  if (value === undefined) return { enabled: true, diagnostics, subjects, ...outByPath(entry, context) };
+  const { findings, subjects } = read.reporter;
+  if (value === undefined) return { enabled: true, findings, subjects, ...outByPath(entry, context) };
   const { dialect, preset } = entry;
   const source = { ...value, ...preset };
   const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset, compiled: new Map() };
@@ -112,11 +112,11 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
     hooksPath,
   };
   reporter.show(subject);
-  diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
+  findings.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const { id, idAt } = mapping;
-  const result = { id, idAt, enabled: source.enabled ?? true, diagnostics, subjects };
-  if (!diagnostics.some(({ severity }) => severity === 'error')) return { ...result, mapping };
-  const out = isMatchReadable(entry, diagnostics) ? outOf(entry, mapping) : outByPath(entry, context);
+  const result = { id, idAt, enabled: source.enabled ?? true, findings, subjects };
+  if (!findings.some(({ severity }) => severity === 'error')) return { ...result, mapping };
+  const out = isMatchReadable(entry, findings) ? outOf(entry, mapping) : outByPath(entry, context);
   return { ...result, ...out };
 }
 
@@ -131,9 +131,9 @@ function readEntry(entry: MappingEntry): {
   const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
   const reporter = createReporter(located);
   const whole = validate(located, MappingSchema, 'mapping');
-  reporter.diagnostics.push(...whole.diagnostics);
+  reporter.findings.push(...whole.findings);
   if (entry.dialect === 'openclaw')
-    reporter.diagnostics.push(...checkGatewayKeys(entry.value, MappingSchema.shape));
+    reporter.findings.push(...checkGatewayKeys(entry.value, MappingSchema.shape));
   // Keys with a wrong value are left out for the rest of the checks.
   const value = whole.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
   return { value, located, reporter, isWhole: whole.value !== undefined };
@@ -147,10 +147,10 @@ export function outOf({ dialect }: MappingEntry, mapping: CompiledMapping): Pick
 }
 
 /** Whether no finding lies in `match`, so that it is known which requests are meant. */
-function isMatchReadable({ value: located }: MappingEntry, diagnostics: readonly Finding[]): boolean {
+function isMatchReadable({ value: located }: MappingEntry, findings: readonly Finding[]): boolean {
   if (located.at(['match']).value === undefined) return true;
   const match = located.place(['match']);
-  return !diagnostics.some(
+  return !findings.some(
     ({ severity, at }) =>
       severity === 'error' && at !== undefined && at.start >= match.start && at.end <= match.end,
   );
@@ -298,21 +298,21 @@ function compileAt(
   path: Path,
 ): CompiledTemplate | undefined {
   if (dialect === 'openclaw') {
-    const { template, diagnostics, subject } = compileOpenClawTemplate(located.at(path));
-    reporter.diagnostics.push(...diagnostics);
+    const { template, findings, subject } = compileOpenClawTemplate(located.at(path));
+    reporter.findings.push(...findings);
     reporter.subjects.push(subject);
     return template;
   }
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
   const {
     template,
-    diagnostics,
+    findings,
     subjects = [],
   } = compileTemplate(located.at(path), {
     withItem: source.forEach !== undefined,
     ...(typeof own === 'string' ? { text: own } : {}),
   });
-  reporter.diagnostics.push(...diagnostics);
+  reporter.findings.push(...findings);
   reporter.subjects.push(...subjects);
   return template;
 }

@@ -22,7 +22,7 @@ export interface MappingsSubject extends Subject {
 export interface CompiledMappings {
   /** Absent where any finding is an error that is not contained. */
   readonly table?: RoutingTable;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** What advice may look at. */
   readonly subjects: readonly Subject[];
   /** Errors with which the service runs: those of mappings of an OpenClaw file, which take only their own mapping out. */
@@ -45,26 +45,24 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   const disabled = results.flatMap(({ mapping, enabled: isOn }) =>
     mapping === undefined || isOn ? [] : [mapping],
   );
-  const diagnostics = [
-    ...results.flatMap((result) => result.diagnostics),
-    ...duplicates.map(({ diagnostic }) => diagnostic),
+  const findings = [
+    ...results.flatMap((result) => result.findings),
+    ...duplicates.map(({ finding }) => finding),
     ...findPathSettings(enabled),
     ...findProofGaps(enabled),
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
   ];
   const contained = new Set([
-    ...results.flatMap((result) => (result.out === undefined ? [] : result.diagnostics)),
-    ...duplicates.flatMap(({ order, diagnostic }) =>
-      entries[order]?.dialect === 'openclaw' ? [diagnostic] : [],
-    ),
+    ...results.flatMap((result) => (result.out === undefined ? [] : result.findings)),
+    ...duplicates.flatMap(({ order, finding }) => (entries[order]?.dialect === 'openclaw' ? [finding] : [])),
   ]);
   const isUsable =
     results.every(isTaken) &&
-    !diagnostics.some((diagnostic) => diagnostic.severity === 'error' && !contained.has(diagnostic));
+    !findings.some((finding) => finding.severity === 'error' && !contained.has(finding));
   const all: MappingsSubject = { kind: 'mappings', enabled, entries };
   return {
-    diagnostics,
+    findings,
     subjects: [...results.flatMap(({ subjects }) => subjects), all],
     contained,
     transforms: enabled.flatMap(({ transform }) => (transform === undefined ? [] : [transform])),
@@ -80,7 +78,7 @@ function isTaken({ mapping, out }: MappingResult): boolean {
 interface Duplicate {
   /** 0-based position of the later one. */
   readonly order: number;
-  readonly diagnostic: Finding;
+  readonly finding: Finding;
 }
 
 function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[] {
@@ -90,14 +88,14 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
     const first = seen.get(id);
     seen.set(id, first ?? idAt);
     if (first === undefined) return [];
-    const diagnostic = {
+    const finding = {
       severity: 'error',
       code: 'DUPLICATE_MAPPING_ID' satisfies MappingCode,
       message: say`two mappings have the id "${id}"`,
       at: idAt,
       labels: [{ at: first, text: say`the first one` }],
     } as const;
-    return [{ order, diagnostic }];
+    return [{ order, finding }];
   });
 }
 

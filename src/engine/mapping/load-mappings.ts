@@ -55,12 +55,12 @@ export async function loadMappings(sources: MappingSources & CompileOptions): Pr
   const fromPresets = await loadPresets(sources.presets, sources);
   const entries = [...sources.inline, ...fromDirectory.entries, ...fromPresets.entries];
   const compiled = compileMappings(entries, sources);
-  const found = [...fromDirectory.diagnostics, ...fromPresets.diagnostics];
+  const found = [...fromDirectory.findings, ...fromPresets.findings];
   const { table, ...rest } = compiled;
   const isUsable = table !== undefined && !found.some(({ severity }) => severity === 'error');
   return {
     ...rest,
-    diagnostics: [...found, ...compiled.diagnostics],
+    findings: [...found, ...compiled.findings],
     files: [...fromDirectory.files, ...fromPresets.files],
     ...(isUsable ? { table } : {}),
   };
@@ -68,7 +68,7 @@ export async function loadMappings(sources: MappingSources & CompileOptions): Pr
 
 interface Loaded {
   readonly entries: readonly MappingEntry[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   readonly files: LoadedMappings['files'];
 }
 
@@ -81,7 +81,7 @@ async function loadMappingFiles(directory: string, options: ReadOptions): Promis
   const files = names.filter((name) => MAPPING_FILE.test(name)).toSorted();
   const loaded = joinLoaded(await Promise.all(files.map((name) => loadFile(join(directory, name), options))));
   const passedOver = await findPassedOver(directory, found, { ...options, presets: resolve(PRESETS_DIR) });
-  return { ...loaded, diagnostics: [...loaded.diagnostics, ...passedOver] };
+  return { ...loaded, findings: [...loaded.findings, ...passedOver] };
 }
 
 async function loadPresets(names: readonly string[], options: ReadOptions): Promise<Loaded> {
@@ -110,7 +110,7 @@ function aliasOf(alias: string): NonNullable<MappingEntry['preset']> {
 function joinLoaded(loaded: readonly Loaded[]): Loaded {
   return {
     entries: loaded.flatMap(({ entries }) => entries),
-    diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
+    findings: loaded.flatMap(({ findings }) => findings),
     files: loaded.flatMap(({ files }) => files),
   };
 }
@@ -123,31 +123,31 @@ const ofMapping = (found: Finding): Finding =>
 
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
 async function loadFile(path: string, { cwd, open }: ReadOptions): Promise<Loaded> {
-  const { document, diagnostics } = await readDocument(path, { ...(cwd && { cwd }), ...(open && { open }) });
-  if (document === undefined) return { entries: [], diagnostics: diagnostics.map(ofMapping), files: [] };
+  const { document, findings } = await readDocument(path, { ...(cwd && { cwd }), ...(open && { open }) });
+  if (document === undefined) return { entries: [], findings: findings.map(ofMapping), files: [] };
   const { root, source } = document;
   const held = mappingsIn(root);
   return {
     entries: held.mappings.map((value) => ({ value, dialect: 'sluice' })),
-    diagnostics: [...diagnostics, ...held.diagnostics],
+    findings: [...findings, ...held.findings],
     files: [{ path, ...source }],
   };
 }
 
 function mappingsIn(root: LocatedValue): {
   readonly mappings: readonly LocatedValue[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 } {
   const { value } = root;
-  if (value === null) return { mappings: [], diagnostics: [] };
-  if (Array.isArray(value)) return { mappings: value.map((_, index) => root.at([index])), diagnostics: [] };
-  if (typeof value !== 'object') return { mappings: [], diagnostics: [noMappingFile(root)] };
-  if (!Object.hasOwn(value, 'mappings')) return { mappings: [root], diagnostics: [] };
+  if (value === null) return { mappings: [], findings: [] };
+  if (Array.isArray(value)) return { mappings: value.map((_, index) => root.at([index])), findings: [] };
+  if (typeof value !== 'object') return { mappings: [], findings: [noMappingFile(root)] };
+  if (!Object.hasOwn(value, 'mappings')) return { mappings: [root], findings: [] };
   const holder = validate(root, HolderSchema, 'mapping file');
   const list = holder.value?.mappings ?? [];
   return {
     mappings: list.map((_, index) => root.at(['mappings', index])),
-    diagnostics: holder.diagnostics,
+    findings: holder.findings,
   };
 }
 

@@ -88,7 +88,7 @@ export function findingAt(at: Place, { replace, editAt, ...finding }: Report): F
 
 /** Collects the findings of one mapping. */
 export interface Reporter {
-  readonly diagnostics: Finding[];
+  readonly findings: Finding[];
   /** What advice may look at. */
   readonly subjects: Subject[];
   /** An error, unless the finding says otherwise, at the value or key of a path. */
@@ -98,12 +98,12 @@ export interface Reporter {
 }
 
 export function createReporter(located: LocatedValue): Reporter {
-  const diagnostics: Finding[] = [];
+  const findings: Finding[] = [];
   const subjects: Subject[] = [];
   return {
-    diagnostics,
+    findings,
     subjects,
-    report: (path, finding, what) => void diagnostics.push(findingAt(located.place(path, what), finding)),
+    report: (path, finding, what) => void findings.push(findingAt(located.place(path, what), finding)),
     show: (subject) => void subjects.push(subject),
   };
 }

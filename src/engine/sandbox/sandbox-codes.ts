@@ -1,4 +1,4 @@
-/** Codes of all diagnostics about transforms. */
+/** Codes of all findings about transforms. */
 export const SANDBOX_CODES = [
   /** A mapping names a module that is no file. */
   'TRANSFORM_NOT_FOUND',

@@ -101,11 +101,11 @@ export class Sandbox {
     const loaded = await loadModules(folder, refs);
     const coverage = options.coverage === true && CAN_COUNT_RUNS;
     const entries = this.#makeEntries(folder, refs, { loaded, coverage });
-    const diagnostics = [...loaded.diagnostics, ...(await this.#inspectAll(entries, refs))];
+    const findings = [...loaded.findings, ...(await this.#inspectAll(entries, refs))];
     if (coverage) await this.#startCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
     const { subjects, files } = loaded;
-    return { diagnostics, subjects, hashes, files, ...this.#usesOf(entries) };
+    return { findings, subjects, hashes, files, ...this.#usesOf(entries) };
   }
 
   /** How one generation uses its modules. */

@@ -128,7 +128,7 @@ export interface ModuleCoverage {
  */
 export interface Transforms {
   /** Load errors, policy violations, missing exports, heavy top-level work. */
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** What advice may look at. */
   readonly subjects: readonly Subject[];
   /** SHA-256 of every linked module by the name mappings use. */

@@ -23,7 +23,7 @@ export interface ReadSenders {
   /** Those of packages, which replace none of the user and none of ours. */
   readonly packaged: readonly Sender[];
   /** What is wrong with their files. */
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 const FILE = /\.(?:ya?ml|json5?)$/;
@@ -45,9 +45,9 @@ export async function readSenders(
   return {
     senders: read.flatMap(({ senders }) => senders),
     packaged: inPackages.flatMap(({ senders }) => senders),
-    diagnostics: [
+    findings: [
       ...found.flatMap(({ name, folder }) => (folder === undefined ? [notInstalled(name)] : [])),
-      ...[...read, ...inPackages].flatMap(({ diagnostics }) => diagnostics),
+      ...[...read, ...inPackages].flatMap(({ findings }) => findings),
     ],
   };
 }
@@ -75,13 +75,13 @@ const notInstalled = (name: string): Finding => ({
 
 /** `within`: a package, whose senders name none but its own files. */
 async function readSender(file: string, within: string | undefined): Promise<Omit<ReadSenders, 'packaged'>> {
-  const { document, diagnostics } = await readDocument(file);
-  if (document === undefined) return { senders: [], diagnostics };
-  const { value, diagnostics: found } = validate(document.root, Sender, 'sender file');
-  if (value === undefined) return { senders: [], diagnostics: found };
+  const { document, findings } = await readDocument(file);
+  if (document === undefined) return { senders: [], findings };
+  const { value, findings: found } = validate(document.root, Sender, 'sender file');
+  if (value === undefined) return { senders: [], findings: found };
   const sender = { ...value, name: basename(file).replace(FILE, ''), folder: dirname(file) };
   const missing = findMissing(sender, document.root, within);
-  return { senders: within === undefined || missing.length === 0 ? [sender] : [], diagnostics: missing };
+  return { senders: within === undefined || missing.length === 0 ? [sender] : [], findings: missing };
 }
 
 /** Files that it names and that are not there, or not in its package. */

@@ -110,7 +110,7 @@ async function makePlan(terminal: Terminal, name: string, given: Setting): Promi
   const { flags, file, places } = given;
   const ask = await openAsker(terminal, flags.dryRun !== true);
   const read = await readSenders(file, given.settings.hooks);
-  const { diagnostics } = read;
+  const { findings } = read;
   const known = inOrder(read);
   const sender = known.find((each) => each.name === name);
   if (flags.comment === true && sender?.comments === undefined) throw nothingToComment(name);
@@ -132,7 +132,7 @@ async function makePlan(terminal: Terminal, name: string, given: Setting): Promi
     const made = { sender, files, notes: [], firstCase: firstCase(name, sender) };
     return planOf(terminal, name, { ...given, ask, made });
   }
-  if (sender?.examples === undefined) throw noMappings(name, { sender, known, diagnostics });
+  if (sender?.examples === undefined) throw noMappings(name, { sender, known, findings });
   return planOf(terminal, name, {
     ...given,
     ask,
@@ -145,14 +145,14 @@ function noMappings(
   {
     sender,
     known,
-    diagnostics,
+    findings,
   }: {
     readonly sender: Sender | undefined;
     readonly known: readonly Sender[];
-    readonly diagnostics: readonly unknown[];
+    readonly findings: readonly unknown[];
   },
 ): CliError {
-  if (diagnostics.length > 0)
+  if (findings.length > 0)
     return new CliError('a file in senders/ cannot be used: "sluice check" says why', 2);
   const ready = known.filter(({ mapping, examples }) => mapping !== undefined || examples !== undefined);
   const what =
@@ -266,7 +266,7 @@ async function finish(
   const workbench = await openWorkbench(terminal, flags);
   try {
     const own = new Set(written);
-    const findings = workbench.diagnostics.filter(
+    const findings = workbench.findings.filter(
       ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
     );
     printFindings(terminal, findings);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { byWeight, didYouMean, formatPlace, type Finding } from '../../base/document/document.ts';
-import { applyEdits, findingToJson, formatDiagnostics } from '../../base/document/facts.ts';
+import { applyEdits, findingToJson, formatFindings } from '../../base/document/facts.ts';
 import { checkGeneration } from '../../service/generation/generation.ts';
 import { findInSamples, sampleFolders } from '../../authoring/golden/golden.ts';
 import { Sandbox } from '../../engine/sandbox/sandbox.ts';
@@ -46,17 +46,17 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     const check = (): Promise<Checked> => checkWithSamples(file, options, kept);
     if (flags.fix === true) await fix(cli, check);
     const checked = await check();
-    const { diagnostics } = checked;
+    const { findings } = checked;
     // A choice that may be meant is no warning to a person: it is said below all else.
     const isApart = format === 'pretty' && flags.strict !== true;
-    const found = isApart ? diagnostics.filter(({ isGeneral }) => isGeneral !== true) : diagnostics;
+    const found = isApart ? findings.filter(({ isGeneral }) => isGeneral !== true) : findings;
     if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
     else {
-      const text = formatDiagnostics(found, { format, color: cli.terminal.color });
+      const text = formatFindings(found, { format, color: cli.terminal.color });
       if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
     }
     if (format === 'pretty') printNotes(cli, checked, found);
-    if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
+    if (findings.some((finding) => fails(finding, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
   }
@@ -72,11 +72,11 @@ async function checkWithSamples(
 ): Promise<Checked> {
   const checked = await checkGeneration(file, options);
   if (checked.generation === undefined) return checked;
-  const { generation, diagnostics, notes } = checked;
+  const { generation, findings, notes } = checked;
   const found = await findInSamples(sampleFolders(generation.config), generation, kept);
   return {
     ...checked,
-    diagnostics: byWeight(diagnostics, found.diagnostics),
+    findings: byWeight(findings, found.findings),
     notes: [...notes, ...found.notes],
   };
 }
@@ -116,11 +116,11 @@ function pageOf(asked: string): string {
 
 /** What `check` says to a person besides findings. */
 function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding[]): void {
-  const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
+  const { findings, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
   for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
   if (compiler?.isOwn === false) terminal.out(`types of transforms were checked by ${compiler.name}`);
-  for (const { message, at, hint } of diagnostics.filter((each) => !found.includes(each))) {
+  for (const { message, at, hint } of findings.filter((each) => !found.includes(each))) {
     const place = at === undefined ? '' : ` (${formatPlace(at)})`;
     terminal.out(
       clearControl(`${printSentence(message)}${place}; ${hint === undefined ? '' : printSentence(hint)}`),
@@ -136,8 +136,8 @@ async function fix(cli: Cli, check: () => Promise<Checked>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // Each round judges what the one before wrote.
     // oxlint-disable-next-line no-await-in-loop
-    const { diagnostics } = await check();
-    const edits = diagnostics.flatMap(({ edit, also = [], code }) =>
+    const { findings } = await check();
+    const edits = findings.flatMap(({ edit, also = [], code }) =>
       edit === undefined ? [] : [edit, ...also].map((each) => ({ edit: each, code })),
     );
     if (edits.length === 0) return;
@@ -172,5 +172,5 @@ function shownText({ at: { source, start, end }, text }: TextEdit): string {
   return isSecret ? '…' : formatOneLine(clearControl(text), MAX_SHOWN);
 }
 
-const fails = (diagnostic: Finding, flags: CheckFlags): boolean =>
-  diagnostic.severity === 'error' || flags.strict === true;
+const fails = (finding: Finding, flags: CheckFlags): boolean =>
+  finding.severity === 'error' || flags.strict === true;

@@ -8,7 +8,7 @@ import {
   type LoadedConfig,
 } from '../../engine/config/config.ts';
 import type { Finding } from '../../base/document/document.ts';
-import { formatDiagnostics } from '../../base/document/facts.ts';
+import { formatFindings } from '../../base/document/facts.ts';
 import { advise } from './lazy-advice.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
@@ -56,15 +56,15 @@ export async function loadSettings(
 ): Promise<LoadedConfig> {
   const file = findConfigFile(terminal, flags);
   const options = { env: terminal.env, needSecrets, dev: true };
-  const { config, diagnostics, secrets = [] } = await loadConfig(file, options);
+  const { config, findings, secrets = [] } = await loadConfig(file, options);
   if (config !== undefined) return config;
-  printFindings(terminal, hideValues(await advise(diagnostics, []), secrets));
+  printFindings(terminal, hideValues(await advise(findings, []), secrets));
   throw new CliError('the configuration has errors');
 }
 
 /** Prints what was found in files of the operator, where there is anything. */
-export function printFindings(terminal: Terminal, diagnostics: readonly Finding[]): void {
-  if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
+export function printFindings(terminal: Terminal, findings: readonly Finding[]): void {
+  if (findings.length > 0) terminal.err(formatFindings(findings, { color: terminal.color }));
 }
 
 /** @throws CliError for a file of OpenClaw, which is read and never written */

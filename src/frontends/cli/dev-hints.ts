@@ -72,7 +72,7 @@ export class DevHints {
     const told = await explainStored(stored, {
       keepRequests: generation.config.settings.storage.keepRequests,
       others: await findOthers(storage, stored),
-      explainer: { generation, diagnostics: [] },
+      explainer: { generation, findings: [] },
     });
     const again = told.notes.filter(({ code }) => code === 'new_event');
     const isNews = ({ setting = '' }: EvaluationNote): boolean =>

@@ -131,9 +131,9 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
     ...flags.recorder?.serviceOptions,
     ...readableOptions(terminal, log, { ...flags, live: () => service.generation }),
     ...context,
-    onDiagnostics: (diagnostics) => {
-      knowsHow ||= diagnostics.length > 0;
-      printFindings(terminal, diagnostics);
+    onFindings: (findings) => {
+      knowsHow ||= findings.length > 0;
+      printFindings(terminal, findings);
     },
     listen: flags,
     readMail: flags.mail === true,
@@ -215,7 +215,7 @@ async function nameHints(
   const { code, hook } = fields;
   if (code !== 'no_mapping_matched' || typeof hook !== 'string') return [];
   const request = createHookRequest({ path: hook, payload: {}, receivedAt: 0 });
-  const { evaluation, advice } = await explainRequest(request, { generation, diagnostics: [] });
+  const { evaluation, advice } = await explainRequest(request, { generation, findings: [] });
   const { verdict, hints } = briefOf(evaluation, advice, { columns: columns - 2 });
   return [...verdict, ...hints];
 }

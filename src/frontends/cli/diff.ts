@@ -32,8 +32,8 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   const { terminal } = cli;
   const config = findConfigFile(terminal, flags);
   const corpus = findCasesFolder(terminal, flags, flags.corpus);
-  const { cases, diagnostics } = await findCases(corpus);
-  printFindings(terminal, diagnostics);
+  const { cases, findings } = await findCases(corpus);
+  printFindings(terminal, findings);
   if (cases.length === 0)
     throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`, 2);
   const checkout = await openBase(terminal.cwd, base, config);

@@ -1,5 +1,5 @@
 import type { Finding } from '../../base/document/document.ts';
-import { findingToJson, formatDiagnostics } from '../../base/document/facts.ts';
+import { findingToJson, formatFindings } from '../../base/document/facts.ts';
 import { checkGeneration, type Generation } from '../../service/generation/generation.ts';
 import { MailFailure, tryMailbox } from '../../service/mail/mail.ts';
 import { Sandbox } from '../../engine/sandbox/sandbox.ts';
@@ -35,30 +35,30 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   try {
     const mayLoadPlugins = pluginGate(terminal);
     const options = { env: terminal.env, needSecrets: true, sandbox, advise, mayLoadPlugins };
-    const { diagnostics, summary, proofs, generation } = await checkGeneration(file, options);
-    const findings = [
-      configurationFinding(diagnostics, summary),
+    const { findings, summary, proofs, generation } = await checkGeneration(file, options);
+    const checks = [
+      configurationFinding(findings, summary),
       ...(generation === undefined ? [] : await furtherFindings(generation)),
     ];
-    print(terminal, { findings, diagnostics, proofs }, flags);
-    if (findings.some(({ ok }) => !ok)) cli.setExitCode(1);
+    print(terminal, { checks, findings, proofs }, flags);
+    if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
   }
 }
 
 interface Report {
-  readonly findings: readonly MachineFinding[];
-  readonly diagnostics: readonly Finding[];
+  readonly checks: readonly MachineFinding[];
+  readonly findings: readonly Finding[];
   readonly proofs: readonly string[];
 }
 
-function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: JsonFlags): void {
+function print(terminal: Terminal, { checks, findings, proofs }: Report, { json }: JsonFlags): void {
   if (json === true) {
-    return printJson(terminal, 'doctor', { checks: findings, findings: diagnostics.map(findingToJson) });
+    return printJson(terminal, 'doctor', { checks, findings: findings.map(findingToJson) });
   }
-  if (diagnostics.length > 0) terminal.out(formatDiagnostics(diagnostics, { color: terminal.color }));
-  for (const { area, ok, text } of findings)
+  if (findings.length > 0) terminal.out(formatFindings(findings, { color: terminal.color }));
+  for (const { area, ok, text } of checks)
     terminal.out(`${ok ? 'ok     ' : 'problem'}  ${area.padEnd(13)}  ${text}`);
   for (const line of proofs) terminal.out(line);
 }
@@ -77,11 +77,11 @@ async function furtherFindings(generation: Generation): Promise<readonly Machine
   ];
 }
 
-function configurationFinding(diagnostics: readonly Finding[], summary: string): MachineFinding {
-  const count = diagnostics.length;
+function configurationFinding(findings: readonly Finding[], summary: string): MachineFinding {
+  const count = findings.length;
   const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
   if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
-  const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+  const isBroken = findings.some(({ severity }) => severity === 'error');
   const text = isBroken
     ? `${listed}; mend the errors, then ask again: the rest was not looked at`
     : `${listed}; ${summary}`;

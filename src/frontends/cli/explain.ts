@@ -114,8 +114,8 @@ class OldFiles {
     const options = { env: terminal.env, needSecrets: false, dev: true, sandbox: this.#sandbox, advise };
     const { hooks } = config.settings;
     this.#opened = await loadKeptGeneration(config.file, kept, { ...options, hooks, now });
-    const { generation, diagnostics } = this.#opened ?? {};
-    return generation === undefined ? undefined : { generation, diagnostics: diagnostics ?? [] };
+    const { generation, findings } = this.#opened ?? {};
+    return generation === undefined ? undefined : { generation, findings: findings ?? [] };
   }
 
   async close(): Promise<void> {

@@ -31,9 +31,9 @@ export async function importConfig(cli: Cli, file: string, flags: ImportFlags): 
 /** @throws CliError where the file has errors, which are printed */
 async function readImport(terminal: Terminal, file: string, into: string): Promise<ImportedConfig> {
   const { env, cwd } = terminal;
-  const { imported, diagnostics } = await importOpenClawFile(resolve(cwd, file), { env, cwd, into });
+  const { imported, findings } = await importOpenClawFile(resolve(cwd, file), { env, cwd, into });
   if (imported !== undefined) return imported;
-  printFindings(terminal, await advise(diagnostics, []));
+  printFindings(terminal, await advise(findings, []));
   throw new CliError('nothing was written: the file has errors');
 }
 

@@ -47,11 +47,8 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
     // Transforms that are not loaded say nothing.
     const judged =
       now.transforms === whole?.transforms ? { table: now.table, evaluate } : { table: now.table };
-    const { diagnostics } = await samplesSay(samples, judged, asked);
-    told = [
-      ...told.filter(({ at }) => at && current.has(at.source) && !touched.has(at.source)),
-      ...diagnostics,
-    ];
+    const { findings } = await samplesSay(samples, judged, asked);
+    told = [...told.filter(({ at }) => at && current.has(at.source) && !touched.has(at.source)), ...findings];
     table = now.table;
   };
 
@@ -63,7 +60,7 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
         // What is shown first does not wait for the rest.
         // oxlint-disable-next-line no-await-in-loop
         const loaded = await loadGeneration(configFile, { ...options, open, ...reuse, withoutTransforms });
-        const { generation, diagnostics } = loaded;
+        const { generation, findings } = loaded;
         const isWhole = generation !== undefined && (!withoutTransforms || hasAll(generation));
         if (isWhole) {
           if (whole?.transforms !== generation.transforms) whole?.transforms.release();
@@ -71,11 +68,11 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
         }
         // oxlint-disable-next-line no-await-in-loop
         if (generation !== undefined) await judgeSamples(generation, isFresh && withoutTransforms);
-        const broken = new Set(diagnostics.map(({ at }) => at?.source.file));
+        const broken = new Set(findings.map(({ at }) => at?.source.file));
         const isTold = ({ at }: Finding): boolean => generation !== undefined || !broken.has(at?.source.file);
         const { transformsDir } = whole?.config.settings.hooks ?? {};
         yield {
-          diagnostics: byWeight(diagnostics, told.filter(isTold)),
+          findings: byWeight(findings, told.filter(isTold)),
           samples: samples?.samples ?? [],
           mappings: table?.mappings ?? [],
           ...(transformsDir === undefined ? {} : { transformsDir }),

@@ -11,8 +11,8 @@ export async function readRequests(terminal: Terminal, file: string): Promise<re
 
 /** The deliveries of a request file, with their bodies as they are written. */
 export async function readDeliveries(terminal: Terminal, file: string): Promise<readonly DeliveryRequest[]> {
-  const { case: golden, diagnostics } = await readRequestFile(resolve(terminal.cwd, file));
-  printFindings(terminal, diagnostics);
+  const { case: golden, findings } = await readRequestFile(resolve(terminal.cwd, file));
+  printFindings(terminal, findings);
   if (golden !== undefined) return golden.deliveries;
   throw new CliError(`${file} is not a request file`);
 }

@@ -115,10 +115,10 @@ async function readSamples(terminal: Terminal, file: string): Promise<readonly S
     throw new CliError(`${file} cannot be read`, 2);
   });
   const format = /\.json5?$/.test(file) || /^\s*[[{]/.test(text) ? 'json' : 'yaml';
-  const { document, diagnostics } = parseDocument({ file, text }, format);
+  const { document, findings } = parseDocument({ file, text }, format);
   if (document === undefined) {
     throw new CliError(
-      `${file} is neither JSON nor YAML: ${diagnostics[0] === undefined ? 'it cannot be read' : printSentence(diagnostics[0].message)}`,
+      `${file} is neither JSON nor YAML: ${findings[0] === undefined ? 'it cannot be read' : printSentence(findings[0].message)}`,
     );
   }
   return [{ headers: {}, query: {}, payload: document.root.value as JsonValue }];

@@ -125,10 +125,10 @@ async function loadDraft(
 }
 
 /** What was loaded; transforms that were taken from `base` are freed with that. */
-function workOf({ generation, diagnostics }: LoadedGeneration, base?: Generation): LoadedWork {
+function workOf({ generation, findings }: LoadedGeneration, base?: Generation): LoadedWork {
   return {
     ...(generation === undefined ? {} : { generation: generation satisfies ConsoleGeneration }),
-    diagnostics,
+    findings,
     release: () => {
       if (generation?.transforms !== base?.transforms) generation?.transforms.release();
     },
@@ -167,7 +167,7 @@ export function createWorkshop(
     checkTypes: async (transformsDir, draft) => {
       const refs = base?.table.mappings.flatMap(({ transform }) => transform ?? []) ?? [];
       return (await typecheckTransforms(transformsDir, refs, { configDir: dirname(configFile), draft }))
-        .diagnostics;
+        .findings;
     },
     stop: () => options.sandbox.stop(),
   };

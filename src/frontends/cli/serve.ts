@@ -74,9 +74,9 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
     knownStore: knownStoreOf(context.configFile, context.env),
     ...(flags.role === undefined ? {} : { role: flags.role }),
     openConsole: (parts) => openLoggedConsole(context, parts),
-    onDiagnostics: (diagnostics, isLoaded) => {
-      if (isRunning || isLoaded || !terminal.interactive) logDiagnostics(log, diagnostics);
-      else printFindings(terminal, diagnostics);
+    onFindings: (findings, isLoaded) => {
+      if (isRunning || isLoaded || !terminal.interactive) logFindings(log, findings);
+      else printFindings(terminal, findings);
     },
   });
   isRunning = true;
@@ -110,8 +110,8 @@ function reloadOnHangup(service: Service): () => void {
 const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
 
 /** Findings of a service that runs, as lines of its log. */
-function logDiagnostics(log: Log, diagnostics: readonly Finding[]): void {
-  for (const { severity, code, message, at, hint } of diagnostics) {
+function logFindings(log: Log, findings: readonly Finding[]): void {
+  for (const { severity, code, message, at, hint } of findings) {
     const fields = {
       code,
       ...(at === undefined ? {} : { at: formatPlace(at) }),

@@ -158,9 +158,9 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
     /\.(?:request|expected)\.\w+$/.test(name) ? resolve(terminal.cwd, name) : name,
   );
   const found = await findCases(dir, files);
-  const isPassedOver = found.diagnostics.every(({ severity }) => severity === 'warning');
+  const isPassedOver = found.findings.every(({ severity }) => severity === 'warning');
   if (found.cases.length > 0 || !isPassedOver) return found;
-  printFindings(terminal, found.diagnostics);
+  printFindings(terminal, found.findings);
   const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0

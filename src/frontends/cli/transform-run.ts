@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { formatDiagnostics } from '../../base/document/facts.ts';
+import { formatFindings } from '../../base/document/facts.ts';
 import { TRANSFORM_DEFAULTS } from '../../engine/mapping/facts.ts';
 import { randomKey, transformInput } from '../../engine/hook/hook.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -79,9 +79,9 @@ async function loadModule(
   { dir, ref }: { readonly dir: string; readonly ref: TransformRef },
 ): Promise<Transforms> {
   const transforms = await sandbox.loadTransforms(dir, [ref]);
-  const text = formatDiagnostics(transforms.diagnostics, { color: terminal.color });
+  const text = formatFindings(transforms.findings, { color: terminal.color });
   if (text !== '') terminal.err(text);
-  if (transforms.diagnostics.some((diagnostic) => diagnostic.severity === 'error')) {
+  if (transforms.findings.some((finding) => finding.severity === 'error')) {
     throw new CliError('the module cannot be loaded; nothing was run');
   }
   return transforms;

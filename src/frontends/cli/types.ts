@@ -26,9 +26,9 @@ export async function loadSamples(terminal: Terminal, flags: ConfigFlags) {
     withoutTransforms: true,
   };
   const file = findConfigFile(terminal, flags);
-  const { generation, diagnostics } = await loadGeneration(file, { ...options, env: terminal.env, advise });
+  const { generation, findings } = await loadGeneration(file, { ...options, env: terminal.env, advise });
   if (generation === undefined) {
-    printFindings(terminal, diagnostics);
+    printFindings(terminal, findings);
     throw new CliError('the configuration or a mapping has errors');
   }
   const { config, table } = generation;

@@ -15,7 +15,7 @@ import { pluginGate } from './trust.ts';
 /** A generation loaded for authors: nothing served, closed when the command ends. */
 export interface Workbench {
   readonly generation: Generation;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Files and folders whose change makes another generation. */
   watchedPaths(): readonly string[];
   /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
@@ -51,9 +51,9 @@ export async function openWorkbench(
   const sandbox = new Sandbox({ workers, spare: 0 });
   const load = (): Promise<LoadedGeneration> =>
     loadAloud(terminal, file, { needSecrets, coverage, sandbox, mayLoadPlugins });
-  const { generation, diagnostics } = await load();
+  const { generation, findings } = await load();
   if (generation !== undefined)
-    return workbenchOf(generation, { diagnostics, sandbox, load, file, env: terminal.env });
+    return workbenchOf(generation, { findings, sandbox, load, file, env: terminal.env });
   await sandbox.stop();
   throw new CliError('the configuration, a mapping or a transform has errors; nothing was run');
 }
@@ -65,7 +65,7 @@ async function loadAloud(
   options: Omit<GenerationOptions, 'env' | 'dev'>,
 ): Promise<LoadedGeneration> {
   const loaded = await loadGeneration(file, { ...options, env: terminal.env, dev: true, advise });
-  if (loaded.generation === undefined) printFindings(terminal, loaded.diagnostics);
+  if (loaded.generation === undefined) printFindings(terminal, loaded.findings);
   return loaded;
 }
 
@@ -77,20 +77,20 @@ export async function findTypeErrors(
   return (await checkTypes(generation, place)).filter(({ severity }) => severity === 'error');
 }
 
-interface Tools extends Pick<Workbench, 'diagnostics'> {
+interface Tools extends Pick<Workbench, 'findings'> {
   readonly sandbox: Sandbox;
   readonly load: () => Promise<LoadedGeneration>;
   readonly file: string;
   readonly env: GenerationOptions['env'];
 }
 
-function workbenchOf(first: Generation, { diagnostics, sandbox, load, ...place }: Tools): Workbench {
+function workbenchOf(first: Generation, { findings, sandbox, load, ...place }: Tools): Workbench {
   let generation = first;
   return {
     get generation() {
       return generation;
     },
-    diagnostics,
+    findings,
     watchedPaths: () => generation.watchedPaths,
     reload: async () => {
       const next = await load();

@@ -92,8 +92,8 @@ export async function editConfig(terminal: Terminal, file: string, { edits }: Pl
 /** The configuration as it is written, and as it would be after edits. */
 export async function readEditable(file: string) {
   refuseOpenClawFile(file);
-  const { document, diagnostics } = await readDocument(file, { cwd: dirname(file) });
-  const [problem] = diagnostics;
+  const { document, findings } = await readDocument(file, { cwd: dirname(file) });
+  const [problem] = findings;
   if (document === undefined)
     throw new CliError(
       `${file}: ${problem === undefined ? 'cannot be read' : printSentence(problem.message)}`,

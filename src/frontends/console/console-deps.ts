@@ -26,7 +26,7 @@ export interface DraftFolders {
 export interface LoadedWork {
   /** Absent where there is any error. */
   readonly generation?: ConsoleGeneration;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Frees what it holds. */
   release(): void | Promise<void>;
 }

@@ -10,8 +10,8 @@ export interface ReadDraft extends DraftFolder {
 }
 
 parentPort?.on('message', ({ file, ...folder }: ReadDraft) => {
-  void readDocument(file, { cwd: folder.root }).then(({ diagnostics }) => {
-    const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  void readDocument(file, { cwd: folder.root }).then(({ findings }) => {
+    const errors = findings.filter(({ severity }) => severity === 'error');
     parentPort?.postMessage(advise(errors).map((one) => shownFinding(one, folder)));
   });
 });

@@ -20,7 +20,7 @@ const CPU_MS = 1_000;
 const MEMORY_MB = 128;
 
 export interface LoadedDraft extends LoadedWork {
-  readonly findings: readonly ShownFinding[];
+  readonly shown: readonly ShownFinding[];
   /** What the type checker says of a transform; it takes a second or two. */
   readonly typeFindings: Promise<readonly ShownFinding[]>;
 }
@@ -90,8 +90,8 @@ export class Drafts {
       if (broken.length > 0) {
         await remove();
         return {
-          diagnostics: [],
-          findings: broken,
+          findings: [],
+          shown: broken,
           typeFindings: Promise.resolve([]),
           release: () => undefined,
         };
@@ -112,7 +112,7 @@ export class Drafts {
       // Whoever does not ask for them does not want to hear of a failure either.
       const ended = typeFindings.catch(() => undefined);
       if (hasTypes) this.#types = ended;
-      return { ...work, findings: named(work.diagnostics), typeFindings };
+      return { ...work, shown: named(work.findings), typeFindings };
     } catch (error) {
       await remove();
       throw error;

@@ -33,7 +33,7 @@ const MAX_DIFFERENCE = 20_000;
 type Impact = Omit<ImpactAnswer, 'typeFindings'>;
 
 /** A generation without errors, and what was found in its files. */
-export type JudgedWith = Required<Pick<LoadedWork, 'generation'>> & Pick<LoadedWork, 'diagnostics'>;
+export type JudgedWith = Required<Pick<LoadedWork, 'generation'>> & Pick<LoadedWork, 'findings'>;
 
 /** What requests are judged with. */
 export interface JudgeDeps extends Pick<ConsoleDeps, 'goldenDir' | 'openWorkshop'> {
@@ -101,8 +101,8 @@ export class Judge {
       void this.#then?.loaded.then((old) => old?.release());
       this.#then = { kept: id, now, loaded: this.workshop.loadKept(kept) };
     }
-    const { generation, diagnostics = [] } = (await this.#then.loaded) ?? {};
-    return generation && { generation, diagnostics };
+    const { generation, findings = [] } = (await this.#then.loaded) ?? {};
+    return generation && { generation, findings };
   }
 
   /** The one explanation of a request. */

@@ -25,7 +25,7 @@ export async function planReplay(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReplayPlan> {
-  const { generation, diagnostics } = await judge.base();
+  const { generation, findings } = await judge.base();
   const plan: PlannedReplay[] = [];
   const all = await findLost(deps, ids, signal);
   let taken = 0;
@@ -38,7 +38,7 @@ export async function planReplay(
         : generation === undefined
           ? ({ end: 'refused', says: 'the files have errors' } as const)
           : // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
-            await judged(readKeptRequest(kept), { generation, diagnostics });
+            await judged(readKeptRequest(kept), { generation, findings });
     if (found.end === 'taken') taken += 1;
     plan.push({ id, ...found });
   }

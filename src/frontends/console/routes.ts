@@ -164,10 +164,10 @@ async function draft(context: RouteContext, { body, signal }: Asked): Promise<Dr
   const loaded = await loadDraft(context, asked, signal);
   if (loaded === undefined) return undefined;
   signal.throwIfAborted();
-  const { findings, generation, diagnostics } = loaded;
+  const { shown, generation, findings } = loaded;
   const request = id === undefined ? undefined : await findKept(context.deps, id);
-  if (generation === undefined || request === undefined) return { findings };
-  return { findings, judgement: await context.judge.judge(request, { generation, diagnostics }) };
+  if (generation === undefined || request === undefined) return { findings: shown };
+  return { findings: shown, judgement: await context.judge.judge(request, { generation, findings }) };
 }
 
 async function impact(
@@ -258,11 +258,11 @@ async function requestPage(
   // Who may not see what was sent is told what is known without it.
   const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
   const { decision, kept } = stored;
-  const { generation, diagnostics } = await judge.base();
+  const { generation, findings } = await judge.base();
   const told = await explainStored(stored, {
     keepRequests: live().config.settings.storage.keepRequests,
     others: withText ? await findOthers(storage, stored) : [],
-    explainer: generation && { generation, diagnostics },
+    explainer: generation && { generation, findings },
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     isHidden: !withText && content !== undefined,
     settings: live(),

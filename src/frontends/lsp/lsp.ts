@@ -41,7 +41,7 @@ import { forEachAt, hookNameAt, hoverText, linkedFile, pathAt, placeInSample } f
 
 /** A project as its files are now, with what is open in the editor. */
 export interface LoadedProject {
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Those of the last time without errors. */
   readonly mappings: readonly CompiledMapping[];
   /** Absent where the configuration cannot be read. */
@@ -110,7 +110,7 @@ class LanguageServer {
   readonly #contents = new WeakMap<HookRequest, SampleContent>();
   #project: Project | undefined;
   #watches = false;
-  #loaded: LoadedProject = { diagnostics: [], mappings: [], samples: [] };
+  #loaded: LoadedProject = { findings: [], mappings: [], samples: [] };
   /** Shown findings by the address of their file. */
   #shown = new Map<string, readonly Finding[]>();
   #isFresh = true;
@@ -212,7 +212,7 @@ class LanguageServer {
   #show(configFile: string): void {
     const before = this.#shown;
     this.#shown = Map.groupBy(
-      this.#loaded.diagnostics,
+      this.#loaded.findings,
       ({ at }) => pathToFileURL(resolve(at?.source.file ?? configFile)).href,
     );
     for (const uri of new Set([...before.keys(), ...this.#shown.keys()])) {

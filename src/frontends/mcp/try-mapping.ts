@@ -31,7 +31,7 @@ export async function tryMapping(
     const found = { kind: 'mapping', name, path, real: path } as const;
     const draft = await new Drafts(judge).load({ mappingsDir, transformsDir }, { file: found, text, signal });
     // What a finding says may have names and values of what was sent; its code and place have none.
-    const { findings } = draft;
+    const { shown: findings } = draft;
     const shown = findings.slice(0, MAX_FINDINGS);
     const heads = [...shown.map(headOf), ...moreThan(findings.length)].join('\n');
     const words = findings.length === 0 ? 'No findings.' : `Findings:\n${heads}`;

@@ -11,7 +11,7 @@ import { noticePath } from './notice-path.ts';
 import { listProofs } from './proof-listing.ts';
 
 export interface Check {
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** What was looked at. */
   readonly summary: string;
   /** Who may write into which conversation; for people. */
@@ -27,10 +27,10 @@ export interface Check {
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
-  const { diagnostics: loaded, generation, transforms, hooks } = await loadAll(file, options);
-  const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).diagnostics;
-  const diagnostics = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
-  if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
+  const { findings: loaded, generation, transforms, hooks } = await loadAll(file, options);
+  const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).findings;
+  const findings = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
+  if (transforms === undefined) return { findings, summary: '', ...NOTHING_TO_TELL };
   const types = await typecheckTransforms(
     transforms.dir,
     transforms.refs,
@@ -39,7 +39,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
-    diagnostics: byWeight([...diagnostics, ...types.diagnostics]),
+    findings: byWeight([...findings, ...types.findings]),
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),
@@ -58,7 +58,7 @@ export async function checkTypes(
 ): Promise<readonly Finding[]> {
   const refs = table.mappings.flatMap(({ transform }) => transform ?? []);
   const { transformsDir } = config.settings.hooks;
-  return (await typecheckTransforms(transformsDir, refs, typecheckOptions(file, env))).diagnostics;
+  return (await typecheckTransforms(transformsDir, refs, typecheckOptions(file, env))).findings;
 }
 
 const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;

@@ -39,7 +39,7 @@ export interface LiveOptions {
   /** Says why the command of a runner did not start. */
   readonly explainStart?: ExplainStart;
   /** Findings of the first load and of every reload, warnings included. */
-  readonly onDiagnostics?: (diagnostics: readonly Finding[], isLoaded: boolean) => void;
+  readonly onFindings?: (findings: readonly Finding[], isLoaded: boolean) => void;
   /** What became of a reload; default: a line in the log. */
   readonly onReload?: (result: ReloadResult) => void;
   /** Told of a reload that did not go live, until one does. */
@@ -96,7 +96,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
 type Load = () => Promise<LoadedGeneration>;
 
 /** Loads the files as they are, and tells what was found. */
-function loader({ configFile, env, makeToken, onDiagnostics, advise }: LiveOptions, sandbox: Sandbox): Load {
+function loader({ configFile, env, makeToken, onFindings, advise }: LiveOptions, sandbox: Sandbox): Load {
   const dev = makeToken !== undefined;
   const loading: GenerationOptions = {
     env,
@@ -109,7 +109,7 @@ function loader({ configFile, env, makeToken, onDiagnostics, advise }: LiveOptio
   };
   return async () => {
     const loaded = await loadGeneration(configFile, loading);
-    onDiagnostics?.(loaded.diagnostics, loaded.generation !== undefined);
+    onFindings?.(loaded.findings, loaded.generation !== undefined);
     return loaded;
   };
 }
@@ -142,7 +142,7 @@ async function replace(current: Current, load: Load, options: LiveOptions): Prom
   const next = await load();
   const { generation, effects, started } = current;
   if (next.generation === undefined)
-    return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
+    return { kind: 'rejected', generation: generation.id, findings: next.findings.length };
   const replacement = applyOverrides(next.generation, options);
   if (isSame(replacement, generation)) return { kind: 'unchanged' };
   const needsRestart = findRestartKeys(started, replacement.config.settings);

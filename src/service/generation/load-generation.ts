@@ -108,7 +108,7 @@ export type Advise = (
 export interface LoadedGeneration {
   /** Absent where there is any error. */
   readonly generation?: Generation;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Loads and compiles everything the configuration names; all findings at once. */
@@ -125,16 +125,16 @@ interface Loaded extends LoadedGeneration {
 
 /** The same, with the transforms that were looked at, also where there are errors. */
 export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
-  const { config, diagnostics, remaining, secrets = [], ...own } = await loadConfig(file, options);
+  const { config, findings, remaining, secrets = [], ...own } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
-    const all = [...diagnostics, ...(more?.diagnostics ?? [])];
+    const all = [...findings, ...(more?.findings ?? [])];
     const told = await advised(all, [...own.subjects, ...(more?.subjects ?? [])], options);
-    return { diagnostics: byWeight(hideValues(told, secrets)) };
+    return { findings: byWeight(hideValues(told, secrets)) };
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
-  const found = [...diagnostics, ...findProblems(loaded)];
+  const found = [...findings, ...findProblems(loaded)];
   const generation = createWhole(loaded, found);
   const whole: GenerationSubjects['generation'] = {
     kind: 'generation',
@@ -151,7 +151,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   ];
   return {
     ...(generation === undefined ? {} : { generation }),
-    diagnostics: byWeight(
+    findings: byWeight(
       hideValues(await advised(found, subjects, options), [...config.secrets, ...references.secrets]),
     ),
     transforms: { dir, refs: mappings.transforms },
@@ -194,7 +194,7 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
 function findProblems({
   config,
   channelCatalog,
-  mappings: { table, diagnostics },
+  mappings: { table, findings },
   transforms,
 }: LoadedParts): readonly Finding[] {
   const mappings = table?.mappings ?? [];
@@ -203,8 +203,8 @@ function findProblems({
     ...findMergedConversations(config, mappings),
     ...findMissingUrl(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
-    ...diagnostics,
-    ...transforms.diagnostics,
+    ...findings,
+    ...transforms.findings,
     ...findRefusedKeys(config, mappings, transforms.subjects),
   ];
 }
@@ -213,8 +213,8 @@ function findProblems({
 function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation | undefined {
   const { config, channelCatalog, references, mappings, transforms } = parts;
   const contained = containTransforms(mappings, transforms);
-  const isFatal = (diagnostic: Finding): boolean =>
-    isError(diagnostic) && !mappings.contained.has(diagnostic) && !contained.diagnostics.has(diagnostic);
+  const isFatal = (finding: Finding): boolean =>
+    isError(finding) && !mappings.contained.has(finding) && !contained.findings.has(finding);
   const { table } = contained;
   if (table === undefined || found.some(isFatal)) return undefined;
   const whole: Parts = {
@@ -255,25 +255,25 @@ function withReferences(config: LoadedConfig, { secrets, files }: ReferenceReade
  */
 function containTransforms(
   { table }: LoadedMappings,
-  { diagnostics, hashes }: Transforms,
-): { readonly table: RoutingTable | undefined; readonly diagnostics: ReadonlySet<Finding> } {
-  const errors = diagnostics.filter(isError);
-  if (table === undefined || errors.length === 0) return { table, diagnostics: new Set() };
+  { findings, hashes }: Transforms,
+): { readonly table: RoutingTable | undefined; readonly findings: ReadonlySet<Finding> } {
+  const errors = findings.filter(isError);
+  if (table === undefined || errors.length === 0) return { table, findings: new Set() };
   const isBroken = ({ transform }: CompiledMapping): boolean =>
     transform !== undefined &&
     (!hashes.has(transform.module) || errors.some(({ at }) => at?.start === transform.at.start));
   const broken = table.mappings.filter(isBroken);
   if (broken.length === 0 || broken.some(({ dialect }) => dialect !== 'openclaw')) {
-    return { table, diagnostics: new Set() };
+    return { table, findings: new Set() };
   }
-  return { table: withoutMappings(table, new Set(broken)), diagnostics: new Set(errors) };
+  return { table: withoutMappings(table, new Set(broken)), findings: new Set(errors) };
 }
 
 /** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
 async function loadRemaining(
   remaining: RemainingConfig,
   sandbox: Sandbox,
-): Promise<Pick<LoadedMappings, 'diagnostics' | 'subjects'>> {
+): Promise<Pick<LoadedMappings, 'findings' | 'subjects'>> {
   const { inlineMappings: inline } = remaining;
   // A plugin that is not loaded here may bring the channel.
   const mappings = await loadMappings({ ...remaining, inline, presets: [], channels: 'any' });
@@ -282,12 +282,12 @@ async function loadRemaining(
   });
   transforms.release();
   return {
-    diagnostics: [...mappings.diagnostics, ...transforms.diagnostics],
+    findings: [...mappings.findings, ...transforms.findings],
     subjects: [...mappings.subjects, ...transforms.subjects],
   };
 }
 
-const isError = (diagnostic: Finding): boolean => diagnostic.severity === 'error';
+const isError = (finding: Finding): boolean => finding.severity === 'error';
 
 type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets' | 'open'> & {
   readonly references: ReferenceReader;

@@ -49,7 +49,7 @@ export interface Service {
 
 /**
  * Starts everything in the order work flows back: store, gateway, server. What the configuration gets wrong goes to
- * `onDiagnostics` first.
+ * `onFindings` first.
  * @throws Error that says what is wrong and what to do; nothing is left running then
  */
 export async function startService(options: ServiceOptions): Promise<Service> {

@@ -21,7 +21,7 @@ const AT_TEMPLATE = look({
 });
 
 test('without subjects nothing is looked for', () => {
-  expect(advise(compileYaml(MAPPING).diagnostics)).toEqual([]);
+  expect(advise(compileYaml(MAPPING).findings)).toEqual([]);
 });
 
 test('a look at what is in order gives a warning of its own', () => {

@@ -12,8 +12,8 @@ async function check(text: string): Promise<readonly Finding[]> {
   const mappingsDir = await mkdtemp(join(tmpdir(), 'sluice-'));
   try {
     await writeFile(join(mappingsDir, 'a.yaml'), text);
-    const { diagnostics } = await loadMappings({ inline: [], mappingsDir, presets: [], cwd: mappingsDir });
-    return advise(diagnostics);
+    const { findings } = await loadMappings({ inline: [], mappingsDir, presets: [], cwd: mappingsDir });
+    return advise(findings);
   } finally {
     await rm(mappingsDir, { recursive: true });
   }

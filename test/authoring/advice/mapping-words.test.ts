@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { applyEdits, formatDiagnostics } from '../../../src/base/document/facts.ts';
+import { applyEdits, formatFindings } from '../../../src/base/document/facts.ts';
 import { hideValues } from '../../../src/engine/config/config.ts';
 import { loadMappings } from '../../../src/engine/mapping/mapping.ts';
 import { ownDateFormat } from '../../../src/authoring/advice/dialects/date-formats.ts';
@@ -148,7 +148,7 @@ test.each(['verify: whsec_hunter2', 'verify: [whsec_hunter2]', 'verify:\n  - whs
   (line) => {
     const found = adviseFile(`${WITH_TEXT}${line}\n`);
     expect(found.map(({ code }) => code)).toEqual(['WRONG_TYPE']);
-    expect(formatDiagnostics(found)).not.toContain('hunter2');
+    expect(formatFindings(found)).not.toContain('hunter2');
   },
 );
 
@@ -167,7 +167,7 @@ test.each([
 ])('%s: what may be a secret is not printed', (line) => {
   const found = adviseFile(`id: a\nmatch:\n  path: a\n  ${line}\nmessageTemplate: x\n`);
   expect(found.length).toBeGreaterThan(0);
-  const text = formatDiagnostics(hideValues(found, []));
+  const text = formatFindings(hideValues(found, []));
   expect(text).not.toMatch(/hunter2|aB3/);
 });
 
@@ -246,14 +246,14 @@ test('a second match says how two conditions are joined', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-twice-'));
   try {
     writeFileSync(join(folder, 'a.yaml'), `${WITH_TEXT}match: { path: b }\n`);
-    const diagnostics = advised(await loadMappings({ inline: [], mappingsDir: folder, presets: [] }));
-    expect(diagnostics.map(saidFinding)).toEqual([
+    const findings = advised(await loadMappings({ inline: [], mappingsDir: folder, presets: [] }));
+    expect(findings.map(saidFinding)).toEqual([
       expect.objectContaining({
         code: 'DUPLICATE_KEY',
         hint: expect.stringContaining('whose when joins the rules by "or"'),
       }),
     ]);
-    expect(diagnostics[0]?.labels?.map(({ text }) => said(text))).toEqual(['first given here']);
+    expect(findings[0]?.labels?.map(({ text }) => said(text))).toEqual(['first given here']);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -19,7 +19,7 @@ const schema = z.strictObject({
 function check(text: string) {
   const { document } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) throw new Error(text);
-  return advise(validate(document.root, schema).diagnostics);
+  return advise(validate(document.root, schema).findings);
 }
 
 test.each([

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { advise } from '../../../src/authoring/advice/advice.ts';
 import { loadConfig } from '../../../src/engine/config/config.ts';
 import type { Finding } from '../../../src/base/document/document.ts';
-import { applyEdits, formatDiagnostics } from '../../../src/base/document/facts.ts';
+import { applyEdits, formatFindings } from '../../../src/base/document/facts.ts';
 import { said } from '../../support/said.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-meant-'));
@@ -18,8 +18,8 @@ async function check(text: string): Promise<readonly Finding[]> {
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, text);
   const env = { HOOK_TOKEN: 'hook-token-from-env-0123456789' };
-  const { diagnostics } = await loadConfig(file, { env, needSecrets: true, cwd: folder });
-  return advise(diagnostics).filter(({ severity }) => severity === 'error');
+  const { findings } = await loadConfig(file, { env, needSecrets: true, cwd: folder });
+  return advise(findings).filter(({ severity }) => severity === 'error');
 }
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
   expect(found.map((one) => said(one.hint))).toEqual([expect.stringMatching(hint)]);
   expect(found.map(({ edit }) => edit?.text)).not.toContainEqual(expect.stringContaining('sqlite:'));
   // A text in the place of such a block may be the secret itself.
-  expect(formatDiagnostics(found)).not.toMatch(/hunter2|xoxb/);
+  expect(formatFindings(found)).not.toMatch(/hunter2|xoxb/);
 });
 
 test.each([
@@ -139,7 +139,7 @@ test.each([
 ])('%s is one word of others', async (line, hint) => {
   const found = await check(`${HEAD}${line}\n`);
   expect(found.map((one) => said(one.hint))).toEqual([hint]);
-  expect(formatDiagnostics(found)).not.toContain('hunter2');
+  expect(formatFindings(found)).not.toContain('hunter2');
 });
 
 test.each([
@@ -154,7 +154,7 @@ test.each([
 
 test('names that every object has are no words of others', async () => {
   const hooks = 'hooks: { enabled: constructor, toString: 1, valueOf: a, gmail: { constructor: 1 } }';
-  const text = formatDiagnostics(await check(`${hooks}\nconstructor: 2\n`));
+  const text = formatFindings(await check(`${hooks}\nconstructor: 2\n`));
   expect(text).toContain('unknown key "toString" in hooks');
   expect(text).toContain('write true or false, without quotes');
   expect(text).not.toContain('native code');

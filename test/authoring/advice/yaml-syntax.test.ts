@@ -1,13 +1,13 @@
 /** Slips of YAML that people make: one finding each, with the text to write; its edit leaves a file that can be read. */
 import { expect, test } from 'vitest';
 import { advise } from '../../../src/authoring/advice/advice.ts';
-import { applyEdits, formatDiagnostics, parseDocument } from '../../../src/base/document/facts.ts';
+import { applyEdits, formatFindings, parseDocument } from '../../../src/base/document/facts.ts';
 import { said } from '../../support/said.ts';
 import { threadMs } from '../../support/thread-time.ts';
 
 const read = (text: string) => {
-  const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
-  return { document, diagnostics: advise(diagnostics) };
+  const { document, findings } = parseDocument({ file: 'a.yaml', text }, 'yaml');
+  return { document, findings: advise(findings) };
 };
 
 test.each([
@@ -27,16 +27,16 @@ test.each([
   ['- id: a\n  b: 1\n   c: x {{y}}\n', 'indent it by 2 spaces, as b', '- id: a\n  b: 1\n  c: x {{y}}\n'],
   ['a:\n\tb: 1\n\tc: 2\n', /^replace every tab/, undefined],
 ])('%j is one slip', (text, hint, mended) => {
-  const { diagnostics } = read(text);
-  expect(diagnostics.map((found) => said(found.hint))).toEqual([
+  const { findings } = read(text);
+  expect(findings.map((found) => said(found.hint))).toEqual([
     typeof hint === 'string' ? hint : expect.stringMatching(hint),
   ]);
   if (mended === undefined) return;
   const fixed = applyEdits(
     text,
-    diagnostics.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
+    findings.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
   );
-  expect([fixed, read(fixed).diagnostics]).toEqual([mended, []]);
+  expect([fixed, read(fixed).findings]).toEqual([mended, []]);
 });
 
 test.each([
@@ -48,17 +48,17 @@ test.each([
   'u: http://a.example/x\nv: a:b\n',
   'a:\n    b: 1\n    c:\n      - d: 1\n        e: 2\n',
 ])('%j is no slip', (text) => {
-  expect(read(text).diagnostics).toEqual([]);
+  expect(read(text).findings).toEqual([]);
 });
 
 test('brackets over several lines are not closed by a guess', () => {
-  const { diagnostics } = read('match: {\n  path: a\n  when: b }\n');
-  expect(diagnostics.map(({ edit }) => edit)).toEqual([undefined]);
+  const { findings } = read('match: {\n  path: a\n  when: b }\n');
+  expect(findings.map(({ edit }) => edit)).toEqual([undefined]);
 });
 
 test('what may be a secret is not repeated', () => {
   const broken = ["token: 'hunter2's x'\n", 'token:hunter2\nb: 1\n', 'token: hunter2 is\n  mine: yes\n'];
-  expect(broken.map((text) => formatDiagnostics(read(text).diagnostics)).join('')).not.toContain('hunter2');
+  expect(broken.map((text) => formatFindings(read(text).findings)).join('')).not.toContain('hunter2');
 });
 
 test.each([
@@ -68,14 +68,14 @@ test.each([
   'a: {\n\tb: 1\n}\n',
   'a: [\n\tb\n]\n',
 ])('a tab is called a tab in %j', (text) => {
-  expect(read(text).diagnostics.map(({ code }) => code)).toEqual(['YAML_TAB']);
+  expect(read(text).findings.map(({ code }) => code)).toEqual(['YAML_TAB']);
 });
 
 test.each(['[', '{', '[{', '- ', '? ', ': ', '["', 'a: ', '- ['])(
   '2 KB of %j are refused at once',
   (unit) => {
     const started = threadMs();
-    const codes = read(`- ${unit.repeat(2_000 / unit.length)}\n`).diagnostics.map(({ code }) => code);
+    const codes = read(`- ${unit.repeat(2_000 / unit.length)}\n`).findings.map(({ code }) => code);
     expect(codes).toEqual(['TOO_DEEP']);
     expect(threadMs() - started).toBeLessThan(300);
   },
@@ -84,7 +84,7 @@ test.each(['[', '{', '[{', '- ', '? ', ': ', '["', 'a: ', '- ['])(
 test('many signs in one line are not deep where they are side by side', () => {
   const flow = `a: {${Array.from({ length: 300 }, (_, n) => `b${n}: [${n}]`).join(', ')}}\n`;
   const texts = `m: |\n  ${'[{'.repeat(300)}\nq: "${'['.repeat(300)}"\n`;
-  for (const text of [flow, texts]) expect(read(text).diagnostics).toEqual([]);
+  for (const text of [flow, texts]) expect(read(text).findings).toEqual([]);
 });
 
 /** Least time of two, in milliseconds. */
@@ -92,7 +92,7 @@ function timeOf(lines: number): number {
   const text = `a:\n${'  \t- b: 1\n'.repeat(lines)}`;
   const times = [0, 1].map(() => {
     const started = threadMs();
-    expect(read(text).diagnostics.map(({ code }) => code)).toEqual(['YAML_TAB']);
+    expect(read(text).findings.map(({ code }) => code)).toEqual(['YAML_TAB']);
     return threadMs() - started;
   });
   return Math.min(...times);
@@ -108,9 +108,9 @@ test.each(['? \n', 'a:\n', 'a: b\n', '? a\n'])(
   (unit) => {
     const timed = (lines: number): number => {
       const before = process.threadCpuUsage();
-      const { diagnostics } = read(unit.repeat(lines));
-      expect(diagnostics).toHaveLength(50);
-      expect(new Set(diagnostics.map(({ code }) => code))).toEqual(new Set(['DUPLICATE_KEY']));
+      const { findings } = read(unit.repeat(lines));
+      expect(findings).toHaveLength(50);
+      expect(new Set(findings.map(({ code }) => code))).toEqual(new Set(['DUPLICATE_KEY']));
       const { user, system } = process.threadCpuUsage(before);
       return (user + system) / 1000;
     };
@@ -121,6 +121,6 @@ test.each(['? \n', 'a:\n', 'a: b\n', '? a\n'])(
 );
 
 test('a key given twice below an anchor is told once, however many aliases repeat it', () => {
-  const { diagnostics } = read('a: &x {b: 1, b: 2}\nc: *x\nd: *x\n');
-  expect(diagnostics.map(({ code }) => code)).toEqual(['DUPLICATE_KEY']);
+  const { findings } = read('a: &x {b: 1, b: 2}\nc: *x\nd: *x\n');
+  expect(findings.map(({ code }) => code)).toEqual(['DUPLICATE_KEY']);
 });

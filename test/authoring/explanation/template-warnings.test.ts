@@ -15,8 +15,8 @@ const TEXT = `
 test('is told of the requests of its mapping, and of no other', () => {
   const { document } = parseDocument({ file: 'mappings.yaml', text: TEXT }, 'yaml');
   const entries = [0, 1].map((index) => ({ value: document!.root.at([index]), dialect: 'sluice' as const }));
-  const { table, diagnostics, subjects } = compileMappings(entries, {});
-  const findings = advise(diagnostics, subjects);
+  const { table, findings: found, subjects } = compileMappings(entries, {});
+  const findings = advise(found, subjects);
   const told = (path: string) => {
     const payload = { at: '2026-12-03T13:30:00Z' };
     const { evaluation } = evaluateHook({ path, payload }, settingsWith({ table: table! }));

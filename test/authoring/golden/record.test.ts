@@ -26,8 +26,8 @@ test('whatever the payload is', async () => {
     fc.asyncProperty(fc.jsonValue({ maxDepth: 4 }), async (payload) => {
       const request = requestOf(JSON.parse(JSON.stringify(payload)) as JsonValue);
       const { file } = await recordCase(request, { dir, masks: [] });
-      const { case: golden, diagnostics } = await readRequestFile(file);
-      expect(diagnostics).toEqual([]);
+      const { case: golden, findings } = await readRequestFile(file);
+      expect(findings).toEqual([]);
       const read = golden!.deliveries[0]!.request;
       expect(read.payload).toEqual(request.payload);
       expect(read).toMatchObject({
@@ -80,8 +80,8 @@ test('with its long numbers digit by digit, under a mask, too', async () => {
     // oxlint-disable-next-line no-await-in-loop -- file names are counted
     const { file } = await recordCase(request, { dir, masks });
     // oxlint-disable-next-line no-await-in-loop -- as above
-    const { case: golden, diagnostics } = await readRequestFile(file);
-    expect(diagnostics).toEqual([]);
+    const { case: golden, findings } = await readRequestFile(file);
+    expect(findings).toEqual([]);
     const expected = masks.length === 0 ? text : text.replace('1.5}', '"***"}');
     expect(golden?.deliveries[0] && JSON.stringify(golden.deliveries[0].request.payload)).toBe(expected);
   }
@@ -100,8 +100,8 @@ test('and body files keep them', async () => {
 test('a request file of any other name is no expectation of its own', async () => {
   const file = join(dir, 'order.json');
   writeFileSync(file, JSON.stringify({ path: 'shop', body: { id: 1 } }));
-  const { case: golden, diagnostics } = await readRequestFile(file);
-  expect(diagnostics).toEqual([]);
+  const { case: golden, findings } = await readRequestFile(file);
+  expect(findings).toEqual([]);
   expect(golden).not.toHaveProperty('expected');
 });
 

@@ -31,14 +31,14 @@ function find(files: Readonly<Record<string, string>>, mappings: readonly object
 const TITLE = '{"issue": {"title": "red"}}';
 
 test('a payload counts as sent with the event that its name begins with', async () => {
-  const { diagnostics, notes } = await find({ 'samples/github/issues.opened.json': TITLE });
-  expect(codesOf(diagnostics)).toEqual(['TEMPLATE_UNKNOWN_PATH (warning)']);
+  const { findings, notes } = await find({ 'samples/github/issues.opened.json': TITLE });
+  expect(codesOf(findings)).toEqual(['TEMPLATE_UNKNOWN_PATH (warning)']);
   expect(notes).toEqual([]);
 });
 
 test('a payload of another event says nothing of a mapping, and what was not checked is named', async () => {
-  const { diagnostics, notes } = await find({ 'samples/github/issueses.json': TITLE });
-  expect(diagnostics.filter(({ isGeneral }) => isGeneral !== true)).toEqual([]);
+  const { findings, notes } = await find({ 'samples/github/issueses.json': TITLE });
+  expect(findings.filter(({ isGeneral }) => isGeneral !== true)).toEqual([]);
   expect(notes.join()).toContain('issue');
 });
 
@@ -54,12 +54,12 @@ test.each(['…(6 characters)', '***', '[removed]'])(
       match: { path: 'github', when: { '===': [{ var: 'kind' }, 'open'] } },
       messageTemplate: 'x',
     };
-    expect((await find(files, [ISSUES, kind])).diagnostics).toEqual([]);
+    expect((await find(files, [ISSUES, kind])).findings).toEqual([]);
   },
 );
 
 test('without a sample nothing is said', async () => {
-  expect(await find({})).toEqual({ diagnostics: [], notes: [] });
+  expect(await find({})).toEqual({ findings: [], notes: [] });
 });
 
 test('golden cases are samples, and what an expectation lists as empty is known', async () => {
@@ -69,16 +69,16 @@ test('golden cases are samples, and what an expectation lists as empty is known'
     'golden/a.request.yaml': request('{issue: {user: ada}}'),
     'golden/b.request.yaml': request('{issue: {}}'),
   };
-  const { diagnostics } = await find(files, [mapping]);
-  expect(codesOf(diagnostics)).toEqual(['TEMPLATE_SOMETIMES_MISSING (warning)']);
+  const { findings } = await find(files, [mapping]);
+  expect(codesOf(findings)).toEqual(['TEMPLATE_SOMETIMES_MISSING (warning)']);
   const known = { ...files, 'golden/b.expected.yaml': 'format: 1\nempty: ["messageTemplate: issue.user"]\n' };
-  expect((await find(known, [mapping])).diagnostics).toEqual([]);
+  expect((await find(known, [mapping])).findings).toEqual([]);
 });
 
 test('a payload that cannot be read is an error with its place', async () => {
-  const { diagnostics } = await find({ 'samples/github/a.json': '{"issue": ' });
-  expect(codesOf(diagnostics)).toEqual(['JSON_SYNTAX']);
-  expect(diagnostics[0]?.at?.source.file).toContain('a.json');
+  const { findings } = await find({ 'samples/github/a.json': '{"issue": ' });
+  expect(codesOf(findings)).toEqual(['JSON_SYNTAX']);
+  expect(findings[0]?.at?.source.file).toContain('a.json');
 });
 
 test.each([
@@ -86,8 +86,8 @@ test.each([
   ['golden/a.request.yaml', 'path: github\nbodyy: {}\n', 'bodyy'],
   ['golden/a.request.yaml', 'path: github\nbody: {}\n', undefined],
 ])('a case that cannot be read is told, not passed over: %s', async (file, text, key) => {
-  const { diagnostics } = await find({ [file]: text });
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const { findings } = await find({ [file]: text });
+  const errors = findings.filter(({ severity }) => severity === 'error');
   expect(errors.map(({ at }) => at?.source.text.slice(at.start, at.end))).toEqual(
     key === undefined ? [] : [key],
   );
@@ -95,14 +95,12 @@ test.each([
 
 test('the elements of forEach are counted, and their fields named with item', async () => {
   const mapping = { match: { path: 'am' }, forEach: 'alerts', messageTemplate: '{{item.lables.name}}' };
-  const { diagnostics } = await find(
+  const { findings } = await find(
     { 'samples/am/a.json': '{"alerts": [{"labels": {"name": "x"}}, {"labels": {"name": "y"}}]}' },
     [mapping],
   );
-  expect(said(diagnostics[0]?.message)).toBe(
-    'item.lables.name is absent in 2 of 2 elements in 1 sample of am',
-  );
-  expect(said(diagnostics[0]?.hint)).toBe('did you mean item.labels.name?');
+  expect(said(findings[0]?.message)).toBe('item.lables.name is absent in 2 of 2 elements in 1 sample of am');
+  expect(said(findings[0]?.hint)).toBe('did you mean item.labels.name?');
 });
 
 test('a field of which nothing shows what was meant is a note below what is sure, and counts with --strict', async () => {
@@ -130,10 +128,10 @@ test.each([
     and: [{ '===': [{ var: 'event' }, asked] }, { '===': [{ var: 'changes.field' }, 'status'] }],
   };
   const sample = JSON.stringify({ event: sent, changes: [{ field: 'status' }] });
-  const { diagnostics } = await find({ 'samples/a/a.json': sample }, [
+  const { findings } = await find({ 'samples/a/a.json': sample }, [
     { match: { path: 'a', when }, messageTemplate: 'x' },
   ]);
-  const hints = diagnostics.filter(({ isGeneral }) => isGeneral !== true).map(({ hint }) => said(hint));
+  const hints = findings.filter(({ isGeneral }) => isGeneral !== true).map(({ hint }) => said(hint));
   expect(hints).toEqual(told === undefined ? [] : [`did you mean "${told}"?`]);
 });
 
@@ -142,19 +140,19 @@ test.each([
   // One may stand in for the other.
   ['{{default (length commit) (length commits)}}', []],
 ])('of a guarded path in %s is said %j', async (messageTemplate, told) => {
-  const { diagnostics } = await find({ 'samples/a/a.json': '{"commits": [{"id": 1}]}' }, [
+  const { findings } = await find({ 'samples/a/a.json': '{"commits": [{"id": 1}]}' }, [
     { match: { path: 'a' }, messageTemplate },
   ]);
-  expect(diagnostics.map(({ hint }) => said(hint))).toEqual(told);
+  expect(findings.map(({ hint }) => said(hint))).toEqual(told);
 });
 
 test('a question for an address is no event', async () => {
   const mapping = { match: { path: 'slack' }, challenge: 'slack', messageTemplate: '{{event.text}}' };
-  const { diagnostics } = await find(
+  const { findings } = await find(
     { 'samples/slack/check.json': '{"type": "url_verification", "token": "t", "challenge": "c"}' },
     [mapping],
   );
-  expect(diagnostics).toEqual([]);
+  expect(findings).toEqual([]);
 });
 
 const strictSchema = (field: string): string =>
@@ -166,17 +164,17 @@ test('a schema of an event speaks of the mappings of that event alone', async ()
     match: { path: 'github', when: { '===': [{ var: 'headers.x-github-event' }, 'push'] } },
     messageTemplate: '{{reff}}',
   };
-  const { diagnostics } = await find(files, [ISSUES, push]);
-  expect(codesOf(diagnostics)).toEqual(['SCHEMA_FORBIDS_PATH']);
-  expect(diagnostics[0]?.edit?.text).toBe('ref');
+  const { findings } = await find(files, [ISSUES, push]);
+  expect(codesOf(findings)).toEqual(['SCHEMA_FORBIDS_PATH']);
+  expect(findings[0]?.edit?.text).toBe('ref');
 });
 
 test('requests that a service kept are samples, too', async () => {
   const table = tableOf(compileList([{ match: { path: 'shop' }, messageTemplate: '{{numbr}}' }]));
   const request = createHookRequest({ path: 'shop', headers: {}, payload: { number: 7 }, receivedAt: 0 });
   const nowhere = { samplesDir: '/nowhere', casesDir: '/nowhere' };
-  const { diagnostics } = await findInSamples(nowhere, { table }, [{ request, from: 'request 1' }]);
-  expect(diagnostics.map(({ hint }) => said(hint))).toEqual(['did you mean number?']);
+  const { findings } = await findInSamples(nowhere, { table }, [{ request, from: 'request 1' }]);
+  expect(findings.map(({ hint }) => said(hint))).toEqual(['did you mean number?']);
 });
 
 const typesOf = (when: object, payloads: readonly string[]): string => {

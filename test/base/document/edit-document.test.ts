@@ -4,8 +4,8 @@ import { editDocument, parseDocument } from '../../../src/base/document/facts.ts
 import type { DocumentFormat } from '../../../src/base/document/parse-document.ts';
 
 function valueOf(text: string, format: DocumentFormat): unknown {
-  const { document, diagnostics } = parseDocument({ file: 'f', text }, format);
-  expect(diagnostics).toEqual([]);
+  const { document, findings } = parseDocument({ file: 'f', text }, format);
+  expect(findings).toEqual([]);
   return document?.root.value;
 }
 

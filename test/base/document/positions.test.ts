@@ -7,8 +7,8 @@ import type { LocatedValue } from '../../../src/base/document/document.ts';
 import type { DocumentFormat } from '../../../src/base/document/parse-document.ts';
 
 function rootOf(text: string, format: DocumentFormat = 'yaml'): LocatedValue {
-  const { document, diagnostics } = parseDocument({ file: 'f', text }, format);
-  expect(diagnostics).toEqual([]);
+  const { document, findings } = parseDocument({ file: 'f', text }, format);
+  expect(findings).toEqual([]);
   if (document === undefined) throw new Error('no document');
   return document.root;
 }

@@ -16,14 +16,14 @@ test.each([
 ])('a large file reads as a small one does: %s', async (_name, text) => {
   const source = { file: 'x.yaml', text };
   const [apart, here] = [await parseWithin(source, 'yaml'), parseDocument(source, 'yaml')];
-  const said = ({ diagnostics }: typeof here): unknown =>
-    diagnostics.map(({ code, message, at, labels = [] }) => [
+  const said = ({ findings }: typeof here): unknown =>
+    findings.map(({ code, message, at, labels = [] }) => [
       code,
       printSentence(message),
       [at, ...labels.map((label) => label.at)].map((place) => [place?.start, place?.end]),
     ]);
   expect(said(apart)).toEqual(said(here));
-  const stumbles = ({ diagnostics: [first] }: typeof here): unknown =>
+  const stumbles = ({ findings: [first] }: typeof here): unknown =>
     (first?.facts as DocumentFacts['YAML_TAB'] | undefined)?.parser
       .stumbles()
       .map(({ code, at }) => [code, at?.start]);
@@ -40,8 +40,8 @@ test('a text that takes the parser minutes is a finding, and nobody waits for it
   delays.enable();
   const text = `- [${'a,'.repeat(500_000)}`;
   const limits = { cpuMs: 300, memoryMb: 512 };
-  const { document, diagnostics } = await parseWithin({ file: 'x.yaml', text }, 'yaml', limits);
+  const { document, findings } = await parseWithin({ file: 'x.yaml', text }, 'yaml', limits);
   expect(document).toBeUndefined();
-  expect(diagnostics.map(({ code }) => code)).toEqual(['TOO_MANY_PARTS']);
+  expect(findings.map(({ code }) => code)).toEqual(['TOO_MANY_PARTS']);
   expect(delays.max / 1e6).toBeLessThan(300);
 });

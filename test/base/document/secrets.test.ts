@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { advise } from '../../../src/authoring/advice/advice.ts';
 import { configSchema } from '../../../src/engine/config/config-schema.ts';
 import { hideTokens, sourceOfCode, validate } from '../../../src/base/document/document.ts';
-import { formatDiagnostics, parseDocument } from '../../../src/base/document/facts.ts';
+import { formatFindings, parseDocument } from '../../../src/base/document/facts.ts';
 import { MappingSchema } from '../../../src/engine/mapping/mapping-schema.ts';
 import { say } from '../../../src/base/finding.ts';
 
@@ -22,12 +22,12 @@ const schema = z.strictObject({
 });
 
 function printed(text: string): string {
-  const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
-  const found = document === undefined ? diagnostics : validate(document.root, schema).diagnostics;
-  const pretty = formatDiagnostics(advise(found));
+  const { document, findings } = parseDocument({ file: 'a.yaml', text }, 'yaml');
+  const found = document === undefined ? findings : validate(document.root, schema).findings;
+  const pretty = formatFindings(advise(found));
   expect(pretty).toMatch(/^(?:error|warning) [A-Z_]+: /);
   // As the configuration hands them on; also where no advice was asked for.
-  return hideTokens(`${pretty}\n${formatDiagnostics(found)}`);
+  return hideTokens(`${pretty}\n${formatFindings(found)}`);
 }
 
 test.each([
@@ -82,12 +82,12 @@ test.each([
 ])('of a key that is %s, all but secrets is shown', (_how, text, expected) => {
   const { document } = parseDocument({ file: 'sluice.yaml', text }, 'yaml');
   if (document === undefined) throw new Error(text);
-  const { diagnostics } = text.includes('encoding')
+  const { findings } = text.includes('encoding')
     ? validate(document.root, MappingSchema, 'mapping')
     : validate(document.root, configSchema, 'configuration');
-  const pretty = formatDiagnostics(advise(diagnostics));
+  const pretty = formatFindings(advise(findings));
   expect(pretty).toMatch(expected);
-  expect(`${pretty}${formatDiagnostics(diagnostics)}`).not.toContain('hunter2');
+  expect(`${pretty}${formatFindings(findings)}`).not.toContain('hunter2');
 });
 
 test('what is no token is shown', () => {
@@ -112,7 +112,7 @@ test('the frame of a finding in a transform shows no token of the lines around i
   ].join('\n');
   const source = sourceOfCode('a.ts', code);
   const at = { source, start: code.indexOf('payload'), end: code.indexOf('payload') + 7 };
-  const text = formatDiagnostics([{ severity: 'error', code: 'A', message: say`a`, at }]);
+  const text = formatFindings([{ severity: 'error', code: 'A', message: say`a`, at }]);
   expect(text).not.toMatch(/hunter2|a1B2/);
   expect(text).toContain('const token = payload.token;');
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configJsonSchema, loadConfig } from '../../../src/engine/config/config.ts';
-import { findingToJson, formatDiagnostics, parseDocument } from '../../../src/base/document/facts.ts';
+import { findingToJson, formatFindings, parseDocument } from '../../../src/base/document/facts.ts';
 
 let folder = '';
 
@@ -60,15 +60,14 @@ test('no text makes a parser throw, and every finding has a place inside the tex
       fc.constantFrom('yaml' as const, 'json' as const, 'json5' as const),
       (parts, format) => {
         const text = parts.join('');
-        const { document, diagnostics } = parseDocument({ file: 'f', text }, format);
-        expect(document !== undefined || diagnostics.length > 0).toBe(true);
-        for (const { at } of diagnostics) {
+        const { document, findings } = parseDocument({ file: 'f', text }, format);
+        expect(document !== undefined || findings.length > 0).toBe(true);
+        for (const { at } of findings) {
           expect(at?.start).toBeGreaterThanOrEqual(0);
           expect(at?.start).toBeLessThanOrEqual(text.length);
         }
-        diagnostics.map(findingToJson);
-        for (const kind of ['pretty', 'github', 'sarif'] as const)
-          formatDiagnostics(diagnostics, { format: kind });
+        findings.map(findingToJson);
+        for (const kind of ['pretty', 'github', 'sarif'] as const) formatFindings(findings, { format: kind });
       },
     ),
     { numRuns: 200, seed: 11 },
@@ -120,10 +119,10 @@ test.each(['sluice.json', 'openclaw.json'])(
         put(content, path, value);
         const file = join(folder, name);
         writeFileSync(file, JSON.stringify(content).replaceAll('__proto__', 'proto'));
-        const { config, diagnostics } = await loadConfig(file, { env: { X: 'x' }, needSecrets, cwd: folder });
-        const hasError = diagnostics.some(({ severity }) => severity === 'error');
+        const { config, findings } = await loadConfig(file, { env: { X: 'x' }, needSecrets, cwd: folder });
+        const hasError = findings.some(({ severity }) => severity === 'error');
         expect(config === undefined).toBe(hasError);
-        expect(formatDiagnostics(diagnostics)).not.toContain('undefined');
+        expect(formatFindings(findings)).not.toContain('undefined');
       }),
       { numRuns: 200, seed: 5 },
     );

@@ -29,34 +29,34 @@ function write(files: Readonly<Record<string, string>>): string {
 async function load(
   files: Readonly<Record<string, string>>,
   options: Partial<LoadOptions> = {},
-): Promise<{ config: LoadedConfig | undefined; diagnostics: readonly Finding[]; folder: string }> {
+): Promise<{ config: LoadedConfig | undefined; findings: readonly Finding[]; folder: string }> {
   const folder = write(files);
-  const { config, diagnostics } = await loadConfig(undefined, {
+  const { config, findings } = await loadConfig(undefined, {
     env: {},
     needSecrets: true,
     cwd: folder,
     ...options,
   });
-  return { config, diagnostics, folder };
+  return { config, findings, folder };
 }
 
 async function loadNamed(
   name: string,
   text: string,
   options: Partial<LoadOptions> = {},
-): Promise<{ config: LoadedConfig | undefined; diagnostics: readonly Finding[]; folder: string }> {
+): Promise<{ config: LoadedConfig | undefined; findings: readonly Finding[]; folder: string }> {
   const folder = write({ [name]: text });
   const file = join(folder, name);
-  const { config, diagnostics } = await loadConfig(file, {
+  const { config, findings } = await loadConfig(file, {
     env: {},
     needSecrets: true,
     cwd: folder,
     ...options,
   });
-  return { config, diagnostics, folder };
+  return { config, findings, folder };
 }
 
-const codes = (diagnostics: readonly Finding[]): string[] => diagnostics.map(({ code }) => code);
+const codes = (findings: readonly Finding[]): string[] => findings.map(({ code }) => code);
 
 const kitchenSink = `
 hooks:
@@ -132,7 +132,7 @@ const env = {
 };
 
 test('a file with every key becomes exactly these settings', async () => {
-  const { config, diagnostics, folder } = await load(
+  const { config, findings, folder } = await load(
     {
       'sluice.yaml': kitchenSink,
       'secrets/old-token': 'previous-hook-token\n',
@@ -143,7 +143,7 @@ test('a file with every key becomes exactly these settings', async () => {
     },
     { env },
   );
-  expect(diagnostics.map(({ code }) => code)).toEqual(['DEPRECATED_KEY']);
+  expect(findings.map(({ code }) => code)).toEqual(['DEPRECATED_KEY']);
   const expected: Settings = {
     hooks: {
       enabled: true,
@@ -384,15 +384,15 @@ const openClaw = `// as its users write it
 }`;
 
 test('an OpenClaw file loads as it is, and what it has no use for is named once', async () => {
-  const { config, diagnostics, folder } = await loadNamed('openclaw.json', openClaw, {
+  const { config, findings, folder } = await loadNamed('openclaw.json', openClaw, {
     env: { OPENCLAW_HOOKS_TOKEN: 'hook-secret-of-a-gateway', GATEWAY_TOKEN: 'gateway-secret' },
   });
-  expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
+  expect(findings.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
     'warning HOOKS_PORT',
     'warning OPENCLAW_NOT_FOUND',
     'warning NOT_TRANSLATED',
   ]);
-  expect(said(diagnostics[2]?.message)).toMatch(/^hooks\.gmail has no counterpart/);
+  expect(said(findings[2]?.message)).toMatch(/^hooks\.gmail has no counterpart/);
   expect(config?.dialect).toBe('openclaw');
   const { hooks, server, gateway, agents } = config?.settings ?? ({} as Settings);
   expect(hooks).toMatchObject({
@@ -440,11 +440,11 @@ test.each([
 });
 
 test('findings in an OpenClaw file point at what was written there', async () => {
-  const { diagnostics } = await loadNamed(
+  const { findings } = await loadNamed(
     'openclaw.json',
     "{\n  gateway: {\n    trustedProxies: 5,\n  },\n  hooks: {enabled: true, token: 't0ken', allowRequestSessionKey: 'no'},\n}",
   );
-  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = findings.filter(({ severity }) => severity === 'error');
   expect(errors.map(({ code, message }) => `${code} ${said(message)}`)).toEqual([
     'WRONG_TYPE gateway.trustedProxies must be a list, found the number 5',
     'WRONG_TYPE hooks.allowRequestSessionKey must be a boolean, found the string "no"',
@@ -458,8 +458,8 @@ test('findings in an OpenClaw file point at what was written there', async () =>
 test.each(['server: 5, gateway: {port: 1}', 'hooks: 5', 'agents: {defaults: 5}', 'gateway: []'])(
   'an OpenClaw file with {%s} gets findings, not an exception',
   async (part) => {
-    const { diagnostics } = await loadNamed('openclaw.json', `{${part}}`);
-    expect(diagnostics.length).toBeGreaterThan(0);
+    const { findings } = await loadNamed('openclaw.json', `{${part}}`);
+    expect(findings.length).toBeGreaterThan(0);
   },
 );
 
@@ -471,23 +471,20 @@ test('the transforms of an OpenClaw file may lie below the home of the user', as
 });
 
 test('any other file name is not read as OpenClaw, and is told', async () => {
-  const { config, diagnostics } = await loadNamed(
-    'my-openclaw.json',
-    '{"gateway": {"auth": {"token": "x"}}}',
-  );
+  const { config, findings } = await loadNamed('my-openclaw.json', '{"gateway": {"auth": {"token": "x"}}}');
   expect(config).toBeUndefined();
-  expect(codes(diagnostics)).toEqual(['NOT_A_CONFIGURATION']);
+  expect(codes(findings)).toEqual(['NOT_A_CONFIGURATION']);
 });
 
 test('a list of tokens is one mistake, and is told the two keys', async () => {
   const text = "hooks:\n  enabled: true\n  tokens: ['${NEW_TOKEN}', '${OLD_TOKEN}']\n";
-  const { diagnostics } = await load({ 'sluice.yaml': text });
-  expect(diagnostics.map(({ code }) => code)).not.toContain('TOKEN_REQUIRED');
-  expect(said(advise(diagnostics)[0]?.hint)).toMatch(/^write token: .* previousTokens: /);
+  const { findings } = await load({ 'sluice.yaml': text });
+  expect(findings.map(({ code }) => code)).not.toContain('TOKEN_REQUIRED');
+  expect(said(advise(findings)[0]?.hint)).toMatch(/^write token: .* previousTokens: /);
 });
 
 test('all findings come at once, in the order of the file', async () => {
-  const { diagnostics } = await load({
+  const { findings } = await load({
     'sluice.yaml': `hooks:
   enabeld: true
   enabled: true
@@ -500,7 +497,7 @@ gateway:
 nonsense: 1
 `,
   });
-  expect(diagnostics.map(({ code, at }) => `${code}:${String(at && lineColumn(at).line)}`)).toEqual([
+  expect(findings.map(({ code, at }) => `${code}:${String(at && lineColumn(at).line)}`)).toEqual([
     'UNKNOWN_KEY:2',
     'TOKEN_REQUIRED:3',
     'WRONG_TYPE:6',
@@ -511,7 +508,7 @@ nonsense: 1
 });
 
 test('commands that need no secrets keep missing references and report nothing about them', async () => {
-  const { config, diagnostics } = await load(
+  const { config, findings } = await load(
     {
       'sluice.yaml': `hooks: {enabled: true, token: "\${MISSING}", previousTokens: [{file: nowhere}]}
 server: {port: "\${PORT}"}
@@ -522,7 +519,7 @@ log: {level: "\${LEVEL}"}
     },
     { needSecrets: false },
   );
-  expect(diagnostics).toEqual([]);
+  expect(findings).toEqual([]);
   expect(config?.settings.hooks).toMatchObject({ token: '${MISSING}', previousTokens: ['{file: nowhere}'] });
   expect(config?.settings.server.port).toBe(8787);
 });
@@ -530,13 +527,13 @@ log: {level: "\${LEVEL}"}
 test('a hook token that equals the gateway token is refused without secrets, by reference as by value', async () => {
   const text = 'hooks: {enabled: true, token: "${ONE}"}\ngateway: {token: "${ONE}", runner: {kind: echo}}\n';
   for (const environment of [{}, { ONE: 'the-same' }]) {
-    const { diagnostics } = await load({ 'sluice.yaml': text }, { env: environment, needSecrets: false });
-    expect(codes(diagnostics)).toContain('TOKEN_REUSED');
+    const { findings } = await load({ 'sluice.yaml': text }, { env: environment, needSecrets: false });
+    expect(codes(findings)).toContain('TOKEN_REUSED');
   }
 });
 
 test('secrets never appear in findings', async () => {
-  const { diagnostics } = await load(
+  const { findings } = await load(
     {
       'sluice.yaml': `hooks: {enabled: true, token: ["\${SECRET}"], maxBodyBytes: "\${SECRET}"}
 storage: {url: "\${SECRET}"}
@@ -547,9 +544,9 @@ channels: {telegram: "\${SECRET}"}
     { env: { SECRET: 'sw0rdfish' } },
   );
   const text = JSON.stringify(
-    diagnostics.map(saidFinding).map(({ code, message, hint }) => ({ code, message, hint })),
+    findings.map(saidFinding).map(({ code, message, hint }) => ({ code, message, hint })),
   );
-  expect(codes(diagnostics)).toContain('WRONG_TYPE');
+  expect(codes(findings)).toContain('WRONG_TYPE');
   expect(text).not.toContain('sw0rdfish');
   expect(text).not.toContain('plain-gateway-token');
 });
@@ -566,8 +563,8 @@ test('a literal ${ is written $${', async () => {
 });
 
 test('dev may start without a token', async () => {
-  const { config, diagnostics } = await load({ 'sluice.yaml': 'hooks: {enabled: true}' }, { dev: true });
-  expect(diagnostics).toEqual([]);
+  const { config, findings } = await load({ 'sluice.yaml': 'hooks: {enabled: true}' }, { dev: true });
+  expect(findings).toEqual([]);
   expect(config?.settings.hooks.token).toBeUndefined();
 });
 
@@ -583,10 +580,10 @@ test.each([
 test.each(['/', '//', '', '/a/../b', '/a b', '/a#b', '/a//b'])(
   'hooks.path "%s" is refused',
   async (written) => {
-    const { diagnostics } = await load({
+    const { findings } = await load({
       'sluice.yaml': `hooks: {enabled: true, token: t0ken, path: "${written}"}`,
     });
-    expect(codes(diagnostics)).toContain('INVALID_HOOKS_PATH');
+    expect(codes(findings)).toContain('INVALID_HOOKS_PATH');
   },
 );
 
@@ -606,7 +603,7 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
     includeBody: true, maxBytes: 20000, renewEveryMinutes: 720, serve: {bind: '127.0.0.1', port: 8788, path: '/'},
     tailscale: {mode: 'funnel', path: '/gmail-pubsub'}, model: 'a/b', thinking: 'off', allowUnsafeExternalContent: false,
   }}}`;
-  const { config, diagnostics, folder } = await loadNamed('openclaw.json', text, { env: {} });
+  const { config, findings, folder } = await loadNamed('openclaw.json', text, { env: {} });
   expect(config?.settings.hooks.mail).toEqual({
     version: 1,
     kind: 'gmail',
@@ -621,7 +618,7 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
     maxBodyChars: 20_000,
     oauthFile: join(folder, '.sluice/mail-oauth.json'),
   });
-  const lost = diagnostics
+  const lost = findings
     .filter(({ code }) => code === 'NOT_TRANSLATED')
     .map(({ message }) => said(message).split(' ')[0]);
   expect(new Set(lost)).toEqual(
@@ -634,5 +631,5 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
       'hooks.gmail.tailscale',
     ]),
   );
-  expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+  expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hideValues, loadConfig } from '../../../src/engine/config/config.ts';
-import { findingToJson, formatDiagnostics } from '../../../src/base/document/facts.ts';
+import { findingToJson, formatFindings } from '../../../src/base/document/facts.ts';
 import { quoted, say } from '../../../src/base/finding.ts';
 import { said } from '../../support/said.ts';
 
@@ -21,10 +21,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 async function printed(text: string): Promise<string> {
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, text);
-  const { diagnostics } = await loadConfig(file, { env: { CANARY: SECRET }, needSecrets: true });
+  const { findings } = await loadConfig(file, { env: { CANARY: SECRET }, needSecrets: true });
   const formats = ['pretty', 'github', 'sarif'] as const;
-  const forms = formats.map((format) => formatDiagnostics(diagnostics, { format }));
-  return [...forms, JSON.stringify(diagnostics.map(findingToJson))].join('\n');
+  const forms = formats.map((format) => formatFindings(findings, { format }));
+  return [...forms, JSON.stringify(findings.map(findingToJson))].join('\n');
 }
 
 const HOOKS = `hooks:\n  enabled: true\n  token: ${TOKEN}\n`;

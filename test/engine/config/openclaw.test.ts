@@ -40,12 +40,12 @@ function commandFolder(): string {
   return folder;
 }
 
-const codes = ({ diagnostics }: LoadResult): readonly string[] => diagnostics.map(({ code }) => code);
-const errors = ({ diagnostics }: LoadResult): readonly string[] =>
-  diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+const codes = ({ findings }: LoadResult): readonly string[] => findings.map(({ code }) => code);
+const errors = ({ findings }: LoadResult): readonly string[] =>
+  findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 const settingsOf = (loaded: Loaded): LoadedConfig['settings'] => {
   if (loaded.config === undefined)
-    throw new Error(JSON.stringify(loaded.diagnostics.map((d) => said(d.message))));
+    throw new Error(JSON.stringify(loaded.findings.map((d) => said(d.message))));
   return loaded.config.settings;
 };
 
@@ -76,7 +76,7 @@ test('a wrong key in an included file is shown in that file', async () => {
     'openclaw.json': "{hooks: {$include: './hooks.json5'}}",
     'hooks.json5': "{enabled: true,\n token: 't0ken',\n maxBodyBytes: 'many'}",
   });
-  const finding = loaded.diagnostics.find(({ code }) => code === 'WRONG_TYPE');
+  const finding = loaded.findings.find(({ code }) => code === 'WRONG_TYPE');
   expect(finding?.at?.source.file).toBe('hooks.json5');
   expect(finding?.at?.source.text.slice(finding.at.start, finding.at.end)).toBe("'many'");
 });
@@ -177,7 +177,7 @@ test('channels keep their credentials and the account that sends; what cannot de
     mattermost: { botToken: 'mm', baseUrl: 'https://chat.example.com' },
     imessage: { cliPath: '/usr/local/bin/imsg' },
   });
-  const lost = loaded.diagnostics
+  const lost = loaded.findings
     .filter(({ code }) => code === 'NOT_TRANSLATED')
     .map(({ message }) => said(message));
   expect(lost.map((message) => message.split(' ', 1)[0])).toEqual([
@@ -290,10 +290,10 @@ test.each([
   ['clawdbot.json', `{ hooks: { enabled: true, presets: ['gmail'] } }`],
   ['gateway.json', `{ "hooks": { "enabled": true, "gmail": { "account": "ada@example.com" } } }`],
 ])('%s is told as the file of a gateway, in one finding', async (name, text) => {
-  const { folder: _, diagnostics } = await load({ [name]: text }, {}, name);
-  expect(diagnostics.map(({ code }) => code)).toEqual(['NOT_A_CONFIGURATION']);
-  expect(said(diagnostics[0]!.message)).toContain('OpenClaw');
-  expect(said(diagnostics[0]!.hint)).toContain(`"sluice import openclaw ${name}"`);
+  const { folder: _, findings } = await load({ [name]: text }, {}, name);
+  expect(findings.map(({ code }) => code)).toEqual(['NOT_A_CONFIGURATION']);
+  expect(said(findings[0]!.message)).toContain('OpenClaw');
+  expect(said(findings[0]!.hint)).toContain(`"sluice import openclaw ${name}"`);
 });
 
 test('a file of ours with a key of theirs is none of a gateway', async () => {
@@ -303,8 +303,8 @@ test('a file of ours with a key of theirs is none of a gateway', async () => {
 
 test('transformsDir is told with the folder that was looked for', async () => {
   const text = `{ hooks: { enabled: true, token: 't0ken-of-the-hooks', transformsDir: './hooks' } }`;
-  const { diagnostics } = await load({ 'openclaw.json': text, 'hooks/d.cjs': '' });
-  const found = diagnostics.find(({ code }) => code === 'DIRECTORY_NOT_FOUND');
+  const { findings } = await load({ 'openclaw.json': text, 'hooks/d.cjs': '' });
+  const found = findings.find(({ code }) => code === 'DIRECTORY_NOT_FOUND');
   expect(said(found!.message)).toContain(': hooks/transforms/hooks');
   expect(said(found!.hint)).toContain('hooks/transforms');
 });

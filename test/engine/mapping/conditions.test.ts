@@ -13,19 +13,19 @@ import { located, scopeOf } from '../../support/mapping-scope.ts';
 
 function evaluate(rule: unknown, payload: JsonValue): RuleValue {
   const compiled = compileRule(located(rule));
-  const errors = compiled.diagnostics.filter(({ severity }) => severity === 'error');
+  const errors = compiled.findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('; '));
   return compiled.evaluate({ scope: scopeOf(payload), recorder: undefined, data: ROOT, spent: 0 });
 }
 
 function compile(rule: unknown): CompiledCondition {
-  const { condition, diagnostics } = compileCondition(located(rule));
-  if (condition === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  const { condition, findings } = compileCondition(located(rule));
+  if (condition === undefined) throw new Error(findings.map(({ message }) => message).join('; '));
   return condition;
 }
 
 function codes(rule: unknown): readonly string[] {
-  return compileCondition(located(rule)).diagnostics.map(({ code }) => code);
+  return compileCondition(located(rule)).findings.map(({ code }) => code);
 }
 
 const VAR = (name: string): object => ({ var: name });
@@ -374,8 +374,8 @@ test('no rule and no payload makes compiling or deciding throw anything but what
   }));
   fc.assert(
     fc.property(rule, fc.jsonValue({ maxDepth: 3 }), (value, payload) => {
-      const { condition, diagnostics } = compileCondition(located(JSON.parse(JSON.stringify(value))));
-      expect(condition === undefined).toBe(diagnostics.some(({ severity }) => severity === 'error'));
+      const { condition, findings } = compileCondition(located(JSON.parse(JSON.stringify(value))));
+      expect(condition === undefined).toBe(findings.some(({ severity }) => severity === 'error'));
       const scope = scopeOf(JSON.parse(JSON.stringify(payload)) as JsonValue);
       try {
         expect(condition?.matches(scope)).toBe(condition?.trace(scope).matched);
@@ -390,7 +390,7 @@ test('no rule and no payload makes compiling or deciding throw anything but what
 test('the schema for editors offers exactly the operators that the compiler takes', () => {
   const { rule } = conditionDefinitions() as { rule: { properties: Record<string, unknown> } };
   const takes = (operator: string): boolean =>
-    !compileCondition(located({ [operator]: [{ var: 'a' }, { var: 'a' }] })).diagnostics.some(
+    !compileCondition(located({ [operator]: [{ var: 'a' }, { var: 'a' }] })).findings.some(
       ({ code }) => code === 'CONDITION_UNKNOWN_OPERATOR' || code === 'CONDITION_LOG',
     );
   const offered = Object.keys(rule.properties);

@@ -41,8 +41,8 @@ describe('conditions compare exact numbers', () => {
     ['{"!!": [{var: tiny}]}', true],
     ['{">": [{"+": [{var: id}, 1]}, 820982911946154000]}', true],
   ])('%s', (rule, expected) => {
-    const { condition, diagnostics } = compileCondition(locatedText(rule));
-    expect(diagnostics).toEqual([]);
+    const { condition, findings } = compileCondition(locatedText(rule));
+    expect(findings).toEqual([]);
     expect(condition?.matches(scopeOf(payload))).toBe(expected);
   });
 
@@ -57,7 +57,7 @@ describe('conditions compare exact numbers', () => {
   });
 
   test('a number alone is no condition', () => {
-    expect(compileCondition(locatedText(ID)).diagnostics.map(({ code }) => code)).toEqual([
+    expect(compileCondition(locatedText(ID)).findings.map(({ code }) => code)).toEqual([
       'CONDITION_NOT_A_RULE',
     ]);
   });
@@ -67,8 +67,8 @@ describe('conditions compare exact numbers', () => {
       `{match: {path: h, when: {"===": [{var: id}, ${id}]}}, messageTemplate: x}`;
     const list = locatedText(`[${rule(ID)}, ${rule('820982911946154509')}]`);
     const entries = [0, 1].map((index) => ({ value: list.at([index]), dialect: 'sluice' as const }));
-    const { table, diagnostics } = compileMappings(entries, {});
-    expect(diagnostics).toEqual([]);
+    const { table, findings } = compileMappings(entries, {});
+    expect(findings).toEqual([]);
     expect(table?.route({ request: { ...scopeOf(payload).request, path: 'h' } })?.order).toBe(0);
   });
 });
@@ -90,8 +90,8 @@ describe('templates print the digits', () => {
     ['{{truncate id 5}} {{upper huge}} {{default id "x"}}', '8209… 1E400 820982911946154508'],
     ['{{length id}} {{lines id 1}}', `0 ${ID}`],
   ])('%s', (source, expected) => {
-    const { template, diagnostics } = compileTemplate(locatedText(JSON.stringify(source)));
-    expect(diagnostics).toEqual([]);
+    const { template, findings } = compileTemplate(locatedText(JSON.stringify(source)));
+    expect(findings).toEqual([]);
     expect(template?.render(scopeOf(payload))).toBe(expected);
   });
 

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/engine/config/config.ts';
-import { formatDiagnostics } from '../../../src/base/document/facts.ts';
+import { formatFindings } from '../../../src/base/document/facts.ts';
 import { formatEvaluation } from '../../../src/authoring/explanation/explanation.ts';
 import { type Evaluation, type EvaluationSettings } from '../../../src/engine/hook/hook.ts';
 import { loadMappings } from '../../../src/engine/mapping/mapping.ts';
@@ -23,11 +23,11 @@ let settings: EvaluationSettings;
 
 beforeAll(async () => {
   const file = fileURLToPath(new URL('../../../sluice.yaml', import.meta.url));
-  const { config, diagnostics: findings } = await loadConfig(file, { env: {}, needSecrets: true, dev: true });
-  expect(formatDiagnostics(findings)).toBe('');
+  const { config, findings: found } = await loadConfig(file, { env: {}, needSecrets: true, dev: true });
+  expect(formatFindings(found)).toBe('');
   const { mappingsDir, presets } = config!.settings.hooks;
-  const { table, diagnostics } = await loadMappings({ inline: [], mappingsDir, presets });
-  expect(formatDiagnostics(diagnostics)).toBe('');
+  const { table, findings } = await loadMappings({ inline: [], mappingsDir, presets });
+  expect(formatFindings(findings)).toBe('');
   settings = settingsWith({ table: table! });
 });
 

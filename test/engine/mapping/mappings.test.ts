@@ -106,15 +106,15 @@ describe('a mapping', () => {
       compileYaml('messageTemplate: x\nchannel: telegram\nto: -1001234567890'),
     ).mappings;
     expect(mapping?.to?.literal).toBe('-1001234567890');
-    const { diagnostics } = compileYaml('messageTemplate: x\nchannel: discord\nto: 1234567890123456789');
-    expect(codesOf(diagnostics)).toEqual(['INVALID_VALUE']);
+    const { findings } = compileYaml('messageTemplate: x\nchannel: discord\nto: 1234567890123456789');
+    expect(codesOf(findings)).toEqual(['INVALID_VALUE']);
   });
 
   test('shows all its findings at once, in the order of the file', () => {
-    const { diagnostics, table } = compileYaml(
+    const { findings, table } = compileYaml(
       'id: 5\nmatch: {path: wake, when: {"is": 1}}\nmesageTemplate: x\nchannel: slak\ntimeoutSeconds: -1\nname: "{{a"',
     );
-    expect(codesOf(diagnostics)).toEqual([
+    expect(codesOf(findings)).toEqual([
       'WRONG_TYPE',
       'RESERVED_PATH',
       'CONDITION_UNKNOWN_OPERATOR',
@@ -141,13 +141,13 @@ describe('a mapping', () => {
       { model: 'anthropic/claude' },
       { model: ' ' },
     ]) {
-      expect(codesOf(compileList([{ ...fine, ...more }], options).diagnostics)).toEqual([]);
+      expect(codesOf(compileList([{ ...fine, ...more }], options).findings)).toEqual([]);
     }
     const wrong = compileList([{ messageTemplate: 'x', model: 'mini' }], options);
-    expect(codesOf(wrong.diagnostics)).toEqual(['MODEL_NOT_ALLOWED']);
-    expect(
-      codesOf(compileList([{ messageTemplate: 'x', model: 'opus' }], { models: [] }).diagnostics),
-    ).toEqual(['MODEL_NOT_ALLOWED']);
+    expect(codesOf(wrong.findings)).toEqual(['MODEL_NOT_ALLOWED']);
+    expect(codesOf(compileList([{ messageTemplate: 'x', model: 'opus' }], { models: [] }).findings)).toEqual([
+      'MODEL_NOT_ALLOWED',
+    ]);
   });
 
   test('may leave its callback to a reference, which only the running service can use', () => {
@@ -162,7 +162,7 @@ describe('a mapping', () => {
     const unset = compileList([mapping], {
       resolveReference: createReferenceReader({ env: {}, directory: '/nowhere' }).read,
     });
-    expect(codesOf(unset.diagnostics)).toEqual(['INVALID_CALLBACK_URL']);
+    expect(codesOf(unset.findings)).toEqual(['INVALID_CALLBACK_URL']);
   });
 
   test.each([
@@ -173,7 +173,7 @@ describe('a mapping', () => {
     'javascript:alert(1)',
     'https://example.com/${KEY}',
   ])('cannot call back to %s', (callbackUrl) => {
-    expect(codesOf(compileList([{ messageTemplate: 'x', callbackUrl }]).diagnostics)).toEqual([
+    expect(codesOf(compileList([{ messageTemplate: 'x', callbackUrl }]).findings)).toEqual([
       'INVALID_CALLBACK_URL',
     ]);
   });
@@ -196,7 +196,7 @@ describe('several mappings', () => {
     ['another path first', { messageTemplate: 'x', match: { path: 'q' } }, wide, false],
     ['a wider one that is off first', { enabled: false, messageTemplate: 'x' }, wide, false],
   ])('with %s: the second is out of reach is %s', (_, first, second, isUnreachable) => {
-    const codes = codesOf(compileList([first, second]).diagnostics);
+    const codes = codesOf(compileList([first, second]).findings);
     expect(codes.some((code) => code.startsWith('UNREACHABLE_MAPPING'))).toBe(isUnreachable);
   });
 
@@ -212,7 +212,7 @@ describe('several mappings', () => {
 
 describe('mappings of an OpenClaw file', () => {
   test('run with keys that have no use here', () => {
-    const { diagnostics, table } = compileList(
+    const { findings, table } = compileList(
       [
         {
           match: { path: 'gmail' },
@@ -232,12 +232,12 @@ describe('mappings of an OpenClaw file', () => {
       {},
       'openclaw',
     );
-    expect(codesOf(diagnostics)).toEqual(['WRONG_TEMPLATE_KEY (warning)', 'UNREACHABLE_MAPPING (warning)']);
+    expect(codesOf(findings)).toEqual(['WRONG_TEMPLATE_KEY (warning)', 'UNREACHABLE_MAPPING (warning)']);
     expect(table?.mappings).toHaveLength(3);
   });
 
   test('have such keys refused in our own files', () => {
-    expect(codesOf(compileList([{ messageTemplate: 'x', agentId: 'main' }]).diagnostics)).toEqual([
+    expect(codesOf(compileList([{ messageTemplate: 'x', agentId: 'main' }]).findings)).toEqual([
       'UNKNOWN_KEY',
     ]);
   });
@@ -268,9 +268,9 @@ describe('mapping files', () => {
   test('are read in name order, after inline mappings and before presets', async () => {
     const value = located({ id: 'inline', match: { path: 'i' }, messageTemplate: 'x' });
     const inline = [{ value, dialect: 'sluice' as const }];
-    const { table, diagnostics, files } = await load({ inline, presets: ['gmail', 'mail'] });
+    const { table, findings, files } = await load({ inline, presets: ['gmail', 'mail'] });
     // A folder with mapping files is passed over, and said to be; hidden files are left alone.
-    expect(codesOf(diagnostics)).toEqual(['MAPPING_FILE_PASSED_OVER (warning)']);
+    expect(codesOf(findings)).toEqual(['MAPPING_FILE_PASSED_OVER (warning)']);
     expect(table?.mappings.map(({ id }) => id)).toEqual([
       'inline',
       'a',
@@ -291,13 +291,13 @@ describe('mapping files', () => {
 
   test('may stand beside the own presets, under a relative name too', async () => {
     const mappingsDir = relative(process.cwd(), fileURLToPath(new URL('../../../mappings', import.meta.url)));
-    const { diagnostics } = await load({ mappingsDir });
-    expect(codesOf(diagnostics)).not.toContain('MAPPING_FILE_PASSED_OVER (warning)');
+    const { findings } = await load({ mappingsDir });
+    expect(codesOf(findings)).not.toContain('MAPPING_FILE_PASSED_OVER (warning)');
   });
 
   test('may be none', async () => {
-    const { table, diagnostics } = await load({ mappingsDir: join(directory, 'absent') });
-    expect(diagnostics).toEqual([]);
+    const { table, findings } = await load({ mappingsDir: join(directory, 'absent') });
+    expect(findings).toEqual([]);
     expect(table?.mappings).toEqual([]);
   });
 
@@ -305,10 +305,10 @@ describe('mapping files', () => {
     const broken = await mkdtemp(join(tmpdir(), 'sluice-broken-'));
     await writeFile(join(broken, 'a.yaml'), '- id: [\n');
     await writeFile(join(broken, 'b.yaml'), 'mappings: {}\nmore: 1\n');
-    const { table, diagnostics } = await load({ mappingsDir: broken });
+    const { table, findings } = await load({ mappingsDir: broken });
     await rm(broken, { recursive: true });
     expect(table).toBeUndefined();
-    expect(codesOf(diagnostics)).toEqual(['YAML_SYNTAX', 'WRONG_TYPE', 'UNKNOWN_KEY']);
+    expect(codesOf(findings)).toEqual(['YAML_SYNTAX', 'WRONG_TYPE', 'UNKNOWN_KEY']);
   });
 });
 
@@ -348,12 +348,12 @@ describe('the preset mail', () => {
 
   test("gives way to an operator's own mapping without a finding", async () => {
     const value = located({ id: 'own', match: { path: 'mail' }, messageTemplate: 'x' });
-    const { table, diagnostics } = await loadMappings({
+    const { table, findings } = await loadMappings({
       inline: [{ value, dialect: 'openclaw' }],
       mappingsDir: '/nowhere',
       presets: ['mail'],
     });
-    expect(diagnostics).toEqual([]);
+    expect(findings).toEqual([]);
     expect(table?.route(scopeOf({}, { path: 'mail' }))?.id).toBe('own');
   });
 });

@@ -40,7 +40,7 @@ const OF_BOTH =
   /^(?:UNKNOWN_KEY|MISSING_KEY|WRONG_TYPE|INVALID_VALUE|CONDITION_(?:UNKNOWN_OPERATOR|NOT_ONE_OPERATOR|ARITY|NOT_A_RULE))$/;
 
 const errorsOf = (mapping: object): readonly string[] =>
-  compileList([mapping]).diagnostics.flatMap(({ severity, code }) => (severity === 'error' ? [code] : []));
+  compileList([mapping]).findings.flatMap(({ severity, code }) => (severity === 'error' ? [code] : []));
 
 const KEYS = Object.keys(MappingSchema.shape) as (keyof typeof MappingSchema.shape)[];
 const VALUES = new Map(KEYS.map((key) => [key, sampleOf(MappingSchema.shape[key])]));

@@ -11,8 +11,8 @@ import { located, locatedText, scopeOf } from '../../support/mapping-scope.ts';
 import { threadMs } from '../../support/thread-time.ts';
 
 function compile(source: string): CompiledTemplate {
-  const { template, diagnostics } = compileTemplate(located(source));
-  if (template === undefined) throw new Error(diagnostics.map(({ message }) => message).join('; '));
+  const { template, findings } = compileTemplate(located(source));
+  if (template === undefined) throw new Error(findings.map(({ message }) => message).join('; '));
   return template;
 }
 
@@ -21,7 +21,7 @@ function render(source: string, payload: JsonValue, more: Partial<Scope> = {}, t
 }
 
 function findings(source: string): readonly Finding[] {
-  return compileTemplate(located(source)).diagnostics;
+  return compileTemplate(located(source)).findings;
 }
 
 describe('what a template prints', () => {
@@ -233,8 +233,8 @@ describe('what is refused', () => {
 
   test('places lead into folded and indented YAML text, dots put in or not', () => {
     const text = 'text: |\n    first {{messages[0].a}} and\n    {{messages[0].b}} {{shout messages[0].c}}\n';
-    const { diagnostics } = compileTemplate(locatedText(text).at(['text']));
-    const [{ at } = {}] = diagnostics;
+    const { findings } = compileTemplate(locatedText(text).at(['text']));
+    const [{ at } = {}] = findings;
     expect(at?.start).toBe(text.indexOf('shout'));
     expect(at?.end).toBe(text.indexOf('shout') + 'shout'.length);
   });
@@ -392,10 +392,10 @@ test('no text at all makes compiling or rendering throw anything but what is doc
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.jsonValue({ maxDepth: 3 }), (pieces, value) => {
       const source = pieces.join(' ');
-      const { template, diagnostics } = compileTemplate(located(source));
-      const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+      const { template, findings } = compileTemplate(located(source));
+      const isBroken = findings.some(({ severity }) => severity === 'error');
       expect(template === undefined).toBe(isBroken);
-      for (const { at } of diagnostics) expect((at?.end ?? 0) - (at?.start ?? 0)).toBeGreaterThanOrEqual(0);
+      for (const { at } of findings) expect((at?.end ?? 0) - (at?.start ?? 0)).toBeGreaterThanOrEqual(0);
       try {
         template?.render(scopeOf(JSON.parse(JSON.stringify(value)) as JsonValue), {
           empty: [],

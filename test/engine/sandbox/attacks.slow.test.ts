@@ -1,6 +1,6 @@
 /**
  * Hostile modules by family under `test/attacks/`. Each begins with what may come of it: `// expect:` and the
- * outcomes that count as contained, for `ok` also the exact result, for `load` the diagnostic. The words say what the
+ * outcomes that count as contained, for `ok` also the exact result, for `load` the finding. The words say what the
  * attack ends in; that it ends in time, disturbs nobody and shows nothing of another call holds for every one.
  */
 import { readdirSync, readFileSync } from 'node:fs';
@@ -126,10 +126,10 @@ function runOf(module: string): Run {
 describe.each(attacks)('$module', ({ module, outcomes, json, code }) => {
   if (code !== undefined) {
     test('is refused when it is loaded', async () => {
-      const found = transforms.diagnostics.filter(
+      const found = transforms.findings.filter(
         ({ at, message }) => at?.source.file.endsWith(module) === true || said(message).includes(module),
       );
-      expect(found.map((diagnostic) => diagnostic.code)).toContain(code);
+      expect(found.map((finding) => finding.code)).toContain(code);
       expect(await callTransform(transforms, refTo(module, { timeoutMs: TIMEOUT_MS }))).toMatchObject({
         kind: 'failed',
         failure: code === 'TRANSFORM_TOP_LEVEL_FAILED' ? expect.any(String) : 'load-error',

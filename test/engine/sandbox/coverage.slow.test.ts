@@ -25,7 +25,7 @@ test('says which functions and branches of the TypeScript never ran, and forgets
     cwd: fixture.dir,
     coverage: true,
   });
-  expect(transforms.diagnostics).toEqual([]);
+  expect(transforms.findings).toEqual([]);
   for (let index = 0; index < 40; index += 1) {
     expect(await callTransform(transforms, ref, { level: 'low' })).toMatchObject({ kind: 'ok' });
   }

@@ -51,9 +51,9 @@ async function load(...modules: string[]): Promise<LoadedModules> {
   return loadModules({ dir }, modules.map(refTo));
 }
 
-/** `CODE file:line:column` of every diagnostic. */
+/** `CODE file:line:column` of every finding. */
 function found(loaded: LoadedModules): string[] {
-  return loaded.diagnostics.map(({ code, at }) => {
+  return loaded.findings.map(({ code, at }) => {
     if (at === undefined) return code;
     const before = at.source.text.slice(0, at.start).split('\n');
     const file = path.isAbsolute(at.source.file) ? path.relative(dir, at.source.file) : at.source.file;
@@ -147,7 +147,7 @@ const lib_1 = require("./lib");\n// require('./not-there')\nfunction run() { ret
   test('nothing is started where no mapping has a transform', async () => {
     expect(await loadModules({ dir: '/does/not/exist' }, [])).toEqual({
       modules: new Map(),
-      diagnostics: [],
+      findings: [],
       subjects: [],
       files: [],
       workerProgram: '',
@@ -248,7 +248,7 @@ describe('what is refused, and where', () => {
   });
 
   test('of all these nothing else is said', () => {
-    expect(loaded.diagnostics).toHaveLength(REFUSED.length);
+    expect(loaded.findings).toHaveLength(REFUSED.length);
   });
 
   test('everything in one go, a good module beside it still loads', async () => {
@@ -280,7 +280,7 @@ describe('what is refused, and where', () => {
   test('a missing TypeScript file beside its compiled form gets a suggestion', async () => {
     write({ 'github.js': 'export default () => 1;', 'stripe.ts': '' });
     const loaded = await load('github.ts', 'strip.ts', 'unlike.ts');
-    expect(advise(loaded.diagnostics).map(({ code, hint }) => [code, said(hint)])).toEqual([
+    expect(advise(loaded.findings).map(({ code, hint }) => [code, said(hint)])).toEqual([
       ['TRANSFORM_NOT_FOUND', 'did you mean "github.js"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'create it, or check the name: it is relative to hooks.transformsDir'],
@@ -325,7 +325,7 @@ describe('what would hold up the loader', () => {
     }
     const modules = urls.map((_, index) => `x${index}.js`);
     const loaded = await load(...modules);
-    expect(loaded.diagnostics).toEqual([]);
+    expect(loaded.findings).toEqual([]);
     for (const module of modules)
       expect(JSON.parse(loaded.modules.get(module)?.map ?? '')).toMatchObject({ sources: [module] });
   });
@@ -336,7 +336,7 @@ describe('what would hold up the loader', () => {
       'good.js': 'export default () => 1;',
     });
     const loaded = await load('good.js', 'deep.js');
-    expect(loaded.diagnostics.map(({ code, message }) => [code, said(message)])).toEqual([
+    expect(loaded.findings.map(({ code, message }) => [code, said(message)])).toEqual([
       [
         'TRANSFORM_LOADER_FAILED',
         expect.stringContaining('transform "deep.js" could not be loaded, the loader gave no answer'),
@@ -351,7 +351,7 @@ describe('what has an unusual form and loads', () => {
     for (const name of names) write({ [name]: 'export default () => 1;' });
     write({ 'all.ts': 'export { default } from "./ü日本😀.ts"' });
     const loaded = await load('all.ts', ...names);
-    expect(loaded.diagnostics).toEqual([]);
+    expect(loaded.findings).toEqual([]);
     expect([...loaded.modules.keys()].sort()).toEqual(['all.ts', ...names].sort());
   });
 

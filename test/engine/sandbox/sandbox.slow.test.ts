@@ -20,7 +20,7 @@ function loadTable(
   })();
   return async (index, payload = {}) => {
     const transforms = await loading;
-    expect(transforms.diagnostics).toEqual([]);
+    expect(transforms.findings).toEqual([]);
     return callTransform(transforms, refs[index] ?? refTo(name), payload);
   };
 }
@@ -279,7 +279,7 @@ describe('what is exported', () => {
       refTo('compiled.cjs'),
     ];
     const transforms = await fixture.load(refs);
-    expect(transforms.diagnostics).toEqual([]);
+    expect(transforms.findings).toEqual([]);
     const replies = await Promise.all(refs.map((ref) => callTransform(transforms, ref)));
     expect(replies.map((reply) => (reply.kind === 'ok' ? reply.json : reply))).toEqual(
       ['default', 'other', 'transform', 'module', 'compiled'].map((word) => `"${word}"`),
@@ -302,15 +302,15 @@ describe('what is exported', () => {
       refTo('heavy.ts', { reuse: true }),
       refTo('none.ts', { export: 'nope' }),
     ]);
-    expect(transforms.diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
+    expect(transforms.findings.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
       'error TRANSFORM_EXPORT_MISSING',
       'error TRANSFORM_NOT_A_FUNCTION',
       'error TRANSFORM_TOP_LEVEL_FAILED',
       'warning TRANSFORM_HEAVY_TOP_LEVEL',
       'error TRANSFORM_EXPORT_MISSING',
     ]);
-    expect(transforms.diagnostics[0]?.facts).toMatchObject({ functions: ['helper'] });
-    expect(said(transforms.diagnostics[2]?.message)).toContain('throws.ts:2:7');
+    expect(transforms.findings[0]?.facts).toMatchObject({ functions: ['helper'] });
+    expect(said(transforms.findings[2]?.message)).toContain('throws.ts:2:7');
   });
 });
 

@@ -33,11 +33,11 @@ function fixture(file: string): unknown {
 }
 
 test('every example loads without a finding, and its types hold', async () => {
-  expect(transforms.diagnostics).toEqual([]);
-  const { diagnostics } = await typecheckTransforms(dir, [...refs.values()], {
+  expect(transforms.findings).toEqual([]);
+  const { findings } = await typecheckTransforms(dir, [...refs.values()], {
     configDir: path.resolve('.'),
   });
-  expect(diagnostics).toEqual([]);
+  expect(findings).toEqual([]);
   const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter((file) =>
     /\.(?:ts|json)$/.test(file),
   );

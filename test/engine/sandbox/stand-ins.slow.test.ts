@@ -135,7 +135,7 @@ export default (c: any): any => {
     fixture.write({ 'node.ts': SOURCE });
     const ref = refTo('node.ts', { env: { SALT: 'pepper' } });
     const transforms = await fixture.load([ref]);
-    expect(transforms.diagnostics).toEqual([]);
+    expect(transforms.findings).toEqual([]);
     const drawn = async (key: string): Promise<string[]> => {
       const reply = await callTransform(transforms, ref, { text: 'héllo' }, { key });
       if (reply.kind === 'failed') throw new Error(reply.message);
@@ -164,7 +164,7 @@ export default (c: any): any => {
     });
     const ref = refTo('old.cjs');
     const transforms = await fixture.load([ref]);
-    expect(transforms.diagnostics).toEqual([]);
+    expect(transforms.findings).toEqual([]);
     expect(await callTransform(transforms, ref)).toMatchObject({
       json: '{"message":"d41d8cd98f00b204e9800998ecf8427e"}',
     });

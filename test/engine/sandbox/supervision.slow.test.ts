@@ -40,7 +40,7 @@ async function until(holds: () => boolean): Promise<void> {
 describe('the pool', () => {
   test('starts nothing where no mapping has a transform', async () => {
     const transforms = await fixture.load([]);
-    expect(transforms.diagnostics).toEqual([]);
+    expect(transforms.findings).toEqual([]);
     expect(fixture.sandbox.stats.pools).toEqual([]);
     expect(fixture.sandbox.health).toEqual({ ok: true });
   });
@@ -283,7 +283,7 @@ describe('a new generation', () => {
     const working = await fixture.load([ref]);
     fixture.write({ 'a.ts': 'export default (c => {' });
     const broken = await fixture.load([ref]);
-    expect(broken.diagnostics.map(({ code }) => code)).toEqual(['TRANSFORM_SYNTAX']);
+    expect(broken.findings.map(({ code }) => code)).toEqual(['TRANSFORM_SYNTAX']);
     expect(await callTransform(broken, ref)).toMatchObject({ failure: 'load-error' });
     expect(await callTransform(working, ref, { n: 1 })).toMatchObject({ kind: 'ok' });
   });

@@ -30,7 +30,7 @@ export const plain = async (context: TransformContext): Promise<TransformResult>
   });
   const checked = await typecheckTransforms(fixture.dir, [refTo('good.ts')], { configDir: project });
   expect(checked).toEqual({
-    diagnostics: [],
+    findings: [],
     compiler: expect.objectContaining({
       name: expect.stringMatching(/^TypeScript \d+\.\d+\.\d+ of the configuration's project$/) as string,
       isOwn: false,
@@ -49,7 +49,7 @@ export default defineTransform<{ n: string }>(({ payload }) => ({
 export const timer = () => setTimeuot(() => setTimeout(() => 1, 1), 1);`,
     'twice.ts': 'export const twice = (n: number): string => n;',
   });
-  const { diagnostics: found } = await typecheckTransforms(fixture.dir, [refTo('bad.ts')], {
+  const { findings: found } = await typecheckTransforms(fixture.dir, [refTo('bad.ts')], {
     configDir: project,
     cwd: fixture.dir,
   });
@@ -77,11 +77,11 @@ const other = (count) => String(count);`,
     'own.js': 'export const trim = (text) => text.trim();',
     ...(rules === undefined ? {} : { 'tsconfig.json': JSON.stringify(rules) }),
   });
-  const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('plain.ts')], {
+  const { findings } = await typecheckTransforms(fixture.dir, [refTo('plain.ts')], {
     configDir: project,
     cwd: fixture.dir,
   });
-  expect(diagnostics.map(({ message }) => /TS\d+/.exec(said(message))?.[0])).toEqual(found);
+  expect(findings.map(({ message }) => /TS\d+/.exec(said(message))?.[0])).toEqual(found);
 });
 
 test('an error keeps its whole cause', async () => {
@@ -89,11 +89,11 @@ test('an error keeps its whole cause', async () => {
     'deep.ts': `import { defineTransform } from 'sluice';
 export default defineTransform(() => ({ kind: 'agent' as const, deliver: { really: 'yes' } }));`,
   });
-  const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('deep.ts')], {
+  const { findings } = await typecheckTransforms(fixture.dir, [refTo('deep.ts')], {
     configDir: project,
     cwd: fixture.dir,
   });
-  expect(diagnostics.map(({ message }) => said(message))).toEqual([
+  expect(findings.map(({ message }) => said(message))).toEqual([
     expect.stringMatching(/^type '.*' is not assignable to type .*: .*'deliver'.*: .*\(TS2322\)$/s),
   ]);
 });
@@ -121,9 +121,9 @@ describe('which compiler runs', () => {
   });
 
   const check = async (configDir: string, sluiceDir = path.join(top, 'node_modules', 'sluice')) => {
-    const { diagnostics, compiler } = await typecheckTransforms(fixture.dir, refs, { configDir, sluiceDir });
+    const { findings, compiler } = await typecheckTransforms(fixture.dir, refs, { configDir, sluiceDir });
     return {
-      codes: diagnostics.map(({ code, severity }) => `${severity} ${code}`),
+      codes: findings.map(({ code, severity }) => `${severity} ${code}`),
       compiler: compiler?.name,
     };
   };
@@ -136,7 +136,7 @@ describe('which compiler runs', () => {
   test('with none there is one warning, and none for JavaScript', async () => {
     expect(await check(path.join(top, 'project', 'config'))).toEqual(notChecked);
     const search = { configDir: top, sluiceDir: path.join(top, 'node_modules') };
-    expect(await typecheckTransforms(fixture.dir, [refTo('plain.js')], search)).toEqual({ diagnostics: [] });
+    expect(await typecheckTransforms(fixture.dir, [refTo('plain.js')], search)).toEqual({ findings: [] });
   });
 
   test('that of the folder of the nearest package.json', async () => {
@@ -183,13 +183,9 @@ test("the author's own tsconfig adds its rules", async () => {
     'strict/tsconfig.json': '{"compilerOptions": {"noUnusedLocals": true, "strict": true}}',
     'strict/a.ts': 'const unused = 1;\nexport default () => null;',
   });
-  const { diagnostics: found } = await typecheckTransforms(
-    path.join(fixture.dir, 'strict'),
-    [refTo('a.ts')],
-    {
-      configDir: project,
-    },
-  );
+  const { findings: found } = await typecheckTransforms(path.join(fixture.dir, 'strict'), [refTo('a.ts')], {
+    configDir: project,
+  });
   expect(found.map(({ message }) => said(message))).toEqual([expect.stringContaining('TS6133')]);
 });
 
@@ -255,11 +251,11 @@ describe('a draft, which somebody else may have written', () => {
         'draft.ts': `${text}\nexport default () => ({ message: 'a' });\n`,
         'lib/own.ts': 'export type S = 1;',
       });
-      const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('draft.ts')], {
+      const { findings } = await typecheckTransforms(fixture.dir, [refTo('draft.ts')], {
         configDir: project,
         draft,
       });
-      return diagnostics.map(({ code, message }) => `${code} ${said(message)}`);
+      return findings.map(({ code, message }) => `${code} ${said(message)}`);
     };
     for (const text of OUTSIDE(fixture.dir))
       expect([text, await check(text)]).toEqual([
@@ -289,10 +285,10 @@ describe('a draft, which somebody else may have written', () => {
       'draft.ts': `type T = ${ten};\ntype P = \`${four}\`;\n${huge.join('\n')}\nexport default () => null;\n`,
     });
     const draft = path.join(fixture.dir, 'draft.ts');
-    const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('draft.ts')], {
+    const { findings } = await typecheckTransforms(fixture.dir, [refTo('draft.ts')], {
       configDir: project,
       draft,
     });
-    expect(diagnostics.map(({ message }) => said(message))).toEqual([expect.stringMatching(/^tsc failed: /)]);
+    expect(findings.map(({ message }) => said(message))).toEqual([expect.stringMatching(/^tsc failed: /)]);
   });
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { formatDiagnostics } from '../../../src/base/document/facts.ts';
+import { formatFindings } from '../../../src/base/document/facts.ts';
 import { USUAL_SENDERS } from '../../../src/engine/hook/facts.ts';
 import {
   fileOf,
@@ -51,11 +51,11 @@ describe('a file of a user', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-senders-'));
     mkdirSync(join(folder, 'senders'));
     writeFileSync(join(folder, 'senders', name), text);
-    const { senders, diagnostics } = await readSenders(join(folder, 'sluice.yaml'), {
+    const { senders, findings } = await readSenders(join(folder, 'sluice.yaml'), {
       mappingsDir: join(folder, 'mappings'),
       senders: [],
     });
-    return [senders, formatDiagnostics(diagnostics, { format: 'pretty', color: false })];
+    return [senders, formatFindings(findings, { format: 'pretty', color: false })];
   };
 
   test('is read, with its own name and folder', async () => {
@@ -87,7 +87,7 @@ test('no folder is no sender', async () => {
   expect(await readSenders('/nowhere/sluice.yaml', places)).toEqual({
     senders: [],
     packaged: [],
-    diagnostics: [],
+    findings: [],
   });
 });
 
@@ -105,7 +105,7 @@ test('senders of a package are read where node would look for it, after those of
   const places = { mappingsDir: join(folder, 'hooks/mappings'), senders: ['@acme/senders', 'not-there'] };
   writeFileSync(join(inPackage, 'senders/github.yaml'), 'title: GitHub of the package\n');
   writeFileSync(join(inPackage, 'senders/more.yaml'), 'title: More\n');
-  const { senders, packaged, diagnostics } = await readSenders(join(folder, 'hooks/sluice.yaml'), places);
+  const { senders, packaged, findings } = await readSenders(join(folder, 'hooks/sluice.yaml'), places);
   expect(senders.map(({ title }) => title)).toEqual(['Acme']);
   expect(packaged.map(({ title }) => title)).toEqual([
     'Acme of the package',
@@ -114,7 +114,7 @@ test('senders of a package are read where node would look for it, after those of
   ]);
   const known = (await knownSenders(join(folder, 'hooks/sluice.yaml'), places)).map(({ title }) => title);
   expect(known.filter((title) => /Acme|GitHub|More/.test(title))).toEqual(['Acme', 'GitHub', 'More']);
-  const said = formatDiagnostics(diagnostics, { format: 'pretty', color: false });
+  const said = formatFindings(findings, { format: 'pretty', color: false });
   expect(said).toContain('there is no package not-there with a folder senders in node_modules');
   expect(said).toContain('../../../../secret is outside of the package');
 });

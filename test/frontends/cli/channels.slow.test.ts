@@ -175,8 +175,8 @@ export const note = () => appendFileSync(new URL('ran', import.meta.url), 'x');
     }
     const file = join(bench.folder, 'sluice.yaml');
     const project = openProject(file, env);
-    for await (const { diagnostics } of project.load({ texts: new Map(), parsed: new Map() }, true))
-      expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    for await (const { findings } of project.load({ texts: new Map(), parsed: new Map() }, true))
+      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
     await project.close();
     const workshop = createWorkshop(file, env);
     expect((await workshop.load()).generation).toBeDefined();

@@ -23,7 +23,7 @@ async function load(text: string): Promise<{ codes: readonly string[]; loads: nu
   const workshop = {
     load: () => {
       loads += 1;
-      return Promise.resolve({ diagnostics: [], release: () => undefined });
+      return Promise.resolve({ findings: [], release: () => undefined });
     },
   };
   const drafts = new Drafts({ workshop } as object as Judge);
@@ -58,7 +58,7 @@ test('types of drafts are checked one after the other, and of one that another c
   if (file === undefined) throw new Error('no file');
   const ends: (() => void)[] = [];
   const workshop = {
-    load: () => Promise.resolve({ generation: {}, diagnostics: [], release: () => undefined }),
+    load: () => Promise.resolve({ generation: {}, findings: [], release: () => undefined }),
     checkTypes: () => new Promise((done) => ends.push(() => done([]))),
   };
   const drafts = new Drafts({ workshop } as object as Judge);

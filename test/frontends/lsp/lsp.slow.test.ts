@@ -47,7 +47,7 @@ type Answer = unknown;
 
 /** The editor's side, by the protocol's own client, over the pipes of a process. */
 function connectEditor(child: ChildProcessByStdio<Writable, Readable, null>): {
-  /** Diagnostics by the address of their file. */
+  /** Findings by the address of their file. */
   readonly shown: ReadonlyMap<string, readonly Diagnostic[]>;
   tell(method: string, params?: unknown): void;
   /** Rejects with the message of an error. */
@@ -188,13 +188,13 @@ test('findings appear and go as the text changes, a fix mends them, and what sam
 
 const hasNeovim = spawnSync('nvim', ['--version']).status === 0;
 
-/** Opens a file, waits for a diagnostic, and prints all of its code and message; as versions from 0.7 on can. */
+/** Opens a file, waits for a finding, and prints all of its code and message; as versions from 0.7 on can. */
 const NEOVIM = `
 vim.cmd('edit mappings/shop.yaml')
 local id = vim.lsp.start_client({ name = 'sluice', cmd = { NODE, MAIN, 'lsp' }, root_dir = vim.fn.getcwd() })
 vim.lsp.buf_attach_client(0, id)
-vim.wait(90000, function() return #vim.diagnostic.get(0) > 0 end, 100)
-for _, found in ipairs(vim.diagnostic.get(0)) do io.stdout:write(found.code .. ': ' .. found.message .. '\\n') end
+vim.wait(90000, function() return #vim.finding.get(0) > 0 end, 100)
+for _, found in ipairs(vim.finding.get(0)) do io.stdout:write(found.code .. ': ' .. found.message .. '\\n') end
 vim.cmd('qa!')
 `;
 

@@ -118,9 +118,7 @@ test('lists of included files that include lists come to an end', async () => {
     needSecrets: false,
     sandbox,
   });
-  expect(loaded.diagnostics.map(({ message }) => said(message)).join()).toContain(
-    'more than 256 files in all',
-  );
+  expect(loaded.findings.map(({ message }) => said(message)).join()).toContain('more than 256 files in all');
   await sandbox.stop();
   await rm(root, { recursive: true });
 });

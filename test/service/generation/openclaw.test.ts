@@ -135,8 +135,8 @@ function expected(action: Readonly<Record<string, unknown>>): object {
 
 describe.each(['first', 'mail', 'repository', 'home', 'agents'])('the configuration %s', (name) => {
   test('loads as it is, without an error', async () => {
-    const { generation, diagnostics } = await load(name);
-    const errors = diagnostics.filter(({ severity }) => severity === 'error').map(({ message }) => message);
+    const { generation, findings } = await load(name);
+    const errors = findings.filter(({ severity }) => severity === 'error').map(({ message }) => message);
     expect(errors).toEqual([]);
     expect(generation).toBeDefined();
   });
@@ -186,7 +186,7 @@ test('one bad mapping is out, not the service: its requests are answered 503, th
     results.push(outcome.kind === 'rejected' ? outcome.error.status : outcome.kind);
   }
   expect(results).toEqual(['accepted', 503, 503, 503, 503]);
-  const errors = loaded.diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
+  const errors = loaded.findings.filter(({ severity }) => severity === 'error').map(({ code }) => code);
   expect(errors).toEqual(expect.arrayContaining(['UNKNOWN_CHANNEL', 'DUPLICATE_MAPPING_ID', 'WRONG_TYPE']));
 });
 
@@ -231,8 +231,8 @@ describe('a file as it is written', () => {
 
   const transform = (code: string) => ({ 'hooks/transforms/t.mjs': code });
   const t = { id: 't', match: { path: 't' }, transform: { module: 't.mjs' } };
-  const withCode = ({ diagnostics }: LoadedGeneration, code: string) =>
-    diagnostics.filter((finding) => finding.code === code);
+  const withCode = ({ findings }: LoadedGeneration, code: string) =>
+    findings.filter((finding) => finding.code === code);
 
   test('a channel that only the gateway has takes runs, and one warning each says where replies are', async () => {
     const message = { messageTemplate: '{{a}}' };
@@ -300,8 +300,8 @@ describe('a file as it is written', () => {
     '${title}',
     '{% if a %}x{% endif %}',
   ])('%s is no template of a gateway', async (messageTemplate) => {
-    const { diagnostics } = await loadFile([{ match: { path: 'x' }, messageTemplate }]);
-    const found = diagnostics.filter(({ code }) => code.startsWith('TEMPLATE_'));
+    const { findings } = await loadFile([{ match: { path: 'x' }, messageTemplate }]);
+    const found = findings.filter(({ code }) => code.startsWith('TEMPLATE_'));
     expect(found).toMatchObject([{ severity: 'warning' }]);
     const hint = said(found[0]!.hint);
     // What its gateway does not read is for a file of ours.
@@ -311,8 +311,8 @@ describe('a file as it is written', () => {
   test.each(['{{fields.Due Date}}', '{{@type}}', '{{x.0}} {{messages[0].from}}', '{{payload}} { not one }'])(
     '%s is a template of a gateway',
     async (messageTemplate) => {
-      const { diagnostics } = await loadFile([{ match: { path: 'x' }, messageTemplate }]);
-      expect(diagnostics.filter(({ code }) => code.startsWith('TEMPLATE_'))).toEqual([]);
+      const { findings } = await loadFile([{ match: { path: 'x' }, messageTemplate }]);
+      expect(findings.filter(({ code }) => code.startsWith('TEMPLATE_'))).toEqual([]);
     },
   );
 
@@ -343,7 +343,7 @@ server: {port: 0}
 hooks: {mappings: [{id: own, match: {path: gh}, verify: {scheme: github, secrets: ['\${OPENCLAW_GATEWAY_TOKEN}']}, messageTemplate: '{{#each alerts}}{{name}}{{/each}}'}]}
 `;
     const loaded = await loadFile(theirs, { 'sluice.yaml': own }, 'sluice.yaml');
-    expect(loaded.diagnostics.filter(({ code }) => code !== 'NOT_TRANSLATED')).toEqual([]);
+    expect(loaded.findings.filter(({ code }) => code !== 'NOT_TRANSLATED')).toEqual([]);
     expect(await evaluate(loaded, { path: 'gh', payload: { alerts: [{ name: 'a' }] } })).toMatchObject({
       kind: 'accepted',
       actions: [{ message: 'a' }],
@@ -393,7 +393,7 @@ describe('sluice import openclaw', () => {
       needSecrets: true,
       sandbox,
     });
-    const errors = loaded.diagnostics
+    const errors = loaded.findings
       .filter(({ severity }) => severity === 'error')
       .map(({ message }) => message);
     expect(errors).toEqual([]);

@@ -61,11 +61,11 @@ describe('setup', () => {
     expect(text).toContain('enabled: true # on');
     expect(text).toContain('presets: [mail] # none so far');
     expect(text).not.toContain('testpass');
-    const { config: loaded, diagnostics } = await loadConfig(join(folder, 'sluice.yaml'), {
+    const { config: loaded, findings } = await loadConfig(join(folder, 'sluice.yaml'), {
       env,
       needSecrets: true,
     });
-    expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect(loaded?.settings.hooks).toMatchObject({
       presets: ['mail'],
       mail: {

@@ -237,8 +237,8 @@ async function openAgent(name: string, yaml = ''): Promise<Opened> {
   const file = join(home, 'config', 'sluice.yaml');
   writeFileSync(file, `hooks: {enabled: true}\ngateway:\n  runner: {kind: ${name}, ${yaml}}\n`);
   const host = { PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, [key]: 'the-key' };
-  const { config, diagnostics } = await loadConfig(file, { env: host, needSecrets: true, dev: true });
-  expect(diagnostics).toEqual([]);
+  const { config, findings } = await loadConfig(file, { env: host, needSecrets: true, dev: true });
+  expect(findings).toEqual([]);
   const runner = createRunners(config!.settings, host).get('default')!;
   const turn: Turn = {
     runId: `agent-${name}-${process.pid}`,

@@ -94,7 +94,7 @@ test.each(['a variable that is not set', 'a variable that is no URL'])(
       configFile,
       env,
       log,
-      onDiagnostics: (all) => void found.push(...all.map(({ code, message }) => `${code} ${said(message)}`)),
+      onFindings: (all) => void found.push(...all.map(({ code, message }) => `${code} ${said(message)}`)),
     });
     await expect(starting).rejects.toThrow();
     expect(found).toContainEqual(

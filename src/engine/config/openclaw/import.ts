@@ -38,7 +38,7 @@ export interface ImportOptions {
   /** Variables that will be there without the OpenClaw file. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the translation said has no counterpart. */
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Beside the configuration; ignored by git. */
@@ -47,7 +47,7 @@ const SECRETS_FOLDER = '.sluice/secrets';
 /** Writes an OpenClaw configuration, already translated, as a `sluice.yaml` and a mapping file. */
 export function importOpenClaw(
   read: TranslatedConfig,
-  { into, env, diagnostics }: ImportOptions,
+  { into, env, findings }: ImportOptions,
 ): ImportedConfig {
   const run: Run = { secrets: new Map(), changed: [], env, fileEnv: read.env };
   const value = structuredClone(read.root.value) as Record<string, unknown>;
@@ -59,7 +59,7 @@ export function importOpenClaw(
     files: [...writtenFiles(config, mappings), ...secretFiles(run)],
     kept: [...Object.keys(config as object), ...mappings.map(nameOf)],
     changed: [...run.changed, ...prefixRemark(hooks), ...remarksOf(imported, 'changed')],
-    lost: [...lostOutside(read, diagnostics), ...remarksOf(imported, 'lost')],
+    lost: [...lostOutside(read, findings), ...remarksOf(imported, 'lost')],
   };
 }
 
@@ -97,13 +97,13 @@ function runnerFinder(hooks: Readonly<Record<string, unknown>>): (id: string) =>
 }
 
 /** What is lost besides parts of mappings. */
-function lostOutside({ runDefaults }: TranslatedConfig, diagnostics: readonly Finding[]): readonly string[] {
+function lostOutside({ runDefaults }: TranslatedConfig, findings: readonly Finding[]): readonly string[] {
   const defaults = Object.keys(runDefaults).map(
     (name) => `hooks.${name}: its model and thinking; write them into a mapping with match.path ${name}`,
   );
   return [
     ...defaults,
-    ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => printSentence(message)),
+    ...findings.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => printSentence(message)),
   ];
 }
 

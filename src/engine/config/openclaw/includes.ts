@@ -12,7 +12,7 @@ const MAX_FILES = 256;
 
 export interface Included {
   readonly root: LocatedValue;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Absolute paths of the files read. */
   readonly files: readonly string[];
 }
@@ -30,17 +30,17 @@ export interface IncludeOptions {
  * merged in order, keys next to `$include` win. Paths are relative to the file that names them.
  */
 export async function expandIncludes(root: LocatedValue, options: IncludeOptions): Promise<Included> {
-  const run: Run = { options, roots: await rootsOf(options), diagnostics: [], files: [], grafts: [] };
+  const run: Run = { options, roots: await rootsOf(options), findings: [], files: [], grafts: [] };
   const value = await expand(run, root, { file: options.file, path: [], chain: [options.file] });
-  const { diagnostics, files, grafts } = run;
-  const isPlain = grafts.length === 0 && diagnostics.length === 0;
-  return { root: isPlain ? root : grafted(value, grafts, root), diagnostics, files };
+  const { findings, files, grafts } = run;
+  const isPlain = grafts.length === 0 && findings.length === 0;
+  return { root: isPlain ? root : grafted(value, grafts, root), findings, files };
 }
 
 interface Run {
   readonly options: IncludeOptions;
   readonly roots: readonly string[];
-  readonly diagnostics: Finding[];
+  readonly findings: Finding[];
   readonly files: string[];
   readonly grafts: Graft[];
 }
@@ -135,10 +135,10 @@ async function readInclude(
   const refusal = await refusalOf(run, file, position);
   if (refusal !== undefined) return problem(run, at, refusal);
   run.files.push(file);
-  const { document, diagnostics } = await readDocument(file, { cwd: run.options.cwd, isTheirs: true });
-  const [first] = diagnostics;
+  const { document, findings } = await readDocument(file, { cwd: run.options.cwd, isTheirs: true });
+  const [first] = findings;
   if (document === undefined && first?.at?.source.text === '') return problem(run, at, first.message);
-  run.diagnostics.push(...diagnostics);
+  run.findings.push(...findings);
   if (document === undefined) return undefined;
   const chain = [...position.chain, file];
   const value = await expand(run, document.root, { file, path: position.path, chain });
@@ -197,7 +197,7 @@ function mergeKeys(
 }
 
 function problem(run: Run, at: LocatedValue, message: Sentence): undefined {
-  run.diagnostics.push({
+  run.findings.push({
     severity: 'error',
     code: 'INCLUDE_UNREADABLE',
     message: message,

@@ -10,7 +10,7 @@ const MAX_SECRETS_FILE_BYTES = 1024 * 1024;
 export interface SecretsRead {
   /** The value with every reference replaced. */
   readonly value: unknown;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   readonly secrets: readonly string[];
   readonly files: readonly string[];
 }
@@ -34,15 +34,15 @@ interface SecretRef {
  * and `store` comes from a program that OpenClaw runs or need their gateway's own store: each is a finding that says what to write.
  */
 export async function readSecretRefs(root: LocatedValue, options: SecretOptions): Promise<SecretsRead> {
-  const run: Run = { root, options, diagnostics: [], secrets: [], files: [] };
+  const run: Run = { root, options, findings: [], secrets: [], files: [] };
   const value = await replaceIn(run, root.value, []);
-  return { value, diagnostics: run.diagnostics, secrets: run.secrets, files: [...new Set(run.files)] };
+  return { value, findings: run.findings, secrets: run.secrets, files: [...new Set(run.files)] };
 }
 
 interface Run {
   readonly root: LocatedValue;
   readonly options: SecretOptions;
-  readonly diagnostics: Finding[];
+  readonly findings: Finding[];
   readonly secrets: string[];
   readonly files: string[];
 }
@@ -131,9 +131,9 @@ interface Unread {
 }
 
 /** Says that a secret is not known; returns what stands in its place. */
-function unread({ options, diagnostics, root }: Run, path: Path, { ref, message }: Unread): string {
+function unread({ options, findings, root }: Run, path: Path, { ref, message }: Unread): string {
   if (options.needSecrets) {
-    diagnostics.push({
+    findings.push({
       severity: 'error',
       code: 'SECRET_REF_UNREADABLE',
       message: quoted(message),

@@ -21,7 +21,7 @@ export interface Translation {
   readonly root: LocatedValue;
   /** Secrets of the gateway besides `gateway.token`: no hook token may equal them. */
   readonly reserved: readonly LocatedValue[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 export interface TranslateOptions {
@@ -56,7 +56,7 @@ const READ_ELSEWHERE: readonly string[] = ['allowedAgentIds', 'internal', 'gmail
  * heartbeat and channels, and what only this service knows. What has no counterpart is named once, with what is lost.
  */
 export function translateOpenClaw(original: LocatedValue, options: TranslateOptions): Translation {
-  if (recordAt(original, []) === undefined) return { root: original, reserved: [], diagnostics: [] };
+  if (recordAt(original, []) === undefined) return { root: original, reserved: [], findings: [] };
   const result: Moves = { moves: [], lost: [] };
   const unusedHooks = translateHooks(original, options, result);
   // There a request chooses no session key unless the file says so.
@@ -67,7 +67,7 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
   return {
     root: rebuilt(original, result.moves),
     reserved: secrets.map((path) => original.at(path)),
-    diagnostics: [
+    findings: [
       ...result.lost.map((loss) => lossFinding(original, loss)),
       ...ignoredKeys(original, unusedHooks),
       ...gmailFinding(original, result),

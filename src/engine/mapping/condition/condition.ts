@@ -18,13 +18,13 @@ import {
 /** Compiles a `when`: a JsonLogic rule, or the constants true and false. */
 export function compileCondition(located: LocatedValue): {
   readonly condition?: CompiledCondition;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 } {
   const { value } = located;
-  if (typeof value !== 'boolean' && !isJsonObject(value)) return { diagnostics: [notARule(located)] };
+  if (typeof value !== 'boolean' && !isJsonObject(value)) return { findings: [notARule(located)] };
   const rule = compileRule(located);
-  const { nodes, diagnostics } = rule;
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const { nodes, findings } = rule;
+  if (findings.some(({ severity }) => severity === 'error')) return { findings };
   const condition: CompiledCondition = {
     at: located.place([]),
     rule: located.exact([]) as JsonValue,
@@ -33,7 +33,7 @@ export function compileCondition(located: LocatedValue): {
     matches: (scope) => isTrue(rule.evaluate(startFrame(scope, undefined))),
     trace: (scope) => traceRule(rule, scope),
   };
-  return { condition, diagnostics };
+  return { condition, findings };
 }
 
 /** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. It is not repeated. */

@@ -40,17 +40,17 @@ export interface RuleNode {
   readonly evaluate: Evaluate;
 }
 
-/** A compiled rule; node 0 is its root. Usable only where there is no diagnostic that is an error. */
+/** A compiled rule; node 0 is its root. Usable only where there is no finding that is an error. */
 export interface CompiledRule {
   readonly evaluate: Evaluate;
   readonly nodes: readonly RuleNode[];
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 export function compileRule(located: LocatedValue): CompiledRule {
-  const compiler: Compiler = { located, nodes: [], diagnostics: [] };
+  const compiler: Compiler = { located, nodes: [], findings: [] };
   const evaluate = compileNode(compiler, located.exact([]), []).evaluate;
-  return { evaluate, nodes: compiler.nodes as RuleNode[], diagnostics: compiler.diagnostics };
+  return { evaluate, nodes: compiler.nodes as RuleNode[], findings: compiler.findings };
 }
 
 interface Compiler extends RuleSource {
@@ -165,21 +165,17 @@ function shortJson(value: unknown): string {
 /** The file a rule is read from, and where findings go. */
 interface RuleSource {
   readonly located: LocatedValue;
-  readonly diagnostics: Finding[];
+  readonly findings: Finding[];
 }
 
 /** The rule in a value, if it is one and has no error. */
-function readOperation(
-  { located, diagnostics }: RuleSource,
-  value: unknown,
-  path: Path,
-): Operation | undefined {
+function readOperation({ located, findings }: RuleSource, value: unknown, path: Path): Operation | undefined {
   if (!isJsonObject(value)) return undefined;
   const at = located.place(path);
   if (path.filter((step) => typeof step === 'string').length >= MAX_CONDITION_DEPTH) {
     // Once for a condition.
-    if (!diagnostics.some(({ code }) => code === 'CONDITION_TOO_DEEP'))
-      diagnostics.push({
+    if (!findings.some(({ code }) => code === 'CONDITION_TOO_DEEP'))
+      findings.push({
         severity: 'error',
         code: 'CONDITION_TOO_DEEP',
         message: say`the condition is nested deeper than ${MAX_CONDITION_DEPTH} operators`,
@@ -191,6 +187,6 @@ function readOperation(
   const keyAt = () => located.place([...path, operation?.operator ?? ''], 'key');
   const problem = operationProblem(value, operation, { at, keyAt });
   if (problem === undefined) return operation;
-  diagnostics.push({ ...problem, facts: { located, path, rule: value } satisfies RuleFacts });
+  findings.push({ ...problem, facts: { located, path, rule: value } satisfies RuleFacts });
   return undefined;
 }

@@ -35,7 +35,7 @@ export function compileMatch({
   const path = compilePath(match.path ?? '', reporter);
   const result = match.when === undefined ? undefined : compileCondition(located.at(['match', 'when']));
   if (result !== undefined) {
-    reporter.diagnostics.push(...result.diagnostics);
+    reporter.findings.push(...result.findings);
     const hasTransform = transform !== undefined;
     const subject: ConditionSubject = {
       kind: 'condition',

@@ -34,7 +34,7 @@ interface Expression {
 /** Compiles a template of an OpenClaw file: there is always one, and what is no path in it is told. */
 export function compileOpenClawTemplate(located: LocatedValue): {
   readonly template: CompiledTemplate;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   readonly subject: TemplateSubject;
 } {
   const source = String(located.value);
@@ -42,7 +42,7 @@ export function compileOpenClawTemplate(located: LocatedValue): {
   const reads = { paths: [], calls: [] };
   return {
     template: templateOf(located, source),
-    diagnostics: notPaths(source, placeOf),
+    findings: notPaths(source, placeOf),
     subject: { kind: 'template', source, findings: [], isUsable: true, reads, placeOf },
   };
 }

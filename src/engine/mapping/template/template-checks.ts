@@ -12,11 +12,11 @@ export type Locate = (loc: hbs.AST.SourceLocation) => Located;
 /** Where findings of a template go. */
 export interface TemplateReporter {
   readonly locate: Locate;
-  readonly diagnostics: Finding[];
+  readonly findings: Finding[];
 }
 
 export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, finding: Report): void {
-  state.diagnostics.push(findingAt(state.locate(loc).at, finding));
+  state.findings.push(findingAt(state.locate(loc).at, finding));
 }
 
 type Called = Pick<hbs.AST.MustacheStatement, 'path' | 'params'> & {

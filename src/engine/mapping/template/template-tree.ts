@@ -24,14 +24,14 @@ import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import { type Frame, joinPath, pathBelow, pathFromRoot } from './template-rendering.ts';
 import type { TemplateCall, TemplateReads } from './template-subject.ts';
 
-/** A template that can be run where there is no diagnostic. */
+/** A template that can be run where there is no finding. */
 export interface CompiledTree {
   readonly write: Write;
   /** Openings of blocks, in source order. */
   readonly blocks: readonly Place[];
   /** First names of all paths, wherever they are read. */
   readonly names: ReadonlySet<string>;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** What advice looks at. */
   readonly reads: TemplateReads;
 }
@@ -58,11 +58,11 @@ const NO_VALUE: Evaluate = () => undefined;
 const NO_TEXT: Write = () => '';
 
 export function compileTree(program: hbs.AST.Program, locate: Locate, withItem = true): CompiledTree {
-  const found = { blocks: [], names: new Set<string>(), diagnostics: [], calls: [], paths: [] };
+  const found = { blocks: [], names: new Set<string>(), findings: [], calls: [], paths: [] };
   const compiler: Compiler = { ...found, locate, withItem, inner: 0, readsKey: false };
   const write = compileProgram(compiler, program, []);
-  const { calls, paths, blocks, names, diagnostics } = compiler;
-  return { write, blocks, names, diagnostics, reads: { calls, paths } };
+  const { calls, paths, blocks, names, findings } = compiler;
+  return { write, blocks, names, findings, reads: { calls, paths } };
 }
 
 /** `params`: names after `as |…|` of the blocks around it. */

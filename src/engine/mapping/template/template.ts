@@ -18,7 +18,7 @@ const MAX_EXPRESSIONS = 1000;
 
 interface TemplateResult {
   readonly template?: CompiledTemplate;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** What it reads and calls; absent where it has no expression. */
   readonly reads?: TemplateReads;
   /** What advice may look at. */
@@ -38,8 +38,8 @@ export function compileTemplate(located: LocatedValue, options: TemplateOptions 
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
   const quotes = findQuotes(source, placeOf);
   const result: TemplateResult =
-    quotes === undefined ? compileSource(source, located, options) : { diagnostics: [quotes] };
-  const { template, diagnostics: findings, reads = NO_READS } = result;
+    quotes === undefined ? compileSource(source, located, options) : { findings: [quotes] };
+  const { template, findings, reads = NO_READS } = result;
   const subject: TemplateSubject = {
     kind: 'template',
     source,
@@ -56,17 +56,17 @@ const NO_READS: TemplateReads = { paths: [], calls: [] };
 function compileSource(source: string, located: LocatedValue, { withItem }: TemplateOptions): TemplateResult {
   const at = located.place([]);
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
-  if (!source.includes('{{')) return { template: literalTemplate(source, at), diagnostics: [] };
+  if (!source.includes('{{')) return { template: literalTemplate(source, at), findings: [] };
   const text = readTemplateSource(source);
   const tooLong = findTooLong(source, text, at);
-  if (tooLong !== undefined) return { diagnostics: [tooLong] };
+  if (tooLong !== undefined) return { findings: [tooLong] };
   const parsed = parse({ source, text, placeOf });
-  if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
+  if (parsed.program === undefined) return { findings: [parsed.finding] };
   const tree = compileTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
-  const { diagnostics, reads, blocks, names } = tree;
-  if (diagnostics.length > 0) return { diagnostics, reads };
+  const { findings, reads, blocks, names } = tree;
+  if (findings.length > 0) return { findings, reads };
   const template = { source, at, blocks, reads: [...names], readsAt: reads.paths, ...runsOf(tree) };
-  return { template, diagnostics, reads };
+  return { template, findings, reads };
 }
 
 function findTooLong(source: string, { expressions }: TemplateSource, at: Place): Finding | undefined {

@@ -1,4 +1,4 @@
-/** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
+/** The host's side of loading: runs the loader process and turns what it found into findings at their places. */
 import { quoted, say, type SourceText } from '../../../base/finding.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
@@ -33,7 +33,7 @@ export interface LoadedModule {
 
 export interface LoadedModules {
   readonly modules: ReadonlyMap<string, LoadedModule>;
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** What advice may look at. */
   readonly subjects: readonly ModuleSubject[];
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
@@ -49,7 +49,7 @@ const MAX_CODE_BYTES = 1024 * 1024;
 
 const NOTHING: LoadedModules = {
   modules: new Map(),
-  diagnostics: [],
+  findings: [],
   subjects: [],
   files: [],
   workerProgram: '',
@@ -67,10 +67,10 @@ export async function loadModules(
   if (typeof answer === 'string') {
     const blamed = await findBlame(dir, names, answer);
     const failed = refs.flatMap((ref) => failedLoader(ref, blamed.get(ref.module)) ?? []);
-    return { ...NOTHING, diagnostics: failed };
+    return { ...NOTHING, findings: failed };
   }
   const modules = new Map<string, LoadedModule>();
-  const diagnostics: Finding[] = answer.findings
+  const findings: Finding[] = answer.findings
     .filter((finding) => concerns(finding, answer, refs))
     .map((finding) => describeFinding(folder, answer, { finding, users: usersOf(finding, answer, refs) }));
   const files = new Set<string>();
@@ -78,19 +78,19 @@ export async function loadModules(
     const users = refs.filter((ref) => ref.module === loaded.module);
     if ('problem' in loaded) {
       files.add(path.resolve(answer.root, loaded.module));
-      diagnostics.push(...users.map((ref) => describeProblem(folder, loaded, ref)));
+      findings.push(...users.map((ref) => describeProblem(folder, loaded, ref)));
       continue;
     }
     for (const id of loaded.files) files.add(path.join(answer.root, id));
     if (loaded.linked === undefined) continue;
     if (Buffer.byteLength(loaded.linked.code) > MAX_CODE_BYTES) {
-      diagnostics.push(...users.map(describeTooLarge));
+      findings.push(...users.map(describeTooLarge));
       continue;
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
   const subjects = answer.printed.map((printed) => subjectOf(folder, answer, { ...printed, refs }));
-  return { modules, diagnostics, subjects, files: [...files], workerProgram: answer.workerProgram };
+  return { modules, findings, subjects, files: [...files], workerProgram: answer.workerProgram };
 }
 
 /** A file of a transform, to look at. */

@@ -23,7 +23,7 @@ export interface TypecheckOptions extends CompilerSearch {
 
 /** What the compiler found, and which one it was. */
 export interface Typecheck {
-  readonly diagnostics: readonly Finding[];
+  readonly findings: readonly Finding[];
   /** Absent where nothing was checked. */
   readonly compiler?: CompilerName;
 }
@@ -49,14 +49,14 @@ export async function typecheckTransforms(
     (file) => /\.m?ts$/.test(file) && existsSync(file),
   );
   const [first] = refs.filter((ref) => /\.m?ts$/.test(ref.module));
-  if (files.length === 0 || first === undefined) return { diagnostics: [] };
+  if (files.length === 0 || first === undefined) return { findings: [] };
   const { draft } = options;
   // The rules of the compiler, and what they name, are those that were saved.
-  if (draft?.endsWith('.json') === true) return { diagnostics: [] };
+  if (draft?.endsWith('.json') === true) return { findings: [] };
   const outside = draft === undefined ? undefined : moduleOutside(draft, readFileSync(draft, 'utf8'), dir);
-  if (outside !== undefined) return { diagnostics: [namesOutside(first, outside)] };
+  if (outside !== undefined) return { findings: [namesOutside(first, outside)] };
   const compiler = findCompiler(options);
-  if (compiler === undefined) return { diagnostics: [notChecked(first, options)] };
+  if (compiler === undefined) return { findings: [notChecked(first, options)] };
   const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'sluice-types-'));
   try {
     const project = path.join(folder, 'tsconfig.json');
@@ -65,15 +65,15 @@ export async function typecheckTransforms(
     const argv = [compiler.file, '-p', project, '--pretty', 'false'];
     if (draft === undefined)
       return {
-        diagnostics: readFindings(await runCompiler(argv, dir, false), first, { dir, ...options }),
+        findings: readFindings(await runCompiler(argv, dir, false), first, { dir, ...options }),
         compiler,
       };
     const printed = await runCompiler([...argv, '--listFiles'], dir, true);
     const { outside: read, said } = readOutside(printed, [dir, realpathSync(dir), folder, ...AUTHOR_TYPES]);
     // What it prints may quote what it has read.
-    const diagnostics =
+    const findings =
       read === undefined ? readFindings(said, first, { dir, ...options }) : [namesOutside(first, read)];
-    return { diagnostics, compiler };
+    return { findings, compiler };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

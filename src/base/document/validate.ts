@@ -17,11 +17,11 @@ export function validate<S extends z.ZodType>(
   located: LocatedValue,
   schema: S,
   of?: SchemaName,
-): { readonly value?: z.output<S>; readonly diagnostics: readonly Finding[] } {
+): { readonly value?: z.output<S>; readonly findings: readonly Finding[] } {
   const result = schema.safeParse(located.value);
   return result.success
-    ? { value: result.data, diagnostics: [] }
-    : { diagnostics: fromZodError(result.error, located, schema, of) };
+    ? { value: result.data, findings: [] }
+    : { findings: fromZodError(result.error, located, schema, of) };
 }
 
 /** The findings behind a zod error, in the file's order; `schema` is the one that made it, for the names of known keys. */

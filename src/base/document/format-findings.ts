@@ -6,11 +6,11 @@ import { formatPlace, lineColumn, positionOf } from './line-column.ts';
 import { printSarif } from './print-sarif.ts';
 import { sourceFrame } from './source-frame.ts';
 
-export type DiagnosticFormat = 'pretty' | 'github' | 'sarif';
+export type FindingFormat = 'pretty' | 'github' | 'sarif';
 
 export interface FormatOptions {
   /** Default `pretty`. */
-  readonly format?: DiagnosticFormat;
+  readonly format?: FindingFormat;
   /** Whether `pretty` uses colours; default false. */
   readonly color?: boolean;
 }
@@ -19,15 +19,15 @@ export interface FormatOptions {
  * Prints findings: `pretty` for people (source lines with carets, labels, a hint, a line of counts), `github` as workflow annotations, `sarif` as SARIF 2.1.0; in the order given. Ends with a line feed unless
  * there is nothing to print.
  */
-export function formatDiagnostics(found: readonly Finding[], options: FormatOptions = {}): string {
-  const diagnostics = withHidden(found);
+export function formatFindings(found: readonly Finding[], options: FormatOptions = {}): string {
+  const findings = withHidden(found);
   switch (options.format ?? 'pretty') {
     case 'pretty':
-      return printPretty(diagnostics, options.color === true);
+      return printPretty(findings, options.color === true);
     case 'github':
-      return diagnostics.map((diagnostic) => `${toAnnotation(diagnostic)}\n`).join('');
+      return findings.map((finding) => `${toAnnotation(finding)}\n`).join('');
     case 'sarif':
-      return `${JSON.stringify(printSarif(diagnostics), undefined, 2)}\n`;
+      return `${JSON.stringify(printSarif(findings), undefined, 2)}\n`;
   }
 }
 
@@ -36,39 +36,39 @@ export function formatDiagnostics(found: readonly Finding[], options: FormatOpti
  * found; otherwise in the order given. What samples say has notes, which stand below all else.
  */
 export function byWeight(
-  diagnostics: readonly Finding[],
+  findings: readonly Finding[],
   ofSamples: readonly Finding[] = [],
 ): readonly Finding[] {
   const isNote = ({ isGeneral }: Finding): boolean => isGeneral === true;
-  const all = [...diagnostics, ...ofSamples.filter((each) => !isNote(each))];
+  const all = [...findings, ...ofSamples.filter((each) => !isNote(each))];
   const weight = ({ severity }: Finding): number => (severity === 'error' ? 0 : 1);
   const shown = all.every(isNote) ? all : all.filter((each) => !isNote(each));
   return [...shown.toSorted((a, b) => weight(a) - weight(b)), ...ofSamples.filter(isNote)];
 }
 
 /** The findings with dots, in every frame of a file, over what one of them hides. */
-function withHidden(diagnostics: readonly Finding[]): readonly Finding[] {
+function withHidden(findings: readonly Finding[]): readonly Finding[] {
   const hidden = new Map<string, NonNullable<Finding['hides']>>();
-  for (const { at, hides } of diagnostics) {
+  for (const { at, hides } of findings) {
     if (at === undefined || hides === undefined || hides.length === 0) continue;
     hidden.set(at.source.text, [...(hidden.get(at.source.text) ?? []), ...hides]);
   }
-  if (hidden.size === 0) return diagnostics;
+  if (hidden.size === 0) return findings;
   const hide = (at: Place): Place => {
     const more = hidden.get(at.source.text) ?? [];
     return { ...at, source: { ...at.source, secrets: [...(at.source.secrets ?? []), ...more] } };
   };
-  return diagnostics.map((diagnostic) => {
-    const { at, labels } = diagnostic;
+  return findings.map((finding) => {
+    const { at, labels } = finding;
     const covered = labels?.map((label) => ({ ...label, at: hide(label.at) }));
-    return { ...diagnostic, ...(at && { at: hide(at) }), ...(covered && { labels: covered }) };
+    return { ...finding, ...(at && { at: hide(at) }), ...(covered && { labels: covered }) };
   });
 }
 
 /** `2 errors, 1 warning`. */
-function countDiagnostics(diagnostics: readonly Finding[]): string {
-  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
-  const warnings = diagnostics.length - errors;
+function countFindings(findings: readonly Finding[]): string {
+  const errors = findings.filter(({ severity }) => severity === 'error').length;
+  const warnings = findings.length - errors;
   const plural = (count: number, word: string): string => `${String(count)} ${word}${count === 1 ? '' : 's'}`;
   if (errors === 0 && warnings > 0) return plural(warnings, 'warning');
   return warnings === 0
@@ -76,14 +76,14 @@ function countDiagnostics(diagnostics: readonly Finding[]): string {
     : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`;
 }
 
-function printPretty(diagnostics: readonly Finding[], color: boolean): string {
-  if (diagnostics.length === 0) return '';
-  const blocks = diagnostics.map((diagnostic) => prettyBlock(diagnostic, color));
-  return `${blocks.join('\n')}\n${countDiagnostics(diagnostics)}\n`;
+function printPretty(findings: readonly Finding[], color: boolean): string {
+  if (findings.length === 0) return '';
+  const blocks = findings.map((finding) => prettyBlock(finding, color));
+  return `${blocks.join('\n')}\n${countFindings(findings)}\n`;
 }
 
-function prettyBlock(diagnostic: Finding, color: boolean): string {
-  const { severity, code, message, at, labels = [], hint, isGeneral } = diagnostic;
+function prettyBlock(finding: Finding, color: boolean): string {
+  const { severity, code, message, at, labels = [], hint, isGeneral } = finding;
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text;
   const lines = [

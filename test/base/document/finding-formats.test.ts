@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { didYouMean } from '../../../src/base/document/document.ts';
-import { findingToJson, formatDiagnostics, parseDocument } from '../../../src/base/document/facts.ts';
+import { findingToJson, formatFindings, parseDocument } from '../../../src/base/document/facts.ts';
 import { quoted, say, type Finding } from '../../../src/base/finding.ts';
 
 const source = { file: 'maps/a,b: c%.yaml', text: 'id: one\nid: two\n  more\n' };
@@ -48,7 +48,7 @@ test('as JSON they have 1-based positions', () => {
 
 test('github prints one escaped annotation a line', () => {
   const file = 'maps/a%2Cb%3A c%25.yaml';
-  expect(formatDiagnostics(findings, { format: 'github' }).split('\n')).toEqual([
+  expect(formatFindings(findings, { format: 'github' }).split('\n')).toEqual([
     `::error file=${file},line=2,col=5,endColumn=8,title=DUPLICATE_ID::the id is taken: 100%25%0Asecond line%0Arename, or remove`,
     `::warning file=${file},line=2,endLine=3,title=SPAN::over two lines`,
     '::error title=NO_PLACE::belongs to no file',
@@ -57,7 +57,7 @@ test('github prints one escaped annotation a line', () => {
 });
 
 test('sarif is a 2.1.0 log whose results name rules, regions and related places', () => {
-  const log = JSON.parse(formatDiagnostics(findings, { format: 'sarif' })) as Record<string, unknown>;
+  const log = JSON.parse(formatFindings(findings, { format: 'sarif' })) as Record<string, unknown>;
   const location = (region: object): object => ({
     artifactLocation: { uri: 'maps/a%2Cb%3A%20c%25.yaml' },
     region,
@@ -111,7 +111,7 @@ test('sarif is a 2.1.0 log whose results name rules, regions and related places'
 });
 
 test('pretty shows every label with its line, one message line each, and counts', () => {
-  expect(formatDiagnostics(findings)).toBe(`error DUPLICATE_ID: the id is taken: 100% second line
+  expect(formatFindings(findings)).toBe(`error DUPLICATE_ID: the id is taken: 100% second line
   at maps/a,b: c%.yaml:2:5
   1 | id: one
 > 2 | id: two
@@ -133,18 +133,18 @@ error NO_PLACE: belongs to no file
 
 2 errors, 1 warning
 `);
-  expect(formatDiagnostics([])).toBe('');
+  expect(formatFindings([])).toBe('');
 });
 
 test('pretty uses colours only where asked', () => {
-  expect(formatDiagnostics(findings)).not.toContain('\u001b');
-  expect(formatDiagnostics(findings, { color: true })).toContain('\u001b[31m');
+  expect(formatFindings(findings)).not.toContain('\u001b');
+  expect(formatFindings(findings, { color: true })).toContain('\u001b[31m');
 });
 
 test('pretty prints nothing that moves the cursor and cuts long lines around the carets', () => {
   const text = `${'a'.repeat(5000)}\u001b[2J\u202eX${'b'.repeat(5000)}`;
   const at = { source: { file: 'f\u001b[2J.yaml', text }, start: 5005, end: 5006 };
-  const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: quoted('m\u001b[31m'), at }]);
+  const printed = formatFindings([{ severity: 'error', code: 'X', message: quoted('m\u001b[31m'), at }]);
   expect(printed).not.toContain('\u001b');
   expect(printed).not.toContain('\u202e');
   const [line = '', carets = ''] = printed.split('\n').slice(2);
@@ -163,11 +163,11 @@ test.each([
   ['json', '{"token": hunter2}'],
   ['json5', "{apiKey: 'hunter2',\n x: ]}"],
 ] as const)('a %s file that does not parse shows no secret: %s', (format, text) => {
-  const { diagnostics } = parseDocument({ file: 'f', text }, format);
-  expect(diagnostics).not.toEqual([]);
-  expect(JSON.stringify(diagnostics.map(findingToJson))).not.toContain('hunter2');
+  const { findings } = parseDocument({ file: 'f', text }, format);
+  expect(findings).not.toEqual([]);
+  expect(JSON.stringify(findings.map(findingToJson))).not.toContain('hunter2');
   for (const kind of ['pretty', 'github', 'sarif'] as const) {
-    expect(formatDiagnostics(diagnostics, { format: kind })).not.toContain('hunter2');
+    expect(formatFindings(findings, { format: kind })).not.toContain('hunter2');
   }
 });
 
@@ -187,7 +187,7 @@ test.each(['\n', '\n\n', '\n\n\n', '', 'a: 1\n', '\r\n'])(
   (before) => {
     const text = `${before}id: one\n`;
     const at = { source: { file: 'a.yaml', text }, start: before.length, end: before.length + 2 };
-    const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: say`wrong`, at }], {
+    const printed = formatFindings([{ severity: 'error', code: 'X', message: say`wrong`, at }], {
       format: 'pretty',
     });
     const line = before.split('\n').length;
