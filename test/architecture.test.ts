@@ -25,6 +25,7 @@ const READS_FACTS: ReadonlySet<string> = new Set([
   'explanation',
   'console',
   'mcp',
+  'operations',
   'cli',
   'golden',
   'index',

@@ -92,7 +92,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'timers',
     ],
   },
-  operations: { layer: 'service', imports: ['gateway', 'storage'] },
+  operations: { layer: 'service', imports: ['gateway', 'storage'], types: ['config'] },
   mail: {
     layer: 'service',
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],

@@ -59,3 +59,13 @@ export const escapeText = (text: string): string =>
 
 /** A text anywhere in HTML or XML, also as the value of an attribute in double quotes. */
 export const escapeHtml = (text: string): string => escapeText(text).replaceAll('"', '&quot;');
+
+/** A span of time in the two largest units that matter: `3 d 4 h`, `12 min`, `0.4 s`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  const hours = Math.floor(seconds / 3600);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}

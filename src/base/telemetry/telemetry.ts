@@ -1,11 +1,4 @@
-export {
-  clearControl,
-  clearLine,
-  escapeHtml,
-  escapeText,
-  showHidden,
-  withoutCommands,
-} from './clear-control.ts';
+export { clearControl, clearLine, escapeHtml, escapeText, formatSpan, showHidden } from './clear-control.ts';
 export { createHealth, HEALTH_CONDITIONS } from './health.ts';
 export type { Condition, Health, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';

@@ -3,12 +3,13 @@ import { buildAgentPrompt } from '../../base/boundary/boundary.ts';
 import type { Settings } from '../../engine/config/config.ts';
 import { defaultModelOf } from '../../service/gateway/gateway.ts';
 import { createRunners, type Runner, type Turn, type TurnResult } from '../../service/runners/runners.ts';
+import { formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { printJson, type CheckedRunner } from './json.ts';
 import { type Column, formatRows } from './listings.ts';
 import { explainStart } from './lazy-advice.ts';
-import { CliError, formatSpan } from './terminal.ts';
+import { CliError } from './terminal.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
 const PROMPT = 'Reply with the single word PONG and do nothing else.';

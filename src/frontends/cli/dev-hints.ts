@@ -5,7 +5,7 @@
 import { allHints, explainStored, findOthers, isOfRun } from '../../authoring/explanation/explanation.ts';
 import type { EvaluationNote } from '../../authoring/advice/requests.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
-import { hasFailed } from './run-words.ts';
+import { hasFailed } from '../../service/operations/operations.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
 

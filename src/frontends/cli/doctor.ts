@@ -16,7 +16,7 @@ import { advise } from './lazy-advice.ts';
 import { pluginGate } from './trust.ts';
 import { existsSync } from 'node:fs';
 import { findStoreFile, openStorage } from '../../engine/storage/storage.ts';
-import { findWaits, waitLines } from './queue-waits.ts';
+import { findObstacles, obstacleTexts } from '../../service/operations/operations.ts';
 
 /** One question to a platform. */
 const CHANNEL_TIMEOUT_MS = 10_000;
@@ -143,8 +143,8 @@ async function queueFindings({ settings }: LoadedConfig): Promise<readonly Machi
   try {
     const storage = await openStorage(url, { mode: 'attached' });
     try {
-      const nowMs = Date.now();
-      const lines = waitLines(await findWaits(storage, nowMs), nowMs);
+      const { pauses, limited } = await findObstacles(storage, settings.gateway);
+      const lines = obstacleTexts({ pauses, limited }, Date.now());
       if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
       return lines.map((text) => ({ area: 'queue', ok: false, text }));
     } finally {

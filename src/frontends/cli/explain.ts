@@ -42,12 +42,11 @@ import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
-import { answerLines, workLines } from './format-stored.ts';
+import { answerLines, stateText, workLines } from './format-stored.ts';
 import { printJson } from './json.ts';
 import { commandLine } from './next-steps.ts';
-import { findWaits, type QueueWaits } from './queue-waits.ts';
+import { findWaits, type Waits } from '../../service/operations/operations.ts';
 import { readDeliveries } from './request-file.ts';
-import { stateText } from './run-words.ts';
 import { CliError } from './terminal.ts';
 import { advise } from './lazy-advice.ts';
 import { LateWorkbench, openWorkbench } from './workbench.ts';
@@ -142,7 +141,7 @@ async function printStored(cli: Cli, { explained, complain }: Page): Promise<voi
 interface Page {
   readonly explained: StoredExplanation;
   readonly config: LoadedConfig;
-  readonly waits: QueueWaits;
+  readonly waits: Waits;
   readonly complain: () => Promise<void>;
   readonly all: boolean;
 }
@@ -229,7 +228,7 @@ function nothingKept(id: string): CliError {
 /** What the store knows, with requests that were kept beside it. */
 interface FoundRequest {
   readonly stored: StoredRequest;
-  readonly waits: QueueWaits;
+  readonly waits: Waits;
   readonly others: readonly KeptRequest[];
   /** The files that judged it. */
   readonly generation: KeptGeneration | undefined;
@@ -243,7 +242,7 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
     const others = await findOthers(storage, stored);
     const judgedBy = stored.decision?.generation;
     const generation = judgedBy === undefined ? undefined : await storage.findGeneration(judgedBy);
-    return { stored, waits: await findWaits(storage, Date.now()), others, generation };
+    return { stored, waits: await findWaits(storage, settings.gateway), others, generation };
   } finally {
     await storage.close();
   }

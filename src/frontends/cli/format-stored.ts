@@ -8,14 +8,13 @@ import {
   type EarlierEnding,
   type EventRecord,
   type OutboxRecord,
+  type RunRecord,
 } from '../../engine/storage/storage.ts';
 import { isoTime, type StoredRequest, type StoredRun } from '../../engine/storage/facts.ts';
-import { clearLine, showHidden } from '../../base/telemetry/telemetry.ts';
+import { clearLine, formatSpan, showHidden } from '../../base/telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../../authoring/explanation/explanation.ts';
-import { bodySize } from './listings.ts';
-import { awaitedUntil, type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
-import { costText, isToRetry, stateText } from './run-words.ts';
-import { formatSpan } from './terminal.ts';
+import { awaitedUntil, endOf, reasonsToWait, type Waits } from '../../service/operations/operations.ts';
+import { bodySize, costText, stateOf } from './listings.ts';
 
 /** The decision: what was answered, in short or with all of it. */
 export function answerLines(
@@ -58,7 +57,7 @@ interface WorkContext {
   readonly now: number;
   /** A command of ours as it works where it is pasted. */
   readonly command: (command: string) => string;
-  readonly waits: QueueWaits;
+  readonly waits: Waits;
   /** What a run that failed needs before it is tried again, e.g. `passEnv`. */
   readonly needs?: string | undefined;
   /** Of the request that is explained; absent where it is no longer known. */
@@ -91,8 +90,19 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...outbox.flatMap((entry) => outboxLines(entry, context)),
     ...(isUnsent ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`] : []),
     ...(run.earlier ?? []).map((end) => earlierLine(end, now)),
-    ...(isToRetry(run) ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`] : []),
+    ...(['dead', 'failed'].includes(endOf(run))
+      ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`]
+      : []),
   ];
+}
+
+/** How far it came; of what waits for its agent no attempt counts. */
+export function stateText(run: Pick<RunRecord, 'state' | 'outcome' | 'attempts'>): string {
+  const { outcome, attempts } = run;
+  const state = stateOf(run);
+  if (attempts === 0) return `${state}, not begun`;
+  const isSaid = outcome === undefined || (state === 'failed' && outcome === 'error');
+  return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
 
 /** How a run ended before it was begun anew. */
@@ -151,22 +161,11 @@ function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']
   ];
 }
 
-/** Of a due run that a pause, a limit of its mapping or another run keeps from beginning. */
-function waitingOf(run: StoredRun['run'], { waits, now, gateway }: WorkContext): readonly string[] {
-  const awaited = awaitedUntil(run);
-  if (awaited !== undefined)
-    return [
-      `  waits: for an approval until ${isoTime(awaited)}: sluice approve ${run.id}, or with --deny`,
-      '  it reads',
-      ...indent(showHidden((run.action as AgentAction).prompt)),
-    ];
-  if (run.state !== 'queued' || run.dueAt > now) return [];
-  const { origin, runner = gateway.runner } = run.action as AgentAction;
-  const held = waitLines(waitsOf(waits, { mappingId: origin.mappingId, runner }), now, run.id);
-  const behind = held.length > 0 ? undefined : waitsBehind(run, waits.active, gateway);
-  return [...held, ...(behind === undefined ? [] : [clearLine(behind.text)])].map(
-    (text) => `  waits: ${text}`,
-  );
+/** Why a run waits, and of one that waits for an approval what it reads. */
+function waitingOf(run: StoredRun['run'], { waits, now }: WorkContext): readonly string[] {
+  const lines = reasonsToWait(run, waits, now).map(({ text }) => `  waits: ${text}`);
+  if (awaitedUntil(run) === undefined) return lines;
+  return [...lines, '  it reads', ...indent(showHidden((run.action as AgentAction).prompt))];
 }
 
 /** Of a run that several events became, or that still waits for more. */

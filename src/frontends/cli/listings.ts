@@ -4,7 +4,6 @@ import type {
   DecisionRecord,
   EventRecord,
   OutboxRecord,
-  RunnerHold,
   RunRecord,
   SessionRecord,
   Storage,
@@ -20,14 +19,12 @@ import {
   runToJson,
 } from '../../engine/storage/facts.ts';
 import { defined } from '../../base/json.ts';
-import type { ActionOrigin, AgentAction } from '../../base/action.ts';
+import type { ActionOrigin } from '../../base/action.ts';
 import { decisionLine } from '../../authoring/explanation/explanation.ts';
-import { clearLine } from '../../base/telemetry/telemetry.ts';
-import type { GatewaySettings } from '../../engine/config/config.ts';
+import { clearLine, formatSpan } from '../../base/telemetry/telemetry.ts';
 import { isoTimes, printJson } from './json.ts';
-import { awaitedUntil, type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
-import { costText, stateOf, usdText } from './run-words.ts';
-import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
+import { hasFailed, reasonsToWait, type Waits } from '../../service/operations/operations.ts';
+import { formatBytes, formatOneLine, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
   readonly json: boolean;
@@ -91,6 +88,19 @@ const query = ({ limit, state, mapping, kind, session }: ListingOptions) =>
 
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : `${error.code}: ${error.message}`;
+
+/** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */
+export function stateOf(run: Pick<RunRecord, 'state' | 'outcome'>): string {
+  return run.state === 'completed' && hasFailed(run) ? 'failed' : run.state;
+}
+
+/** What a run cost, where its agent says it. */
+export function costText({ costUsd, isCostUnknown }: NonNullable<RunRecord['usage']>): readonly string[] {
+  if (costUsd !== undefined) return [`cost ${usdText(costUsd)}`];
+  return isCostUnknown === true ? ['cost not known'] : [];
+}
+
+const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 /** Tokens in and out, and money, where the runner told them. */
 function tokensOf({ usage }: RunRecord): string {
@@ -164,9 +174,7 @@ export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
  */
 export function queueListing(waits?: Waits): Listing<QueueEntry> {
   const whyNotNow = (entry: QueueEntry, nowMs: number): string | undefined =>
-    waits !== undefined && isRun(entry) && entry.state === 'queued'
-      ? whyQueued(entry, nowMs, waits)
-      : undefined;
+    waits !== undefined && isRun(entry) ? reasonsToWait(entry, waits, nowMs)[0]?.short : undefined;
   return {
     title: 'work in the queue',
     columns: [
@@ -212,34 +220,6 @@ function nextTry(entry: QueueEntry, nowMs: number): string {
   if (entry.state !== 'queued' || !('dueAt' in entry)) return '';
   if ('isBehind' in entry && entry.isBehind) return 'after an earlier one';
   return entry.dueAt <= nowMs ? 'now' : `in ${formatSpan(entry.dueAt - nowMs)}`;
-}
-
-/** What runs may wait for. */
-interface Waits {
-  /** Agents that cannot take runs. */
-  readonly holds: readonly RunnerHold[];
-  readonly gateway: GatewaySettings;
-  readonly queueWaits: QueueWaits;
-}
-
-/** In two words what a queued run waits for, but for its time and for room that comes by itself. */
-export function whyQueued(
-  run: RunRecord,
-  now: number,
-  { holds, gateway, queueWaits }: Waits,
-): string | undefined {
-  if (awaitedUntil(run) !== undefined) return 'approval';
-  if (heldBy(holds, gateway.runner)(run)) return 'agent away';
-  if (run.dueAt > now) return undefined;
-  const { mappingId } = run.action.origin;
-  const { runner = gateway.runner } = run.action as Partial<AgentAction>;
-  return waitReason(queueWaits, { mappingId, runner }) ?? waitsBehind(run, queueWaits.active, gateway)?.short;
-}
-
-/** Whether the agent of a run is away. */
-function heldBy(holds: readonly RunnerHold[], defaultRunner: string): (run: RunRecord) => boolean {
-  const away = new Set(holds.filter(({ model }) => model === undefined).map(({ runner }) => runner));
-  return ({ action }) => action.kind === 'agent' && away.has(action.runner ?? defaultRunner);
 }
 
 function entryToJson(entry: QueueEntry, text: boolean): RunJson | EventJson | OutboxJson {

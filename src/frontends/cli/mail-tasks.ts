@@ -1,14 +1,14 @@
 import type { MailBlock, Settings } from '../../engine/config/config.ts';
 import { httpEndpoint, mailboxReport, MailProcess, type MailboxReport } from '../../service/mail/mail.ts';
 import { openStorage, type SetAsideMail, type SetAsideSelection } from '../../engine/storage/storage.ts';
-import { createLogger, type Log } from '../../base/telemetry/telemetry.ts';
+import { createLogger, formatSpan, type Log } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
 import { type Column, formatRows } from './listings.ts';
 import { findTarget } from './send.ts';
 import { withStore } from './store-tasks.ts';
-import { CliError, formatBytes, formatOneLine, formatSpan } from './terminal.ts';
+import { CliError, formatBytes, formatOneLine } from './terminal.ts';
 
 export interface MailRunFlags extends ConfigFlags {
   readonly against?: string;

@@ -1,7 +1,9 @@
 import { printYaml } from '../../base/document/document.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import {
+  awaitedUntil,
   changeWork,
+  hasFailed,
   leftOutLines,
   type Operator,
   plannedText,
@@ -28,8 +30,6 @@ import type { JsonFlags } from './config-file.ts';
 import { type Outputs, printJson } from './json.ts';
 import { printListing, queueListing, type QueueEntry } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
-import { awaitedUntil } from './queue-waits.ts';
-import { hasFailed } from './run-words.ts';
 import { commandUser, withStore } from './store-tasks.ts';
 import { CliError, type Terminal } from './terminal.ts';
 

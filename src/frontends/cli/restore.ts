@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { defined } from '../../base/json.ts';
 import { restoreStorage } from '../../engine/storage/storage.ts';
 import type { OpenWork, RestoreReport } from '../../engine/storage/facts.ts';
+import { formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson, type Outputs } from './json.ts';
 import { type Column, formatRows } from './listings.ts';
-import { CliError, formatSpan } from './terminal.ts';
+import { CliError } from './terminal.ts';
 
 /** Work named at most; the JSON has all of it. */
 const MAX_NAMED = 50;

@@ -20,8 +20,6 @@ import { defined } from '../../base/json.ts';
 import { asItWasRead } from '../../base/payload/payload.ts';
 import { Sandbox, typecheckTransforms } from '../../engine/sandbox/sandbox.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
-import { isoTime } from '../../engine/storage/facts.ts';
-import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 import { advise } from './lazy-advice.ts';
 import { toWire } from './sender-request.ts';
@@ -55,7 +53,6 @@ export async function openConsole(
     ...parts,
     ...addressesOf(settings, parts.url, mode),
     takeAgain: (kept, root) => takeAgain(parts, kept, root),
-    whyQueued: (runs) => whyAllQueued(parts, runs),
     mode,
     keyFiles: consoleKeyFiles(configFile, env),
     log,
@@ -94,24 +91,6 @@ function takeAgain(
     '',
   );
   return deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
-}
-
-/** What each of these queued runs waits for; those that wait for their time have an ISO time. */
-async function whyAllQueued(
-  { storage, live }: ConsoleParts,
-  runs: readonly RunRecord[],
-): Promise<ReadonlyMap<string, string>> {
-  // Listings explain, too: a start must not read that.
-  const [{ whyQueued }, { findWaits }] = await Promise.all([
-    import('./listings.ts'),
-    import('./queue-waits.ts'),
-  ]);
-  const { gateway } = live().config.settings;
-  const now = Date.now();
-  const [queueWaits, holds] = await Promise.all([findWaits(storage, now), storage.listHolds(gateway.runner)]);
-  const waits = { holds, gateway, queueWaits };
-  const later = ({ dueAt }: RunRecord): string => (dueAt > now ? isoTime(dueAt) : '');
-  return new Map(runs.map((run) => [run.id, whyQueued(run, now, waits) ?? later(run)]));
 }
 
 /** Transforms that the draft does not change are taken from the files as they are. */

@@ -13,11 +13,12 @@ import {
   type StoreUser,
   type CopyReport,
 } from '../../engine/storage/facts.ts';
+import { formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
 import { knownStoreOf } from './known-store.ts';
-import { formatSpan, CliError, type Terminal } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 import { sqliteUrl } from '../../engine/config/config.ts';
 

@@ -3,7 +3,13 @@ import { resolve } from 'node:path';
 import type { StorageError } from '../../engine/storage/storage.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { hintLines, indent, runAdvice } from '../../authoring/explanation/explanation.ts';
-import { type Actor, auditedStorage } from '../../service/operations/operations.ts';
+import {
+  type Actor,
+  auditedStorage,
+  findWaits,
+  hasFailed,
+  obstacleTexts,
+} from '../../service/operations/operations.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
@@ -20,8 +26,7 @@ import {
   type ListingOptions,
 } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
-import { findWaits, waitLines } from './queue-waits.ts';
-import { CliError, formatSpan } from './terminal.ts';
+import { CliError } from './terminal.ts';
 import {
   openStorage,
   retentionLimits,
@@ -29,8 +34,7 @@ import {
   type SessionRecord,
   type Storage,
 } from '../../engine/storage/storage.ts';
-import { hasFailed } from './run-words.ts';
-import { clearLine } from '../../base/telemetry/telemetry.ts';
+import { formatSpan } from '../../base/telemetry/telemetry.ts';
 
 /**
  * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
@@ -137,26 +141,14 @@ const MAX_HINTS = 3;
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   await list(cli, flags, async ({ storage, config: { settings } }) => {
-    const { gateway } = settings;
-    const holds = await storage.listHolds(gateway.runner);
-    const queueWaits = await findWaits(storage, Date.now());
+    const waits = await findWaits(storage, settings.gateway);
     return {
-      listing: queueListing({ holds, gateway, queueWaits }),
+      listing: queueListing(waits),
       remark: () => {
-        for (const line of [...holds.map(holdLine), ...waitLines(queueWaits, Date.now())])
-          cli.terminal.err(line);
+        for (const line of obstacleTexts(waits, Date.now())) cli.terminal.err(line);
       },
     };
   });
-}
-
-/** Which agent cannot take runs, and how many wait for it. */
-function holdLine(hold: Awaited<ReturnType<Storage['listHolds']>>[number]): string {
-  const { runner, model, waiting, code, message, since } = hold;
-  const who =
-    model === undefined ? `agent ${runner} is away` : `model ${model} of agent ${runner} cannot take runs`;
-  const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
-  return `${who} since ${new Date(since).toISOString()} (${clearLine(`${code}: ${message}`)}), ${runs}`;
 }
 
 export interface SessionFlags extends JsonFlags {

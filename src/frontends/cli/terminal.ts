@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { withoutCommands } from '../../base/telemetry/telemetry.ts';
+import { withoutCommands } from '../../base/telemetry/facts.ts';
 import { untilStopSignal } from './stop-signals.ts';
 
 /** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
@@ -147,16 +147,6 @@ export function formatTable(
   };
   const line = (cells: readonly string[]): string => cells.map(fitted).join(GAP).trimEnd();
   return [heading, ...rows].map(line).join('\n');
-}
-
-/** A span of time in the two largest units that matter: `3 d 4 h`, `12 min`, `0.4 s`. */
-export function formatSpan(ms: number): string {
-  const seconds = Math.max(0, ms) / 1000;
-  if (seconds < 10) return `${seconds.toFixed(1)} s`;
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  const hours = Math.floor(seconds / 3600);
-  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
 /** Bytes as people read them. */

@@ -3,7 +3,7 @@ import type { Finding } from '../../base/document/document.ts';
 import type { Evaluation, ReadKept } from '../../engine/hook/hook.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
-import type { KeptGeneration, RunRecord, Storage } from '../../engine/storage/storage.ts';
+import type { KeptGeneration, Storage } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 
 /** Configuration, mappings and transforms, as far as the console looks at them. */
@@ -64,8 +64,6 @@ export interface ConsoleDeps {
   readonly openWorkshop: () => Workshop;
   /** Takes the files as they are into service; a rejected reload says how many findings kept them out. */
   readonly reload: () => Promise<{ readonly kind: string; readonly findings?: number }>;
-  /** What queued runs wait for, in two words or as an ISO time; absent where room comes by itself. */
-  readonly whyQueued: (runs: readonly RunRecord[]) => Promise<ReadonlyMap<string, string>>;
   /** Takes a kept request again by the way every request goes, once in a day for its `root`; resolves to the new one. */
   readonly takeAgain: (
     kept: ReadKept,

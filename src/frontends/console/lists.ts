@@ -2,7 +2,8 @@
 import { createHmac } from 'node:crypto';
 import { defined } from '../../base/json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
-import type { ActivitySince, Conversation, ListQuery, RunRecord } from '../../engine/storage/storage.ts';
+import type { ActivitySince, Conversation, ListQuery } from '../../engine/storage/storage.ts';
+import { whyQueued } from '../../service/operations/operations.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type {
   ConversationPage,
@@ -12,7 +13,7 @@ import type {
   MappingRow,
   RunRow,
 } from './protocol.ts';
-import { type Asked, type Route, withoutNames } from './routes.ts';
+import { type Asked, gatewayOf, type Route, withoutNames } from './routes.ts';
 
 const ROWS = 100;
 const MAX_ROWS = 500;
@@ -108,10 +109,10 @@ async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise
     list: (query) => storage.listRuns({ ...query, ...only }),
     older: (query) => storage.oldestAmong('runs', { ...query, ...only }),
   });
-  const reasons = await whyQueued(deps, page.rows);
+  const reasons = await whyQueued(storage, gatewayOf(deps), page.rows);
   const rows = page.rows.map((run): RunRow => {
-    const why = reasons.get(run.id) ?? '';
-    return { ...runToJson(run, of !== undefined && asked.who.role !== 'view'), ...(why !== '' && { why }) };
+    const why = reasons.get(run.id);
+    return { ...runToJson(run, of !== undefined && asked.who.role !== 'view'), ...(why && { why }) };
   });
   return { ...page, rows: asked.who.role === 'view' ? rows.map(withoutNames) : rows };
 }
@@ -119,14 +120,6 @@ async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise
 /** Turns of the main session stand in no line. */
 const runsOf = ({ owner, key }: Conversation) =>
   owner === 'main' ? ({ kind: 'heartbeat' } as const) : { line: `${owner}\n${key}`, among: undefined };
-
-async function whyQueued(
-  deps: ConsoleDeps,
-  found: readonly RunRecord[],
-): Promise<ReadonlyMap<string, string>> {
-  const waiting = found.filter(({ state }) => state === 'queued');
-  return waiting.length === 0 ? new Map() : deps.whyQueued(waiting);
-}
 
 /** Its id tells nothing of its key to who may not see that. */
 function idOf({ owner, key }: Conversation, { live }: ConsoleDeps): string {

@@ -3,17 +3,10 @@ import type { PromptParts } from '../../base/boundary/boundary.ts';
 import type { Role } from './access.ts';
 import type { ExplanationJson, StoredJson } from '../../authoring/explanation/explanation.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
-import type {
-  Backlog,
-  HeldRunner,
-  LimitedMapping,
-  MappingActivity,
-  QueuePause,
-  Replay,
-  SessionRecord,
-} from '../../engine/storage/storage.ts';
+import type { MappingActivity, Replay, SessionRecord } from '../../engine/storage/storage.ts';
 
 export type { AuditRecord, CostRecord } from '../../engine/storage/storage.ts';
+export type { End as ShownEnd, Need, Overview, Pausable } from '../../service/operations/operations.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
 export interface InboxRow {
@@ -37,30 +30,6 @@ export interface InboxRow {
   readonly tookMs: number;
   /** Of the body; absent where it was not read. */
   readonly bytes?: number;
-}
-
-/** What became of a run or a system event. */
-export interface ShownEnd {
-  readonly id: string;
-  /** `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
-  readonly end: 'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'unsent' | 'failed' | 'dead';
-  /** The code of the error, or what is waited for. */
-  readonly why?: string;
-}
-
-/** What somebody has to look at, whichever requests are in the list. */
-export interface Need {
-  readonly ends: readonly ShownEnd[];
-  /** False: there is more than is told. */
-  readonly isWhole: boolean;
-}
-
-/** What stands in the way of work, and how much of it there is. */
-export interface Overview {
-  readonly backlog: Backlog;
-  readonly pauses: readonly QueuePause[];
-  readonly holds: readonly HeldRunner[];
-  readonly limited: readonly LimitedMapping[];
 }
 
 /**

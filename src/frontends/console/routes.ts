@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
+import type { GatewaySettings } from '../../engine/config/config.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { displayName } from '../../base/document/document.ts';
 import {
@@ -19,7 +20,7 @@ import { keepAsGolden } from './keep-golden.ts';
 import { writeNewMapping } from './new-mapping.ts';
 import { patchOf } from './patch.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
-import { endsOf, inNeed, overview } from './work-ends.ts';
+import { endsOf, inNeed, overview } from '../../service/operations/operations.ts';
 import type {
   AuthorFiles,
   ConsoleState,
@@ -65,10 +66,10 @@ export type Route = (context: RouteContext, asked: Asked) => Promise<object | un
 export const READING: Readonly<Record<string, Route>> = {
   '/api/inbox': inbox,
   '/api/ends': async ({ deps }, { query }) => ({
-    ends: await endsOf(deps, (query.get('ids') ?? '').split(',')),
+    ends: await endsOf(deps.storage, gatewayOf(deps), (query.get('ids') ?? '').split(',')),
   }),
-  '/api/need': ({ deps }) => inNeed(deps),
-  '/api/overview': ({ deps }) => overview(deps),
+  '/api/need': ({ deps }) => inNeed(deps.storage),
+  '/api/overview': ({ deps }) => overview(deps.storage, gatewayOf(deps)),
   '/api/request': ({ deps, judge }, { query, who }) =>
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
 };
@@ -112,6 +113,8 @@ const Golden = Chosen.extend({
 function vocabulary(): Vocabulary {
   return { helpers: listHelpers(), mapping: mappingJsonSchema() };
 }
+
+export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live().config.settings.gateway;
 
 function foldersOf({ live }: ConsoleDeps): AuthorFolders {
   return live().config.settings.hooks;

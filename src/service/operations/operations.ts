@@ -8,6 +8,26 @@ import type { LeftOut, QueueSelection, Storage, WorkChange, WorkPlan } from '../
 import { audited, type Actor } from './audit.ts';
 
 export { audited, auditedStorage, type Actor } from './audit.ts';
+export {
+  type End,
+  endOf,
+  endsOf,
+  hasFailed,
+  inNeed,
+  type Need,
+  overview,
+  type Overview,
+  whyQueued,
+} from './ends.ts';
+export {
+  awaitedUntil,
+  findObstacles,
+  findWaits,
+  obstacleTexts,
+  type Pausable,
+  reasonsToWait,
+  type Waits,
+} from './waits.ts';
 
 /** Who changes something, and what changes it. */
 export interface Operator extends Actor {

@@ -2,12 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  clearControl,
-  clearLine,
-  createLogger,
-  withoutCommands,
-} from '../../../src/base/telemetry/telemetry.ts';
+import { clearControl, clearLine, createLogger } from '../../../src/base/telemetry/telemetry.ts';
+import { withoutCommands } from '../../../src/base/telemetry/facts.ts';
 import type { LogOptions } from '../../../src/base/telemetry/telemetry.ts';
 import { CODE_POINT } from '../../support/code-point.ts';
 

@@ -327,7 +327,7 @@ test('what the queue shows of a payload begins no line', async () => {
   await storage.accept(work([run]));
   const { out } = await bench.run(['queue', 'show', run.id]);
   expect(out).not.toMatch(/(?!\n)\p{Cc}|\u2028/u);
-  const payload = out.split('\n').filter((line) => /state: completed|::error|[ace]$/.test(line));
+  const payload = out.split('\n').filter((line) => /state: completed|::error|\b[ace]$/.test(line));
   expect(payload.length).toBeGreaterThan(8);
   for (const line of payload) expect(line).toMatch(/^ +\| /);
   await storage.close();

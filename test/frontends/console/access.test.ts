@@ -321,7 +321,13 @@ test('a list goes on where it looked at some of the entries only, also where it 
     listRuns: (query: ListQuery) => storage.listRuns({ ...query, among: 2 }),
     oldestAmong: (table: 'runs', query: ListQuery) => storage.oldestAmong(table, { ...query, among: 2 }),
   };
-  const deps = { storage: few, whyQueued: () => Promise.resolve(new Map()) };
+  const waits = {
+    listPauses: () => storage.listPauses(),
+    listMarked: (since: number) => storage.listMarked(since),
+    listHolds: (runner: string) => storage.listHolds(runner),
+  };
+  const live = () => ({ config: { settings: { gateway: { runner: 'echo', runners: {} } } } });
+  const deps = { storage: { ...few, ...waits }, live };
   const pages: (readonly string[])[] = [];
   for (let next: string | undefined = ''; next !== undefined && pages.length < 9;) {
     const asked = { query: new URLSearchParams({ mapping: 'rare', before: next }), who: { role: 'operate' } };

@@ -1,7 +1,7 @@
 /** What can be done about runs, events and what is sent, with the rules of the commands. */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { PlannedChange, WorkJson } from '../protocol.ts';
+import type { Pausable, PlannedChange, WorkJson } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { formatDate } from './format.ts';
 import { mayOperate } from './inbox-store.ts';
@@ -179,12 +179,6 @@ function Plan(props: {
       </p>
     </div>
   );
-}
-
-/** What begins no further run: those of a mapping, of a runner, or with neither all. What is under way goes on. */
-export interface Pausable {
-  readonly mapping?: string;
-  readonly runner?: string;
 }
 
 /** Nothing for who may only look. */

@@ -5,15 +5,13 @@ import { useEffect } from 'preact/hooks';
 import type { InboxRow, Overview, ShownEnd } from '../protocol.ts';
 import { getJson } from './api.ts';
 import { inNeed, need, needsAttention } from './ends-store.ts';
-import { clock, count, formatAgo, formatTime } from './format.ts';
+import { clock, count, formatAgo } from './format.ts';
 import { filters, listHas, rows } from './inbox-store.ts';
-import { type Pausable, PauseButtons } from './operations.tsx';
+import { PauseButtons } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
 
 const LOOK_MS = 5_000;
 const BARS = 24;
-/** As the store names all mappings. */
-const ALL = '*';
 
 export function OverviewView(): JSX.Element {
   const found = useSignal<Overview | undefined>(undefined);
@@ -48,7 +46,7 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
         {backlog.deadOutbox} given up
       </p>
       <ul>
-        {obstaclesOf(found).map(([text, paused]) => (
+        {found.obstacles.map(({ text, paused }) => (
           <li key={text} class="note">
             <ShownText text={text} />{' '}
             {paused !== undefined && <PauseButtons of={paused} whats={['resume']} />}
@@ -60,28 +58,6 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
       </p>
     </section>
   );
-}
-
-/** Pauses of runners stand among those of mappings. */
-function pausedBy(id: string): Pausable {
-  const [, runner] = /^runner (.*)$/.exec(id) ?? [];
-  return id === ALL ? {} : runner === undefined ? { mapping: id } : { runner };
-}
-
-/** What keeps runs from beginning, and whose pause it is. */
-function obstaclesOf({ pauses, limited, holds }: Overview): readonly (readonly [string, Pausable?])[] {
-  return [
-    ...pauses.map(({ mappingId: id, since }): readonly [string, Pausable] => [
-      `Paused since ${formatTime(since)}: ${id === ALL ? 'all runs' : id}.`,
-      pausedBy(id),
-    ]),
-    ...limited.map(({ mappingId, reason, waiting }): readonly [string] => [
-      `Mapping ${mappingId} is at its limit (${reason}): ${count(waiting, 'run')} waiting.`,
-    ]),
-    ...holds.map(({ runner, model = '', code, waiting }): readonly [string] => [
-      `Agent ${runner} ${model} is away (${code}): ${count(waiting, 'run')} waiting.`,
-    ]),
-  ];
 }
 
 /** What somebody has to look at: of the list, and of all that is stored. Nothing is said before all of it is known. */

@@ -1,6 +1,6 @@
 /** Why a due run waits for others that are under way. */
 import { expect, test } from 'vitest';
-import { waitsBehind } from '../../../src/frontends/cli/queue-waits.ts';
+import { reasonsToWait } from '../../../src/service/operations/operations.ts';
 import type { RunRecord } from '../../../src/engine/storage/storage.ts';
 import { agentOf, NOW } from '../../support/storage-builders.ts';
 
@@ -21,7 +21,8 @@ const gateway = {
   runners: { a: { kind: 'echo', maxRuns: 2 } },
 } as const;
 const waits = (run: RunRecord, ...active: readonly RunRecord[]): string | undefined =>
-  waitsBehind(run, active, gateway)?.text;
+  reasonsToWait({ ...run, state: 'queued' }, { active, gateway, pauses: [], limited: [], holds: [] }, NOW)[0]
+    ?.text;
 
 test('the conversation, the limits of all, of its mapping and of its runner', () => {
   const run = runOf('r');
