@@ -67,7 +67,8 @@ export interface Storage extends MailStorage {
   /**
    * Stores everything one request became, in one transaction together with its idempotency record: all or nothing.
    * Requests that arrive while a commit is being synced share the next one; one that fails fails alone.
-   * @throws HookError `storage_unavailable`, `backlog_full`, `events_full`; then nothing is stored
+   * @throws HookError `storage_unavailable`, `backlog_full`, `events_full`; then nothing is stored, but for what a store
+   * that hangs had begun with, which it may end when it goes on
    */
   accept(work: AcceptedWork): Promise<AcceptResult>;
   /** The first answer to an idempotency key still within its time, or undefined. */

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
@@ -257,6 +258,52 @@ test('answers 503 while another process holds the store for long, and goes on af
   expect(await storage.backlog()).toMatchObject({ pendingEvents: 1, queuedRuns: 0 });
   await storage.close();
 });
+
+/** A thread that stops in each commit while a file is there, as one does whose disk hangs. */
+function threadHeldBy(hold: string): Worker {
+  const entry = new URL('../../fixtures/held-storage-thread.ts', import.meta.url);
+  return new Worker(entry, { argv: [hold], name: 'storage' });
+}
+
+test(
+  'a disk that hangs: 503 in time, then at once; what was not begun is not stored, and what was is known by its key',
+  { timeout: 60_000 },
+  async () => {
+    const hold = join(folder, 'hold');
+    const thread = threadHeldBy(hold);
+    const prepared = { thread, end: () => thread.terminate() };
+    const storage = await openStorage(`sqlite:${file}`, { prepared });
+    let heard = 0;
+    storage.onOutsideChange(() => (heard += 1));
+    const [before, begun] = [agent(), agent()];
+    await storage.accept(work([before]));
+    const refused = { status: 503, retryAfterSeconds: 2, cause: { code: 'unreachable' } };
+    const idempotency = { scope: 's', key: 'k', bodySha256: 'x', ttlSeconds: 60 };
+    const keyed = () => storage.accept(work([begun], { idempotency }));
+    writeFileSync(hold, '');
+    const began = performance.now();
+    const first = expect(keyed()).rejects.toMatchObject(refused);
+    await until('the commit', () => readFileSync(hold, 'utf8') === 'held');
+    const later = Array.from({ length: 9 }, () => storage.accept(work([agent(), wake()])));
+    await Promise.all([first, ...later.map((each) => expect(each).rejects.toMatchObject(refused))]);
+    expect(performance.now() - began).toBeLessThan(14_000);
+    expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
+    expect(storage.health()).toHaveProperty('message', expect.stringContaining(file));
+    await expect(storage.findIdempotent('s', 'k', NOW)).rejects.toMatchObject({ code: 'unreachable' });
+    for (let number = 0; number < 100; number += 1)
+      await expect(storage.accept(work([agent()]))).rejects.toMatchObject(refused);
+    expect(performance.now() - began).toBeLessThan(16_000);
+    rmSync(hold);
+    const again = await until('the repeat to be answered', () => keyed().catch(() => undefined));
+    expect(again.duplicate).toBe(true);
+    expect(storage.health()).toEqual({ kind: 'ok' });
+    expect(heard).toBeGreaterThan(0);
+    expect((await storage.listRuns({ limit: 99 })).map(({ id }) => id)).toEqual([begun.id, before.id]);
+    expect(await storage.backlog()).toMatchObject({ queuedRuns: 2, pendingEvents: 0 });
+    expect(await storage.verify()).toEqual([]);
+    await storage.close();
+  },
+);
 
 test('a store that is moved away takes nothing up, lets what is under way end in it, and goes on when it is back', async () => {
   const storage = await openStorage(`sqlite:${file}`);

@@ -21,6 +21,8 @@ interface Shared {
   /** The thread's, or what takes their place. */
   readonly operations: RemoteOperations;
   readonly accept: RemoteOperations['acceptRequest'];
+  /** What was not begun beside the thread is not stored any more. */
+  giveUp(): void;
   readonly lapsed: () => readonly LapsedReplica[];
 }
 
@@ -28,19 +30,29 @@ interface Shared {
 export function makeStorage(
   client: WorkerClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
-  { operations, accept, lapsed }: Shared = {
+  { operations, accept, giveUp, lapsed }: Shared = {
     operations: client.operations,
     accept: inParts(client.operations),
+    giveUp: () => undefined,
     lapsed: () => [],
   },
 ): Storage {
-  const queue = new AcceptQueue(accept);
+  const queue = new AcceptQueue({
+    place: client.place,
+    acceptRequest: accept,
+    flush: operations.flush,
+    giveUp: (trouble) => {
+      client.giveUp(trouble);
+      giveUp();
+    },
+    resume: () => client.resume(),
+  });
   const journal = new JournalBuffer(operations);
   return {
     ...operations,
     ...inspection,
     ...readRows(operations),
-    ...readTexts(operations),
+    ...readTexts(operations, queue),
     ...readDecisions(operations, journal),
     ...readKeptRequests(operations, journal),
     ...inSteps(operations),
@@ -95,10 +107,10 @@ function readRows(operations: RemoteOperations) {
 }
 
 /** Operations that answer with JSON text. */
-function readTexts(operations: RemoteOperations) {
+function readTexts(operations: RemoteOperations, queue: AcceptQueue) {
   return {
     findIdempotent: async (scope, key, nowMs) => {
-      const found = await operations.findReservation(headerKey(scope, key), nowMs);
+      const found = await queue.inTime(() => operations.findReservation(headerKey(scope, key), nowMs));
       return found && { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
     },
     findLastTarget: async () => {

@@ -47,6 +47,9 @@ export class WorkerClient {
   readonly #healthListeners: ((health: StorageHealth) => void)[] = [];
   readonly #failureListeners: ((error: StorageError) => void)[] = [];
   #health: StorageHealth = { kind: 'ok' };
+  /** What the thread says of the store, and what is said of a thread or a store that does not answer. */
+  #trouble: StorageError | undefined;
+  #hang: StorageError | undefined;
   #outgoing: Call[] = [];
   #nextId = 1;
   #ended: StorageError | undefined;
@@ -84,6 +87,10 @@ export class WorkerClient {
     this.#outsideListeners.push(listener);
   }
 
+  get place(): string {
+    return this.#options.place;
+  }
+
   get health(): StorageHealth {
     return this.#health;
   }
@@ -94,6 +101,21 @@ export class WorkerClient {
 
   onFailure(listener: (error: StorageError) => void): void {
     this.#failureListeners.push(listener);
+  }
+
+  /** The store does not answer: requests that the thread has not begun are not stored any more. */
+  giveUp(trouble: StorageError): void {
+    this.#post();
+    this.#worker.postMessage('give up');
+    this.#hang = trouble;
+    this.#tellHealth();
+  }
+
+  /** It answers again. What was under way may have been stored, and nobody was told of it. */
+  resume(): void {
+    this.#hang = undefined;
+    this.#tellHealth();
+    for (const listener of this.#outsideListeners) listener();
   }
 
   close(): Promise<void> {
@@ -145,11 +167,14 @@ export class WorkerClient {
     if (message.kind === 'replies') this.#settle(message.replies);
     if (message.kind === 'outside-change') for (const listener of this.#outsideListeners) listener();
     if (message.kind === 'health') {
-      this.#changeHealth(message.trouble && storageErrorOf(message.trouble));
+      this.#trouble = message.trouble && storageErrorOf(message.trouble);
+      this.#tellHealth();
     }
   }
 
-  #changeHealth(trouble: StorageError | undefined): void {
+  #tellHealth(): void {
+    const trouble = this.#ended ?? this.#trouble ?? this.#hang;
+    if (trouble?.code === (this.#health.kind === 'ok' ? undefined : this.#health.code)) return;
     this.#health =
       trouble === undefined
         ? { kind: 'ok' }
@@ -173,7 +198,7 @@ export class WorkerClient {
     for (const { reject } of this.#pending.values()) reject(error);
     this.#pending.clear();
     if (this.#closing !== undefined) return;
-    this.#changeHealth(error);
+    this.#tellHealth();
     for (const listener of this.#failureListeners) listener(error);
   }
 }

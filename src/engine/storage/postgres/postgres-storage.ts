@@ -124,6 +124,7 @@ async function open(
     const storage = makeStorage(client, inspection, {
       operations: told,
       accept: told.acceptRequest,
+      giveUp: () => lane.giveUp(),
       lapsed,
     });
     return {

@@ -1,6 +1,6 @@
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { giveBackWhenIdle } from '../../../base/timers/timers.ts';
-import type { StorageError } from '../storage-error.ts';
+import { StorageError } from '../storage-error.ts';
 import { serializeError, type SerializedError } from './serialized-error.ts';
 import type { Engine } from './engine.ts';
 import { type Call, OPERATION_NAMES, type OperationName, type Replies } from './statement-table.ts';
@@ -19,8 +19,8 @@ export type WorkerMessage =
   /** The store can be written again, or no longer and why. */
   | { readonly kind: 'health'; readonly trouble?: SerializedError };
 
-/** What its client tells it. */
-type Message = readonly Call[] | 'close';
+/** What its client tells it. Who gives up waits no more for requests that came before. */
+type Message = readonly Call[] | 'close' | 'give up';
 
 export function postMessage(message: WorkerMessage): void {
   parentPort?.postMessage(message);
@@ -55,10 +55,11 @@ export function serveBatches(
   );
   const next = (): Message | undefined => receiveMessageOnPort(port)?.message as Message | undefined;
   port.on('message', (first: Message) => {
-    const batch: Call[] = [];
+    let batch: Call[] = [];
     let isClosing = false;
     for (let message: Message | undefined = first; message !== undefined; message = next()) {
       if (message === 'close') isClosing = true;
+      else if (message === 'give up') batch = withoutRequests(batch);
       else batch.push(...message);
     }
     if (batch.length > 0) {
@@ -71,4 +72,14 @@ export function serveBatches(
   });
   giveBackWhenIdle();
   postMessage({ kind: 'opened', operations: OPERATION_NAMES, ...(notice === undefined ? {} : { notice }) });
+}
+
+const GIVEN_UP = new StorageError('unreachable', 'nobody waits for it any more');
+
+function withoutRequests(batch: readonly Call[]): Call[] {
+  const isRequest = ([, name]: Call): boolean => name.startsWith('accept');
+  const failure = serializeError(GIVEN_UP, () => GIVEN_UP);
+  const replies = batch.filter(isRequest).flatMap(([id]) => [id, 1, failure]);
+  postMessage({ kind: 'replies', replies });
+  return batch.filter((call) => !isRequest(call));
 }

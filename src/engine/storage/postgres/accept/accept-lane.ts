@@ -11,6 +11,11 @@ const MAX_CONNECTIONS = 4;
 const MAX_BATCH = 256;
 /** An answer that takes longer counts as a lost connection. */
 const MAX_WAIT_MS = 15_000;
+/**
+ * A statement that reaches the database later stores nothing: one that hung goes on with what it was asked. Nobody is
+ * given up sooner: a connection that is not made takes 5 s (`connect.ts`), and a sender waits for 10 (`accept-queue.ts`).
+ */
+const MAX_DELAY_MS = 4_000;
 /** Where several come at once, the first waits for the others for this part of a round trip, and no longer. */
 const GATHERED_PART = 0.15;
 const MAX_GATHERED_MS = 4;
@@ -32,6 +37,7 @@ export class AcceptLane {
   /** Connections without work. */
   readonly #idle: LaneConnection[] = [];
   readonly #all = new Set<LaneConnection>();
+  readonly #clock: DatabaseClock = { aheadMs: Infinity };
   #reader: LaneConnection | undefined;
   #storing: readonly Storing[] = [];
   /** Keys and conversations whose entries are being stored. */
@@ -57,9 +63,15 @@ export class AcceptLane {
 
   /** The rows of questions. They change nothing, and stand behind nobody who stores. */
   read(questions: readonly Question[]): Promise<readonly object[][]> {
-    this.#reader ??= new LaneConnection(this.#options);
+    this.#reader ??= new LaneConnection(this.#options, this.#clock);
     const reader = this.#reader;
     return Promise.all(questions.map((question) => reader.read(question)));
+  }
+
+  /** Refuses what was not sent. */
+  giveUp(): void {
+    for (const { reject } of this.#storing) reject(lost());
+    this.#storing = [];
   }
 
   /** Waits for what is under way. */
@@ -100,7 +112,7 @@ export class AcceptLane {
 
   #another(): LaneConnection | undefined {
     if (this.#all.size >= MAX_CONNECTIONS) return undefined;
-    const connection = new LaneConnection(this.#options);
+    const connection = new LaneConnection(this.#options, this.#clock);
     this.#all.add(connection);
     return connection;
   }
@@ -147,6 +159,11 @@ export class AcceptLane {
   }
 }
 
+/** What it is ahead of `performance.now()` at most. */
+interface DatabaseClock {
+  aheadMs: number;
+}
+
 interface Answer {
   readonly rows: readonly object[];
   /** The answer of the first time was lost. */
@@ -156,9 +173,14 @@ interface Answer {
 interface StoredRow {
   readonly room: number;
   readonly open: string | null;
+  /** When the database got the statement, by its own clock. */
+  readonly at: number;
 }
 
-const LOST = 'the connection was lost before the answer';
+/** Where it is not known whether it is stored, or where it is not sent any more. */
+function lost(): Error {
+  return Object.assign(new Error('the connection was lost before the answer'), { code: '08006' });
+}
 
 /** Where there was no connection, nothing was asked. */
 function isNeverSent(error: Error & { readonly code?: string }): boolean {
@@ -178,9 +200,11 @@ class LaneConnection {
   readonly #slot = Math.floor(Math.random() * SLOTS);
   readonly #texts = new PreparedTexts();
   #last: Promise<unknown> = Promise.resolve();
+  readonly #clock: DatabaseClock;
 
-  constructor(options: LaneOptions) {
+  constructor(options: LaneOptions, clock: DatabaseClock) {
     this.#options = options;
+    this.#clock = clock;
     this.#connection = new Connection(options);
   }
 
@@ -191,12 +215,17 @@ class LaneConnection {
 
   /** Which of the entries were stored: nothing is stored twice, however often it is asked. */
   async store(entries: readonly Entry[]): Promise<(index: number) => boolean> {
-    const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits });
+    const sentAt = performance.now();
+    const notAfter = sentAt + this.#clock.aheadMs + MAX_DELAY_MS;
+    const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits, notAfter });
     const { first, again } = acceptStatements(entries);
     const { rows, isAgain } = await this.#ask({ ...first, values }, { ...again, values });
-    const { room, open } = rows[0] as StoredRow;
+    const { room, open, at } = rows[0] as StoredRow;
+    const isLate = performance.now() - sentAt > MAX_DELAY_MS;
     // Whether it was stored before, the one that looks at others could not tell from a repeat.
-    if (room === 0 && isAgain) throw Object.assign(new Error(LOST), { code: '08006' });
+    if (room === 0 && (isAgain || isLate)) throw lost();
+    // Where there was no room, the clock may have been set.
+    this.#clock.aheadMs = Math.min(room === 0 ? Infinity : this.#clock.aheadMs, at - sentAt);
     const taken = new Set(open === null ? [] : (JSON.parse(open) as number[]));
     return (index) => room > 0 && (entries[index]?.key === undefined || taken.has(index));
   }

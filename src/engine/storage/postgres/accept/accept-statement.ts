@@ -23,11 +23,16 @@ interface Form {
   readonly hasKeys: boolean;
 }
 
+/** When the statement came, by the clock of the database. */
+const CAME_AT = '(extract(epoch FROM statement_timestamp()) * 1000)::bigint';
+
 /**
  * Stores entries in a transaction of one statement. What they need of others is had without a lock that all writers share:
  * a key by its constraint, which makes who comes with the same one wait; the order in a conversation by the number of the
  * run, as a claim puts what has arrived into its queue; the backlog by the sum of what is counted in slots, which may be
  * passed by what is stored at the same time.
+ *
+ * It stores nothing where it came later than was meant: who sent it waits no more.
  *
  * Asked again after its answer was lost, it waits for what the server still works on, and leaves out what is there.
  */
@@ -38,7 +43,7 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
   SELECT one FROM totals WHERE (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')}
     AND $1::json IS NOT NULL AND $2::json IS NOT NULL AND $3::json IS NOT NULL
     AND ($5 = 0 OR queued_runs + active_runs + $5 <= $7 AND run_bytes + $6 <= $8)
-    AND ($9 = 0 OR pending_wakes + $9 <= $10)
+    AND ($9 = 0 OR pending_wakes + $9 <= $10) AND ${CAME_AT} <= $11
 )`;
   const keys = `keys AS (
   SELECT * FROM json_to_recordset($3::json) AS (n integer, scope text, key text, "bodySha256" text, result text,
@@ -91,7 +96,8 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
     (part) => part !== false,
   );
   return `WITH ${parts.join(', ')}
-  SELECT (SELECT count(*) FROM room)::integer AS room, ${hasKeys ? '(SELECT json_agg(n) FROM open)' : 'NULL'} AS open`;
+  SELECT (SELECT count(*) FROM room)::integer AS room, ${hasKeys ? '(SELECT json_agg(n) FROM open)' : 'NULL'} AS open,
+    ${CAME_AT} AS at`;
 }
 
 interface Statement {
@@ -129,7 +135,11 @@ export const SLOTS = 64;
 /** What `acceptStatements` are given. */
 export function acceptValues(
   entries: readonly Entry[],
-  { slot, limits }: { readonly slot: number; readonly limits: AcceptLimits },
+  {
+    slot,
+    limits,
+    notAfter,
+  }: { readonly slot: number; readonly limits: AcceptLimits; readonly notAfter: number },
 ): readonly unknown[] {
   const runs = entries.flatMap((entry, n) =>
     entry.runs.map((run) => ({ ...run, line: lineOf(run), ...keyed(entry, n) })),
@@ -147,6 +157,7 @@ export function acceptValues(
     limits.maxBacklogBytes,
     wakes.length,
     limits.maxPendingEvents,
+    Math.min(Math.round(notAfter), Number.MAX_SAFE_INTEGER),
   ];
 }
 
