@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readPage, sectionOf } from '../support/docs.ts';
 import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/engine/hook/action-fields.ts';
-import { MESSAGE_LIMITS } from '../../src/service/mail/message-reader.ts';
+import { MESSAGE_LIMITS } from '../../src/service/mail/reader-process.ts';
 
 /** Names of environment variables that the source reads by a literal name, wherever the environment comes from. */
 function variablesRead(): readonly string[] {

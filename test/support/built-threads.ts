@@ -36,5 +36,11 @@ if (built !== undefined && !('builtThreads' in globalThis)) {
       : args;
     return Reflect.apply(spawn, childProcess, [command, changed, ...rest]) as childProcess.ChildProcess;
   }) as typeof spawn;
+  const { fork } = childProcess;
+  childProcess.fork = ((entry: string, ...rest: unknown[]) =>
+    Reflect.apply(fork, childProcess, [
+      builtEntry(entry),
+      ...rest,
+    ]) as childProcess.ChildProcess) as typeof fork;
   syncBuiltinESMExports();
 }

@@ -28,6 +28,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   action: { layer: 'base', imports: ['request'] },
   errors: { layer: 'base', imports: [] },
   finding: { layer: 'base', imports: [] },
+  'process-use': { layer: 'base', imports: [] },
   document: {
     layer: 'base',
     imports: ['timers'],
@@ -42,7 +43,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   config: { layer: 'engine', imports: ['document', 'errors', 'action'] },
   sandbox: {
     layer: 'engine',
-    imports: ['errors', 'document', 'request'],
+    imports: ['errors', 'document', 'request', 'process-use'],
     owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
   },
   storage: {
@@ -95,7 +96,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   operations: { layer: 'service', imports: ['gateway', 'storage'], types: ['config'] },
   mail: {
     layer: 'service',
-    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
+    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
   senders: { layer: 'engine', imports: ['document', 'verify'] },

@@ -7,8 +7,6 @@ const V8_THREAD = 'V8Worker';
 const THREADS = '/proc/self/task';
 /** Added to the niceness of the process: a third of the share of other threads. Less would hold up those that wait for them where much else is running. */
 const BEHIND = 5;
-/** A tenth of the share. */
-const WELL_BEHIND = 10;
 /** The niceness of what comes last. */
 const LAST = 19;
 
@@ -34,17 +32,9 @@ export function putThisThreadBehind(): void {
   });
 }
 
-/** The same for all threads of the process, now and later; more so, as it does nothing that others wait for. */
-export function putThisProcessBehind(): void {
-  whereLinux(() => {
-    const priority = behind(WELL_BEHIND);
-    for (const thread of readdirSync(THREADS)) setPriority(Number(thread), priority);
-  });
-}
-
 /** Behind the thread that asks: the whole process may have been put behind others. */
-function behind(by = BEHIND): number {
-  return Math.min(LAST, getPriority() + by);
+function behind(): number {
+  return Math.min(LAST, getPriority() + BEHIND);
 }
 
 /** Other systems have no /proc; a container may forbid it. Then every thread takes its share, as before. */

@@ -21,34 +21,22 @@ export async function startThread(
   return undefined;
 }
 
-export interface ThreadLimits {
-  /** Processor time of the thread. */
-  readonly cpuMs: number;
-  /**
-   * By how much the process may grow meanwhile: a million buffers of some bytes are no part of the thread's heap. Only
-   * for a process that does nothing else.
-   */
-  readonly growthMb?: number;
-}
-
 /**
- * What a thread answers; undefined where it ended over the request, or took more of the processor or of memory than it
- * may. It has to be ended then.
+ * What a thread answers; undefined where it ended over the request, or took more of the processor than it may. It has
+ * to be ended then.
  */
 export async function askThread<Answer extends object>(
   thread: Worker,
   request: unknown,
-  { cpuMs, growthMb = Infinity }: ThreadLimits,
+  { cpuMs }: { /** Processor time of the thread. */ readonly cpuMs: number },
 ): Promise<Answer | undefined> {
   const before = await cpuMsOf(thread);
-  const maxResident = process.memoryUsage.rss() + growthMb * 1024 * 1024;
   const endsAt = performance.now() + MAX_WAIT_MS;
   const answering = answerOf<Answer>(thread).then((answer) => ({ answer }));
   thread.postMessage(request);
   do {
     const found = await within(answering, LOOK_MS);
     if (found !== undefined) return found.answer;
-    if (process.memoryUsage.rss() > maxResident) break;
   } while (performance.now() < endsAt && (await cpuMsOf(thread)) - before < cpuMs);
   return undefined;
 }

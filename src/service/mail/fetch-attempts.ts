@@ -5,22 +5,25 @@ const FETCHES_UNTIL_SET_ASIDE = 20;
 /** The structure of a message of 3,000 messages in one another ends the connection whenever it is asked for. */
 const FETCHES_WITH_STRUCTURE = 2;
 /** Readers that ended while they had a message: one may have been ended by anybody. */
-const DEATHS_UNTIL_HEADER_ONLY = 2;
+export const DEATHS_UNTIL_HEADER_ONLY = 2;
 const DEATHS_UNTIL_SET_ASIDE = 4;
 
 /** Whoever outlives the reader: hears which message it has, and knows how many readers ended with it. */
-export interface FetchWatch {
+export interface MessageWatch {
   onFetch(mailbox: string, identity: string): void;
   deathsWith(mailbox: string, identity: string): number;
+  /** A message begins to be read; resolves when that is known. */
+  onReading(mailbox: string, identity: string): Promise<void>;
+  onRead(): void;
 }
 
 /** A message whose fetch ends the connection, or the reader, again and again must not keep those behind it. */
 export class FetchAttempts {
   readonly #mailbox: string;
-  readonly #watch: FetchWatch | undefined;
+  readonly #watch: Pick<MessageWatch, 'onFetch' | 'deathsWith'> | undefined;
   #fetching: { readonly identity: string; attempts: number } | undefined;
 
-  constructor(mailbox: string, watch?: FetchWatch) {
+  constructor(mailbox: string, watch?: Pick<MessageWatch, 'onFetch' | 'deathsWith'>) {
     this.#mailbox = mailbox;
     this.#watch = watch;
   }

@@ -1,3 +1,4 @@
+import { explainMissingPackages, findMissingPackages } from '../../engine/config/config.ts';
 import { describe } from '../../base/outgoing/outgoing.ts';
 
 /**
@@ -26,4 +27,13 @@ export function toMailFailure(error: unknown, secrets: readonly string[] = []): 
   return new MailFailure('connection', typeof code === 'string' ? `${text} (${code})` : text, {
     cause: error,
   });
+}
+
+/**
+ * Makes sure that the optional packages of the mail room are installed.
+ * @throws MailFailure that names the command which installs them
+ */
+export function requirePackages(names: readonly string[]): void {
+  const missing = findMissingPackages(names, import.meta.url);
+  if (missing.length > 0) throw new MailFailure('settings', explainMissingPackages('reading mail', missing));
 }

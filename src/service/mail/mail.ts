@@ -2,7 +2,6 @@
 export { MailFailure } from './mail-failure.ts';
 export { httpEndpoint, ownEndpoint } from './hook-endpoint.ts';
 export type { MailboxStatus } from './mailbox-health.ts';
-export { LiveMail } from './live-mail.ts';
 export { MailProcess } from './mail-process.ts';
 export { mailboxReport, type MailboxReport } from './stored-status.ts';
 export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';
@@ -20,4 +19,4 @@ export {
   writtenBlock,
   type SetupAnswers,
 } from './setup.ts';
-export { tryMailbox } from './try-mailbox.ts';
+export { tryMailbox } from './open-source.ts';

@@ -71,14 +71,13 @@ function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
     case 'misconfigured':
       return { code: 'mailbox_away', message: health.reason };
     case 'authentication-dead':
-      return loginRefused(health.reason);
+      return {
+        code: 'mailbox_login_refused',
+        message: `${health.reason}; run "sluice webhooks mail setup"`,
+      };
     case 'held':
       return { code: 'mail_refused', message: health.reason };
   }
-}
-
-function loginRefused(reason: string): MailTrouble {
-  return { code: 'mailbox_login_refused', message: `${reason}; run "sluice webhooks mail setup"` };
 }
 
 type HealthLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;

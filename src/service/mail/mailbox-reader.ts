@@ -4,7 +4,7 @@ import type { Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
 import type { HookEndpoint } from './hook-endpoint.ts';
-import { FetchAttempts, type FetchWatch } from './fetch-attempts.ts';
+import { FetchAttempts, type MessageWatch } from './fetch-attempts.ts';
 import { filterReason } from './filter.ts';
 import {
   logHealth,
@@ -27,14 +27,14 @@ export interface ReaderOptions {
   readonly mail: MailBlock;
   readonly folder: string;
   readonly holder: string;
-  readonly open: (signal: AbortSignal) => Promise<MailSource>;
+  readonly open: () => Promise<MailSource>;
   readonly store: MailStorage;
   readonly endpoint: HookEndpoint;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
-  readonly onHealth: (status: MailboxStatus) => void;
+  readonly onHealth: (status: MailboxStatus, before: MailHealth) => void;
   /** Makes of a message what is delivered. */
   readonly read: (mail: FetchedMail) => Promise<MailMessage>;
-  readonly fetchWatch?: FetchWatch | undefined;
+  readonly watch?: MessageWatch | undefined;
   /** Where the first run begins, in place of what the block says. */
   readonly sinceMs?: number | undefined;
   readonly times?: Partial<ReaderTimes>;
@@ -60,7 +60,6 @@ export class MailboxReader {
   #health: MailHealth;
   #figures = NOTHING_READ;
   #isWoken = false;
-  #isHolding = false;
   /** Ends the wait for mail early. */
   #wakeUp: AbortController | undefined;
 
@@ -72,36 +71,15 @@ export class MailboxReader {
     this.#mailbox = mailboxName(mail, folder);
     this.#health = { state: 'connecting', since: clock() };
     this.#reconnection = new Reconnection(this.#times, clock);
-    this.#fetches = new FetchAttempts(this.#mailbox, options.fetchWatch);
-    this.#held = this.#makeHeld();
-    this.#delivery = this.#makeDelivery();
-  }
-
-  #makeHeld(): LeasedMailbox {
-    const { holder, store } = this.#options;
-    return new LeasedMailbox({
-      mailbox: this.#mailbox,
-      holder,
-      store,
-      times: this.#times,
-      clock: this.#clock,
-      stateJson: () => this.#stateJson(),
-      onNews: () => this.wake(),
-    });
-  }
-
-  #makeDelivery(): DeliveryOptions {
-    const { mail, folder, endpoint } = this.#options;
-    return {
-      mail,
-      folder,
-      mailbox: this.#mailbox,
-      endpoint,
-      times: this.#times,
+    this.#fetches = new FetchAttempts(this.#mailbox, options.watch);
+    const own = { ...options, mailbox: this.#mailbox, times: this.#times, clock };
+    this.#held = new LeasedMailbox({ ...own, stateJson: () => this.#stateJson(), onNews: () => this.wake() });
+    this.#delivery = {
+      ...own,
       held: this.#held,
       onHeld: (code, reason) => this.#beHeld(code, reason),
       onAnswered: () => {
-        if (this.#health.state === 'held') this.#become({ state: 'connected', since: this.#clock() });
+        if (this.#health.state === 'held') this.#become({ state: 'connected', since: clock() });
       },
     };
   }
@@ -115,12 +93,7 @@ export class MailboxReader {
     this.#running ??= this.#run();
   }
 
-  /** Somebody else wrote into the store: a retry may have been asked for. */
-  lookAtStore(): void {
-    if (this.#isHolding) void this.#held.report();
-  }
-
-  /** Something may have arrived: the mailbox is looked at as soon as nothing else is under way. */
+  /** Something may have arrived, or a retry was asked for: looks as soon as nothing else is under way. */
   wake(): void {
     this.#isWoken = true;
     this.#wakeUp?.abort();
@@ -168,7 +141,6 @@ export class MailboxReader {
   async #hold(signal: AbortSignal): Promise<void> {
     const stopRenewing = this.#held.keepRenewing();
     this.#reconnection.restart();
-    this.#isHolding = true;
     try {
       while (!signal.aborted && !this.#held.isLost) {
         const delayMs = await this.#connectOnce(signal);
@@ -176,7 +148,6 @@ export class MailboxReader {
         await pause(delayMs, signal);
       }
     } finally {
-      this.#isHolding = false;
       stopRenewing();
     }
   }
@@ -205,7 +176,7 @@ export class MailboxReader {
   }
 
   async #connect(signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const source = await this.#options.open(signal);
+    const source = await this.#options.open();
     const close = (): void => source.close();
     signal.addEventListener('abort', close, { once: true });
     try {
@@ -221,11 +192,8 @@ export class MailboxReader {
   }
 
   async #readOn(source: MailSource, signal: AbortSignal): Promise<void> {
-    let reported = this.#figures;
     while (!signal.aborted && !this.#held.isLost) {
       if (await this.#step(source)) continue;
-      if (this.#figures !== reported) void this.#held.report();
-      reported = this.#figures;
       await this.#waitForMail(source, signal);
     }
     if (this.#held.isLost) throw new LostMailbox();
@@ -362,7 +330,7 @@ export class MailboxReader {
     const before = this.#health;
     this.#health = health;
     if (before.state !== health.state) logHealth(this.#options.log, this.#mailbox, health);
-    this.#options.onHealth(this.status);
+    this.#options.onHealth(this.status, before);
     if (health.state !== 'standby' && health.state !== 'stopped') void this.#held.report();
   }
 }

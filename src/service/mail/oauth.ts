@@ -1,9 +1,8 @@
 import { defined } from '../../base/json.ts';
 import type { Configuration, ServerMetadata, TokenEndpointResponse } from 'openid-client';
 import { connectionCode, describe, field, textField } from '../../base/outgoing/outgoing.ts';
-import { MailFailure } from './mail-failure.ts';
+import { MailFailure, requirePackages } from './mail-failure.ts';
 import { type OAuthFile, readOAuthFile, writeOAuthFile } from './oauth-file.ts';
-import { requirePackages } from './optional-packages.ts';
 
 /** Where a provider logs people in. */
 export interface OAuthEndpoints {

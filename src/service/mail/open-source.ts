@@ -3,9 +3,9 @@ import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.t
 import { GmailSource } from './gmail-source.ts';
 import { IMAP_TIMES, ImapClient, imapServer, type ImapAccess, type ImapTimes } from './imap-client.ts';
 import { ImapSource } from './imap-source.ts';
-import { MailFailure } from './mail-failure.ts';
+import { within } from '../../base/timers/timers.ts';
+import { MailFailure, requirePackages } from './mail-failure.ts';
 import { AccessTokens } from './oauth.ts';
-import { requirePackages } from './optional-packages.ts';
 import type { MailSource } from './source.ts';
 
 export interface OpenOptions {
@@ -17,7 +17,7 @@ export interface OpenOptions {
 }
 
 /** Opens the folders of one account; logins and tokens are shared by all of them. */
-export type OpenFolder = (folder: string, signal: AbortSignal) => Promise<MailSource>;
+export type OpenFolder = (folder: string) => Promise<MailSource>;
 
 const PACKAGES = ['postal-mime', 'html-to-text'];
 
@@ -89,4 +89,25 @@ function tokenLogin(tokens: AccessTokens, open: OpenWith): (folder?: string) => 
       return open({ kind: 'token', value: await tokens.get(token) }, folder);
     }
   };
+}
+
+/**
+ * Connects to the mailbox of a configuration, logs in and opens each folder, as its reader does, and leaves again; no
+ * message is read or marked.
+ * @throws MailFailure that says what the server did not take; its message holds no secret
+ */
+export async function tryMailbox(mail: MailBlock, timeoutMs: number): Promise<readonly string[]> {
+  const open = folderOpener(mail, { imapTimes: { connectMs: timeoutMs, callMs: timeoutMs } });
+  const folders = readerFolders(mail);
+  for (const folder of folders) {
+    const opening = open(folder);
+    // oxlint-disable-next-line no-await-in-loop -- one connection at a time: servers limit them
+    const source = await within(opening, timeoutMs);
+    void opening.then(
+      (each) => each.close(),
+      () => undefined,
+    );
+    if (source === undefined) throw new MailFailure('connection', `no answer within ${timeoutMs / 1000} s`);
+  }
+  return folders;
 }

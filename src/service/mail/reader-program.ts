@@ -1,17 +1,14 @@
 /**
- * The program of the process that reads a mailbox; `mail-process.ts` starts it. All that it needs of the service goes
+ * The program of the process that reads a mailbox; `reader-process.ts` starts it. All that it needs of the service goes
  * over the channel to it, and it ends when the channel does.
  */
-import { defined } from '../../base/json.ts';
 import type { MailStorage } from '../../engine/storage/storage.ts';
 import type { EndpointAnswer } from './hook-endpoint.ts';
 import { type MailService, startMail } from './mail-service.ts';
-import { putThisProcessBehind } from '../../base/timers/timers.ts';
-import { type FromReader, type ReaderStart, TOO_LARGE, type ToReader } from './reader-messages.ts';
+import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
 
-/** Of the whole process with its thread for messages; it takes 120 MB where nothing is wrong. */
-const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
-const LOOK_MS = 250;
+/** How often it says that it is there. */
+const BEAT_MS = 1_000;
 
 const STORE_CALLS: readonly (keyof MailStorage)[] = [
   'claimMailbox',
@@ -22,39 +19,33 @@ const STORE_CALLS: readonly (keyof MailStorage)[] = [
   'findPassedMail',
   'listMailboxes',
   'listSetAsideMail',
-  'retrySetAsideMail',
-  'dropSetAsideMail',
 ];
 
-interface Waiting {
-  readonly resolve: (value: never) => void;
-  readonly reject: (error: Error) => void;
-}
-
-type Call = Extract<FromReader, { kind: 'call' }>;
-
-const waiting = new Map<number, Waiting>();
+const waiting = new Map<number, PromiseWithResolvers<unknown>>();
 let nextId = 1;
 let service: MailService | undefined;
 
-function send(message: FromReader): void {
-  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+/** Resolves when the message is on its way. */
+function send(message: FromReader): Promise<void> {
+  return new Promise((resolve) => {
+    process.send?.(message, undefined, undefined, () => resolve());
+  });
 }
 
 /** Asks the service; rejects with what its side said. */
-function ask<Answer>(what: Pick<Call, 'ask' | 'args'>): Promise<Answer> {
+function ask(call: ReaderCall): Promise<unknown> {
   const id = nextId;
   nextId += 1;
-  return new Promise<Answer>((resolve, reject) => {
-    waiting.set(id, { resolve, reject });
-    send({ kind: 'call', id, ...what } as Call);
-  });
+  const answer = Promise.withResolvers<unknown>();
+  waiting.set(id, answer);
+  void send({ kind: 'call', id, ...call });
+  return answer.promise;
 }
 
 function answered({ id, value, error }: Extract<ToReader, { kind: 'answer' }>): void {
   const call = waiting.get(id);
   waiting.delete(id);
-  if (error === undefined) call?.resolve(value as never);
+  if (error === undefined) call?.resolve(value);
   else call?.reject(new Error(error));
 }
 
@@ -62,37 +53,40 @@ const store = Object.fromEntries(
   STORE_CALLS.map((name) => [name, (...args: unknown[]) => ask({ ask: name, args })]),
 ) as object as MailStorage;
 
-function start({ times, open, deaths, ...options }: ReaderStart): MailService {
+function sayStatuses(): void {
+  const rssBytes = process.memoryUsage.rss();
+  void send({ kind: 'statuses', statuses: service?.statuses ?? [], rssBytes });
+}
+
+function start({ deaths, ...options }: ReaderStart): MailService {
   const say =
     (level: 'debug' | 'info' | 'warn' | 'error') =>
     (fields: object, text: string): void =>
-      send({ kind: 'log', level, fields: { ...fields }, text });
+      void send({ kind: 'log', level, fields: { ...fields }, text });
   return startMail({
     ...options,
-    ...defined({ times, open }),
     store,
-    endpoint: (request) => ask<EndpointAnswer>({ ask: 'endpoint', args: [request] }),
+    endpoint: (request) => ask({ ask: 'endpoint', args: [request] }) as Promise<EndpointAnswer>,
     log: {
       debug: say('debug'),
       info: say('info'),
       warn: say('warn'),
       error: say('error'),
-      protect: (secret) => send({ kind: 'protect', secret }),
+      protect: (secret) => void send({ kind: 'protect', secret }),
     },
-    health: {
-      raise: (trouble) => send({ kind: 'raise', trouble }),
-      clear: (which) => send({ kind: 'clear', which }),
-      replace: () => undefined,
-    },
-    fetchWatch: {
-      onFetch: (mailbox, identity) => send({ kind: 'fetching', mailbox, identity }),
-      deathsWith: (mailbox, identity) => deaths.get(`${mailbox}\n${identity}`) ?? 0,
+    onChange: sayStatuses,
+    watch: {
+      onFetch: (mailbox, identity) => void send({ kind: 'fetching', mailbox, identity }),
+      onReading: (mailbox, identity) => send({ kind: 'reading', mailbox, identity }),
+      onRead: () => void send({ kind: 'read' }),
+      deathsWith: (mailbox, identity) => {
+        const last = deaths.get(mailbox);
+        return last?.identity === identity ? last.count : 0;
+      },
     },
   });
 }
 
-// Whatever a message costs, the service goes first.
-putThisProcessBehind();
 process.on('message', (message: ToReader) => {
   switch (message.kind) {
     case 'start':
@@ -104,12 +98,6 @@ process.on('message', (message: ToReader) => {
     case 'wake':
       service?.wake();
       return;
-    case 'look':
-      service?.lookAtStore();
-      return;
-    case 'ping':
-      send({ kind: 'statuses', statuses: service?.statuses ?? [] });
-      return;
     case 'stop':
       void service?.stop().then(() => process.disconnect());
   }
@@ -118,6 +106,4 @@ process.on('message', (message: ToReader) => {
 process.on('disconnect', () => process.exit(0));
 // The terminal signals a group of processes; the service says when to stop.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
-setInterval(() => {
-  if (process.memoryUsage.rss() > MAX_RESIDENT_BYTES) process.exit(TOO_LARGE);
-}, LOOK_MS).unref();
+setInterval(sayStatuses, BEAT_MS);

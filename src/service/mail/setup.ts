@@ -3,7 +3,7 @@ import type { Edit } from '../../base/document/document.ts';
 import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
 import { GmailSource } from './gmail-source.ts';
 import { ImapClient, imapServer, type ImapAccess, type ImapPlace } from './imap-client.ts';
-import { requirePackages } from './optional-packages.ts';
+import { requirePackages } from './mail-failure.ts';
 
 /** `hooks.mail` as it is written: without what equals a default. */
 export type WrittenBlock = Readonly<Record<string, unknown>>;

@@ -7,7 +7,7 @@ import {
   type ReloadResult,
   WrongFilesError,
 } from '../generation/generation.ts';
-import { LiveMail, ownEndpoint } from '../mail/mail.ts';
+import { MailProcess, ownEndpoint } from '../mail/mail.ts';
 import { fetchJson } from '../../base/outgoing/outgoing.ts';
 import { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import { type RunningServer, type ServerDeps, startServer } from '../server/server.ts';
@@ -86,7 +86,7 @@ type Closing = () => Promise<unknown>;
 interface Parts extends Wiring {
   readonly sandbox: Sandbox;
   readonly server: RunningServer;
-  readonly mail: LiveMail;
+  readonly mail: MailProcess;
   readonly onlooker: Onlooker | undefined;
   readonly failed: Promise<Error>;
   readonly stopWatching: () => void;
@@ -116,7 +116,7 @@ const performsWork = ({ recording }: ServiceOptions): boolean => recording?.perf
 
 /** The reader of mail is opened last, and asked by parts that are there before it. */
 interface Reading {
-  mail?: LiveMail;
+  mail?: MailProcess;
 }
 
 type Evaluating = Pick<Parts, 'health' | 'sandbox' | 'live'>;
@@ -147,15 +147,10 @@ async function openPerforming(
   if (metrics !== undefined) opened.push(metrics.stop);
   const gateway = openGateway(options, { live, storage, health, metrics });
   opened.push(() => gateway.stop(0));
-  storage.onOutsideChange(() => lookAtStore(gateway, reading));
+  // The command line has changed what is stored.
+  storage.onOutsideChange(() => gateway.notifyOutside());
   if (performsWork(options)) await gateway.start();
   return { live, storage, gateway, health, metrics };
-}
-
-/** The command line has changed what is stored. */
-function lookAtStore(gateway: Gateway, { mail }: Reading): void {
-  gateway.notifyOutside();
-  mail?.lookAtStore();
 }
 
 /** What takes requests and mail. */
@@ -267,17 +262,18 @@ function notShared(role: ServiceRole): Error {
 function followReloads(
   options: ServiceOptions,
   { live, storage, gateway, server, health, looking }: Served,
-): LiveMail {
+): MailProcess {
   const { log, role, readMail: isWanted = false } = options;
-  const mail = new LiveMail({
+  const mail = new MailProcess({
     store: storage,
     endpoint: ownEndpoint((hook) => server.deliver(hook)),
     log,
     health,
   });
   const apply = (): void => {
+    const block = live.generation.config.settings.hooks.mail;
     // A worker takes no hooks, and so no mail.
-    if (isWanted && role !== 'worker') mail.apply(live.generation.config.settings.hooks.mail);
+    mail.read(isWanted && role !== 'worker' && block?.run === true ? block : undefined);
   };
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);

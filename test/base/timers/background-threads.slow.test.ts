@@ -41,27 +41,3 @@ test.skipIf(process.platform !== 'linux')(
     expect(of('copier')).toEqual(new Set([behind]));
   },
 );
-
-const WHOLE = `
-import { readdirSync } from 'node:fs';
-import { getPriority } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import { putThisProcessBehind } from ${JSON.stringify(TIMERS)};
-putThisProcessBehind();
-const program = "process.getBuiltinModule('node:worker_threads').parentPort.postMessage(''); setTimeout(() => {}, 5000);";
-new Worker(program, { eval: true }).once('message', () => {
-  console.log(JSON.stringify(readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)))));
-  process.exit();
-});
-`;
-
-test.skipIf(process.platform !== 'linux')(
-  'a process that nobody waits for goes well behind, with the threads that it starts',
-  { timeout: 20_000 },
-  async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', WHOLE]);
-    expect(new Set(JSON.parse(stdout) as readonly number[])).toEqual(
-      new Set([Math.min(getPriority() + 10, 19)]),
-    );
-  },
-);

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../../src/base/errors.ts';
 import { endpointAnswer, httpEndpoint, judge } from '../../../src/service/mail/hook-endpoint.ts';
 import { filterReason } from '../../../src/service/mail/filter.ts';
-import { isGone, newHolder } from '../../../src/service/mail/holder.ts';
+import { isGone, newHolder } from '../../../src/service/mail/leased-mailbox.ts';
 
 describe('the verdict', () => {
   test('every error of a request is judged: for itself, for all mail, or as a failure that may pass', () => {

@@ -1,7 +1,7 @@
 /** The supervisor's side of one worker process: its process, its frames, its queue of jobs, its death. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
+import { processorMsOf, type ProcessState, stateOf } from '../../../base/process-use.ts';
 import { decodeAnswer, encodeDrop, encodeLoad, FrameReader, STATUS, type Answer } from '../frames.ts';
 import type { Job, PooledModule } from './job.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
@@ -116,26 +116,12 @@ export class Worker {
 
   /** Milliseconds of the processor that it has had; undefined where the platform does not tell. */
   cpuMs(): number | undefined {
-    try {
-      const stat = readFileSync(`/proc/${this.#process.pid}/stat`, 'latin1');
-      // Behind the name, which may hold anything: utime and stime, in hundredths of a second.
-      const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
-      return user === undefined || system === undefined ? undefined : (user + system) * 10;
-    } catch {
-      return undefined;
-    }
+    return processorMsOf(this.#process.pid);
   }
 
   /** What the system says of the process; undefined where the platform does not tell. */
-  look(): { readonly rssBytes: number; readonly isSuspended: boolean } | undefined {
-    try {
-      const status = readFileSync(`/proc/${this.#process.pid}/status`, 'latin1');
-      const kilobytes = /VmRSS:\s+(\d+)/.exec(status)?.[1];
-      if (kilobytes === undefined) return undefined;
-      return { rssBytes: Number(kilobytes) * 1024, isSuspended: /^State:\s+[Tt]/m.test(status) };
-    } catch {
-      return undefined;
-    }
+  look(): ProcessState | undefined {
+    return stateOf(this.#process.pid);
   }
 
   /** Frames of one turn leave in one write. */
