@@ -139,9 +139,9 @@ async function textsOf(email: Email): Promise<Pick<ReadMail, 'text' | 'html'>> {
   if (text !== undefined || html !== undefined || lone === undefined || more.length > 0)
     return { text, html };
   const { content, mimeType } = lone;
-  const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(new Uint8Array(content));
+  const bytes = bytesOf(content);
   if (mimeType === 'text/calendar') return { text: bytes.toString('utf8'), html };
-  const inner = mimeType === 'message/rfc822' ? await parse(withinParts(bytes)) : undefined;
+  const inner = mimeType === 'message/rfc822' ? await parse(soleType(withinParts(bytes))) : undefined;
   return { text: inner?.text, html: inner?.html };
 }
 
@@ -176,11 +176,15 @@ function withinParts(source: Buffer): Buffer {
   return source.subarray(0, at + 1);
 }
 
-async function parse(source: Buffer): Promise<Email | undefined> {
+/** Messages that are read within one another. */
+const MAX_MESSAGES_DEEP = 10;
+
+async function parse(source: Buffer, depth = 0): Promise<Email | undefined> {
   const { default: PostalMime } = await import('postal-mime');
   const options = {
     maxNestingDepth: MAX_NESTING,
     maxHeadersSize: MAX_HEADER_BYTES,
+    maxRfc822NestingDepth: MAX_MESSAGES_DEEP - depth,
     rfc822Attachments: true,
   };
   class Reader extends (PostalMime as unknown as ParserClass) {
@@ -188,12 +192,33 @@ async function parse(source: Buffer): Promise<Email | undefined> {
       decodePart(part);
       return super.collectNode(part, ...rest);
     }
+
+    /** A message that stands within the text; the parser's own way knows fewer charsets. */
+    override async collectSubMessage(part: ParsedPart): Promise<void> {
+      const bytes = soleType(withinParts(bytesOf(part.content ?? '')));
+      const inner = await parse(bytes, depth + 1);
+      this.addTextEntry(part, 'plain', { type: 'text', value: await forwarded(bytes, inner) });
+      this.attachments.push(...(inner?.attachments ?? []));
+    }
   }
   try {
     return await new Reader(options).parse(source);
   } catch {
     return undefined;
   }
+}
+
+function bytesOf(content: ArrayBuffer | Uint8Array | string): Buffer {
+  return typeof content === 'string' ? Buffer.from(content) : Buffer.from(new Uint8Array(content));
+}
+
+/** As people see a message that is sent on. */
+async function forwarded(source: Buffer, inner: Email | undefined): Promise<string> {
+  const { decodeWords } = await import('postal-mime');
+  const { from, date, subject } = readHeader(headerFields(source), decodeWords);
+  const line = '-'.repeat(28);
+  const header = `From: ${from}\nSubject: ${subject}${date === undefined ? '' : `\nDate: ${date}`}`;
+  return `\n${line}\n${header}\n${line}\n\n${await bodyText({ text: inner?.text, html: inner?.html })}\n`;
 }
 
 /** A part whose bytes are unpacked and whose text is not yet decoded. */
@@ -205,10 +230,17 @@ interface ParsedPart {
   readonly contentDisposition: { readonly parsed: { readonly value: string } };
 }
 
-/** With the step of the parser that sees each part before its text is decoded, which has no option for it. */
+/** With the steps of the parser that see each part before its text is decoded, which has no option for it. */
 type ParserClass = new (options: PostalMimeOptions) => {
+  readonly attachments: Email['attachments'];
   parse(source: Buffer): Promise<Email>;
   collectNode(part: ParsedPart, ...rest: readonly unknown[]): Promise<void>;
+  collectSubMessage(part: ParsedPart): Promise<void>;
+  addTextEntry(
+    part: ParsedPart,
+    type: 'plain',
+    entry: { readonly type: 'text'; readonly value: string },
+  ): void;
 };
 
 /** Gives a text in UTF-8 to the parser where it would not find the charset. */
@@ -228,7 +260,7 @@ function attachmentOf(part: Email['attachments'][number]): MailAttachment {
 }
 
 /** The text part where there is one that says something, else the text of the HTML part. */
-async function bodyText({ text, html }: ReadMail): Promise<string> {
+async function bodyText({ text, html }: Pick<ReadMail, 'text' | 'html'>): Promise<string> {
   if (text !== undefined && text.trim() !== '') return clean(text);
   if (html === undefined || html.trim() === '') return '';
   try {

@@ -33,6 +33,35 @@ test.each([
   expect(message.attachments).toHaveLength(1);
 });
 
+test.each([
+  ['that names none', 'Content-Type: text/plain', 'Gr\u00fc\u00dfe'],
+  ['that no browser knows', 'Content-Type: text/plain; charset=cp850', 'Gr\u0081\u00e1e'],
+  ['of HTML', 'Content-Type: text/html; charset=iso-8859-1', '<p>Gr\u00fc\u00dfe</p>'],
+  [
+    'with two types',
+    'Content-Type: multipart/mixed; boundary=no\nContent-Type: text/plain',
+    'Gr\u00fc\u00dfe',
+  ],
+])('a message within the text is read as a forwarded one, in a charset %s', async (_, type, text) => {
+  const inner = `From: =?utf-8?Q?B=C3=B6b?= <b@example.com>\nSubject: =?utf-8?Q?=C3=9Cber?=\n${type}\n\n${text}\n`;
+  const part = `Content-Type: message/rfc822\nContent-Disposition: inline\n\n${inner}`;
+  const plain = (words: string) => `Content-Type: text/plain\n\n${words}\n`;
+  const { body, attachments } = await read(
+    Buffer.from(
+      `From: a@example.com\nContent-Type: multipart/mixed; boundary=b\n\n--b\n${plain('before')}--b\n${part}--b\n${plain('after')}--b--\n`,
+      'latin1',
+    ),
+  );
+  expect(body.split(/\n+/).filter((line) => /\w/.test(line))).toEqual([
+    'before',
+    'From: Böb <b@example.com>',
+    'Subject: Über',
+    'Grüße',
+    'after',
+  ]);
+  expect(attachments).toEqual([]);
+});
+
 const bytesOf = (type: string, body: string): Buffer =>
   Buffer.from(`From: a@example.com\r\nMIME-Version: 1.0\r\n${type}\r\n${body}`, 'latin1');
 const ofText = (charset: string): string =>
