@@ -21,7 +21,7 @@ const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?:
   gmail: { file: 'mail.yaml', alias: 'gmail' },
 };
 
-/** The package's own folder of presets: the same way up from `src/engine/mapping` and from `dist/mapping`. */
+/** The package's own folder of presets: the same way up from `src/engine/mapping` and from `dist/engine/mapping`. */
 const PRESETS_DIR = fileURLToPath(new URL('../../../mappings/presets/', import.meta.url));
 
 /** Where mappings come from, in first-match order: the configuration, the directory's files by name, presets. */

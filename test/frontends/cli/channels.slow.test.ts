@@ -141,7 +141,7 @@ export const note = () => appendFileSync(new URL('ran', import.meta.url), 'x');
     'note.mjs': NOTES,
     'pager.mjs': `import { note } from './note.mjs';\nnote();\n${plugin('pager', '')}`,
     'node_modules/paging/package.json': '{"name": "paging", "exports": {"import": "./paging.mjs"}}',
-    'node_modules/paging/paging.mjs': `import { note } from '../../../note.mjs';\nnote();\n${plugin('paging', '')}`,
+    'node_modules/paging/paging.mjs': `import { note } from '../../note.mjs';\nnote();\n${plugin('paging', '')}`,
   };
   const COMMANDS = [
     ['check'],
