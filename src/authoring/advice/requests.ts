@@ -37,4 +37,4 @@ export { pathsIn } from './requests/missing-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut, spanOf } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';
-export { EVENT_ID, kindHeaders } from './vocabulary/events.ts';
+export { kindHeaders } from './vocabulary/events.ts';

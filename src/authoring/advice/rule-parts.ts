@@ -59,9 +59,6 @@ export function severalRule(operator: string, variable: unknown, values: unknown
     : writing(rule, 'for one of several values write');
 }
 
-/** An order as it reads from its other side. */
-export const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
-
 /** What to do in place of a condition that compares a secret. */
 export const SECRET_HINT =
   'let verify compare it, and no condition: scheme header with the header that carries it, or scheme token for Authorization: Bearer';

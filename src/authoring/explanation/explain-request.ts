@@ -148,6 +148,7 @@ export interface ExplanationJson extends EvaluationJson {
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
+  const parts = [...advice.parts].flatMap(([at, said]) => said.map((each) => ({ at, ...each })));
   return {
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
@@ -161,9 +162,11 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
         missing,
         found: printSentence(text),
       })),
-      elsewhere: [...advice.foundAt].map(([wanted, { at, text }]) => ({ wanted, at, text })),
-      leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
-        texts.map((text) => ({ at: formatPlace(at), text: printSentence(text) })),
+      elsewhere: parts.flatMap(({ found }) =>
+        found === undefined ? [] : [{ wanted: found.wanted, at: found.at, text: found.text }],
+      ),
+      leaves: parts.flatMap(({ code, at, text }) =>
+        code === 'leaf_advice' ? [{ at: formatPlace(at), text: printSentence(text) }] : [],
       ),
       notes: (advice.notes ?? []).map(({ text }) => printSentence(text)),
       alsoMatched: advice.alsoMatched,

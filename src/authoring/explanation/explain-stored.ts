@@ -11,7 +11,7 @@ import {
   settingNote,
 } from '../advice/requests.ts';
 import type { HookRequest } from '../../base/request.ts';
-import type { DecisionRecord, KeptRequest, Storage } from '../../engine/storage/storage.ts';
+import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import {
   explainRequest,
   explainWritten,
@@ -19,15 +19,12 @@ import {
   type RequestExplanation,
 } from './explain-request.ts';
 import { withUnsigned } from './unsigned-fields.ts';
-import { keyNotes, type Judged } from './key-notes.ts';
 import { settingNotes, type Happened } from './setting-notes.ts';
-import { isBeforeMappings, repeatedOf, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
+import { isBeforeMappings, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
 
 /** What explains a stored request. */
 export interface StoredSources {
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
-  /** Requests that were kept beside it, the newest first. */
-  readonly others: readonly KeptRequest[];
   /** Absent where the files have errors now. */
   readonly explainer?: Explainer | undefined;
   /** The mappings and transforms that judged it, where they are no longer those of now and were kept. */
@@ -59,7 +56,7 @@ export interface StoredExplanation {
 /** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
 export async function explainStored(
   stored: StoredRequest,
-  { keepRequests, others, explainer: now, before, isHidden, settings: given }: StoredSources,
+  { keepRequests, explainer: now, before, isHidden, settings: given }: StoredSources,
 ): Promise<StoredExplanation> {
   const { decision, kept } = stored;
   const read = kept === undefined ? undefined : readKeptRequest(kept);
@@ -75,13 +72,8 @@ export async function explainStored(
   const explained = await explainBy(explainer);
   const today = before === undefined ? explained : await explainBy(now);
   const happened = given ?? explainer?.generation;
-  const ruled =
+  const settings =
     happened === undefined ? [] : settingNotes({ config: happened.config, table: happened.table, stored });
-  const beside =
-    request === undefined || explained === undefined || explainer === undefined
-      ? []
-      : await compared({ request, evaluation: explained.evaluation }, { stored, others, explainer });
-  const settings = [...ruled, ...beside];
   return {
     stored,
     request,
@@ -124,58 +116,11 @@ function withoutTold(explained: RequestExplanation, told: readonly SettingText[]
   return { ...explained, advice };
 }
 
-/** Kept requests that are looked through for one that should have met this one, or should not. */
-const MAX_KEPT_LOOKED_AT = 20;
-
-/** Other requests that were kept, the newest first. */
-export async function findOthers(
-  storage: Pick<Storage, 'listKeptRequests'>,
-  stored: StoredRequest,
-): Promise<readonly KeptRequest[]> {
-  const { kept, decision } = stored;
-  // A repeat that was recognised before it was judged is not kept, and the first one may be.
-  if (kept === undefined && repeatedOf(decision?.requestId, stored) === undefined) return [];
-  const all = await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
-  return all.filter(({ requestId }) => requestId !== kept?.requestId);
-}
-
 /** Of a name that no mapping takes only the name is kept, and it says all. */
 function nameOnly(decision: DecisionRecord | undefined): HookRequest | undefined {
   return decision?.code === 'no_mapping_matched' && isBeforeMappings(decision)
     ? createHookRequest({ path: decision.path, payload: {}, receivedAt: 0 })
     : undefined;
-}
-
-interface Beside {
-  readonly stored: StoredRequest;
-  readonly others: readonly KeptRequest[];
-  readonly explainer: Explainer;
-}
-
-/** Requests of the same name that are judged beside it: bodies may be large. */
-const MAX_JUDGED = 8;
-
-/** Keys that are another for this request than for one before it, the nearest that tells something. */
-async function compared(
-  now: Judged,
-  { stored, others, explainer: { generation } }: Beside,
-): Promise<readonly SettingText[]> {
-  if (now.evaluation.outcome.kind !== 'accepted') return [];
-  let count = 0;
-  for (const kept of others) {
-    const { request, judged: was, unread, results } = readKeptRequest(kept);
-    // Who changes a file sends the same again to see what it does.
-    const isTried = was !== undefined && was.generation !== stored.decision?.generation;
-    const isBefore = request.receivedAt <= now.request.receivedAt;
-    if (request.path !== now.request.path || unread !== undefined || isTried || !isBefore) continue;
-    if (count === MAX_JUDGED) break;
-    count += 1;
-    // The nearest first; most have none before them.
-    // oxlint-disable-next-line no-await-in-loop
-    const notes = keyNotes(now, { request, evaluation: await generation.evaluate(request, 'full', results) });
-    if (notes.length > 0) return notes;
-  }
-  return [];
 }
 
 /** The hints of its settings, and of the request itself where it was taken; the surest first. */

@@ -13,13 +13,7 @@ export {
 } from './explain-request.ts';
 export { type Brief, briefOf, notesBrief } from './brief.ts';
 export { decisionLine, reasonNotes } from './decision-reasons.ts';
-export {
-  explainStored,
-  findOthers,
-  type StoredExplanation,
-  type StoredSources,
-  allHints,
-} from './explain-stored.ts';
+export { explainStored, type StoredExplanation, type StoredSources, allHints } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './format-evaluation.ts';
 export { barredTexts, indent, wrap } from './format-lines.ts';

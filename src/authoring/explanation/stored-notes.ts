@@ -102,7 +102,7 @@ function repeatNotes(
 }
 
 /** Of a request all of whose work another one had made: what that is, and who made it. */
-export function repeatedOf(
+function repeatedOf(
   requestId: string | undefined,
   { runs, events }: StoredFacts['work'],
 ): { readonly what: string; readonly requestId: string } | undefined {

@@ -2,7 +2,7 @@
  * What shows only beside other requests, or when a run has ended, for the log of `sluice dev`: the hints of `explain` for
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
-import { allHints, explainStored, findOthers, isOfRun } from '../../authoring/explanation/explanation.ts';
+import { allHints, explainStored, isOfRun } from '../../authoring/explanation/explanation.ts';
 import type { EvaluationNote } from '../../authoring/advice/requests.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
 import { hasFailed } from '../../service/operations/operations.ts';
@@ -71,7 +71,6 @@ export class DevHints {
     const generation = live();
     const told = await explainStored(stored, {
       keepRequests: generation.config.settings.storage.keepRequests,
-      others: await findOthers(storage, stored),
       explainer: { generation, findings: [] },
     });
     const again = told.notes.filter(({ code }) => code === 'new_event');

@@ -11,7 +11,6 @@ import {
   explainWritten,
   explainStored,
   explanationToJson,
-  findOthers,
   formatEvaluation,
   headOf,
   isNameUnknown,
@@ -34,7 +33,6 @@ import {
   type DecisionRecord,
   openStorage,
   type KeptGeneration,
-  type KeptRequest,
   type Storage,
 } from '../../engine/storage/storage.ts';
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
@@ -83,7 +81,6 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
     const explainer = await bench.openQuietly();
     const explained = await explainStored(found.stored, {
       keepRequests: config.settings.storage.keepRequests,
-      others: found.others,
       explainer,
       before: await old.open(cli, found, { config, now: explainer?.generation }),
     });
@@ -225,11 +222,10 @@ function nothingKept(id: string): CliError {
   );
 }
 
-/** What the store knows, with requests that were kept beside it. */
+/** What the store knows, and the files that judged it. */
 interface FoundRequest {
   readonly stored: StoredRequest;
   readonly waits: Waits;
-  readonly others: readonly KeptRequest[];
   /** The files that judged it. */
   readonly generation: KeptGeneration | undefined;
 }
@@ -239,10 +235,9 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
   try {
     const stored = await findWritten(storage, id);
     if (stored === undefined) return undefined;
-    const others = await findOthers(storage, stored);
     const judgedBy = stored.decision?.generation;
     const generation = judgedBy === undefined ? undefined : await storage.findGeneration(judgedBy);
-    return { stored, waits: await findWaits(storage, settings.gateway), others, generation };
+    return { stored, waits: await findWaits(storage, settings.gateway), generation };
   } finally {
     await storage.close();
   }

@@ -32,12 +32,7 @@ import type {
   RequestPage,
   SaveAnswer,
 } from './protocol.ts';
-import {
-  explainStored,
-  findOthers,
-  type StoredJson,
-  storedToJson,
-} from '../../authoring/explanation/explanation.ts';
+import { explainStored, type StoredJson, storedToJson } from '../../authoring/explanation/explanation.ts';
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
 
 /** What a route works with. */
@@ -264,7 +259,6 @@ async function requestPage(
   const { generation, findings } = await judge.base();
   const told = await explainStored(stored, {
     keepRequests: live().config.settings.storage.keepRequests,
-    others: withText ? await findOthers(storage, stored) : [],
     explainer: generation && { generation, findings },
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     isHidden: !withText && content !== undefined,

@@ -322,19 +322,11 @@ describe('what rendered empty', () => {
   };
 
   test.each([
-    [
-      'body',
-      '{{data.who}} {{date data.at "yyyy"}}',
-      'forEach: payload, and {{item.data.who}}, {{date item.data.at "yyyy"}};',
-    ],
-    ['body', '{{item.data.who}} {{payload.id}}', 'forEach: payload, and {{item.data.who}}, {{item.id}};'],
-    ['alerts', '{{labels.name}} {{state}}', 'forEach: alerts, and {{item.labels.name}}, {{item.state}};'],
-    [
-      'alerts',
-      '{{alert.labels.name}} {{alerts.state}}',
-      '{{#each alerts}}{{labels.name}} {{state}} {{/each}}',
-    ],
-    ['order', '{{sku}} {{quantity}}', 'forEach: order.lines, and {{item.sku}}, {{item.quantity}};'],
+    ['body', '{{data.who}} {{date data.at "yyyy"}}', 'forEach: payload'],
+    ['body', '{{item.data.who}} {{payload.id}}', 'forEach: payload'],
+    ['alerts', '{{labels.name}} {{state}}', 'forEach: alerts'],
+    ['alerts', '{{alert.labels.name}} {{alerts.state}}', '{{#each alerts}}'],
+    ['order', '{{sku}} {{quantity}}', 'forEach: order.lines'],
   ] as const)('of %s, names of elements in %s get one note with each', (body, template, wanted) => {
     const table = `- {match: {path: a}, messageTemplate: 'x ${template}'}`;
     const { advice, told } = adviseOn(table, LISTS[body]);
@@ -476,13 +468,13 @@ describe('what rendered empty', () => {
 
   test('of a request that is not kept, fields are told only in words of the mapping files', () => {
     const mapping =
-      '- {match: {path: a}, sessionKey: "l:{{issue.identifier}}", id: l, messageTemplate: "x {{data.identifier}} {{user.mail}}"}';
+      '- {match: {path: a}, sessionKey: "l:{{data.issue.identifier}}", id: l, messageTemplate: "x {{data.identifier}} {{user.mail}}"}';
     const { told, advice } = adviseOn(mapping, {
       data: { identifier: 'E-1' },
       secretive: { user: { mail: 'm' } },
     });
     expect(printed(advice.suggestions.get('user.mail')?.text)).toBe('secretive.user.mail');
-    expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': ['data.identifier'] });
+    expect(Object.fromEntries(told.instead)).toEqual({ 'data.issue.identifier': ['data.identifier'] });
   });
 
   test.each([

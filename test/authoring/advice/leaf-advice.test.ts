@@ -18,7 +18,9 @@ function explain(when: unknown, payload: JsonValue, headers: Record<string, stri
     matched: evaluation.mapping !== undefined,
     advice,
     text,
-    sure: [...advice.leaves.values()].flat().map((each) => printSentence(each)),
+    sure: [...advice.parts.values()]
+      .flat()
+      .flatMap(({ code, text }) => (code === 'leaf_advice' ? [printSentence(text)] : [])),
   };
 }
 
@@ -35,11 +37,6 @@ const LABELS = {
 
 describe('a comparison of values whose kinds do not fit says so, with the rule to write', () => {
   test.each<[unknown, JsonValue, string | RegExp]>([
-    [
-      { '==': ['{{event}}', 'paid'] },
-      { event: 'paid' },
-      /"\{\{event\}\}" is a text here.*write \{"==": \[\{"var": "payload\.event"\}, "paid"\]\}$/,
-    ],
     [
       { '<': [v('t'), '15'] },
       { t: '9.4' },
@@ -82,14 +79,13 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       { tags: ['vip', 'eu'] },
       /and none has name: that is a list of texts$/,
     ],
-    [{ '>': [v('items'), 3] }, { items: [1, 2, 3, 4] }, /write \{">":\[\{"var":"items\.length"\},3\]\}$/],
     [
       { in: ['billing', v('labels')] },
       LABELS,
       /labels is a list of objects.*write \{"some":\[\{"var":"labels"\},\{"===":\[\{"var":"title"\},"billing"\]\}\]\}$/,
     ],
     [{ in: ['customer', v('labels')] }, LABELS, 'title of one of them is "Customer"'],
-    [{ in: ['x', v('labels')] }, LABELS, 'with one of the fields that its elements have (id, title)'],
+    [{ in: ['x', v('labels')] }, LABELS, 'ask one of the fields of its elements with "some"'],
     [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }, 'write {"in":["vip",{"var":"tags"}]}'],
     [
       { '===': [v('order.status'), 'paid'] },
@@ -161,8 +157,6 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       [{ '<': [v('t'), '15'] }, { t: '9.4' }],
       [{ in: ['billing', v('labels')] }, LABELS],
       [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }],
-      [{ '!==': [v('data.assignee.name'), 'Agent'] }, { data: { id: 1 } }],
-      [{ '!': { in: ['bot', v('labels')] } }, { id: 1 }],
     ] as const) {
       const [sure = ''] = explain(when, payload).sure.slice(-1);
       const rule = /(\{.*\})$/.exec(sure)?.[1] ?? 'null';
@@ -175,23 +169,6 @@ describe('inside a rule over a list', () => {
   const payload = { line_items: [{ sku: 'A', price: { eur: 3 } }], tags: ['a'], customer: { id: 7 } };
   test.each<[unknown, string | undefined]>([
     [
-      { some: [v('line_items'), { '===': [v('line_items.sku'), 'B'] }] },
-      'var reads the element of line_items: write {"some":[{"var":"line_items"},{"===":[{"var":"sku"},"B"]}]}',
-    ],
-    [
-      {
-        all: [
-          v('line_items'),
-          { and: [{ '>': [v('item.price.eur'), 5] }, { '===': [v('item.skuu'), 'A'] }] },
-        ],
-      },
-      'write {"all":[{"var":"line_items"},{"and":[{">":[{"var":"price.eur"},5]},{"===":[{"var":"sku"},"A"]}]}]}',
-    ],
-    [
-      { some: [v('line_items'), { '===': [v('skuu'), 'A'] }] },
-      'write {"some":[{"var":"line_items"},{"===":[{"var":"sku"},"A"]}]}',
-    ],
-    [
       { some: [v('line_items'), { '===': [v('owner'), v('customer.id')] }] },
       'none has owner: its elements have sku, price',
     ],
@@ -199,10 +176,7 @@ describe('inside a rule over a list', () => {
       { some: [v('line_items'), { '===': [v('sku'), v('customer.id')] }] },
       'customer.id of the whole body cannot be read there',
     ],
-    [
-      { some: [v('tags'), { '===': [v('tag'), 'a'] }] },
-      'that is a list of texts: write {"some":[{"var":"tags"},{"===":[{"var":""},"a"]}]}',
-    ],
+    [{ some: [v('tags'), { '===': [v('tag'), 'a'] }] }, 'and none has tag: that is a list of texts'],
     [
       { some: [v('customer'), { '===': [v('id'), 7] }] },
       '"some" goes through a list, and customer is an object',
@@ -213,31 +187,6 @@ describe('inside a rule over a list', () => {
 });
 
 describe('a missing variable', () => {
-  test('gets a default where a rule says what it must not be, and no other thing of the same name', () => {
-    const { sure, text } = explain(
-      { '!==': [v('data.assignee.name'), 'Agent'] },
-      { actor: { name: 'Noor' }, data: { id: 1 } },
-    );
-    expect(sure).toEqual([
-      expect.stringContaining('give it a default, {"!==":[{"var":["data.assignee.name",""]},"Agent"]}'),
-    ]);
-    expect(text.slice(0, text.indexOf('fields of the request'))).not.toContain('actor.name');
-  });
-
-  test('a name that is spelt nearly so stands before the default', () => {
-    const { sure } = explain({ '!==': [v('acton'), 'closed'] }, { action: 'opened' });
-    expect(sure).toEqual([
-      'the request has action ("opened"): read that',
-      expect.stringContaining('["acton",""]'),
-    ]);
-  });
-
-  test.each<[unknown, JsonValue, string]>([
-    [{ '===': [v('draft'), false] }, { id: 1 }, '{"===":[{"var":["draft",false]},false]}'],
-  ])('%j of %j', (when, payload, text) => {
-    expect(explain(when, payload).sure).toEqual([expect.stringContaining(text)]);
-  });
-
   test.each<[unknown, string]>([
     [
       { '===': [v('pr.labels.name'), 'bug'] },

@@ -1,9 +1,7 @@
 /*
- * One body, walked once: its fields by their names, from which is told which path was meant by one that finds nothing, in
- * which list a name stands, and where a text is. Paths that end in a path's last name, or in one that is written alike, are
- * compared with it step by step: what each step costs is set so that what people get wrong most often costs least (another
- * spelling, a wrapper too many or too few, a position in a list), one step too many or too few costs less than another step
- * in its place, and different names in all places are no suggestion.
+ * One body, walked once: its fields by their paths, from which is told which path was meant by one that finds nothing. Two
+ * paths are near where they are the same but for one place: steps that were left out or added there, one step that is written
+ * otherwise, or a position in a list. What differs in two places is another thing.
  */
 import { didYouMean } from '../../../base/document/document.ts';
 import { spelling } from '../../../base/document/facts.ts';
@@ -16,19 +14,13 @@ export interface KnownPath {
   readonly value: JsonValue;
 }
 
-/** A path that may have been meant. */
-export interface PathCandidate extends KnownPath {
-  /** How far it is from the path that was written. */
-  readonly cost: number;
-}
-
 /** A body, which is walked at the first question. */
 export interface BodyIndex {
   readonly body: JsonValue;
   /** Fields that have a value, the nearest to the root first; of the elements of a list each with the first that has it. */
   readonly fields: () => readonly KnownPath[];
-  /** What was meant by the steps of a path: the best candidate, or two that are as good; none where more are. */
-  readonly find: (keys: readonly string[]) => readonly PathCandidate[];
+  /** What was meant by the steps of a path: the nearest, or two that are as near; none where more are. */
+  readonly find: (keys: readonly string[]) => readonly KnownPath[];
 }
 
 /** Fields of a body that are looked at. */
@@ -36,57 +28,19 @@ const MAX_LOOKED_AT = 3_000;
 const MAX_LEVELS = 9;
 /** Elements of one list, the first of which stands for those that have the same fields. */
 const MAX_ELEMENTS = 20;
-/** Last names that are compared letter by letter. */
-const MAX_ALIKE = 500;
 /** Steps of a path that is compared. */
 const MAX_STEPS = 12;
-
-/** Names that hold a whole event, here and in other tools: they are added and left out most often. */
-const WRAPPERS = new Set(
-  'data payload body event object resource json $json item items record request req input message msg params attributes fields content result webhook trigger hook entity details detail properties new current after'.split(
-    ' ',
-  ),
-);
-
-const COSTS = {
-  spelt: 0.25,
-  alike: 1,
-  wrapper: 1,
-  wrappers: 1.25,
-  oneWrapper: 2.5,
-  index: 0.6,
-  step: 2,
-  other: 3,
-} as const;
-const MAX_COST = 4;
-/** Of one whose last name is only written alike. */
-const MAX_COST_ALIKE = 2;
+/** More that are as near say nothing. */
+const MAX_AS_NEAR = 2;
 
 export function createBodyIndex(body: JsonValue): BodyIndex {
   let known: readonly KnownPath[] | undefined;
-  let names: Names | undefined;
   const fields = (): readonly KnownPath[] => (known ??= [...pathsOf(body)]);
   return {
     body,
     fields,
-    find: (keys) => {
-      if (keys.length === 0 || keys.length > MAX_STEPS || isThere(body, keys)) return [];
-      names ??= namesOf(fields());
-      return best(keys, candidatesFor(keys, names));
-    },
-  };
-}
-
-/** By the last name of each path, and by all of its names as one word. */
-interface Names {
-  readonly byLast: ReadonlyMap<string, readonly KnownPath[]>;
-  readonly byWord: ReadonlyMap<string, readonly KnownPath[]>;
-}
-
-function namesOf(fields: readonly KnownPath[]): Names {
-  return {
-    byLast: Map.groupBy(fields, ({ keys }) => spelling(keys.at(-1) ?? '')),
-    byWord: Map.groupBy(fields, ({ keys }) => spelling(keys.filter((key) => !isIndex(key)).join(''))),
+    find: (keys) =>
+      keys.length === 0 || keys.length > MAX_STEPS || isThere(body, keys) ? [] : nearest(keys, fields()),
   };
 }
 
@@ -99,15 +53,6 @@ export const bodyPath = (keys: readonly string[], isRooted = false): string =>
 
 /** Fields that no list is on the way to: what a path names without a position. */
 export const outsideLists = ({ keys }: KnownPath): boolean => !keys.some(isIndex);
-
-/** Lists of objects, but for those within other lists. */
-export function listsIn(index: BodyIndex): readonly (KnownPath & { readonly value: readonly JsonValue[] })[] {
-  return index.fields().flatMap((field) => {
-    const { keys, value } = field;
-    const isList = Array.isArray(value) && value.some(isJsonObject) && outsideLists(field);
-    return isList ? [{ keys, value: value as readonly JsonValue[] }] : [];
-  });
-}
 
 /** Paths of a body that have a value, the nearest to the root first. */
 function* pathsOf(body: JsonValue): Generator<KnownPath> {
@@ -154,77 +99,69 @@ function isThere(body: JsonValue, keys: readonly string[]): boolean {
   return true;
 }
 
-function candidatesFor(keys: readonly string[], { byLast, byWord }: Names): readonly PathCandidate[] {
-  const last = keys.at(-1) ?? '';
-  const same = (byLast.get(spelling(last)) ?? []).flatMap((known) => candidate(keys, known, MAX_COST) ?? []);
+/** The nearest; of those as near the ones with the longest common beginning, then those that can be printed. */
+function nearest(keys: readonly string[], fields: readonly KnownPath[]): readonly KnownPath[] {
+  const ranked = fields.flatMap((field) => {
+    const far = distance(keys, field.keys);
+    const common = commonSteps(keys, field.keys, (a, b) => a === b);
+    const rank = far * 1_000 - common * 10 + (typeof field.value === 'object' ? 5 : 0);
+    return far <= MAX_DISTANCE ? [{ field, rank }] : [];
+  });
+  const least = Math.min(...ranked.map(({ rank }) => rank));
+  const found = ranked.filter(({ rank }) => rank - least < 1).map(({ field }) => field);
+  return found.length > MAX_AS_NEAR ? [] : found;
+}
+
+/** Another spelling, a position, a step that is written otherwise, steps too many or too few. */
+const DISTANCES = { spelling: 0.25, position: 0.5, step: 1, further: 0.5 } as const;
+/** Three steps at one place. */
+const MAX_DISTANCE = 2;
+
+/** How far two paths are from each other; Infinity where they differ in more than one place. */
+function distance(keys: readonly string[], found: readonly string[]): number {
+  const start = commonSteps(keys, found);
+  const [left, right] = [keys.slice(start), found.slice(start)];
+  const end = commonSteps(left.toReversed(), right.toReversed());
+  const [written, there] = [left, right].map((steps) => steps.slice(0, steps.length - end)) as [
+    string[],
+    string[],
+  ];
+  const isSpelt = keys.join('.') === found.join('.') ? 0 : DISTANCES.spelling;
+  const positions = there.some(isIndex) || written.some(isIndex) ? DISTANCES.position : 0;
+  const [names, others] = [written, there].map((steps) => steps.filter((step) => !isIndex(step))) as [
+    string[],
+    string[],
+  ];
   // user_name for user.name
-  const joined = (byWord.get(spelling(keys.join(''))) ?? []).filter(
-    (known) => !same.some((each) => each.keys === known.keys),
-  );
-  if (same.length + joined.length > 0)
-    return [...same, ...joined.map((known) => ({ ...known, cost: COSTS.spelt * 2 }))];
-  return [...byLast.values()]
-    .slice(0, MAX_ALIKE)
-    .filter(([first]) => isAlike(last, first?.keys.at(-1) ?? ''))
-    .flatMap((list) => list.flatMap((known) => candidate(keys, known, MAX_COST_ALIKE) ?? []));
+  if (spelling(names.join('')) === spelling(others.join(''))) return isSpelt + positions;
+  if (names.length === 0 || others.length === 0)
+    return end === 0
+      ? Infinity
+      : DISTANCES.step + positions + DISTANCES.further * (names.length + others.length - 1);
+  // Whatever stands before a list, its elements are what is read.
+  const [name = '', more] = names;
+  const isOne = more === undefined && isAlike(name, others.at(-1) ?? '');
+  return isOne && (others.length === 1 || positions > 0)
+    ? DISTANCES.step + positions + DISTANCES.further * (others.length - 1)
+    : Infinity;
 }
 
-function candidate(keys: readonly string[], known: KnownPath, limit: number): PathCandidate | undefined {
-  const last = stepCost(keys.at(-1) ?? '', known.keys.at(-1) ?? '');
-  const cost = last + alignmentCost(keys.slice(0, -1), known.keys.slice(0, -1));
-  if (cost > limit || isOtherThing(keys, known.keys, cost)) return undefined;
-  return { ...known, cost };
-}
+const isSameStep = (a: string, b: string): boolean => spelling(a) === spelling(b);
 
-/**
- * Another thing beside the one that is not there: issue.creator.name for issue.assignee.name. Only where the whole path
- * begins in another way it is more likely that its beginning is wrong.
- */
-function isOtherThing(keys: readonly string[], found: readonly string[], cost: number): boolean {
-  return cost >= COSTS.other && keys.length > 2 && keys[0] === found[0];
-}
-
-/** What it costs to make one path of the other: steps left out, added, or written in another way. */
-function alignmentCost(keys: readonly string[], found: readonly string[]): number {
-  let row = found.reduce<readonly number[]>(
-    (sums, key) => [...sums, (sums.at(-1) ?? 0) + addedCost(key)],
-    [0],
-  );
-  for (const key of keys) {
-    const left = leftOutCost(key);
-    const next = [(row[0] ?? 0) + left];
-    for (const [at, other] of found.entries())
-      next.push(
-        Math.min(
-          (row[at + 1] ?? 0) + left,
-          (next[at] ?? 0) + addedCost(other),
-          (row[at] ?? 0) + stepCost(key, other),
-        ),
-      );
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
-
-const isWrapper = (key: string): boolean => WRAPPERS.has(key.toLowerCase());
-const leftOutCost = (key: string): number =>
-  isIndex(key) ? COSTS.index : isWrapper(key) ? COSTS.wrapper : COSTS.step;
-const addedCost = leftOutCost;
-
-function stepCost(key: string, other: string): number {
-  if (key === other) return 0;
-  if (isIndex(key) && isIndex(other)) return COSTS.spelt;
-  if (spelling(key) === spelling(other)) return COSTS.spelt;
-  if (isAlike(key, other)) return COSTS.alike;
-  if (isWrapper(key) && isWrapper(other)) return COSTS.wrappers;
-  return isWrapper(key) || isWrapper(other) ? COSTS.oneWrapper : COSTS.other;
+function commonSteps(
+  keys: readonly string[],
+  found: readonly string[],
+  isSame: (a: string, b: string) => boolean = isSameStep,
+): number {
+  const end = keys.findIndex((key, at) => found[at] === undefined || !isSame(key, found[at]));
+  return end === -1 ? keys.length : end;
 }
 
 /** One and many, a letter or two apart, or a name that has the other as one of its words: amount, amount_paid. */
 function isAlike(key: string, other: string): boolean {
   const [a, b] = [spelling(key), spelling(other)];
   if (`${a}s` === b || `${b}s` === a) return true;
-  if (Math.max(a.length, b.length) < 4 || isIndex(a) || isIndex(b)) return false;
+  if (Math.max(a.length, b.length) < 4) return false;
   const isNearLength = Math.abs(a.length - b.length) <= Math.max(1, a.length / 3);
   if (isNearLength && didYouMean(key, [other]) !== undefined) return true;
   return isWordOf(key, other) || isWordOf(other, key);
@@ -239,21 +176,3 @@ const wordsIn = (name: string): readonly string[] =>
     .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
     .toLowerCase()
     .split(/[-_\s]+/);
-
-/** The nearest; of those as near, the ones with the longest common beginning, then those that can be printed. */
-function best(keys: readonly string[], candidates: readonly PathCandidate[]): readonly PathCandidate[] {
-  const rank = ({ keys: found, cost, value }: PathCandidate): number =>
-    cost * 1_000 - commonSteps(keys, found) * 10 + (typeof value === 'object' ? 5 : 0);
-  const ranked = candidates.map((each) => ({ each, rank: rank(each) }));
-  const least = Math.min(...ranked.map((each) => each.rank));
-  const found = ranked.filter((each) => each.rank - least < 1).map(({ each }) => each);
-  return found.length > MAX_AS_GOOD ? [] : found;
-}
-
-/** More that are as good say nothing. */
-const MAX_AS_GOOD = 2;
-
-function commonSteps(keys: readonly string[], found: readonly string[]): number {
-  const end = keys.findIndex((key, at) => key !== found[at]);
-  return end === -1 ? keys.length : end;
-}

@@ -1,56 +1,43 @@
-import { defined, isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
-import type { ConditionTrace } from '../../../engine/mapping/mapping.ts';
-import { namesRead, operationOf } from '../../../engine/mapping/facts.ts';
-
-/** Leaves of one condition that are told of. */
-const MAX_LEAVES = 5;
-
-/** The leaf that failed, or those of the connective that did, as far as they were asked. */
-export function leavesBelow(
-  failed: ConditionTrace,
-  nodes: readonly ConditionTrace[],
-): readonly ConditionTrace[] {
-  if (failed.leaf) return [failed];
-  const from = nodes.findIndex(({ at }) => at === failed.at);
-  const behind = nodes.slice(from + 1);
-  const end = behind.findIndex(({ depth }) => depth <= failed.depth);
-  return (end === -1 ? behind : behind.slice(0, end))
-    .filter(({ leaf, rule }) => leaf && isJsonObject(rule))
-    .slice(0, MAX_LEAVES);
-}
-
-/** The comparisons that made a condition hold, in the order they were asked in; of an `or` the part that held. */
-export function leavesThatHold(nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
-  return leavesThatHoldBelow(0, nodes);
-}
-
-function leavesThatHoldBelow(index: number, nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
-  const node = nodes[index];
-  if (node === undefined || !isJsonObject(node.rule)) return [];
-  if (node.leaf) return [node];
-  const children = childrenOf(index, nodes);
-  const operator = operationOf(node.rule)?.operator;
-  if (operator === 'or') {
-    const first = children.find((child) => nodes[child]?.result === 'true');
-    return first === undefined ? [] : leavesThatHoldBelow(first, nodes);
-  }
-  if (operator !== '!') return children.flatMap((child) => leavesThatHoldBelow(child, nodes));
-  const [inner] = children.flatMap((child) => nodes[child] ?? []);
-  if (inner?.leaf !== true) return leavesBelow(node, nodes);
-  const { found, missing } = inner;
-  return [
-    {
-      ...node,
-      ...defined({ found, missing }),
-    },
-  ];
-}
+/* The one walk over the comparisons of a condition that made its result: every rule on conditions reads it. */
+import { isJsonObject } from '../../../base/json.ts';
+import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
+import { operationOf } from '../../../engine/mapping/facts.ts';
 
 /** A leaf of a condition that had a part in its result. */
 export interface DecidingLeaf {
   readonly node: ConditionTrace;
   /** Whether the negations above it turn its result round: their number is odd. */
   readonly negated: boolean;
+}
+
+/** A comparison that failed. */
+export interface FailedPart extends DecidingLeaf {
+  /** Not what failed first, but another part of the same `and`: it would fail next. */
+  readonly isFurther: boolean;
+}
+
+/** Parts of one condition that are looked at. */
+const MAX_PARTS = 20;
+
+/** The comparisons that a mapping failed by: those of the part that failed, then the others. */
+export function failedParts({ failed, nodes = [], parts = [] }: ConsideredMapping): readonly FailedPart[] {
+  if (failed?.part !== 'when') return [];
+  const own = decidingLeaves(nodes, failed.node);
+  const further = failed.node.leaf
+    ? [...decidingLeaves(nodes), ...parts.map((node) => ({ node, negated: false }))]
+    : [];
+  const seen = new Set(own.map(({ node }) => node.at));
+  const others = further.filter(({ node }) => {
+    const isNew = node.leaf && !seen.has(node.at);
+    seen.add(node.at);
+    return isNew;
+  });
+  return [
+    ...own.map((leaf) => ({ ...leaf, isFurther: false })),
+    ...others.map((leaf) => ({ ...leaf, isFurther: true })),
+  ]
+    .filter(({ node: { result }, negated }) => result !== (negated ? 'false' : 'true'))
+    .slice(0, MAX_PARTS);
 }
 
 /** The leaves that made the result of a node of a condition; of the whole condition where none is named. */
@@ -99,17 +86,4 @@ function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly n
     if (below === depth + 1) children.push(at);
   }
   return children;
-}
-
-/** What the rule of `some` or `none` read of the element that decided it. */
-export function fieldsOfElement({
-  rule,
-  element,
-}: ConditionTrace): readonly { readonly name: string; readonly found: JsonValue }[] {
-  const inner = operationOf(rule)?.operands[1];
-  if (element === undefined || inner === undefined) return [];
-  return [...new Set(namesRead(inner))].slice(0, MAX_LEAVES).flatMap((name) => {
-    const found = name === '' ? undefined : valueAt(element.value, name.split('.'));
-    return found === undefined ? [] : [{ name, found }];
-  });
 }

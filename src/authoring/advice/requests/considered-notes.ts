@@ -1,17 +1,16 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
 import { quoted, say, type Sentence } from '../../../base/finding.ts';
-import { MIRRORED } from '../rule-parts.ts';
 import { moveBefore } from '../file-order.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { spelling } from '../../../base/document/facts.ts';
 import { namesRead, operationOf } from '../../../engine/mapping/facts.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { fieldsOfElement, leavesThatHold, leavesBelow } from './condition-leaves.ts';
+import { decidingLeaves, failedParts, type DecidingLeaf } from './condition-leaves.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { cut, value } from './shown-values.ts';
-import { moreFailing, shownAs, weakerNotes } from './failed-parts.ts';
+import { shownAs } from './part-advice.ts';
 
 /** Misses told of; the others are counted. */
 const MAX_MISSES = 20;
@@ -125,70 +124,51 @@ export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<stri
 /** What made the condition of the mapping taken hold. */
 function takenNotes({ mapping, nodes = [] }: ConsideredMapping): readonly EvaluationNote[] {
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
-  const leaves = leavesThatHold(nodes);
+  const leaves = decidingLeaves(nodes);
   const shown = leaves.length > MAX_TRUE ? leaves.slice(0, MAX_TRUE - 1) : leaves;
   const more = leaves.length - shown.length;
   return [
-    ...shown.map((leaf): EvaluationNote => {
-      const text = say`when ${leaf.expression} ${whyTrue(leaf)}`;
-      return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
+    ...shown.map(({ node }): EvaluationNote => {
+      const { expected: _met, ...found } = node;
+      const text = say`when ${node.expression} ${whyOf(found)}`;
+      return { code: 'held', text, ...placed(node.at), ...about, ...readBy(node) };
     }),
     ...(more > 0 ? [{ code: 'more_held', text: say`and ${more} more comparisons`, ...about } as const] : []),
   ];
 }
 
-/** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */
-function whyTrue(leaf: ConditionTrace): Sentence {
-  const { element, result } = leaf;
-  const { expected: _met, ...found } = leaf;
-  if (element === undefined) return whyOf(found);
-  const fields = fieldsOfElement(leaf).map(({ name, found }) => `${name} ${value(found)}`);
-  const what = fields.length === 0 ? `is ${value(element.value)}` : `has ${fields.join(', ')}`;
-  return say`is ${result}: element ${element.index} ${what}`;
-}
-
 /** The part of a mapping that failed, what may have been meant, and the comparisons of a connective. */
-function missNotes(
-  { mapping, failed, nodes = [], parts = [] }: ConsideredMapping,
-  advice: EvaluationAdvice | undefined,
-): readonly EvaluationNote[] {
+function missNotes(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): readonly EvaluationNote[] {
+  const { mapping, failed } = miss;
   if (failed === undefined) return [];
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
   if (failed.part !== 'when') {
     const text = say`${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
-    const at = placed(failed.at);
-    const sure = failed.at === undefined ? [] : (advice?.leaves?.get(failed.at) ?? []);
-    return [
-      { code: 'not_held', text, ...at, ...about },
-      ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at, ...about })),
-    ];
+    return [{ code: 'not_held', text, ...placed(failed.at), ...about }];
   }
-  const leaves = leavesBelow(failed.node, nodes);
+  const { node } = failed;
+  const parts = failedParts(miss);
+  const own = parts.filter(({ isFurther }) => !isFurther);
+  const text = say`when ${node.expression} ${whyOf(node)}`;
   return [
-    ...whenNotes(failed.node, advice),
-    ...moreFailing(failed.node, { nodes, parts }, advice),
-    ...(leaves.length < 2 ? [] : leaves).map((part): EvaluationNote => ({
+    { code: 'not_held', text, ...placed(node.at), ...readBy(node) } as const,
+    ...parts.flatMap((part) => partNotes(part, advice)),
+    ...(own.length < 2 ? [] : own.slice(0, MAX_TRUE)).map((part): EvaluationNote => ({
       code: 'part',
-      text: say`${part.expression} ${whyOf(part)}`,
-      ...placed(part.at),
-      ...readBy(part),
+      text: say`${part.node.expression} ${whyOf(part.node)}`,
+      ...placed(part.node.at),
+      ...readBy(part.node),
     })),
   ].map((note) => ({ ...note, ...about }));
 }
 
-/** The leaf of a condition that failed, and what may have been meant. */
-function whenNotes(node: ConditionTrace, advice: EvaluationAdvice | undefined): readonly EvaluationNote[] {
-  const at = placed(node.at);
-  const text = say`when ${node.expression} ${whyOf(node)}`;
-  const head: EvaluationNote = { code: 'not_held', text, ...at, ...readBy(node) };
-  const sure = advice?.leaves?.get(node.at);
-  if (sure !== undefined)
-    return [
-      head,
-      ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at, ...readBy(node) })),
-    ];
-  return [head, ...weakerNotes(node, advice).map((note) => ({ ...note, ...at }))];
-}
+const partNotes = ({ node }: DecidingLeaf, advice: EvaluationAdvice | undefined): readonly EvaluationNote[] =>
+  (advice?.parts.get(node.at) ?? []).map(({ code, text, paths }) => ({
+    code,
+    text,
+    ...placed(node.at),
+    ...(paths === undefined ? readBy(node) : { paths }),
+  }));
 
 /** What a part of a condition reads. */
 function readBy({ rule }: Pick<ConditionTrace, 'rule'>): Pick<EvaluationNote, 'paths'> {
@@ -202,6 +182,9 @@ function whyOf(node: ConditionTrace): Sentence {
   const seen = found === undefined ? '' : `: found ${value(found)}`;
   return say`is ${result}${seen}${result === 'true' ? '' : wantedBy(node)}`;
 }
+
+/** An order as it reads from its other side. */
+const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
 /** What a comparison that did not hold asks for, in the words of its operator. */
 function wantedBy(node: ConditionTrace): Sentence {

@@ -54,12 +54,24 @@ export interface FieldList {
   readonly unsigned?: readonly string[];
 }
 
-/** A text of the body, with its path. */
+/** A text of the request that a condition asked for at another place, or one that is nearly so. */
 export interface FoundText {
+  readonly wanted: string;
   readonly at: string;
   readonly text: string;
   /** The text is the name of the field, and its value is true. */
   readonly isTrue?: boolean;
+}
+
+/** What is said of a comparison that failed. */
+export interface PartAdvice {
+  /** Of what is certain `leaf_advice`, which stands in place of all others. */
+  readonly code: 'leaf_advice' | 'instead' | 'difference' | 'found_elsewhere';
+  readonly text: Sentence;
+  /** Paths of the request that it names. */
+  readonly paths?: readonly string[];
+  /** Where the text stands that was asked for. */
+  readonly found?: FoundText;
 }
 
 /** A hook name that is close to the one that no mapping takes. */
@@ -83,9 +95,8 @@ export interface LaterMapping {
 export interface EvaluationAdvice {
   readonly nearNames: readonly NearHookName[];
   readonly suggestions: ReadonlyMap<string, AdviceText>;
-  readonly foundAt: ReadonlyMap<string, FoundText>;
-  /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
-  readonly leaves?: ReadonlyMap<Place, readonly Sentence[]>;
+  /** Of the comparisons that mappings failed by, by their places. */
+  readonly parts: ReadonlyMap<Place, readonly PartAdvice[]>;
   /** What kind of request it is, where that explains what became of it. */
   readonly notes?: readonly AdviceNote[];
   /** Files of the mappings folder that are not read. */
@@ -106,6 +117,6 @@ export interface EvaluationAdvice {
 export const NO_ADVICE: EvaluationAdvice = {
   nearNames: [],
   suggestions: new Map(),
-  foundAt: new Map(),
+  parts: new Map(),
   alsoMatched: [],
 };

@@ -31,17 +31,14 @@ export interface EvaluationNote {
 /** Kinds of notes that the analysis of a request makes. */
 export const ADVICE_CODES = [
   'body_is_list',
-  'body_is_empty',
   'body_is_text',
   'list_read',
   'address_check',
   'github_ping',
-  'json_in_one_field',
   'json_text',
   'split_key',
   'held_otherwise',
   'other_kind',
-  'written_by_bot',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

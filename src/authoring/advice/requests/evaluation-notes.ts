@@ -159,11 +159,9 @@ const OF_PRESETS: ReadonlySet<string> = new Set(['mail', 'gmail']);
 const SETTLES: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   body_is_list: BLANK,
   body_is_text: BLANK,
-  body_is_empty: BLANK,
   list_read: BLANK,
   address_check: NO_MAPPING,
   github_ping: NO_MAPPING,
-  json_in_one_field: [...BLANK, ...NO_MAPPING],
   json_text: [...BLANK, ...NO_MAPPING],
 };
 

@@ -1,5 +1,4 @@
 /* What may have been meant by a path that found nothing, and where a text stands, among what a request has. */
-import { withDots } from '../dialects/paths.ts';
 import type { FoundText } from './evaluation-advice.ts';
 import { didYouMean } from '../../../base/document/document.ts';
 import { valueAt, type JsonValue } from '../../../base/json.ts';
@@ -11,6 +10,10 @@ export interface NearPath {
   readonly path: string;
   readonly value?: JsonValue;
 }
+
+/** `alerts[0].status` and `form['name']` with a dot before each step. */
+export const withDots = (path: string): string =>
+  path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\.(?=.)/, '');
 
 const ROOTS: readonly string[] = ['payload', 'headers', 'query'];
 
@@ -43,21 +46,6 @@ function asPath(path: string | undefined, { headers, query }: HookRequest): read
   return path === undefined ? [] : [value === undefined ? { path } : { path, value }];
 }
 
-/** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */
-export function isNearPath(missing: string, near: string): boolean {
-  const [a, b] = [missing, near].map((path) => path.replace(/^payload\./, '').split('.')) as [
-    string[],
-    string[],
-  ];
-  const isOutside = near === `query.${missing}` || near === `headers.${missing.toLowerCase()}`;
-  const isEnd = isOutside || a.join('.').endsWith(`.${b.join('.')}`);
-  const isSame = a.length > 1 && b.length > 1 && a.slice(-2).join('.') === b.slice(-2).join('.');
-  const isSpelt =
-    a.length === b.length &&
-    a.every((name, at) => name === b[at] || didYouMean(name, [b[at] ?? '']) !== undefined);
-  return isEnd || isSame || isSpelt;
-}
-
 /** A header or parameter whose name is near; what all headers of a sender begin with does not count. */
 function nearName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
   const bare = (written: string): string => written.toLowerCase().replace(/^x-[a-z\d]+-/, '');
@@ -85,19 +73,28 @@ const MAX_NAME_CHARS = 60;
 const MAX_ENDING = 3;
 
 /**
- * Where in the body a text stands that a condition asked for at another place, or one that is nearly so; the nearest to
- * the root. `was` is what the condition found.
+ * Where in the request a text stands that a condition asked for at another place, or in the body one that is nearly so; the
+ * nearest to the root. `was` is what the condition found.
  */
-export function findText(wanted: string, body: BodyIndex, was: JsonValue | undefined): FoundText | undefined {
+export function findText(
+  wanted: string,
+  { body, request: { headers } }: { readonly body: BodyIndex; readonly request: HookRequest },
+  was: JsonValue | undefined,
+): FoundText | undefined {
+  if (wanted.length < 3) return undefined;
   const texts = body
     .fields()
     .flatMap(({ keys, value }) =>
-      typeof value === 'string' && outsideLists({ keys, value }) ? [{ at: bodyPath(keys), text: value }] : [],
+      typeof value === 'string' && outsideLists({ keys, value })
+        ? [{ wanted, at: bodyPath(keys), text: value }]
+        : [],
     );
+  const header = Object.keys(headers).find((name) => headers[name] === wanted);
   return (
     texts.find(({ text }) => text === wanted) ??
     nameThatIsTrue(wanted, body) ??
-    texts.find(({ text }) => text.length <= MAX_NAME_CHARS && text !== was && isAlike(wanted, text))
+    texts.find(({ text }) => text.length <= MAX_NAME_CHARS && text !== was && isAlike(wanted, text)) ??
+    (header === undefined ? undefined : { wanted, at: `headers.${header}`, text: wanted })
   );
 }
 
@@ -106,7 +103,7 @@ function nameThatIsTrue(wanted: string, body: BodyIndex): FoundText | undefined 
   const found = body
     .fields()
     .find((field) => field.value === true && field.keys.at(-1) === wanted && outsideLists(field));
-  return found && { at: bodyPath(found.keys), text: wanted, isTrue: true };
+  return found && { wanted, at: bodyPath(found.keys), text: wanted, isTrue: true };
 }
 
 /** `incident.trigger` and `incident.triggered`: at most a few letters are different, and one holds most of the other. */

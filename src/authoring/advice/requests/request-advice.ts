@@ -1,30 +1,29 @@
 import { say, todo, write } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { isKindCode } from './evaluation-note.ts';
-import { NO_ADVICE, type AdviceNote, type EvaluationAdvice, type FoundText } from './evaluation-advice.ts';
+import { NO_ADVICE, type AdviceNote, type EvaluationAdvice } from './evaluation-advice.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { nearestMisses } from './considered-notes.ts';
-import type { ConsideredMapping, RoutingTable, CompiledMapping } from '../../../engine/mapping/mapping.ts';
-import { namesRead, conjunctsOf } from '../../../engine/mapping/facts.ts';
+import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
+import { namesRead } from '../../../engine/mapping/facts.ts';
 import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue, valueAt } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
-import { createBodyIndex, type BodyIndex } from './body-index.ts';
-import { findSuggestions, type Suggestions, missingIn } from './missing-paths.ts';
+import { createBodyIndex } from './body-index.ts';
+import { findSuggestions, missingIn } from './missing-paths.ts';
 import { otherKindNotes } from './other-kind.ts';
 import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
-import { adviseOnFailed, notesOnTaken } from './leaf-advice.ts';
+import { adviseOnParts, notesOnTaken } from './part-advice.ts';
 import { findNearNames } from './near-names.ts';
-import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
-import { findText } from './near-paths.ts';
+import { notesOn } from './request-notes.ts';
 
 /** Mappings named at most. */
 const MAX_NAMED = 10;
 
-type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 'leaves' | 'notes'>>;
+type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 'notes'>>;
 
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): FullAdvice {
@@ -36,13 +35,13 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   const fields = listFields(evaluation, request);
   // Of a request that is no event: that it misses conditions and fields is no fault.
   if (evaluation.mapping === undefined && kind.length > 0)
-    return { ...NO_ADVICE, nearNames: near, notes: kind, leaves: new Map(), fields };
+    return { ...NO_ADVICE, nearNames: near, notes: kind, fields };
   const body = createBodyIndex(request.payload);
   const reads = findElementReads(evaluation, body);
   const suggestions = findSuggestions(evaluation, request, { body, ofElements: reads?.names });
-  const leaves = adviseOnFailed(considered, request, suggestions);
+  const parts = adviseOnParts(considered, { request, body, suggestions });
   // What asks the elements of the list is surer than that it is one: a condition is asked before forEach.
-  const isAsked = Array.isArray(request.payload) && leaves.size > 0;
+  const isAsked = Array.isArray(request.payload) && parts.size > 0;
   const isListSaid = reads !== undefined || isAsked || readsBodyAsList(evaluation);
   const isAmiss = !isListSaid && isReadAmiss(evaluation);
   return {
@@ -50,31 +49,17 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
-      ...emptyBodyNotes(evaluation, request, suggestions),
       ...emptyListNotes(evaluation, request),
       ...jsonTextNotes(evaluation, request),
-      ...splitKeyNotes(considered.flatMap(missingIn), request),
+      ...splitKeyNotes(considered.flatMap(missingIn), request.payload),
       ...otherKindNotes(evaluation, request, suggestions),
       ...notesOnTaken(evaluation, request),
-      ...unreadKinds(evaluation, request),
     ],
     suggestions,
-    leaves,
-    foundAt: foundElsewhere(considered, { request, body }),
+    parts,
     alsoMatched: laterMappings(evaluation, request, table),
     fields,
   };
-}
-
-/** What stands elsewhere in the request is surer than that it has no body. */
-function emptyBodyNotes(
-  evaluation: Evaluation,
-  { payload }: HookRequest,
-  suggestions: Suggestions,
-): readonly AdviceNote[] {
-  const isEmpty = isJsonObject(payload) && Object.keys(payload).length === 0;
-  const isTaken = evaluation.mapping !== undefined && isReadAmiss(evaluation);
-  return isEmpty && isTaken && suggestions.size === 0 ? [BODY_IS_EMPTY] : [];
 }
 
 /** A list that the text goes through, and that has no elements: how some senders try an address. */
@@ -138,73 +123,8 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Ad
   });
 }
 
-/** Expected texts that stand at another place of the body, or nearly so; senders put some names into a header. */
-function foundElsewhere(
-  considered: readonly ConsideredMapping[],
-  { request, body }: { readonly request: HookRequest; readonly body: BodyIndex },
-): EvaluationAdvice['foundAt'] {
-  const found = new Map<string, FoundText>();
-  const leaves = considered.flatMap(({ failed, parts = [] }) =>
-    failed?.part === 'when' ? [failed.node, ...parts.filter(({ leaf }) => leaf)] : [],
-  );
-  for (const { expected, found: was, result } of leaves) {
-    if (result === 'true') continue;
-    if (typeof expected !== 'string' || expected === was || expected.length < 3) continue;
-    if (found.has(expected)) continue;
-    const [header] = Object.keys(request.headers).filter((name) => request.headers[name] === expected);
-    const inHeader = header === undefined ? undefined : { at: `headers.${header}`, text: expected };
-    const text = findText(expected, body, was) ?? inHeader;
-    if (text !== undefined) found.set(expected, text);
-  }
-  return found;
-}
-
 function nearNames(request: HookRequest, table: RoutingTable): EvaluationAdvice['nearNames'] {
   return findNearNames(request.path, table)
     .slice(0, MAX_NAMED)
     .map(({ mapping, ...near }) => ({ ...near, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
-}
-
-/** Its condition, templates and keys, as they are written. */
-function writtenIn({ match: { when }, templates }: CompiledMapping): string {
-  const condition = when?.at.source.text.slice(when.at.start, when.at.end) ?? '';
-  return [condition, ...[...templates.values()].map(({ source }) => source)].join('\n');
-}
-
-/** Notes on a request that a mapping took. */
-export function unreadKinds(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
-  const { mapping, outcome } = evaluation;
-  if (mapping === undefined || mapping.transform !== undefined || outcome.kind !== 'accepted') return [];
-  const bot = botNote(mapping, evaluation, request);
-  return bot === undefined ? [] : [bot];
-}
-
-/** Where chats say that a bot wrote a message. */
-const BOTS: readonly (readonly string[])[] = [
-  ['event', 'bot_id'],
-  ['message', 'from', 'is_bot'],
-  ['author', 'bot'],
-  ['message', 'author', 'bot'],
-];
-
-/** A message of a bot: the agent's own answer may come back so, and makes the next one. */
-function botNote(
-  mapping: CompiledMapping,
-  { trace }: Evaluation,
-  { payload }: HookRequest,
-): AdviceNote | undefined {
-  if (mapping.ignoreSenders !== undefined) return undefined;
-  const written = writtenIn(mapping);
-  const path = BOTS.find((keys) => {
-    const value = valueAt(payload, keys);
-    return (
-      !written.includes(keys.at(-1) ?? '') && (value === true || (typeof value === 'string' && value !== ''))
-    );
-  })?.join('.');
-  if (path === undefined) return undefined;
-  const rule = trace.considered.find(({ matched }) => matched)?.nodes?.[0]?.rule;
-  const leaf = { '!': { var: path } };
-  const when = JSON.stringify(rule === undefined ? leaf : { and: [...conjunctsOf(rule), leaf] });
-  const text = say`${path} says that a bot wrote this: where the agent answers in this chat, its own answers come back so, and each makes the next run. ${write(`when: ${when}`, 'in match', 'to leave them out')}`;
-  return { code: 'written_by_bot', text, names: [path], at: mapping.match.when?.at ?? mapping.at };
 }

@@ -13,13 +13,8 @@ export function notesOn(
   isAmiss: boolean,
 ): readonly AdviceNote[] {
   const { payload } = request;
-  const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
   const misread = isAmiss ? (otherFormatOf(request, settings) ?? misreadOf(payload, settings)) : undefined;
-  return [
-    ...kindNotes(request, settings, isAmiss),
-    ...(misread === undefined ? [] : [misread]),
-    ...(wrapped === undefined ? [] : [wrapped]),
-  ];
+  return [...kindNotes(request, settings, isAmiss), ...(misread === undefined ? [] : [misread])];
 }
 
 /** The same in words that quote nothing of the request; `isAmiss`: nothing matched, or names found nothing. */
@@ -46,12 +41,6 @@ export function kindNotes(
   ];
 }
 
-/** Of a request that a mapping took, and whose texts are empty. */
-export const BODY_IS_EMPTY: AdviceNote = {
-  code: 'body_is_empty',
-  text: say`the request has no body, or an empty one: ${todo}let the sender send what the templates read, or write them so that they read nothing of it (a text without {{ }}, {{query.name}}, {{headers.name}})`,
-  names: [],
-};
 export const BODY_IS_LIST: AdviceNote = {
   code: 'body_is_list',
   text: say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`,
@@ -129,15 +118,6 @@ function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote
       ? say`the body is JSON, and bodyFormat: ${bodyFormat} of this path reads it as ${bodyFormat === 'form' ? 'a form' : 'one text'}: ${todo}remove the line bodyFormat: ${bodyFormat}`
       : say`the whole body is one text that holds JSON, as the sender encoded it twice: ${todo}let it send the object itself (json=data, and not json=json.dumps(data); in JavaScript JSON.stringify once)`;
   return { code: 'body_is_text', text, names: [] };
-}
-
-/** A body that is a text of JSON in one field, as some senders make it. */
-function wrapperOf(body: JsonObject): AdviceNote | undefined {
-  const [[name, value] = [], ...more] = Object.entries(body);
-  if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
-  if (!isStructure(value)) return undefined;
-  const text = say`the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
-  return { code: 'json_in_one_field', text, names: [name] };
 }
 
 /** Whether a text is a list or object in JSON, and no title such as "[urgent] the disk is full". */

@@ -1,7 +1,6 @@
 /* Keys that have dots or slashes in them, which end a step of a path: metadata.app.kubernetes.io/name. */
-import { say, todo, write, type Sentence } from '../../../base/finding.ts';
+import { say, todo } from '../../../base/finding.ts';
 import type { JsonValue } from '../../../base/json.ts';
-import { templatePath } from '../../../engine/mapping/facts.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 
 /** Keys of one object that are looked at. */
@@ -12,15 +11,12 @@ export function findSplitKey(
   written: string,
   roots: { readonly payload: JsonValue; readonly item?: JsonValue | undefined },
 ): readonly string[] | undefined {
-  const [, root, rest = ''] = /^(?:(payload|item)\.)?(.+)$/.exec(withoutBrackets(written)) ?? [];
+  const plain = written.replaceAll(/\.?\[["']?([^\]"']*)["']?\]/g, '.$1').replace(/^\./, '');
+  const [, root, rest = ''] = /^(?:(payload|item)\.)?(.+)$/.exec(plain) ?? [];
   const value = root === 'item' ? roots.item : roots.payload;
   const keys = value === undefined ? undefined : keysTo(value, rest);
   if (keys === undefined || !keys.some((key) => /[./]/.test(key))) return undefined;
   return root === undefined ? keys : [root, ...keys];
-}
-
-function withoutBrackets(written: string): string {
-  return written.replaceAll(/\.?\[["']?([^\]"']*)["']?\]/g, '.$1').replace(/^\./, '');
 }
 
 /** Each place of the body is come by once, as what is left of the path depends on the place. */
@@ -35,19 +31,11 @@ function keysTo(value: JsonValue, rest: string): readonly string[] | undefined {
   return undefined;
 }
 
-/** What a template has to write. Continues "the request has …". */
-export function splitKeyInTemplate(keys: readonly string[]): Sentence {
-  return say`it under one key whose name has dots or slashes in it: ${write(templatePath(keys))}`;
-}
-
 /** Keys with dots in them, which conditions asked for; a key with slashes alone a condition can read. */
-export function splitKeyNotes(
-  missing: readonly string[],
-  body: { readonly payload: JsonValue },
-): readonly AdviceNote[] {
+export function splitKeyNotes(missing: readonly string[], payload: JsonValue): readonly AdviceNote[] {
   const notes = new Map<string, AdviceNote>();
   for (const name of missing) {
-    const keys = findSplitKey(name, body);
+    const keys = findSplitKey(name, { payload });
     const key = keys?.find((step) => step.includes('.'));
     if (keys === undefined || key === undefined) continue;
     const text = say`${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path: ${todo}take the request without that part of the condition, and decide in a transform, which returns null to skip it`;

@@ -1,13 +1,9 @@
 import { say, todo, write, type Sentence } from '../../../base/finding.ts';
 import { fieldAt, isJsonObject, parseJson } from '../../../base/json.ts';
 import type { TransformTrace } from '../../../engine/hook/hook.ts';
-import { surest, type Way } from '../rule.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
-/**
- * Of a transform that failed, by what it did: a key of the mapping in its result, the hands of a web framework, or a
- * slip that the words of its error and the body together tell.
- */
+/** Of a transform that failed, by what it did: how its call ended, what it gave, and the field of the body that it read. */
 export function transformRemedy(trace: TransformTrace | undefined): Sentence | undefined {
   if (trace === undefined) return undefined;
   const { mappingKey, reply, call } = trace;
@@ -17,28 +13,10 @@ export function transformRemedy(trace: TransformTrace | undefined): Sentence | u
       : say`take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
   if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
-  const { message, failure } = reply;
-  const ending = ENDINGS[failure]?.(placeOf(reply), call.ref);
+  const ending = ENDINGS[reply.failure]?.(placeOf(reply), call.ref);
   if (ending !== undefined) return ending;
-  if (WEB.test(message))
-    return say`a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }`;
-  const found = surest(WAYS, { failed: reply, input: call.json });
-  return found && say`${found}; then run this request through it with sluice replay`;
+  return jsonTextRead(reply, call.json) ?? absentField(reply, call.json) ?? ownThrow(reply);
 }
-
-interface AskedFailure {
-  readonly failed: Failed;
-  /** The argument of the call, as JSON. */
-  readonly input: string;
-}
-
-/** What a call failed of. */
-const WAYS: readonly Way<AskedFailure, Sentence>[] = [
-  { name: 'json-text-read', confidence: 'certain', find: jsonTextRead },
-  { name: 'absent-field', confidence: 'certain', find: absentField },
-  { name: 'words-of-error', confidence: 'likely', find: ofWords },
-  { name: 'own-throw', confidence: 'likely', find: ownThrow },
-];
 
 type Failed = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
@@ -74,20 +52,17 @@ function resultRemedy(problem: string): Sentence | undefined {
 
 function keyRemedy(key: string, near: string | undefined): Sentence {
   if (near !== undefined) return say`rename ${key} to ${near}`;
-  // Each item of n8n has its fields below json.
-  if (key === 'json' || key === 'data')
-    return say`a result has no frame: ${todo}return what stands in ${key} itself, as in return { message: … }, and not { ${key}: { … } }`;
   return say`take ${key} out of what the transform returns, or write it into the text of message`;
 }
 
 /** What the module threw itself; an error of the language has its own name. */
-function ownThrow({ failed }: AskedFailure): Sentence | undefined {
+function ownThrow(failed: Failed): Sentence | undefined {
   if (failed.failure !== 'user-error' || (failed.name ?? 'Error') !== 'Error') return undefined;
   return say`the transform threw this itself, at ${placeOf(failed)}: where such a request is to do nothing, write return null; in place of that throw (it is answered 204, and no run is made); a throw is answered 500, and the sender sends again`;
 }
 
 /** A text with JSON in it, into which the code reads. */
-function jsonTextRead({ failed: { read }, input }: AskedFailure): Sentence | undefined {
+function jsonTextRead({ read }: Failed, input: string): Sentence | undefined {
   const keys = read?.path?.split('.') ?? [];
   const argument = parseJson(input);
   for (let end = 1; end < keys.length; end += 1) {
@@ -100,7 +75,7 @@ function jsonTextRead({ failed: { read }, input }: AskedFailure): Sentence | und
 }
 
 /** A field that the code reads on from, and that this request does not have. */
-function absentField({ failed, input }: AskedFailure): Sentence | undefined {
+function absentField(failed: Failed, input: string): Sentence | undefined {
   const { read, message } = failed;
   if (read?.path === undefined) return undefined;
   const argument = parseJson(input);
@@ -123,15 +98,3 @@ function absentField({ failed, input }: AskedFailure): Sentence | undefined {
   const [, field = '…'] = /reading '([\w$]+)'/.exec(message) ?? [];
   return say`${what}: ${todo}write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
 }
-
-/** What the words of an error tell. */
-function ofWords({ failed: { message } }: AskedFailure): Sentence | undefined {
-  if (/\[object Object\]"? is not valid JSON/.test(message))
-    return say`the body is parsed already: ${todo}take payload itself, without JSON.parse`;
-  return /Invalid time value/.test(message)
-    ? say`new Date got what is no time, or nothing: ${todo}look at the field that it gets; a number of seconds needs * 1000`
-    : undefined;
-}
-
-const WEB =
-  /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;

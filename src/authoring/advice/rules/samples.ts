@@ -91,9 +91,7 @@ function isMistyped(path: string, other: string): boolean {
 
 /** What a request is, so that paths find nothing. */
 const TELLING: ReadonlySet<string> = new Set(
-  'body_is_list body_is_empty body_is_text list_read json_in_one_field json_text split_key other_kind'.split(
-    ' ',
-  ),
+  'body_is_list body_is_text list_read json_text split_key other_kind'.split(' '),
 );
 
 /** A field that is a text explains only what is read below it. */

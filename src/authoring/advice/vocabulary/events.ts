@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { isUnkept } from '../../../base/request.ts';
 
 /** Fields that tell one event from others; an id of an account or a subscription is the same in all of them. */
-export const EVENT_ID =
+const EVENT_ID =
   /^(?:id|uuid|guid)$|(?:^|[._])(?:event|message|msg|notification|delivery|transmission)[._]?(?:id|uuid)$/i;
 
 /** Objects in each other that are looked into. */
