@@ -241,3 +241,19 @@ export function keepParts(sentence: Sentence): SaidParts | undefined {
 
 export const sayParts = ({ text, fix, after = '' }: SaidParts): Sentence =>
   fix === undefined ? quoted(text) : say`${text}${fix}${after}`;
+
+/** `a, b and c`, or `a, b or c`. */
+export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): string {
+  const type = joint === 'and' ? 'conjunction' : 'disjunction';
+  return new Intl.ListFormat('en-GB', { type }).format(parts);
+}
+
+const MINUTE = 60;
+
+/** `1800 s (30 min)`. */
+export function spanOf(seconds: number): string {
+  if (seconds < 2 * MINUTE) return `${seconds} s`;
+  const minutes = seconds / MINUTE;
+  const rounded = minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 6) / 10} h`;
+  return `${seconds} s (${rounded})`;
+}

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { OPERATORS, HELPERS, mappingJsonSchema, pathSettingsShape } from '../../src/engine/mapping/facts.ts';
+import { OPERATORS, HELPERS, mappingJsonSchema, PATH_KEYS } from '../../src/engine/mapping/facts.ts';
 
 const SKILL = join(import.meta.dirname, '../../skills/sluice');
 const read = (file: string): string => readFileSync(join(SKILL, file), 'utf8');
@@ -44,7 +44,7 @@ test('it names every key of a path as a whole, and every key that it forbids to 
   const keys = namesIn(mappings, '**Keys of a path').filter(
     (name) => name !== 'match.path' && name !== 'trust',
   );
-  expect(new Set(keys)).toEqual(new Set(Object.keys(pathSettingsShape)));
+  expect(new Set(keys)).toEqual(new Set(PATH_KEYS));
   const schemas = JSON.stringify([
     mappingJsonSchema(),
     JSON.parse(readFileSync(join(SKILL, '../../schemas/sluice.schema.json'), 'utf8')),

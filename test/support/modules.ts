@@ -53,7 +53,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   mapping: {
     layer: 'engine',
-    imports: ['document', 'payload', 'verify', ...CONTRACT],
+    imports: ['boundary', 'document', 'payload', 'verify', ...CONTRACT],
     types: ['sandbox'],
     owns: ['json-logic-js', 'handlebars'],
   },

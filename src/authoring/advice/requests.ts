@@ -35,6 +35,6 @@ export { remedyOf } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';
 export { pathsIn } from './requests/missing-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
-export { cut, spanOf } from './requests/shown-values.ts';
+export { cut } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';
 export { kindHeaders } from './vocabulary/events.ts';

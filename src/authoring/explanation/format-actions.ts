@@ -7,8 +7,7 @@ import {
 } from '../../base/action.ts';
 import { splitPrompt } from '../../base/boundary/boundary.ts';
 import { clearLine, SECRET_KEY } from '../../base/telemetry/telemetry.ts';
-import { spanOf } from '../advice/requests.ts';
-import { inWords } from '../../base/document/facts.ts';
+import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 import { indent, type Paint } from './format-lines.ts';
 
 /**
@@ -104,16 +103,18 @@ function bodyLines(action: Action, told: Told): string[] {
     case 'agent':
       return [
         ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
-        ...debounceLines(action),
-        ...maxRunsLines(action),
-        ...retryLines(action),
-        ...afterCrashLines(action),
-        ...approvalLines(action),
+        ...keyLines(action),
         ...shared,
         ...promptLines(action.prompt, told.nonce),
       ];
     case 'notify':
-      return [...notifySettings(action), ...shared, '  message (plain text)', ...indent(action.message)];
+      return [
+        ...notifySettings(action),
+        ...keyLines(action),
+        ...shared,
+        '  message (plain text)',
+        ...indent(action.message),
+      ];
   }
 }
 
@@ -137,43 +138,15 @@ function notifySettings(action: NotifyAction): string[] {
   return settingLines([
     ['name', clearLine(action.name)],
     ['delivery', deliveryOf(action)],
-    ['fallback', fallbackOf(action)],
   ]);
 }
 
-function debounceLines({ debounce }: AgentAction): string[] {
-  if (debounce === undefined) return [];
-  const { key, seconds, maxSeconds, keep } = debounce;
-  const which = keep === undefined ? '' : ', and reads the newest alone';
-  const when = `begins ${spanOf(seconds)} after the last of its events, at most ${spanOf(maxSeconds)} after the first${which}`;
-  return [`  debounce ${clearLine(key)}: ${when}`];
-}
-
-function maxRunsLines({ maxRuns }: AgentAction): string[] {
-  if (maxRuns === undefined) return [];
-  const whose = maxRuns.key === undefined ? 'of the mapping' : `of the key ${clearLine(maxRuns.key)}`;
-  return [`  maxRuns ${maxRuns.runs}: further runs ${whose} wait until one has ended`];
-}
-
-function retryLines({ retry }: AgentAction): string[] {
-  if (retry === undefined) return [];
-  const { on, attempts, delaySeconds } = retry;
-  return [`  retry after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`];
-}
-
-function afterCrashLines({ afterCrash }: AgentAction): string[] {
-  if (afterCrash === undefined) return [];
-  const what =
-    afterCrash === 'again' ? 'is begun again' : 'has ended, and is begun again by sluice queue retry';
-  return [`  afterCrash ${afterCrash}: a run that was under way when the service ended ${what}`];
-}
-
-function approvalLines({ approve }: AgentAction): string[] {
-  if (approve === undefined) return [];
-  const { channel, to = 'its default', withinSeconds } = approve;
-  return [
-    `  approve: ${clearLine(`${channel}, ${to}`)} is asked, and has ${spanOf(withinSeconds)} to answer`,
-  ];
+/** What the action has by keys of its mapping, as each key says it. */
+function keyLines(action: RunAction): string[] {
+  return [...MAPPING_KEYS].flatMap(([key, { explain }]) => {
+    const value: unknown = action[key as keyof RunAction];
+    return value === undefined || explain === undefined ? [] : [`  ${key} ${explain(value)}`];
+  });
 }
 
 function agentSettings(action: AgentAction, told: Told): string[] {
@@ -188,13 +161,6 @@ function agentSettings(action: AgentAction, told: Told): string[] {
     ],
     ['wakeMode', action.wakeMode],
     ['delivery', whereTo(action, told)],
-    ['fallback', fallbackOf(action)],
-    ['model', action.model === undefined ? undefined : clearLine(action.model)],
-    ['thinking', action.thinking],
-    ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
-    ['runner', action.runner],
-    ['folder', action.cwd],
-    ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
   ]);
 }
 
@@ -220,14 +186,9 @@ function whereTo(action: AgentAction, { hasChannels, isStored }: Told): string |
   return isStored ? undefined : 'none: no channel is configured, and the reply is stored';
 }
 
-function deliveryOf({ channel, to, thread }: RunAction): string {
+function deliveryOf({ channel, to }: RunAction): string {
   const where = channel === LAST_CHANNEL ? 'the channel last used' : channel;
-  const within = thread === undefined ? '' : `, in the thread ${clearLine(thread)}`;
-  return `${where}, ${to === undefined ? 'its last recipient' : clearLine(to)}${within}`;
-}
-
-function fallbackOf({ fallback }: RunAction): string | undefined {
-  return fallback && clearLine(`${fallback.channel} to ${fallback.to ?? 'its default'}`);
+  return `${where}, ${to === undefined ? 'its last recipient' : clearLine(to)}`;
 }
 
 function settingLines(settings: readonly (readonly [string, string | undefined])[]): string[] {

@@ -1,9 +1,8 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
-import { say, type Sentence } from '../../base/finding.ts';
+import { say, type Sentence, spanOf } from '../../base/finding.ts';
 import { dirname } from 'node:path';
 import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import { placeIfWritten, type Place } from '../../base/document/document.ts';
-import { spanOf } from '../advice/requests.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';

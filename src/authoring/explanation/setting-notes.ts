@@ -4,11 +4,10 @@
  * a word is silent.
  */
 import { defined, isJsonObject, type JsonValue } from '../../base/json.ts';
-import { say, todo, write, type Sentence } from '../../base/finding.ts';
+import { say, spanOf, todo, write, type Sentence } from '../../base/finding.ts';
 import {
   laterMappings,
   senderNote,
-  spanOf,
   type SettingText,
   bodyPath,
   createBodyIndex,

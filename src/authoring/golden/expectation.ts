@@ -1,8 +1,9 @@
 import { defined } from '../../base/json.ts';
-import type { Action, AgentAction, NotifyAction, WakeAction } from '../../base/action.ts';
+import type { Action, AgentAction, RunAction, WakeAction } from '../../base/action.ts';
 import { BOUNDARY } from '../../base/boundary/boundary.ts';
 import { printYaml } from '../../base/document/document.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
+import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 
 /**
  * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It holds codes,
@@ -106,7 +107,7 @@ function describeAction(action: Action, own: Taken | undefined): Record<string, 
     case 'wake':
       return describeWake(action);
     case 'notify':
-      return describeNotification(action);
+      return { action: 'notify', ...describeKeys(action), message: action.message };
     case 'agent':
       return describeRun(action, own);
   }
@@ -122,29 +123,12 @@ function describeWake({ mode, text, origin, dedupe }: WakeAction): Record<string
   };
 }
 
-function describeNotification(action: NotifyAction): Record<string, unknown> {
-  const { name, channel, to, thread, summary, fallback, dedupe, message } = action;
-  const settings = {
-    to,
-    thread,
-    summary: summary === 'never' ? summary : undefined,
-    fallback,
-    dedupe: dedupe?.key,
-  };
-  return { action: 'notify', name, channel, ...defined(settings), message };
-}
-
 function describeRun(action: AgentAction, own: Taken | undefined): Record<string, unknown> {
   const { instructions = '', limits: { usdPerDay } = {} } = own ?? {};
-  const { name, wakeMode, sessionKey, oneShot, deliver, channel, message, origin } = action;
+  const { message, origin } = action;
   return {
     action: 'agent',
-    name,
-    wakeMode,
-    sessionKey: oneShot ? 'hook:<uuid>' : sessionKey,
-    deliver,
-    channel,
-    ...defined(settingsOfRun(action)),
+    ...describeKeys(action),
     ...(usdPerDay === undefined ? {} : { limits: { usdPerDay } }),
     ...(origin.trusted ? { trusted: true } : {}),
     ...(instructions.trim() === '' ? {} : { instructions: instructions.trim() }),
@@ -153,37 +137,16 @@ function describeRun(action: AgentAction, own: Taken | undefined): Record<string
   };
 }
 
-/** What a run has only where the mapping or the request says it. */
-function settingsOfRun(action: AgentAction): Record<string, unknown> {
-  const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
-  const { thread, dedupe, debounce, maxRuns, approve, retry, afterCrash } = action;
-  return {
-    to,
-    thread,
-    model,
-    thinking,
-    timeoutSeconds,
-    summary,
-    runner,
-    cwd,
-    fallback,
-    callbackUrl,
-    dedupe: dedupe?.key,
-    debounce: debounce && {
-      key: debounce.key,
-      seconds: debounce.seconds,
-      maxSeconds: debounce.maxSeconds,
-      ...defined({ keep: debounce.keep }),
-    },
-    maxRuns,
-    approve: approve && {
-      channel: approve.channel,
-      ...defined({ to: approve.to }),
-      withinSeconds: approve.withinSeconds,
-    },
-    retry,
-    afterCrash,
-  };
+/** What the action has by keys of its mapping, or by the request in their place. */
+function describeKeys(action: RunAction): Record<string, unknown> {
+  const described = [...MAPPING_KEYS].map(([key, { actions, golden = (value: unknown) => value }]) => {
+    const value: unknown = action[key as keyof RunAction];
+    return [
+      key,
+      value === undefined || actions?.includes(action.kind) === false ? undefined : golden(value, action),
+    ];
+  });
+  return defined(Object.fromEntries(described));
 }
 
 /** The whole of an expectation file as data. */

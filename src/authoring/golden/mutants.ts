@@ -4,7 +4,8 @@
  */
 import type { LocatedValue, Path, Place } from '../../base/document/document.ts';
 import { isJsonObject, isNumeric, type JsonObject, type JsonValue } from '../../base/json.ts';
-import { AGENT_KEYS, operationOf } from '../../engine/mapping/facts.ts';
+import { operationOf } from '../../engine/mapping/facts.ts';
+import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 
 export interface Mutant {
   /** `"===" becomes "!=="`. */
@@ -36,7 +37,9 @@ const OTHER: Readonly<Record<string, string>> = {
   all: 'some',
   none: 'some',
 };
-const DROPPED: readonly string[] = [...AGENT_KEYS, 'dedupe', 'debounce', 'forEach', 'transform', 'wakeMode'];
+const DROPPED: readonly string[] = [...MAPPING_KEYS].flatMap(([key, { actions }]) =>
+  key === 'dedupe' || (actions !== undefined && !key.endsWith('Template')) ? [key] : [],
+);
 /** An expression that prints; what opens, parts or closes a block is none. */
 const EXPRESSION = /\{\{\{?~?\s*(?!else\b)[^#/!>{}\s][^{}]*\}\}\}?/g;
 

@@ -21,9 +21,3 @@ export function describeValue(value: unknown, options: { readonly secret?: boole
 export function shorten(text: string, limit = 80): string {
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }
-
-/** `a, b and c`, or `a, b or c`. */
-export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): string {
-  const type = joint === 'and' ? 'conjunction' : 'disjunction';
-  return new Intl.ListFormat('en-GB', { type }).format(parts);
-}

@@ -16,7 +16,7 @@ export { firstStumbles } from './yaml-stumbles.ts';
 export { formatFindings, findingToJson, printAnnotation, type FindingJson } from './format-findings.ts';
 export { longerWord, spelling } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';
-export { inWords } from './describe-value.ts';
+export { inWords } from '../finding.ts';
 export { parseDocument } from './parse-document.ts';
 export { singleQuoted } from './print-yaml.ts';
 export { applyEdits } from './text-edit.ts';

@@ -2,17 +2,20 @@ import { hash } from 'node:crypto';
 import type {
   Action,
   ActionOrigin,
-  ApprovalRequest,
   ConversationOwner,
-  DebounceKey,
   DedupeKey,
-  MaxRuns,
   NotifyAction,
   WakeAction,
 } from '../../base/action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../../base/boundary/boundary.ts';
-import type { CompiledMapping, CompiledTemplate, DedupeSettings, Scope } from '../mapping/mapping.ts';
-import { defined, isJsonObject } from '../../base/json.ts';
+import type {
+  CompiledMapping,
+  CompiledTemplate,
+  DedupeSettings,
+  Filling,
+  Scope,
+} from '../mapping/mapping.ts';
+import { isJsonObject } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
@@ -38,7 +41,7 @@ export function finish(
   const action =
     draft.kind === 'wake'
       ? prepareWake(state, draft, id, origin)
-      : prepareNotification(state, draft, { id, origin, thread: threadOf(state, scope) });
+      : prepareNotification(state, draft, scope, { id, origin });
   state.work.store(action.kind === 'wake' ? action.text : action.message);
   return dedupe === undefined ? action : { ...action, dedupe };
 }
@@ -66,15 +69,8 @@ function finishAgent(
   const prepared = prepareAgent(state, draft, made);
   const instructions = state.mapping?.instructions;
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
-  const debounce = debounceKey(state, scope);
-  const maxRuns = maxRunsOf(state, scope);
-  const thread = threadOf(state, scope);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
-  if (debounce !== undefined) prepared.debounce = debounce;
-  if (maxRuns !== undefined) prepared.maxRuns = maxRuns;
-  if (thread !== undefined) prepared.thread = thread;
-  const approve = approvalOf(state);
-  if (approve !== undefined) prepared.approve = approve;
+  fill(prepared, state, scope);
   const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);
@@ -85,7 +81,8 @@ function finishAgent(
 function prepareNotification(
   state: EvaluationState,
   { fields }: Draft,
-  { id, origin, thread }: Pick<NotifyAction, 'id' | 'origin'> & { readonly thread: string | undefined },
+  scope: Scope,
+  { id, origin }: Pick<NotifyAction, 'id' | 'origin'>,
 ): NotifyAction {
   const { mapping } = state;
   const message = field.requiredText(fields, 'message', 'mapping_requires_message');
@@ -93,7 +90,7 @@ function prepareNotification(
   const to = field.recipient(fields, channel, state);
   const sessionKey = `hook:${id}`;
   const summary = mapping?.summary ?? state.settings.defaults.summary;
-  return {
+  const action: NotifyAction = {
     kind: 'notify',
     id,
     message,
@@ -105,10 +102,10 @@ function prepareNotification(
     summary: summary === 'never' ? 'never' : 'failures',
     channel,
     ...(to === undefined ? {} : { to }),
-    ...(thread === undefined ? {} : { thread }),
-    ...(mapping?.fallback === undefined ? {} : { fallback: mapping.fallback }),
     origin,
   };
+  fill(action, state, scope);
+  return action;
 }
 
 /** Fields in the order in which their failures count: message, channel, model, then the others. */
@@ -164,7 +161,6 @@ function prepareAgent(
   if (thinking !== undefined) action.thinking = thinking;
   if (timeoutSeconds !== undefined) action.timeoutSeconds = timeoutSeconds;
   if (runner !== undefined) action.runner = runner;
-  if (mapping !== undefined) addOperatorSettings(action, mapping);
   return action;
 }
 
@@ -195,15 +191,6 @@ function warnOfGeneratedId({ warnings }: EvaluationState, { id, owner }: Compile
   });
 }
 
-function addOperatorSettings(action: Writable<PreparedAgentAction>, mapping: CompiledMapping): void {
-  const { runner, cwd, fallback, callbackUrl, retry } = mapping;
-  if (runner !== undefined) action.runner = runner;
-  if (cwd !== undefined) action.cwd = cwd;
-  if (fallback !== undefined) action.fallback = fallback;
-  if (callbackUrl !== undefined) action.callbackUrl = callbackUrl;
-  if (retry !== undefined) action.retry = retry;
-}
-
 function originOf(request: HookRequest, mapping: CompiledMapping | undefined, { item }: Scope): ActionOrigin {
   const { payload } = request;
   const own = isJsonObject(payload) && Object.hasOwn(payload, 'source') ? payload['source'] : undefined;
@@ -226,7 +213,7 @@ function traceOf({ headers }: HookRequest): string | undefined {
   return traceparent !== undefined && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }
 
-/** Longest key of dedupe and debounce that is kept as it is; a longer one is kept as its SHA-256. */
+/** Longest key that is kept as it is; a longer one is kept as its SHA-256. */
 const MAX_KEY_CHARS = 256;
 
 function shortKey(key: string): string {
@@ -269,52 +256,37 @@ function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key']
   field.warn(warnings, { code: 'same_dedupe_key', field: 'dedupe.key', message, facts });
 }
 
+/** Fills the fields that only the mapping decides: its keys say how. */
+function fill(action: PreparedAgentAction | NotifyAction, state: EvaluationState, scope: Scope): void {
+  const { mapping, request, warnings } = state;
+  if (mapping === undefined || mapping.fills.length === 0) return;
+  const text = (name: string, template: CompiledTemplate): string => renderKey(state, name, template, scope);
+  const at: Filling = {
+    mapping,
+    request,
+    text,
+    nameOf: (name, template, blank) => {
+      const key = text(name, template);
+      if (key !== '') return shortKey(key);
+      field.warn(warnings, { ...blank, field: name });
+      return undefined;
+    },
+    account: () => {
+      const [sender] = usualSenders(request.payload);
+      return sender && oneLine(sender.account, MAX_KEY_CHARS);
+    },
+  };
+  for (const { key, isOfNotify, make } of mapping.fills) {
+    if (!isOfNotify && 'kind' in action) continue;
+    const value = make(at);
+    if (value !== undefined) Object.assign(action, { [key]: value });
+  }
+}
+
 /** A key of the mapping, made once for each scope. */
 function renderKey(state: EvaluationState, name: string, template: CompiledTemplate, scope: Scope): string {
   const known = state.keys.get(scope) ?? new Map<string, string>();
   const key = known.get(name) ?? state.render(name, template, scope).trim();
   state.keys.set(scope, known.set(name, key));
   return key;
-}
-
-function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefined {
-  const { mapping, request } = state;
-  const rule = mapping?.debounce;
-  if (mapping === undefined || rule === undefined) return undefined;
-  const rendered = renderKey(state, 'debounce.key', rule.key, scope);
-  if (rendered === '') {
-    const message = 'the debounce key was blank, so the run of this event begins at once';
-    field.warn(state.warnings, { code: 'blank_debounce_key', field: 'debounce.key', message });
-    return undefined;
-  }
-  const { instructions } = mapping;
-  return {
-    ...rule,
-    key: shortKey(rendered),
-    ...(instructions === undefined ? {} : { instructions }),
-    nonce: request.nonce,
-  };
-}
-
-function approvalOf({ mapping, request }: EvaluationState): ApprovalRequest | undefined {
-  if (mapping?.approve === undefined) return undefined;
-  const [sender] = usualSenders(request.payload);
-  const account = sender && oneLine(sender.account, MAX_KEY_CHARS);
-  return { ...mapping.approve, ...defined({ account, instructions: mapping.instructions }) };
-}
-
-function threadOf(state: EvaluationState, scope: Scope): string | undefined {
-  const template = state.mapping?.thread;
-  const thread = template && oneLine(renderKey(state, 'thread', template, scope), MAX_KEY_CHARS);
-  return thread === '' ? undefined : thread;
-}
-
-function maxRunsOf(state: EvaluationState, scope: Scope): MaxRuns | undefined {
-  const rule = state.mapping?.maxRuns;
-  if (rule?.key === undefined) return rule && { runs: rule.runs };
-  const key = renderKey(state, 'maxRuns.key', rule.key, scope);
-  if (key !== '') return { runs: rule.runs, key: shortKey(key) };
-  const message = 'the key of maxRuns was blank, so the run of this event is not counted';
-  field.warn(state.warnings, { code: 'blank_max_runs_key', field: 'maxRuns.key', message });
-  return undefined;
 }

@@ -1,30 +1,8 @@
 import type { Finding, LocatedValue, Path } from '../../base/document/document.ts';
 import { say } from '../../base/finding.ts';
-import { TEMPLATE_KEYS } from './compiled-mapping.ts';
 import type { MappingEntry } from './compile-options.ts';
 import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
-
-/** Keys that only an agent action has. */
-export const AGENT_KEYS = [
-  ...TEMPLATE_KEYS.slice(0, 2),
-  'instructions',
-  'deliver',
-  ...TEMPLATE_KEYS.slice(2),
-  'timeoutSeconds',
-  'runner',
-  'cwd',
-  'thread',
-  'fallback',
-  'approve',
-  'summary',
-  'callbackUrl',
-  'debounce',
-  'limits',
-  'maxRuns',
-  'retry',
-  'afterCrash',
-] as const;
 
 /** What a mapping of an OpenClaw file may have (2026.9.6); its gateway does not start with any other key. */
 export const GATEWAY_KEYS: ReadonlySet<string> = new Set(
@@ -60,41 +38,14 @@ export function checkGatewayKeys(
   }));
 }
 
-/** What the keys of a mapping are checked with. */
-export interface CheckedKeys {
+interface CheckedKeys {
   readonly source: MappingSource;
   readonly reporter: Reporter;
   readonly dialect: MappingEntry['dialect'];
 }
 
-/** Keys that contradict each other or the action. */
-export function checkKeys(compiling: CheckedKeys): void {
-  checkInstructions(compiling);
-  checkUnsafeContent(compiling);
-  checkTemplateKey(compiling);
-}
-
-function checkInstructions({ source, reporter }: CheckedKeys): void {
-  if (source.instructions?.includes('{{') !== true) return;
-  reporter.report(['instructions'], {
-    code: 'INSTRUCTIONS_NOT_LITERAL',
-    message: say`instructions are outside the safety boundary, so they cannot contain expressions ({{…}})`,
-    hint: say`move what comes from the request into messageTemplate`,
-  });
-}
-
-function checkUnsafeContent({ source, reporter }: CheckedKeys): void {
-  if (source.allowUnsafeExternalContent !== true) return;
-  reporter.report(['allowUnsafeExternalContent'], {
-    severity: 'warning',
-    code: 'UNSAFE_CONTENT_ALLOWED',
-    message: say`the safety boundary is off: the agent reads what senders write as if you had written it`,
-    hint: say`put your own words into instructions and remove this key; use it only for internal senders that you trust`,
-  });
-}
-
 /** Of the two template keys only that of the action is read. */
-function checkTemplateKey({ source, reporter, dialect }: CheckedKeys): void {
+export function checkTemplateKey({ source, reporter, dialect }: CheckedKeys): void {
   const { action = 'agent' } = source;
   if (action === 'skip') return;
   const [right, wrong] = templateKeys(action);

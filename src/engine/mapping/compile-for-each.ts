@@ -2,19 +2,14 @@ import { say } from '../../base/finding.ts';
 import type { LocatedValue } from '../../base/document/document.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 import { quote, type Report, type Reporter } from './mapping-codes.ts';
-import type { MappingSource } from './mapping-schema.ts';
 import { isReserved } from './scope.ts';
 
-interface Parts {
-  readonly source: Pick<MappingSource, 'forEach'>;
-  readonly located: LocatedValue;
-  readonly reporter: Reporter;
-}
-
 /** The list that a mapping makes an action of each element of. */
-export function compileForEach({ source, located, reporter }: Parts): CompiledMapping['forEach'] {
-  if (source.forEach === undefined) return undefined;
-  const text = source.forEach.trim();
+export function compileForEach(
+  written: string,
+  { located, reporter }: { readonly located: LocatedValue; readonly reporter: Reporter },
+): NonNullable<CompiledMapping['forEach']> {
+  const text = written.trim();
   const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
   const [root = ''] = keys;
   const isNoPath = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));

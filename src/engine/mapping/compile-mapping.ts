@@ -1,52 +1,17 @@
 import { say, type Subject } from '../../base/finding.ts';
-import {
-  didYouMean,
-  validate,
-  type Finding,
-  type LocatedValue,
-  type Path,
-  type Place,
-} from '../../base/document/document.ts';
+import { type Finding, type LocatedValue, type Path, type Place } from '../../base/document/document.ts';
 import { defined } from '../../base/json.ts';
-import { checkGatewayKeys, checkKeys, templateKeys } from './check-keys.ts';
-import {
-  checkReferences,
-  checkChannel,
-  checkModel,
-  checkRecipient,
-  checkRunner,
-  checkConversationOwner,
-  checkEscaped,
-  checkKeyIsTaken,
-  checkSessionKey,
-  checkThread,
-  checkThinking,
-  checkWorkFolder,
-  reportUnknown,
-} from './check-names.ts';
+import { checkTemplateKey, templateKeys } from './check-keys.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { compileMatch } from './routing/compile-match.ts';
-import { createReporter, quote, type Reporter } from './mapping-codes.ts';
-import { MappingSchema, type MappingSource } from './mapping-schema.ts';
-import { compileDebounce } from './compile-debounce.ts';
-import { compileCallback, compileApproval, compileTarget } from './compile-target.ts';
-import { compileIgnoredSenders } from './compile-ignored-senders.ts';
-import { compileForEach } from './compile-for-each.ts';
-import {
-  TEMPLATE_KEYS,
-  type CompiledMapping,
-  type CompiledTemplate,
-  type DedupeSettings,
-  type IgnoredSenders,
-  type MaxRunsSettings,
-  type TemplateKey,
-} from './compiled-mapping.ts';
-import { compilePathSettings } from './path-settings.ts';
+import { quote, type Reporter } from './mapping-codes.ts';
+import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
+import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
+import type { KeyCompiling } from './keys/mapping-key.ts';
+import { checkName, holdsReference } from './keys/routing-template.ts';
+import { readEntry } from './read-entry.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import { compileTemplate } from './template/template.ts';
-import { toTransformRef } from './transform-ref.ts';
-
-const DAY_SECONDS = 86_400;
 
 export interface MappingContext {
   readonly options: CompileOptions;
@@ -97,8 +62,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const { dialect, preset } = entry;
   const source = { ...value, ...preset };
   const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset, compiled: new Map() };
-  checkKeys(compiling);
-  checkReferences(compiling);
+  checkTemplateKey(compiling);
   const mapping = build(compiling);
   const { located, reporter, isWhole } = compiling;
   const hooksPath = compiling.options.hooksPath ?? '/hooks';
@@ -118,25 +82,6 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   if (!findings.some(({ severity }) => severity === 'error')) return { ...result, mapping };
   const out = isMatchReadable(entry, findings) ? outOf(entry, mapping) : outByPath(entry, context);
   return { ...result, ...out };
-}
-
-/** The keys of an entry, as far as their values are right; undefined where it is no mapping at all. */
-function readEntry(entry: MappingEntry): {
-  readonly value: MappingSource | undefined;
-  readonly located: LocatedValue;
-  readonly reporter: Reporter;
-  readonly isWhole: boolean;
-} {
-  const foreign = entry.dialect === 'openclaw' ? ['agentId'] : [];
-  const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
-  const reporter = createReporter(located);
-  const whole = validate(located, MappingSchema, 'mapping');
-  reporter.findings.push(...whole.findings);
-  if (entry.dialect === 'openclaw')
-    reporter.findings.push(...checkGatewayKeys(entry.value, MappingSchema.shape));
-  // Keys with a wrong value are left out for the rest of the checks.
-  const value = whole.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
-  return { value, located, reporter, isWhole: whole.value !== undefined };
 }
 
 /** The mapping as one that is out; only in an OpenClaw file, ours is refused as a whole. */
@@ -172,39 +117,20 @@ function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<Mapping
     match: { path, pathAt: entry.value.place(['match', 'path']) },
     action: 'agent',
     templates: new Map(),
+    fills: [],
     dialect: 'openclaw',
     allowUnsafeExternalContent: false,
     settings: {},
   });
 }
 
-function wrongKeys(value: unknown): readonly string[] {
-  const issues = MappingSchema.safeParse(value).error?.issues ?? [];
-  return issues.flatMap((issue) => {
-    const [key] = issue.path;
-    if (issue.code === 'unrecognized_keys' && key === undefined) return issue.keys;
-    return key === undefined ? [] : [String(key)];
-  });
-}
-
-/** Keys of a mapping that an OpenClaw file may have and we have no use for. */
-export function unknownKeys({ value: located, dialect }: MappingEntry): readonly string[] {
-  const { value } = located;
-  if (dialect !== 'openclaw' || typeof value !== 'object' || value === null) return [];
-  return Object.keys(value).filter((key) => key !== 'agentId' && !Object.hasOwn(MappingSchema.shape, key));
-}
-
-function withoutKeys(located: LocatedValue, keys: readonly string[]): LocatedValue {
-  const { value } = located;
-  if (keys.length === 0 || typeof value !== 'object' || value === null) return located;
-  const kept = Object.entries(value).filter(([key]) => !keys.includes(key));
-  return { ...located, value: Object.fromEntries(kept) };
-}
-
 function build(compiling: CompilingMapping): CompiledMapping {
   const { source, located, order, dialect } = compiling;
   const id = source.id ?? `mapping-${order + 1}`;
-  const parts = compileParts(compiling);
+  const text = compileText(compiling);
+  const keys = compileKeys(compiling, OWN_KEYS);
+  const placeOf = (path: Path): Place | undefined =>
+    located.at(path).value === undefined ? undefined : located.place(path);
   return {
     id,
     hasOwnId: source.id !== undefined,
@@ -215,87 +141,78 @@ function build(compiling: CompilingMapping): CompiledMapping {
     match: compileMatch(compiling),
     action: source.action ?? 'agent',
     dialect,
-    allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
+    allowUnsafeExternalContent: false,
     ...(source.continue === true ? { continues: true } : {}),
-    ...compilePathSettings(compiling),
-    ...defined({ ...parts, agentId: agentOf(compiling) }),
+    settings: compileKeys(compiling, PATH_KEYS),
+    settingsAt: defined(Object.fromEntries(PATH_KEYS.map((key) => [key, placeOf([key])]))),
+    ...keys,
+    ...defined({
+      text,
+      timeoutAt: placeOf(['timeoutSeconds']),
+      usdPerDayAt: placeOf(['limits', 'usdPerDay']),
+      agentId: agentOf(compiling),
+    }),
     templates: compiling.compiled,
+    fills: fillsOf(keys),
   };
 }
 
-/** What a mapping may have and need not, compiled or as it is written. */
-function compileParts(compiling: CompilingMapping) {
-  const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner } = compiling.source;
-  const { cwd, limits, trust, retry, afterCrash } = compiling.source;
-  const compiled = {
-    text: compileText(compiling),
-    ...compileTemplates(compiling),
-    transform: transformOf(compiling),
-    forEach: compileForEach(compiling),
-    callbackUrl: compileCallback(compiling),
-    dedupe: compileDedupe(compiling),
-    debounce: compileDebounce(compiling, (path) => templateAt(compiling, path)),
-    maxRuns: compileMaxRuns(compiling),
-    ignoreSenders: ignoredSenders(compiling),
-    thread: template(compiling, 'thread'),
-    fallback: compileTarget(compiling, 'fallback'),
-    approve: compileApproval(compiling),
-  };
-  checkRunner(compiling);
-  checkWorkFolder(compiling);
-  return {
-    ...compiled,
-    wakeMode,
-    summary,
-    deliver,
-    instructions,
-    timeoutSeconds,
-    timeoutAt: timeoutSeconds === undefined ? undefined : compiling.located.place(['timeoutSeconds']),
-    runner,
-    cwd,
-    limits,
-    usdPerDayAt:
-      limits?.usdPerDay === undefined ? undefined : compiling.located.place(['limits', 'usdPerDay']),
-    trust,
-    retry: retry && { attempts: 3, delaySeconds: 60, ...defined(retry), on: retry.on },
-    afterCrash,
-  };
+const OWN_KEYS = [...MAPPING_KEYS.keys()].filter((key) => !PATH_KEYS.some((other) => other === key));
+
+/** What the entry of each key makes of it. */
+function compileKeys(compiling: CompilingMapping, keys: readonly string[]): Record<string, unknown> {
+  const made = keys.map((key): readonly [string, unknown] => {
+    const compile = MAPPING_KEYS.get(key)?.compile;
+    const written: unknown = compiling.source[key as keyof MappingSource];
+    if (written === undefined || compile === undefined) return [key, undefined];
+    const at: KeyCompiling = {
+      ...compiling,
+      key,
+      templates: compiling.compiled,
+      template: (path, options) => templateAt(compiling, path, options),
+    };
+    return [key, compile(written, at)];
+  });
+  return defined(Object.fromEntries(made));
+}
+
+/** What fills the fields of an action by the keys that the mapping has. */
+function fillsOf(compiled: Readonly<Record<string, unknown>>): readonly Fill[] {
+  return [...MAPPING_KEYS].flatMap(([key, { fill, actions = [] }]): readonly Fill[] => {
+    const value = compiled[key];
+    if (fill === undefined || value === undefined) return [];
+    return [{ key, isOfNotify: actions.includes('notify'), make: (at) => fill(value, at) }];
+  });
 }
 
 function compileText(compiling: CompilingMapping): CompiledTemplate | undefined {
   const [right, wrong] = templateKeys(compiling.source.action ?? 'agent');
-  const text = template(compiling, right);
+  const [text] = [right, wrong].map((key) =>
+    compiling.source[key] === undefined ? undefined : templateAt(compiling, [key]),
+  );
   // What is wrong in the other one is told as well.
-  template(compiling, wrong);
   compiling.compiled.delete(wrong);
   return text;
 }
 
-/** Senders are judged once for a request, before `forEach` takes its elements. */
-function ignoredSenders(compiling: CompilingMapping): IgnoredSenders | undefined {
-  const { forEach: _elements, ...source } = compiling.source;
-  return compileIgnoredSenders(compiling, (path) => templateAt({ ...compiling, source }, path));
-}
-
-function transformOf({ source, located, dialect }: CompilingMapping): CompiledMapping['transform'] {
-  if (source.transform === undefined) return undefined;
-  return { ...toTransformRef(source.transform, located), urlObject: dialect === 'openclaw' };
-}
-
-function template(compiling: CompilingMapping, key: keyof MappingSource): CompiledTemplate | undefined {
-  return compiling.source[key] === undefined ? undefined : templateAt(compiling, [key]);
-}
-
-function templateAt(compiling: CompilingMapping, path: Path): CompiledTemplate | undefined {
-  const made = compileAt(compiling, path);
-  if (path.at(-1) === 'key' || path[0] === 'sessionKey') checkEscaped(compiling, path, made);
-  if (made !== undefined) compiling.compiled.set(path.join('.'), made);
+function templateAt(
+  compiling: CompilingMapping,
+  path: Path,
+  { withItem = compiling.source.forEach !== undefined } = {},
+): CompiledTemplate | undefined {
+  const made = compileAt(compiling, path, withItem);
+  const key = path.join('.');
+  if (made !== undefined) compiling.compiled.set(key, made);
+  if (made === undefined || compiling.dialect === 'openclaw' || !DECIDING.test(key)) return made;
+  checkEscaped(compiling.reporter, path, made);
+  checkReference(compiling.reporter, path, made);
   return made;
 }
 
 function compileAt(
-  { located, reporter, preset, source, dialect }: CompilingMapping,
+  { located, reporter, preset, dialect }: CompilingMapping,
   path: Path,
+  withItem: boolean,
 ): CompiledTemplate | undefined {
   if (dialect === 'openclaw') {
     const { template, findings, subject } = compileOpenClawTemplate(located.at(path));
@@ -308,54 +225,40 @@ function compileAt(
     template,
     findings,
     subjects = [],
-  } = compileTemplate(located.at(path), {
-    withItem: source.forEach !== undefined,
-    ...(typeof own === 'string' ? { text: own } : {}),
-  });
+  } = compileTemplate(located.at(path), { withItem, ...(typeof own === 'string' ? { text: own } : {}) });
   reporter.findings.push(...findings);
   reporter.subjects.push(...subjects);
   return template;
 }
 
-/** What the request decides has to be trusted to do so. */
-function checkTrust(
-  { source, reporter, dialect }: CompilingMapping,
-  key: string,
-  compiled: CompiledTemplate,
-): void {
-  if (dialect === 'openclaw') return;
-  const untrusted = compiled.reads.filter((name) => name !== 'now' && name !== 'index');
-  if (untrusted.length === 0 || source.trust?.some((trusted) => trusted === key) === true) return;
-  reporter.report([key], {
-    severity: 'warning',
-    code: 'UNTRUSTED_ROUTING',
-    message: say`"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
-    facts: { key },
+/** A name or a key with a reference, which can only be meant as one. */
+function checkReference(reporter: Reporter, path: Path, { source }: CompiledTemplate): void {
+  if (!holdsReference(source)) return;
+  reporter.report(path, {
+    code: 'REFERENCE_NOT_REPLACED',
+    message: say`${path.join('.')} is the text ${quote(source)} as it stands: a reference is replaced in sluice.yaml, and in a mapping only in verify, challenge and callbackUrl`,
+    hint: say`write the text itself; a value of the request is {{name}}, and a reference to a recipient or a model can stand in sluice.yaml, at the channel or the runner`,
   });
 }
 
-/** The keys that are templates; names that are literal are known ones, and what the request decides is trusted to. */
-function compileTemplates(compiling: CompilingMapping): Partial<Record<TemplateKey, CompiledTemplate>> {
-  const { source, options } = compiling;
-  const compiled: Partial<Record<TemplateKey, CompiledTemplate>> = defined(
-    Object.fromEntries(TEMPLATE_KEYS.map((key) => [key, template(compiling, key)])),
-  );
-  const { channel, to, model, sessionKey, thinking } = compiled;
-  for (const [key, one] of Object.entries(defined({ channel, to, model, thinking })))
-    checkTrust(compiling, key, one);
-  const isLiteral = channel === undefined || channel.literal !== undefined;
-  const channelId = isLiteral ? checkChannel(compiling, ['channel'], source.channel) : undefined;
-  if (to?.literal !== undefined && channelId !== undefined) {
-    checkRecipient(compiling, ['to'], { channel: channelId, to: to.literal.trim(), options });
-  }
-  if (isLiteral) checkThread(compiling, channelId);
-  if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
-  if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
-  if (sessionKey !== undefined && compiling.dialect === 'openclaw') checkKeyIsTaken(compiling, sessionKey);
-  if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
-  if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
-  return compiled;
+/** A key whose fields are all text: everything after the first would be lost. */
+function checkEscaped(reporter: Reporter, path: Path, { reads, source }: CompiledTemplate): void {
+  const isKey = path.at(-1) === 'key' || path[0] === 'sessionKey';
+  if (!isKey || reads.length > 0 || !source.includes(String.raw`\{{`)) return;
+  const text = source.replaceAll(String.raw`\{{`, '{{');
+  reporter.report(path, {
+    code: 'KEY_ESCAPED',
+    message: say`the key is the text ${quote(text)} for every request: a backslash before {{ makes it text`,
+    hint: say`write ${String(path.at(-1))}: ${withTwo(source)}, in which two backslashes print one`,
+    editAt: (at) => {
+      const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
+      return isOneLine ? { at, text: withTwo(source) } : undefined;
+    },
+  });
 }
+
+const withTwo = (text: string): string =>
+  `'${text.replaceAll(/(?<!\\)\\\{\{/g, String.raw`\\{{`).replaceAll("'", "''")}'`;
 
 /** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */
 function agentOf({ located, dialect, options, reporter }: CompilingMapping): string | undefined {
@@ -364,30 +267,8 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
   const id = value.trim();
   const { agents = [] } = options;
   if (agents.includes(id)) return id;
-  if (agents.length > 0)
-    reportUnknown(reporter, 'agentId', {
-      severity: 'warning',
-      code: 'UNKNOWN_AGENT_ID',
-      message: say`there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
-      written: id,
-      near: didYouMean(id, agents),
-      list: `choose one of the agents: ${agents.join(' ')}`,
-    });
+  const message = say`there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`;
+  const finding = { severity: 'warning', code: 'UNKNOWN_AGENT_ID', message } as const;
+  if (agents.length > 0) checkName(reporter, { key: 'agentId', written: id, known: agents, finding });
   return undefined;
-}
-
-function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined {
-  const { dedupe } = compiling.source;
-  if (dedupe === undefined) return undefined;
-  if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
-  const key = dedupe.key === 'body' ? 'body' : templateAt(compiling, ['dedupe', 'key']);
-  return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
-}
-
-function compileMaxRuns(compiling: CompilingMapping): MaxRunsSettings | undefined {
-  const { maxRuns } = compiling.source;
-  if (maxRuns === undefined) return undefined;
-  if (typeof maxRuns === 'number') return { runs: maxRuns };
-  const key = templateAt(compiling, ['maxRuns', 'key']);
-  return key && { runs: maxRuns.runs, key };
 }

@@ -1,5 +1,4 @@
 import type { LocatedValue } from '../../base/document/document.ts';
-import type { MappingSource } from './mapping-schema.ts';
 
 /** A mapping as found in a file. */
 export interface MappingEntry {
@@ -7,7 +6,7 @@ export interface MappingEntry {
   /** `openclaw`: keys we have no use for are ignored with one warning, and some errors are warnings. */
   readonly dialect: 'sluice' | 'openclaw';
   /** For built-in mappings: what stands in for the file's own keys. They may be shadowed without a finding. */
-  readonly preset?: Partial<MappingSource>;
+  readonly preset?: Readonly<Record<string, unknown>>;
 }
 
 /** What mappings may name; where a list is absent the names are not checked. */

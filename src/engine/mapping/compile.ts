@@ -9,8 +9,7 @@ import type { CompiledMapping, RoutingTable, PathSettings } from './compiled-map
 import { createRoutingTable } from './routing/routing-table.ts';
 import { findCoverageGaps } from '../verify/verify.ts';
 import type { MappingFacts } from './finding-facts.ts';
-import type { PathKey } from './path-settings-schema.ts';
-import { PATH_KEYS } from './path-settings.ts';
+import { PATH_KEYS, type PathKey } from './mapping-schema.ts';
 
 /** All mappings: those that are enabled as they are compiled, and all as they stand in their files. */
 export interface MappingsSubject extends Subject {

@@ -212,10 +212,41 @@ export interface IgnoredSenders {
 export const TEMPLATE_KEYS = ['name', 'sessionKey', 'channel', 'to', 'model', 'thinking'] as const;
 export type TemplateKey = (typeof TEMPLATE_KEYS)[number];
 
+/** Templates that decide what becomes of a request, where it goes, and with which others it belongs. */
+export const DECIDING = /^(?:sessionKey|channel|to|model|thinking)$|\.(?:key|from)$/;
+
+/** What fills a field of an action that only its mapping decides. */
+export interface Fill {
+  readonly key: string;
+  /** A notification has the field, too. */
+  readonly isOfNotify: boolean;
+  make(at: Filling): unknown;
+}
+
+/** One event whose action is filled. */
+export interface Filling {
+  readonly mapping: CompiledMapping;
+  readonly request: HookRequest;
+  /** The text of a template, trimmed and made once for each scope. */
+  readonly text: (name: string, template: CompiledTemplate) => string;
+  /** The same, short enough to be kept as a key; a blank one is none, of which the warning tells. */
+  readonly nameOf: (name: string, template: CompiledTemplate, blank: Blank) => string | undefined;
+  /** Who caused the event, where its sender says it. */
+  readonly account: () => string | undefined;
+}
+
+/** The warning of a key that was blank. */
+export interface Blank {
+  readonly code: string;
+  readonly message: string;
+}
+
 /** A mapping, checked and compiled: immutable. */
 export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, CompiledTemplate>>> {
   /** All its templates by their keys, as they are written: `messageTemplate`, `dedupe.key`. */
   readonly templates: ReadonlyMap<string, CompiledTemplate>;
+  /** What its keys put into each run, in the order of the keys. */
+  readonly fills: readonly Fill[];
   /** Unique; default `mapping-<n>`, n 1-based over all mappings. */
   readonly id: string;
   /** False where the id was made from the mapping's position: it changes when mappings are moved. */

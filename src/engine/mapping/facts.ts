@@ -17,12 +17,11 @@ export {
   OPERATORS,
   type Operation,
 } from './condition/condition-check.ts';
-export { AGENT_KEYS, GATEWAY_KEYS, templateKeys } from './check-keys.ts';
+export { GATEWAY_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';
-export { MappingSchema, mappingJsonSchema } from './mapping-schema.ts';
-export { pathSettingsShape } from './path-settings-schema.ts';
+export { MappingSchema, mappingJsonSchema, PATH_KEYS } from './mapping-schema.ts';
 export { canonicalPath, compileReader, isReserved } from './scope.ts';
-export { unknownKeys } from './compile-mapping.ts';
+export { unknownKeys } from './read-entry.ts';
 export { unexpectedSign } from './routing/compile-match.ts';
 
 /** What mapping files give to look at, by kind; what is in order, too. */

@@ -1,6 +1,6 @@
 /* Which fields of a request decide what becomes of it: those that conditions, keys and routes of its mappings read. */
 import type { JsonValue } from '../../base/json.ts';
-import type { CompiledMapping } from './compiled-mapping.ts';
+import { type CompiledMapping, DECIDING } from './compiled-mapping.ts';
 import { operationOf } from './condition/condition-check.ts';
 import { isListOperator } from './condition/rule-lists.ts';
 import { canonicalPath } from './scope.ts';
@@ -10,19 +10,6 @@ export interface FieldsRead {
   isRead: boolean;
   readonly below: Map<string, FieldsRead>;
 }
-
-/** Templates that name a conversation, a repeat or a recipient. */
-const KEYS = [
-  'sessionKey',
-  'dedupe.key',
-  'debounce.key',
-  'maxRuns.key',
-  'ignoreSenders.from',
-  'channel',
-  'to',
-  'model',
-  'thinking',
-];
 
 /** The fields that decide about requests of a hook name; `accounts`: where `ignoreSenders` looks by itself. */
 export function decidingFields(
@@ -38,8 +25,9 @@ export function decidingFields(
     if (ignoreSenders !== undefined && ignoreSenders.from === undefined)
       for (const account of accounts) add(root, ['payload', ...account.split('.')]);
     const items = forEach === undefined ? [] : [...fromRoot(forEach.keys), '*'];
-    for (const key of KEYS) {
-      for (const keys of namesIn(templates.get(key)?.source ?? ''))
+    for (const [key, { source }] of templates) {
+      if (!DECIDING.test(key)) continue;
+      for (const keys of namesIn(source))
         add(root, keys[0] === 'item' ? [...items, ...keys.slice(1)] : fromRoot(keys));
     }
   }

@@ -7,6 +7,7 @@ export type {
   ConditionTrace,
   PathSettings,
   DedupeSettings,
+  Filling,
   CompiledMapping,
   ConsideredMapping,
   RoutingTable,
@@ -16,7 +17,7 @@ export { withoutMappings } from './routing/routing-table.ts';
 export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_KEYS } from './mapping-schema.ts';
-export { accountKey } from './compile-ignored-senders.ts';
+export { accountKey } from './keys/routing-keys.ts';
 export { listOf } from './scope.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WorkBudget, type WorkLimits } from './work-budget.ts';

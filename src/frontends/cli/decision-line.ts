@@ -2,7 +2,7 @@ import { sayParts, type SaidParts } from '../../base/finding.ts';
 import { styleText } from 'node:util';
 import type { Action, AgentAction } from '../../base/action.ts';
 import { skipText } from '../../engine/hook/hook.ts';
-import { spanOf } from '../../authoring/advice/requests.ts';
+import { spanOf } from '../../base/finding.ts';
 import type { SeenRequest } from '../../service/server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../base/errors.ts';
 import { hintLines, indent } from '../../authoring/explanation/explanation.ts';

@@ -102,7 +102,7 @@ export function fileLevelKey(root: LocatedValue, [key = '', ...more]: Path): Key
       isKnown: schema.safeParse(root.at([key]).value).success,
     };
   }
-  const near = didYouMean(key, ['mappings', ...MAPPING_KEYS]);
+  const near = didYouMean(key, ['mappings', ...MAPPING_KEYS.keys()]);
   return near === undefined || near === 'mappings'
     ? undefined
     : { hint: `did you mean "${near}"? It is a key of a mapping: write it in each mapping of the file` };

@@ -11,13 +11,3 @@ export function value(found: JsonValue | undefined): string {
 
 /** At most 200 characters of it. */
 export const cut = (text: string): string => shorten(text, MAX_VALUE_CHARS);
-
-const MINUTE = 60;
-
-/** `1800 s (30 min)`. */
-export function spanOf(seconds: number): string {
-  if (seconds < 2 * MINUTE) return `${seconds} s`;
-  const minutes = seconds / MINUTE;
-  const rounded = minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 6) / 10} h`;
-  return `${seconds} s (${rounded})`;
-}

@@ -1,15 +1,14 @@
 /** Keys of a mapping that are in order one by one, and do not do what they were written for. */
-import type { Path } from '../../../base/document/document.ts';
 import { inWords, singleQuoted } from '../../../base/document/facts.ts';
 import { say, type Finding } from '../../../base/finding.ts';
 import {
-  AGENT_KEYS,
   quote,
   templateKeys,
   unknownKeys,
   type MappingsSubject,
   type MappingSubject,
 } from '../../../engine/mapping/facts.ts';
+import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
 import { look, replacing, type Found, hint, remedy } from '../rule.ts';
 import { eventIdOf, retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
@@ -19,24 +18,19 @@ const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\
 const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
 
 /** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
-function withoutBraces({ source, located, dialect }: MappingSubject): readonly Found[] {
+function withoutBraces({ compiled, located, dialect }: MappingSubject): readonly Found[] {
   if (dialect === 'openclaw') return [];
-  const { dedupe, debounce, maxRuns, sessionKey } = source;
-  const keys: readonly (readonly [Path, string | undefined, isWhole: boolean])[] = [
-    [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined, true],
-    [['debounce', 'key'], debounce?.key, true],
-    [['maxRuns', 'key'], typeof maxRuns === 'object' ? maxRuns.key : undefined, true],
-    [['sessionKey'], sessionKey, false],
-  ];
-  return keys.flatMap(([path, text, isWhole]) => {
-    const read = text && withBraces(text, isWhole);
-    if (text === undefined || !read) return [];
+  return [...compiled.templates].flatMap(([key, { source: text }]): readonly Found[] => {
+    const isWhole = key.endsWith('.key');
+    const read = isWhole || key === 'sessionKey' ? withBraces(text, isWhole) : undefined;
+    if (read === undefined) return [];
+    const path = key.split('.');
     const at = located.place(path);
     const written = singleQuoted(read);
     const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
     return [
       {
-        message: say`${path.join('.')} is the text ${quote(text)} for every request: a field is read only between braces`,
+        message: say`${key} is the text ${quote(text)} for every request: a field is read only between braces`,
         at,
         hint: say`write ${String(path.at(-1))}: ${written}`,
         ...(isOneLine ? { edit: { at, text: written } } : {}),
@@ -110,17 +104,15 @@ function constantKey(subject: MappingSubject): readonly Found[] {
   return [better === undefined ? found : replacing(found, key, better)];
 }
 
-/** Keys that a notification has, too. */
-const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'thread', 'fallback', 'summary']);
-const NOT_OF_SKIP = ['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const;
-
 /** Keys that only another action reads. */
 function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
   const { action = 'agent', transform, textTemplate } = source;
   if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return [];
-  const keys = [...AGENT_KEYS, ...(action === 'skip' ? NOT_OF_SKIP : [])].filter(
-    (key) => source[key] !== undefined && !(action === 'notify' && NOTIFY_KEYS.has(key)),
-  );
+  const keys = [...MAPPING_KEYS].flatMap(([key, { actions }]) => {
+    // Of the texts of a run and of a wake, the wrong one is a finding of its own.
+    const isRead = actions?.includes(action) !== false;
+    return isRead || located.at([key]).value === undefined ? [] : [key];
+  });
   const [first] = keys;
   if (first === undefined) return [];
   const named = inWords(keys.map((key) => `"${key}"`));

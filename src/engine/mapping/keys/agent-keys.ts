@@ -1,0 +1,149 @@
+import * as z from 'zod';
+import { SUMMARY_MODES, THINKING_LEVELS, thinkingLevel } from '../../../base/action.ts';
+import { say } from '../../../base/finding.ts';
+import { clearLine } from '../../../base/telemetry/telemetry.ts';
+import { quote } from '../mapping-codes.ts';
+import { TransformSchema, toTransformRef } from '../transform-ref.ts';
+import { compileForEach } from '../compile-for-each.ts';
+import { type KeyCompiling, keysOf, same } from './mapping-key.ts';
+import { checkName, holdsReference, routingTemplate } from './routing-template.ts';
+
+/** Which agent takes a run, with what, and who hears of it. */
+export const agentKeys = keysOf({
+  model: {
+    about: 'Template: model name or alias for this run.',
+    schema: z.string(),
+    actions: ['agent'],
+    compile: (_written, at) => {
+      const compiled = routingTemplate(at);
+      if (compiled?.literal !== undefined) checkModel(at, compiled.literal.trim());
+      return compiled;
+    },
+    explain: clearLine,
+  },
+  thinking: {
+    about: 'Template: thinking level for this run.',
+    schema: z.string(),
+    actions: ['agent'],
+    compile: (_written, at) => {
+      const compiled = routingTemplate(at);
+      if (compiled?.literal !== undefined) checkThinking(at, compiled.literal.trim());
+      return compiled;
+    },
+    explain: clearLine,
+  },
+  timeoutSeconds: {
+    about: 'Time limit of a run in seconds; fractions are kept.',
+    schema: z.number().positive(),
+    actions: ['agent'],
+    compile: same,
+    explain: String,
+  },
+  allowUnsafeExternalContent: {
+    about: 'Turns the safety boundary off for this mapping, which is dangerous; default false.',
+    schema: z.boolean(),
+    see: 'security.md#the-safety-boundary',
+    compile: (isOff, { reporter }) => {
+      if (isOff)
+        reporter.report(['allowUnsafeExternalContent'], {
+          severity: 'warning',
+          code: 'UNSAFE_CONTENT_ALLOWED',
+          message: say`the safety boundary is off: the agent reads what senders write as if you had written it`,
+          hint: say`put your own words into instructions and remove this key; use it only for internal senders that you trust`,
+        });
+      return isOff;
+    },
+  },
+  transform: {
+    about: 'Code that turns the request into actions.',
+    schema: TransformSchema,
+    see: 'transforms.md',
+    actions: ['agent', 'notify', 'wake'],
+    compile: (written, { located, dialect }) => ({
+      ...toTransformRef(written, located),
+      urlObject: dialect === 'openclaw',
+    }),
+  },
+  forEach: {
+    about: 'Path of a list in the payload; each element becomes an action of its own.',
+    schema: z.string().min(1),
+    actions: ['agent', 'notify', 'wake'],
+    compile: compileForEach,
+  },
+  summary: {
+    about: 'When the main session gets a line about the run; default hooks.defaults.summary, else always.',
+    schema: z.enum(SUMMARY_MODES),
+    actions: ['agent', 'notify'],
+    compile: same,
+    golden: (value, { kind }) => (kind === 'notify' && value !== 'never' ? undefined : value),
+  },
+  runner: {
+    about: 'Runner of this mapping, a name from gateway.runners; default gateway.runner.',
+    schema: z.string().min(1),
+    see: 'runners.md',
+    actions: ['agent'],
+    compile: (written, at) => {
+      checkRunner(at, written);
+      return written;
+    },
+    fill: same,
+    explain: clearLine,
+  },
+  cwd: {
+    about: 'Folder in which the agent works, a name from gateway.workFolders; default that of the runner.',
+    schema: z.string().min(1),
+    see: 'runners.md#where-an-agent-works',
+    actions: ['agent'],
+    compile: (written, at) => {
+      checkWorkFolder(at, written);
+      return written;
+    },
+    fill: same,
+    explain: clearLine,
+  },
+});
+
+/** A literal model has to be in the allow-list, aliases resolved. */
+function checkModel({ reporter, options }: KeyCompiling, name: string): void {
+  const { models, aliases = {} } = options;
+  const resolved = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
+  if (name === '' || models === undefined || models.includes(resolved) || holdsReference(name)) return;
+  const usable = Object.entries(aliases).filter(([, model]) => models.includes(model));
+  reporter.report(['model'], {
+    code: 'MODEL_NOT_ALLOWED',
+    message: say`the model ${quote(name)} is not in agents.defaults.models`,
+    facts: { written: name, models, usable: usable.map(([alias]) => alias) },
+  });
+}
+
+/** A literal thinking level is a known one: any other is ignored. */
+function checkThinking({ reporter }: KeyCompiling, written: string): void {
+  if (written === '' || thinkingLevel(written) !== undefined) return;
+  const message = say`unknown thinking level ${quote(written)}: it is ignored`;
+  const finding = { severity: 'warning', code: 'UNKNOWN_THINKING', message } as const;
+  checkName(reporter, { key: 'thinking', written, known: THINKING_LEVELS, finding });
+}
+
+/** A mapping names a folder of the configuration's list, never a path of its own. */
+function checkWorkFolder({ reporter, options }: KeyCompiling, written: string): void {
+  const message = say`there is no folder ${quote(written)} in gateway.workFolders`;
+  checkName(reporter, {
+    key: 'cwd',
+    written,
+    known: options.workFolders,
+    finding: { code: 'UNKNOWN_WORK_FOLDER', message },
+    otherwise: 'add the folder there, and write its name here: an agent works only in folders of that list',
+  });
+}
+
+/** A runner is a key of `gateway.runners`; the one that stands at `gateway.runner` itself is called default. */
+function checkRunner({ reporter, options }: KeyCompiling, written: string): void {
+  const message = say`there is no runner ${quote(written)} in gateway.runners`;
+  checkName(reporter, {
+    key: 'runner',
+    written,
+    known: options.runners,
+    finding: { code: 'UNKNOWN_RUNNER', message },
+    meant: written === options.defaultRunner ? 'default' : undefined,
+  });
+}

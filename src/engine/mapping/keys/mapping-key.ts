@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import type { Action, AgentAction } from '../../../base/action.ts';
+import type { LocatedValue, Path } from '../../../base/document/document.ts';
+import type { VerifySettings } from '../../verify/verify.ts';
+import type { CompiledMapping, CompiledTemplate, Filling, PathSettings } from '../compiled-mapping.ts';
+import type { CompileOptions } from '../compile-options.ts';
+import type { Reporter } from '../mapping-codes.ts';
+
+/**
+ * One key of a mapping, and all that is to be said of it. The schemas, the tables of the documentation, completion,
+ * the compiled mapping, the actions and their printed forms are made from these.
+ */
+export interface MappingKey<Schema extends z.ZodType = z.ZodType, Compiled = unknown, Value = unknown> {
+  /** The line of the reference; it begins with `Experimental:` where the key is experimental. */
+  readonly about: string;
+  readonly schema: Schema;
+  /** Where the documentation says more, e.g. `channels.md#threads`. */
+  readonly see?: string;
+  /** The actions that read it; absent: the key has a meaning for each. */
+  readonly actions?: readonly CompiledMapping['action'][];
+  /** Absent: it is read where the mapping as a whole is compiled. */
+  compile?(written: z.output<Schema>, at: KeyCompiling): Compiled | undefined;
+  /** The field of the action: what a run needs later is stored with it. Absent: requests may fill it, too (`draft.ts`). */
+  fill?(compiled: Compiled, at: Filling): Value | undefined;
+  /** In an expectation of a golden case; absent: as it is. */
+  golden?(value: Value, action: Action): unknown;
+  /** Behind the name of the key, as `explain` prints it; absent: it is told with others, or not at all. */
+  explain?(value: Value): string;
+}
+
+/** What a mapping is compiled to, and an action has, by the key. */
+type Compiled<Key> = Key extends keyof CompiledKeys ? NonNullable<CompiledKeys[Key]> : never;
+type CompiledKeys = CompiledMapping & PathSettings;
+type Value<Key> = Key extends keyof AgentAction ? NonNullable<AgentAction[Key]> : never;
+
+/** A group of keys, in the order in which they are printed. */
+export const keysOf = <Schemas extends Readonly<Record<string, z.ZodType>>>(entries: {
+  readonly [Key in keyof Schemas]: MappingKey<Schemas[Key], Compiled<Key>, Value<Key>>;
+}): typeof entries => entries;
+
+/** What a key may look at while it is compiled. */
+export interface KeyCompiling {
+  readonly key: string;
+  /** What keys look at of each other, as it is written. */
+  readonly source: {
+    readonly id?: string | undefined;
+    readonly action?: CompiledMapping['action'] | undefined;
+    readonly transform?: unknown;
+    readonly approve?: unknown;
+    readonly trust?: readonly string[] | undefined;
+    readonly verify?: VerifySettings | undefined;
+    readonly method?: string | undefined;
+  };
+  readonly located: LocatedValue;
+  readonly reporter: Reporter;
+  readonly options: CompileOptions;
+  readonly dialect: CompiledMapping['dialect'];
+  /** 0-based position in first-match order. */
+  readonly order: number;
+  /** The templates of the keys before it. */
+  readonly templates: ReadonlyMap<string, CompiledTemplate>;
+  /** The template that stands there; undefined where it is wrong, which is reported. */
+  template(path: Path, options?: { readonly withItem: false }): CompiledTemplate | undefined;
+}
+
+/** A whole number within bounds. */
+export const whole = (min: number, max: number): z.ZodInt => z.int().min(min).max(max);
+
+/** What is taken as it is written. */
+export const same = <Value>(value: Value): Value => value;
+
+/** A key that is one template. */
+export const template = (_written: unknown, at: KeyCompiling): CompiledTemplate | undefined =>
+  at.template([at.key]);
