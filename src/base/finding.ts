@@ -60,16 +60,18 @@ export interface Finding {
   readonly also?: readonly TextEdit[];
 }
 
+/** Of what a finding speaks, where it is kept: all of it the operator's own or a name of ours. */
+export type KeptFacts = Readonly<Record<string, string | number | boolean>>;
+
 /**
- * What was found out about a request, as a decision keeps it: its code, its place and what it speaks of, all of it the
- * operator's own or a name of ours. Who shows it makes the sentence, in the words of that day.
+ * A finding on a request without its sentences, as a decision keeps it: who shows it makes them, in the words of that
+ * day. `at` is `file:line:column` in the operator's files, or in a module of theirs.
  */
-export interface StoredFinding {
-  readonly code: string;
-  /** `file:line:column` in the operator's files, or in a module of theirs. */
-  readonly at?: string;
-  readonly facts?: Readonly<Record<string, string | number | boolean>>;
-}
+export type StoredFinding<Code extends string = string, Facts extends object = KeptFacts> = Readonly<{
+  code: Code;
+  at?: string;
+  facts?: Facts;
+}>;
 
 /** A text that a sender wrote: shown only to those who may read the request. */
 interface Sent {

@@ -7,7 +7,7 @@ import { buildAgentPrompt, NeutralisedTexts } from '../../src/base/boundary/boun
 import { chunkText } from '../../src/service/channels/chunk.ts';
 import { createVerifier, type SignedRequest, VerifySettings } from '../../src/engine/verify/verify.ts';
 import { signRequest, PROVIDER_NAMES } from '../../src/engine/verify/facts.ts';
-import { diagnose, sayProof } from '../../src/authoring/advice/proofs.ts';
+import { findProofFault, sayProof } from '../../src/authoring/advice/proofs.ts';
 import { BEARER, startTestServer, stopServers, type TestServer } from '../support/server-fixture.ts';
 import { type FuzzProperty, json, text, texts } from './arbitraries.ts';
 import { BODY_PROPERTIES } from './body-properties.ts';
@@ -118,7 +118,7 @@ function checkSigned(scheme: string, event: Buffer, at: number): void {
   const judged = isInBody ? judge({ ...sent, body: Buffer.from('{}') }) : judge(forged);
   // Hex may be written in capitals, so a changed case is the same signature.
   if (judged.kind === 'proved') ok(changed.toLowerCase() === value.toLowerCase(), scheme);
-  else ok(said(sayProof(diagnose(proof, forged, judged))).length > 10, scheme);
+  else ok(said(sayProof(findProofFault(proof, forged, judged))).length > 10, scheme);
 }
 
 function judgeNow(

@@ -4,7 +4,7 @@ import { isSecretPath } from '../../base/document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
 import { isCarried, oneOfEach } from './proofs/carried.ts';
 import { shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
-import { SIGNATURE_NAME } from '../../base/telemetry/facts.ts';
+import { SIGNATURE_NAME } from '../../base/telemetry/telemetry.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
 import { schemesOfHeader, decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';

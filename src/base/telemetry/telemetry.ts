@@ -2,9 +2,9 @@ export { clearControl, clearLine, escapeHtml, escapeText, formatSpan, showHidden
 export { createHealth, HEALTH_CONDITIONS } from './health.ts';
 export type { Condition, Health, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';
-export type { Log, LogFields, LogLevel, LogOptions } from './log.ts';
+export type { Log, LogFields, LogLevel } from './log.ts';
 export { SecretValues, withoutSecrets } from './redact.ts';
-export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY } from './secret-names.ts';
+export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
 export type { GatewayMetrics } from './gateway-metrics.ts';
 export type { BacklogFigures, MailboxFigures, Metrics, ObservedRequest } from './metrics.ts';
 

@@ -1,3 +1,4 @@
+import { SIGNATURE_NAME } from '../../base/telemetry/telemetry.ts';
 import { findHeadersLike } from './find-header.ts';
 import { bestOf, type Proved, type RefusalReason, type Refused } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
@@ -83,16 +84,13 @@ export async function judgeSender<TokenRefusal>(
   };
 }
 
-/** Headers that may carry a signature of the body, whatever the scheme. */
-const SIGNATURES = /signature|hmac|(?:^|-)(?:sign|sig|mac|digest)(?:-|$)/;
-
 async function bodyFor(
   verifier: Verifier,
   { rawHeaders, body, bodyToTry }: Pick<Arrival<unknown>, 'rawHeaders' | 'body' | 'bodyToTry'>,
 ): Promise<Buffer> {
   if (verifier.presents(rawHeaders)) return body();
   return (
-    (findHeadersLike(rawHeaders, SIGNATURES, /./).length > 0 ? await bodyToTry() : undefined) ??
+    (findHeadersLike(rawHeaders, SIGNATURE_NAME, /./).length > 0 ? await bodyToTry() : undefined) ??
     Buffer.alloc(0)
   );
 }

@@ -14,7 +14,7 @@ export {
 export { findCommentMark, markComment, markedName } from './comment-mark.ts';
 export { findCoverageGaps } from './coverage.ts';
 export { MAX_TRIED_BYTES } from './judge-sender.ts';
-export type { Diagnosis } from './diagnosis.ts';
+export type { ProofFinding } from './proof-findings.ts';
 export { doubtSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
 export { judgeSender, type RefusedProof, type SenderCheck } from './judge-sender.ts';
 export type { RefusalReason, Refused } from './proof.ts';

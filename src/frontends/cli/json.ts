@@ -17,7 +17,7 @@ import type { ExplanationJson, StoredJson } from '../../authoring/explanation/ex
 import type { ImpactReport } from '../../authoring/golden/golden.ts';
 import type { MailboxCheck, MailboxReport, WrittenBlock } from '../../service/mail/mail.ts';
 import type { TransformReply } from '../../engine/sandbox/sandbox.ts';
-import type { DiagnosisCode } from '../../engine/verify/facts.ts';
+import type { ProofCode } from '../../engine/verify/facts.ts';
 import type {
   AuditRecord,
   Backlog,
@@ -92,7 +92,7 @@ export interface Verdict {
   /** 0 for the current secret; absent where the request is refused. */
   readonly retired?: number;
   /** Why a request did not prove itself, as far as it can be told; `text` says what to do, too. */
-  readonly diagnosis?: { readonly code: DiagnosisCode; readonly text: string };
+  readonly diagnosis?: { readonly code: ProofCode; readonly text: string };
   /** What the path asks for besides, and no file can show. */
   readonly notJudged?: readonly string[];
 }

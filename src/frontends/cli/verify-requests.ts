@@ -1,5 +1,5 @@
 import { printSentence } from '../../base/finding.ts';
-import { diagnose, sayProof } from '../../authoring/advice/proofs.ts';
+import { findProofFault, sayProof } from '../../authoring/advice/proofs.ts';
 import { hooksAddress, type Settings } from '../../engine/config/config.ts';
 import type { Generation } from '../../service/generation/generation.ts';
 import type { PathSettings } from '../../engine/mapping/mapping.ts';
@@ -61,7 +61,7 @@ async function judge(
     settings: { hooks },
   } = generation.config;
   const senders = await knownSenders(file, hooks);
-  const found = diagnose(judged.proof, judged.request(), judged.refusal, { senders });
+  const found = findProofFault(judged.proof, judged.request(), judged.refusal, { senders });
   const said = sayProof(found);
   return {
     ...common,

@@ -321,8 +321,8 @@ function whyFields(why: Sentence | undefined): Record<string, unknown> {
 /** Why a sender was not believed; nothing of what it sent. */
 function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   if (proof?.kind !== 'refused') return {};
-  const { address, reason, scheme, diagnosis, why } = proof;
-  return { address, reason, scheme, diagnosis: diagnosis?.code, ...whyFields(why) };
+  const { address, reason, scheme, finding, why } = proof;
+  return { address, reason, scheme, finding: finding?.code, ...whyFields(why) };
 }
 
 /** Whether a stranger asked for a path that is none of hooks. */

@@ -2,7 +2,7 @@ import type { Sentence, StoredFinding } from '../../base/finding.ts';
 import type { HookErrorCode } from '../../base/errors.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
-import type { Diagnosis, ProofSettings, Refused, SignedRequest } from '../../engine/verify/verify.ts';
+import type { ProofFinding, ProofSettings, Refused, SignedRequest } from '../../engine/verify/verify.ts';
 
 /**
  * What is known of mistakes, bound to one generation. It is loaded when there is something to say, speaks to the operator
@@ -20,13 +20,13 @@ export interface RequestAdvisor {
   /** The sentences of findings on a request of that hook name, for a log. */
   say(findings: readonly StoredFinding[], path: string): Sentence | undefined;
   /** The same of a proof. */
-  sayProof(found: Diagnosis): Sentence | undefined;
+  sayProof(found: ProofFinding): Sentence | undefined;
   /** Why the hook token was not accepted. */
-  onToken(request: TokenFacts): Diagnosis;
+  onToken(request: TokenFacts): ProofFinding;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
-  onProof(facts: ProofFacts): Diagnosis;
+  onProof(facts: ProofFacts): ProofFinding;
   /** That a request without a proof only asks whether the address is right, and what answers it. */
-  onQuestion(asked: QuestionFacts): Diagnosis | undefined;
+  onQuestion(asked: QuestionFacts): ProofFinding | undefined;
 }
 
 export interface RequestAdvice {

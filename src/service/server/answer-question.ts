@@ -48,7 +48,7 @@ async function refuseQuestion(
 ): Promise<Ending> {
   const refusal = await refuse(context, exchange, {
     reason: 'challenge',
-    diagnosis: { code: 'challenge', facts: { asks: challenge.kind, why } },
+    finding: { code: 'challenge', facts: { asks: challenge.kind, why } },
   });
   return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
 }

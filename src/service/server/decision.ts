@@ -153,8 +153,8 @@ function addressFinding(exchange: Asked): StoredFinding {
 }
 
 /** Only the verdict is kept: strangers' requests are not. */
-function refusalOf({ scheme = 'token', diagnosis }: Refusal): DecisionRecord['refusal'] {
-  return diagnosis && { scheme, ...diagnosis };
+function refusalOf({ scheme = 'token', finding }: Refusal): DecisionRecord['refusal'] {
+  return finding && { scheme, ...finding };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */

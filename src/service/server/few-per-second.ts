@@ -2,7 +2,7 @@ const PER_SECOND = 5;
 /** Of all together, where each has its own five. */
 const PER_SECOND_OF_ALL = 2 * PER_SECOND;
 
-/** Lets a few things a second happen: a diagnosis costs some dozens of signatures, and a flood must not fill the log. */
+/** Lets a few things a second happen: to find why a proof failed costs some dozens of signatures, and a flood must not fill the log. */
 export class FewPerSecond {
   readonly #perSecond: number;
   #second = 0;

@@ -2,7 +2,7 @@ import type { Sentence } from '../../base/finding.ts';
 import { HookError } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import {
-  type Diagnosis,
+  type ProofFinding,
   judgeSender,
   type RefusalReason as SenderReason,
   type RefusedProof,
@@ -53,8 +53,8 @@ export interface Refusal {
   readonly address: string;
   /** What the sender is told: `unauthorized`, or `too_many_failures` past the limit of failures. */
   readonly error: HookError;
-  /** Why the proof failed, for the operator; absent past the limits of failures and of diagnoses. */
-  readonly diagnosis?: Diagnosis;
+  /** Why the proof failed, for the operator; absent past the limits of failures and of what is looked into. */
+  readonly finding?: ProofFinding;
   /** The same in a sentence, for the log. */
   readonly why?: Sentence;
 }
@@ -90,7 +90,7 @@ export function prove(
   if (!isAllowed) {
     return refuse(context, exchange, {
       reason: 'address',
-      diagnosis: addressNotAllowed(context, exchange),
+      finding: addressNotAllowed(context, exchange),
     });
   }
   return proveToken(context, exchange, hook);
@@ -105,13 +105,13 @@ function proveToken(
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const diagnose = async (advisor: RequestAdvisor): Promise<Diagnosis> => {
+    const find = async (advisor: RequestAdvisor): Promise<ProofFinding> => {
       const asked = reason === 'missing' ? await questionOf(exchange, hook) : undefined;
       const question = asked && advisor.onQuestion(asked);
       if (question !== undefined) return question;
       return advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason });
     };
-    return refuse(context, exchange, { reason, diagnose });
+    return refuse(context, exchange, { reason, find });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
@@ -193,11 +193,11 @@ async function proveSender(
     case 'refused': {
       const { reason } = judged;
       if (!('proof' in judged))
-        return refuse(context, exchange, { reason, scheme, diagnosis: addressNotAllowed(context, exchange) });
+        return refuse(context, exchange, { reason, scheme, finding: addressNotAllowed(context, exchange) });
       return refuse(context, exchange, {
         reason,
         scheme,
-        diagnose: async (advisor) => {
+        find: async (advisor) => {
           const asked = reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
           const question = asked && advisor.onQuestion(asked);
           return question ?? advisor.onProof(proofFacts(context, exchange, { hook, sender, judged }));
@@ -224,8 +224,8 @@ interface RefusedSender extends Pick<SenderToProve, 'hook' | 'sender'> {
 
 /** A refusal of the hook token, where the path asks for it beside the proof of its sender. */
 function besideProof(refusal: Refusal, scheme: Verifier['scheme']): Refusal {
-  if (refusal.diagnosis === undefined) return refusal;
-  return { ...refusal, diagnosis: { code: 'no-token', facts: { beside: scheme } } };
+  if (refusal.finding === undefined) return refusal;
+  return { ...refusal, finding: { code: 'no-token', facts: { beside: scheme } } };
 }
 
 function proofFacts(
@@ -262,12 +262,12 @@ export function addressOf(context: ServerContext, { req, headers }: Exchange): s
 }
 
 /** Why the address was refused; which one is judged depends on the proxies that are trusted. */
-function addressNotAllowed(context: ServerContext, exchange: Exchange): Diagnosis {
+function addressNotAllowed(context: ServerContext, exchange: Exchange): ProofFinding {
   return { code: 'address', facts: { sent: addressOf(context, exchange) } };
 }
 
-interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'diagnosis'> {
-  readonly diagnose?: (advisor: RequestAdvisor) => Diagnosis | undefined | Promise<Diagnosis | undefined>;
+interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'finding'> {
+  readonly find?: (advisor: RequestAdvisor) => ProofFinding | undefined | Promise<ProofFinding | undefined>;
 }
 
 /** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
@@ -292,7 +292,7 @@ function unauthorized({ target, generation }: Exchange): HookError {
 export async function refuse(
   context: ServerContext,
   exchange: Exchange,
-  { reason, scheme, diagnosis: known, diagnose }: RefusalFacts,
+  { reason, scheme, finding: known, find }: RefusalFacts,
 ): Promise<Refusal> {
   const { limiter } = derivedFrom(context, exchange.generation.hooks);
   const address = addressOf(context, exchange);
@@ -302,11 +302,11 @@ export async function refuse(
     const detail = 'too many requests that did not prove where they come from';
     return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
   }
-  // A name of the sender's own choice would give it a share of the diagnoses for each name.
+  // A name of the sender's own choice would give it a share of what is looked into for each name.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
-  const isTold = context.diagnoses.takeFor(who, exchange.receivedAt);
+  const isTold = context.faults.takeFor(who, exchange.receivedAt);
   const advisor = isTold ? await loadAdvisor(context, exchange) : undefined;
-  const diagnosis = isTold ? (known ?? (advisor && (await diagnose?.(advisor)))) : undefined;
-  const why = diagnosis && advisor?.sayProof(diagnosis);
-  return { ...common, error: unauthorized(exchange), ...defined({ diagnosis, why }) };
+  const finding = isTold ? (known ?? (advisor && (await find?.(advisor)))) : undefined;
+  const why = finding && advisor?.sayProof(finding);
+  return { ...common, error: unauthorized(exchange), ...defined({ finding, why }) };
 }

@@ -30,7 +30,7 @@ export interface ServerContext {
   /** Ways in of paths that set one; settings of replaced generations are collected with them. */
   readonly accesses: WeakMap<PathSettings, PathAccess>;
   readonly rates: PathRates;
-  readonly diagnoses: FewPerSecond;
+  readonly faults: FewPerSecond;
   /** Requests a second for which it is looked for what was meant. */
   readonly advices: FewPerSecond;
   /** Requests a second that are kept whole because they were refused or failed, and as shapes. */
@@ -84,7 +84,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     findAddress: createAddressFinder(proxies),
     accesses: new WeakMap(),
     rates: new PathRates(),
-    diagnoses: new FewPerSecond(),
+    faults: new FewPerSecond(),
     advices: new FewPerSecond(),
     kept: { whole: new FewPerSecond(WHOLE_PER_SECOND), shape: new FewPerSecond(SHAPES_PER_SECOND) },
     unread: new FewPerSecond(),

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clearControl, clearLine, createLogger } from '../../../src/base/telemetry/telemetry.ts';
 import { withoutCommands } from '../../../src/base/telemetry/facts.ts';
-import type { LogOptions } from '../../../src/base/telemetry/telemetry.ts';
+import type { LogOptions } from '../../../src/base/telemetry/log.ts';
 import { CODE_POINT } from '../../support/code-point.ts';
 
 function capture(options: LogOptions = {}): { lines: string[]; log: ReturnType<typeof createLogger> } {

@@ -226,7 +226,7 @@ describe('the doctor at the refusal', () => {
       status: 401,
       reason: 'wrong-proof',
       scheme: 'github',
-      diagnosis: 're-encoded-body',
+      finding: 're-encoded-body',
     });
     expect(server.decisions).toEqual([]);
     expect(server.strangers[0]).toMatchObject({
@@ -237,7 +237,7 @@ describe('the doctor at the refusal', () => {
     expectNoTrace(server);
   });
 
-  test('at most five a second are diagnosed, and none past the limit of failures', async () => {
+  test('at most five a second are looked into, and none past the limit of failures', async () => {
     const server = await start(
       { verify: verifying({ scheme: 'github' }) },
       { deps: { clock: () => 1_700_000_000_000 }, hooks: { authFailuresPerMinute: 0 } },
@@ -260,7 +260,7 @@ describe('the doctor at the refusal', () => {
   });
 });
 
-test('names of the sender\u2019s own choice share one budget of diagnoses', async () => {
+test('names of the sender\u2019s own choice share one budget of findings', async () => {
   const server = await start(
     { verify: verifying({ scheme: 'github' }) },
     {
@@ -443,7 +443,7 @@ test('a path that expects the body is told that its sender signs the address as 
   expect((await post(server, { headers: { 'x-signature': signature } })).status).toBe(401);
   expect(server.strangers[0]?.refusal).toMatchObject({
     code: 'signed-content',
-    facts: { write: { signed: '{url}{body}' } },
+    facts: { verify: { signed: '{url}{body}' } },
   });
 });
 

@@ -4,28 +4,27 @@
  */
 import {
   basicPair,
+  findHeader,
   isPlainHeaderName,
   PROVIDER_NAMES,
   schemesOfHeader,
+  type OtherVerify,
   signsUrl,
-  type FactsOf,
 } from '../../../engine/verify/facts.ts';
 import {
   createVerifier,
-  type Diagnosis,
   MAX_TRIED_BYTES,
   nameOfSecret,
+  type ProofFinding,
   type ProofSettings,
+  SCHEMES,
   type SenderProof,
   type SignedRequest,
   type VerifySettings,
 } from '../../../engine/verify/verify.ts';
 import type { Sender } from '../../../engine/senders/senders.ts';
 import { otherSignatures } from './other-signatures.ts';
-import { otherVerify } from './other-verify.ts';
-import { urlVariants } from './url-variants.ts';
-import { columnsOf, generalProof, withSecrets } from './written-verify.ts';
-import { defined } from '../../../base/json.ts';
+import { columnsOf, generalProof, keysOf, withSecrets } from './written-verify.ts';
 
 /** A path whose senders have secrets, which are all set. */
 export interface SecretProof extends ProofSettings {
@@ -35,14 +34,14 @@ export interface SecretProof extends ProofSettings {
 
 /** What is tried in place of what the path has, and what is wrong where it fits; by default the proof is another one. */
 interface Attempt {
-  readonly found?: Diagnosis;
+  readonly found?: ProofFinding;
   readonly verify?: SenderProof;
   readonly secrets?: readonly string[];
   readonly request?: Partial<SignedRequest>;
 }
 
 /** What would have fitted; undefined where nothing does. At most some two hundred signatures are computed. */
-export function findFitting(proof: SecretProof, request: SignedRequest): Diagnosis | undefined {
+export function findFitting(proof: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const { settings } = proof;
   for (const { verify, found, ...attempt } of attemptsAt(proof, request)) {
     const tried = verify === undefined ? settings : withSecrets(verify, settings.secrets);
@@ -68,11 +67,9 @@ function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Atte
   yield* otherPlaces(settings, request);
   if (request.body.length > MAX_TRIED_BYTES) return;
   yield* trimmedSecrets(proof);
-  if (signsUrl(settings))
-    for (const { url, facts } of urlVariants(request.url, request.rawHeaders))
-      yield { request: { url }, found: { code: 'other-url', facts } };
-  for (const { body, facts } of bodyVariants(request.body))
-    yield { request: { body }, found: { code: 're-encoded-body', facts } };
+  if (signsUrl(settings)) yield* otherUrls(request);
+  for (const body of bodyVariants(request.body))
+    yield { request: { body }, found: { code: 're-encoded-body', facts: {} } };
   for (const scheme of PROVIDER_NAMES) if (scheme !== settings.scheme) yield { verify: { scheme } };
   for (const { folder, verify } of proof.senders)
     if (folder !== undefined && verify !== undefined) yield { verify };
@@ -106,7 +103,7 @@ function* otherPlaces(settings: SecretProof['settings'], { rawHeaders }: SignedR
 /** Secrets that were set with more around them than was meant. */
 function* trimmedSecrets({ settings, secrets }: SecretProof): Generator<Attempt> {
   const names = settings.secrets.map(nameOfSecret);
-  const around = (what: 'space' | 'quotes'): Diagnosis => ({
+  const around = (what: 'space' | 'quotes'): ProofFinding => ({
     code: 'secret-white-space',
     facts: { names, around: what },
   });
@@ -139,44 +136,73 @@ function* prefixedSecrets({ settings, secrets }: SecretProof): Generator<Attempt
     };
 }
 
-type Form = FactsOf<'re-encoded-body'>;
+/** An address, its query apart. */
+const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?$/is;
+/** A path is cut this often, and no more. */
+const MAX_CUTS = 6;
 
-/** A body as the sender may have signed it. */
-export interface BodyVariant {
-  readonly facts: Form;
-  readonly body: Buffer;
+/** The addresses that a sender behind a proxy may have called, those that differ in one thing first. */
+function* otherUrls({ url, rawHeaders }: SignedRequest): Generator<Attempt> {
+  const [, scheme = '', authority = '', path = '', query = ''] = ABSOLUTE.exec(url) ?? [];
+  if (authority === '') return;
+  const own = `${scheme}://${authority}`;
+  const [origins, paths] = [originsOf(scheme, authority, rawHeaders), pathsOf(path, query)];
+  const at = (origin: string, text: string): Attempt => {
+    const [signed = ''] = (origin + text).split('?', 1);
+    const more = text === path + query ? { origin: { sent: origin } } : { taken: own + path };
+    return {
+      request: { url: origin + text },
+      found: { code: 'other-url', facts: { signed: { sent: signed }, ...more } },
+    };
+  };
+  for (const origin of origins) yield at(origin, path + query);
+  for (const origin of [own, ...origins]) for (const text of paths) yield at(origin, text);
+}
+
+/** With the other scheme and the other port, and with hosts that only count where they were signed. */
+function originsOf(scheme: string, authority: string, rawHeaders: readonly string[]): readonly string[] {
+  const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
+  const bare = authority.replace(/:\d+$/, '');
+  const hosts = ['host', 'x-forwarded-host'].flatMap((name) => findHeader(rawHeaders, name) ?? []);
+  return [
+    `${other}://${authority}`,
+    `${scheme}://${bare}`,
+    `${scheme}://${bare}:${port}`,
+    `${other}://${bare}`,
+    ...hosts.flatMap((host) => (typeof host === 'string' ? [`https://${host}`, `http://${host}`] : [])),
+  ];
+}
+
+/** The path without its query, with its slash at the end changed, and without what it may begin with twice. */
+function pathsOf(path: string, query: string): readonly string[] {
+  const steps = path.split('/').slice(1);
+  const cuts = steps.slice(1, MAX_CUTS).map((_, index) => `/${steps.slice(index + 1).join('/')}${query}`);
+  const slash = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
+  return [...(query === '' ? [] : [path]), slash + query, ...cuts];
 }
 
 /** The forms in which common libraries write the same JSON, and the ends that editors and proxies change. */
-function bodyVariants(body: Buffer): readonly BodyVariant[] {
+function bodyVariants(body: Buffer): readonly Buffer[] {
   const text = body.toString('utf8');
-  const forms: readonly (readonly [Form['form'], string, Form['escapes']?])[] = [
-    ['trimmed', text.trimEnd()],
-    ['line end', `${text}\n`],
-    ['line ends', text.replaceAll(/\r?\n/g, '\r\n')],
-    ...jsonForms(text).flatMap(([form, written]) => [
-      [form, written] as const,
-      [form, escaped(written), 'letters'] as const,
-      [form, written.replaceAll('/', String.raw`\/`), 'slashes'] as const,
-      [form, written.replaceAll(/[<>&]/g, asEscape), 'signs'] as const,
+  const forms = [
+    text.trimEnd(),
+    `${text}\n`,
+    text.replaceAll(/\r?\n/g, '\r\n'),
+    ...jsonForms(text).flatMap((written) => [
+      written,
+      written.replaceAll(/[\u0080-\uffff]/g, asEscape),
+      written.replaceAll('/', String.raw`\/`),
+      written.replaceAll(/[<>&]/g, asEscape),
     ]),
   ];
-  return forms
-    .map(([form, written, escapes]) => ({
-      facts: defined({ form, escapes }),
-      body: Buffer.from(written, 'utf8'),
-    }))
-    .filter((variant) => !variant.body.equals(body));
+  return forms.filter((form) => form !== text).map((form) => Buffer.from(form, 'utf8'));
 }
 
-function jsonForms(text: string): readonly (readonly [Form['form'], string])[] {
+/** Compact, with two spaces, and as Python writes it. */
+function jsonForms(text: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(text);
-    return [
-      ['compact', JSON.stringify(value)],
-      ['two spaces', JSON.stringify(value, undefined, 2)],
-      ['Python', spaced(value)],
-    ];
+    return [JSON.stringify(value), JSON.stringify(value, undefined, 2), spaced(value)];
   } catch {
     // It is no JSON, or so deep that writing it again overflows the stack.
     return [];
@@ -193,4 +219,34 @@ function spaced(value: unknown): string {
 
 const asEscape = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
-const escaped = (text: string): string => text.replaceAll(/[\u0080-\uffff]/g, asEscape);
+type OtherCode = Extract<ProofFinding, { readonly facts: OtherVerify }>['code'];
+
+/** What it is called that such a key has to change; of several the first says most. */
+const CODES: readonly (readonly [key: string, code: OtherCode])[] = [
+  ['secretEncoding', 'secret-encoding'],
+  ['signed', 'signed-content'],
+  ['timestampHeader', 'signed-content'],
+  ['timestampField', 'signed-content'],
+  ['timestampMember', 'signed-content'],
+  ['idHeader', 'signed-content'],
+  ['timestampUnit', 'timestamp-unit'],
+  ['prefix', 'prefix'],
+  ['encoding', 'encoding'],
+  ['algorithm', 'algorithm'],
+];
+
+/** That a request is right by another `verify`, or carries the proof of another sender. */
+export function otherVerify(
+  settings: SecretProof['settings'],
+  verify: SenderProof,
+  more: Pick<OtherVerify, 'isProved' | 'header' | 'of' | 'or'>,
+): ProofFinding {
+  const { secrets, scheme } = settings;
+  const facts = { verify, secrets, now: scheme, ...more };
+  const [own] = columnsOf(settings);
+  const [other] = columnsOf(withSecrets(verify, secrets));
+  if (own === undefined || own.header !== other?.header || Object.hasOwn(SCHEMES, verify.scheme))
+    return { code: 'other-scheme', facts };
+  const [before, after] = [keysOf(generalProof(own)), keysOf(generalProof(other))];
+  return { code: CODES.find(([key]) => before[key] !== after[key])?.[1] ?? 'other-scheme', facts };
+}

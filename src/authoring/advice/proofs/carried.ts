@@ -9,7 +9,7 @@ import {
 import type { SenderProof } from '../../../engine/verify/verify.ts';
 import type { Sender } from '../../../engine/senders/senders.ts';
 import { waysOf } from '../vocabulary/senders.ts';
-import { hashOf, shapeOf } from './signature-shapes.ts';
+import { hashOf } from './signature-shapes.ts';
 
 /** A header that is the proof of known senders, and how these prove themselves: each way once. */
 export interface CarriedProof {
@@ -17,36 +17,21 @@ export interface CarriedProof {
   readonly senders: readonly (Sender & { readonly verify: SenderProof })[];
 }
 
-/** The first such header, but for those of `except`: one in the form of its sender comes before one that has its name only. */
+/** The first header in the form of a known sender, and all whose proof has that form. */
 export function findCarried(
   rawHeaders: readonly string[],
-  {
-    senders,
-    except,
-  }: { readonly senders: readonly Sender[]; readonly except: ReadonlySet<string | undefined> },
+  senders: readonly Sender[],
 ): CarriedProof | undefined {
   const found = senders.flatMap((sender) =>
-    waysOf(sender).flatMap((way) => {
-      const header = headerOf(way);
-      const isThere = header !== undefined && findHeader(rawHeaders, header) !== undefined;
-      if (!isThere || except.has(header)) return [];
-      const isInForm = isCarried(way, rawHeaders);
-      // What has the form of another signature is one, whatever the name of its header.
-      return isInForm || !isOtherForm(header, rawHeaders) ? [{ sender, header, isInForm }] : [];
-    }),
+    waysOf(sender).flatMap((way) =>
+      isCarried(way, rawHeaders) ? [{ sender, header: headerOf(way) ?? '' }] : [],
+    ),
   );
-  const [first] = found.toSorted((a, b) => Number(b.isInForm) - Number(a.isInForm));
+  const [first] = found;
   if (first === undefined) return undefined;
-  const alike = found.filter(
-    ({ header, isInForm }) => header === first.header && isInForm === first.isInForm,
-  );
+  const alike = found.filter(({ header }) => header === first.header);
   return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
 }
-
-const isOtherForm = (header: string, rawHeaders: readonly string[]): boolean => {
-  const text = findHeader(rawHeaders, header);
-  return typeof text === 'string' && shapeOf(header, text) !== undefined;
-};
 
 /** Of senders that prove themselves in the same way the one after whom it is named, or the first. */
 export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {

@@ -70,13 +70,13 @@ function shapes(own: SignatureColumns | undefined, request: SignedRequest): read
 }
 
 /** The signature that the path reads, by its look alone. */
-export function ownLook(
-  { header }: SignatureColumns,
-  { rawHeaders }: SignedRequest,
-): SignatureColumns | undefined {
+function ownLook({ header }: SignatureColumns, { rawHeaders }: SignedRequest): SignatureColumns | undefined {
   const text = findHeader(rawHeaders, header);
   return typeof text === 'string' ? shapeOf(header, text) : undefined;
 }
+
+/** Names of headers with a time. */
+export const TIME_NAME = /time(stamp)?$|-ts$/;
 
 /** The time that the settings name, then what looks like one. */
 function timesOf(
@@ -89,7 +89,7 @@ function timesOf(
     defined({ timestampField, timestampHeader, timestampMember }),
     own && writtenTime(own, request),
   );
-  const found = findHeadersLike(request.rawHeaders, /time(stamp)?$|-ts$/, /./).flatMap(({ name, text }) =>
+  const found = findHeadersLike(request.rawHeaders, TIME_NAME, /./).flatMap(({ name, text }) =>
     timed({ timestampHeader: name }, text),
   );
   const list = separator === undefined ? undefined : findHeader(request.rawHeaders, header);

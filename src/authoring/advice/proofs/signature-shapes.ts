@@ -6,7 +6,7 @@ import {
   type HmacAlgorithm,
   type SignatureColumns,
 } from '../../../engine/verify/facts.ts';
-import { SIGNATURE_NAME } from '../../../base/telemetry/facts.ts';
+import { SIGNATURE_NAME } from '../../../base/telemetry/telemetry.ts';
 import type { SignedRequest } from '../../../engine/verify/verify.ts';
 
 /** Headers that are of the web, or name a thing: what has the form of a hash there is none. */

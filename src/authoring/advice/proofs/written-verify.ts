@@ -7,7 +7,7 @@ import {
   secretsText,
   type SignatureColumns,
 } from '../../../engine/verify/facts.ts';
-import { SIGNATURE_NAME } from '../../../base/telemetry/facts.ts';
+import { SIGNATURE_NAME } from '../../../base/telemetry/telemetry.ts';
 import {
   SCHEMES,
   type SecretReference,
@@ -62,11 +62,6 @@ export function keysOf(proof: object): Readonly<Record<string, string>> {
     }),
   );
 }
-
-export const writtenKeys = (keys: Readonly<Record<string, string>>): string =>
-  Object.entries(keys)
-    .map(([key, value]) => writtenKey(key, value))
-    .join(', ');
 
 /** The general scheme with these columns. */
 export function generalProof({ algorithm, ...columns }: SignatureColumns): SenderProof {

@@ -5,8 +5,8 @@ import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import type { HookError } from '../../../base/errors.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { RequestAdvisor } from '../../../service/server/server.ts';
-import { diagnose, sayProof } from '../proofs.ts';
-import { diagnoseToken } from '../proofs/token.ts';
+import { findProofFault, sayProof } from '../proofs.ts';
+import { findTokenFault } from '../proofs/token-fault.ts';
 import { shippedSenders } from '../../../engine/senders/senders.ts';
 import { findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
@@ -31,13 +31,13 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
     },
     sayProof,
     onToken: (request) =>
-      diagnoseToken(
+      findTokenFault(
         request,
         request.unknownName === undefined ? undefined : nearestName(request.unknownName, table)?.name,
         senders,
       ),
     onProof: ({ proof, request, refusal, ...known }) =>
-      diagnose(proof, request, refusal, { ...known, senders }),
+      findProofFault(proof, request, refusal, { ...known, senders }),
     onQuestion: ({ method, headers, query, hasBody, body, place }) => {
       const asked = { method, header: (name: string) => headers[name], query, hasBody, ...readTexts(body) };
       const check = findAddressCheck(asked, senders);

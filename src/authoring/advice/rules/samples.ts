@@ -7,7 +7,7 @@ import type { CompiledTemplate, RoutingTable, Scope } from '../../../engine/mapp
 import { announcedFormat } from '../../../base/payload/payload.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { emptyPath } from '../dialects/paths.ts';
-import { SIGNATURE_NAME } from '../../../base/telemetry/facts.ts';
+import { SIGNATURE_NAME } from '../../../base/telemetry/telemetry.ts';
 import { schemesOfHeader } from '../../../engine/verify/facts.ts';
 import type { VerifySettings } from '../../../engine/verify/verify.ts';
 import { unknownSignature, verifyFor, withStandIn } from '../proof-headers.ts';

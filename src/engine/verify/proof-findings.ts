@@ -1,33 +1,25 @@
+import type { StoredFinding } from '../../base/finding.ts';
 import type { ChallengeFault } from './challenge.ts';
 import type { RefusalReason } from './proof.ts';
 import type { SecretFacts } from './secret-forms.ts';
 import type { SecretReference, SenderProof } from './verify-settings.ts';
 
-/** What only the sender wrote, such as the name of a header that nobody knows. */
-export interface SentName {
-  readonly sent: string;
-}
-/** A name of ours or of the operator's files, or one of the sender's. */
-export type Name = string | SentName;
+/** A name of ours or of the operator's files, or what only the sender wrote, such as the name of a header. */
+export type Name = string | { readonly sent: string };
 
-/** A `verify` that may be the right one. */
+/** A `verify` by which the request is right, or which belongs to the sender whose header it carries. */
 export interface OtherVerify {
   readonly verify: SenderProof;
   /** The secrets of the path, as its mapping refers to them. */
   readonly secrets: readonly SecretReference[];
   /** The scheme of the path. */
   readonly now: string;
-  /** The header that has the proof; absent where the body has it. */
-  readonly header?: Name;
-  /** Whether the proof is right so; otherwise it only looks so, and the secret is another one. */
+  /** Whether the request is right by it, with the secret as it is. */
   readonly isProved: boolean;
-  /** Who sends this header, where it is known. */
+  /** Otherwise the header that it carries, who sends that, and the schemes of others who do. */
+  readonly header?: Name;
   readonly of?: readonly string[];
-  /** Others that send it, by their schemes. */
   readonly or?: readonly string[];
-  /** Keys of the path's own verify that have to change, where that is enough. */
-  readonly write?: Readonly<Record<string, string>>;
-  readonly remove?: readonly string[];
 }
 
 /** Where a `verify` would stand, and whether the path may have one. */
@@ -43,8 +35,15 @@ interface Secrets {
   readonly names: readonly string[];
 }
 
+interface Age {
+  readonly scheme: string;
+  /** Negative for a time that is to come. */
+  readonly ageSeconds?: number;
+  readonly toleranceSeconds?: number;
+}
+
 /** What is found out with each code. Nothing secret and nothing of the payload is in it. */
-interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>, object>, PlainFacts {
+interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, object>, PlainFacts {
   readonly 'other-scheme': OtherVerify;
   readonly prefix: OtherVerify;
   readonly encoding: OtherVerify;
@@ -52,33 +51,23 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
   readonly 'signed-content': OtherVerify;
   readonly 'timestamp-unit': OtherVerify;
   readonly 'secret-encoding': OtherVerify;
-  /** How the body was written that was signed. */
-  readonly 're-encoded-body': {
-    readonly form: 'trimmed' | 'line end' | 'line ends' | 'compact' | 'two spaces' | 'Python';
-    readonly escapes?: 'letters' | 'slashes' | 'signs';
-  };
+  readonly 're-encoded-body': object;
   readonly 'secret-white-space': Secrets & { readonly around: 'space' | 'quotes' };
   /** `word`: it stands before the secret, in its value or as it is sent; absent of a prefix such as `whsec_`. */
   readonly 'secret-prefix': Secrets & { readonly word?: string; readonly isSent?: boolean };
-  /** Of the address that was signed, what is known of it; `taken`: the one that was tried. */
-  readonly 'other-url': {
-    readonly origin?: Name;
-    readonly path?: 'query' | 'slash' | 'begin';
-    readonly cut?: string;
-    readonly taken?: string;
-  };
+  /** `signed`: the address that fits; `origin`: its beginning, where that alone differs; `taken`: the one that was tried. */
+  readonly 'other-url': { readonly signed?: Name; readonly origin?: Name; readonly taken?: string };
   /** `beside`: the scheme of a path that asks for both. `has`: what Authorization holds in its place. */
   readonly 'no-token': Place & {
     readonly beside?: string;
-    readonly has?: 'basic' | 'other';
-    readonly takesQuery?: boolean;
+    readonly has?: string;
   };
-  readonly 'unknown-token': { readonly around?: 'space' | 'quotes'; readonly isVariable?: boolean };
+  readonly 'unknown-token': { readonly around?: 'space' | 'quotes' };
+  /** `word`: before the token in its header. */
   readonly 'token-elsewhere': Place & {
     readonly in: 'header' | 'authorization' | 'query';
     readonly name?: Name;
     readonly word?: string;
-    readonly takesQuery: boolean;
   };
   readonly 'query-rejected': object;
   readonly 'no-verify': Place & {
@@ -89,7 +78,7 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
     readonly isUnknown: boolean;
   };
   /** The address that was judged. */
-  readonly address: SentName;
+  readonly address: { readonly sent: string };
   /** `why`: the mapping answers such a question, and this one is wrong. */
   readonly challenge: Place & {
     readonly asks: string;
@@ -117,12 +106,15 @@ interface PlainFacts {
     readonly isUnset: boolean;
     readonly doubts?: readonly SecretFacts[];
   };
+  /** `carries`: a header that looks like a signature of another kind. */
   readonly 'no-proof': {
     readonly scheme: string;
     readonly headers: readonly string[];
     readonly hasToken?: boolean;
+    readonly carries?: Name;
   };
-  readonly 'malformed-proof': OtherVerify | { readonly scheme: string };
+  /** The scheme is absent where an earlier version kept more. */
+  readonly 'malformed-proof': { readonly scheme?: string };
   readonly 'too-old': Age;
   readonly 'too-new': Age;
   readonly 'wrong-claims': { readonly detail?: string };
@@ -131,15 +123,8 @@ interface PlainFacts {
   readonly 'wrong-proof': { readonly scheme: string; readonly user?: string; readonly detail?: string };
 }
 
-interface Age {
-  readonly scheme: string;
-  /** Negative for a time that is to come. */
-  readonly ageSeconds?: number;
-  readonly toleranceSeconds?: number;
-}
-
-/** What the doctor can find. Data for `--json`; the sentence is for people. */
-export type DiagnosisCode =
+/** What can be found of a proof: the reason of its refusal, or what trying shows. */
+export type ProofCode =
   | RefusalReason
   | 'other-scheme'
   | 'prefix'
@@ -160,9 +145,9 @@ export type DiagnosisCode =
   | 'address'
   | 'challenge'
   | 'wrong-secret';
-export type FactsOf<Code extends DiagnosisCode> = DiagnosisFacts[Code];
+export type FactsOf<Code extends ProofCode> = FactsByCode[Code];
 
-/** Why a request did not prove itself, as far as it can be told: data, whose sentence `advice` makes when it is shown. */
-export type Diagnosis = {
-  readonly [Code in DiagnosisCode]: { readonly code: Code; readonly facts: DiagnosisFacts[Code] };
-}[DiagnosisCode];
+/** Why a request did not prove itself, as far as it can be told; `advice` makes its sentence when it is shown. */
+export type ProofFinding = {
+  readonly [Code in ProofCode]: StoredFinding<Code, FactsOf<Code>> & { readonly facts: FactsOf<Code> };
+}[ProofCode];
