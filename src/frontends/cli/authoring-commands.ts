@@ -165,11 +165,6 @@ const judging: CommandTable = {
   schemas: {
     about: 'write the JSON Schemas of configuration, mappings and request files into ./schemas',
     options: [
-      CONFIG,
-      [
-        '--samples',
-        'suggest the paths that the samples of each hook name have, for editors without a language server',
-      ],
       ['--check', 'write nothing; end with 1 if a file is out of date'],
       ['--dir <dir>', 'folder to write them to (default ./schemas)', { fallback: 'schemas' }],
     ],

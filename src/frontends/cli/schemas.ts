@@ -6,22 +6,16 @@ import { requestFileSchema } from '../../authoring/golden/golden.ts';
 import { mappingJsonSchema } from '../../engine/mapping/facts.ts';
 import { senderJsonSchema } from '../../engine/senders/senders.ts';
 import type { Cli } from './command-line.ts';
-import type { ConfigFlags } from './config-file.ts';
-import { withSamples } from './sampled-schema.ts';
-import { loadSamples } from './types.ts';
 
-export interface SchemasFlags extends ConfigFlags {
+export interface SchemasFlags {
   readonly check?: boolean;
   readonly dir: string;
-  /** Suggest the paths that samples have. */
-  readonly samples?: boolean;
 }
 
 /** Writes the editor schemas, or with `check` fails where a file differs from what the code says. */
 export async function schemas(cli: Cli, flags: SchemasFlags): Promise<void> {
-  const { samples = [] } = flags.samples === true ? await loadSamples(cli.terminal, flags) : {};
   if (flags.check !== true) await mkdir(resolve(cli.terminal.cwd, flags.dir), { recursive: true });
-  for (const [name, schema] of schemaFiles(withSamples(mappingJsonSchema(), samples))) {
+  for (const [name, schema] of schemaFiles(mappingJsonSchema())) {
     const shown = join(flags.dir, name);
     const file = resolve(cli.terminal.cwd, shown);
     const text = `${JSON.stringify(schema, null, 2)}\n`;
