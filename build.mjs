@@ -34,7 +34,6 @@ const ENTRIES = [
   'main',
   'index',
   'service/channels/mattermost',
-  'frontends/console/draft-thread',
   'base/document/document-thread',
   'service/mail/reader-program',
   'engine/sandbox/author',

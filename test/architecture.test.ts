@@ -20,9 +20,9 @@ import {
 
 /** Modules that may read the second entry of others, `facts.ts`: what advice and tools need, and the engine does not. */
 const READS_FACTS: ReadonlySet<string> = new Set([
-  'lsp',
   'advice',
   'explanation',
+  'workbench',
   'console',
   'mcp',
   'operations',
@@ -102,6 +102,9 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 /** What runs from a start to a stop. */
 const STARTS = ['frontends/cli/serve.ts', 'service/startup/startup.ts'];
 
+/** Files of the command line that start another front end. */
+const STARTERS = ['frontends/cli/lsp.ts', 'frontends/cli/mcp.ts', 'frontends/cli/serve-console.ts'];
+
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
   'authoring/advice/requests/evaluation-note.ts',
@@ -113,6 +116,7 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'authoring/explanation/format-notes.ts',
   'authoring/golden/case-hints.ts',
   'authoring/golden/reporters.ts',
+  'authoring/workbench/shown-finding.ts',
   'base/document/edit-document.ts',
   'base/document/format-findings.ts',
   'base/document/print-sarif.ts',
@@ -125,7 +129,6 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'frontends/cli/serve.ts',
   'frontends/cli/verify-requests.ts',
   'frontends/cli/write-plan.ts',
-  'frontends/console/shown-finding.ts',
   'frontends/lsp/lsp.ts',
   'service/server/account.ts',
 ]);
@@ -187,6 +190,16 @@ describe('the structure', () => {
     expect(globSync('*', { cwd: SOURCE }).toSorted()).toEqual(
       [...LAYERS, 'index.ts', 'main.ts', 'tsconfig.json'].toSorted(),
     );
+  });
+
+  test('no front end imports another one, but for the files of the command line that start the others', () => {
+    const folderOf = (file: string): string => file.split('/').slice(0, 2).join('/');
+    const across = allImports().flatMap(({ file, specifier }) => {
+      const [from, to] = [fileOf(file), fileOf(resolve(dirname(file), specifier))];
+      const isAcross = [from, to].every((name) => name.startsWith('frontends/'));
+      return isAcross && specifier.startsWith('.') && folderOf(from) !== folderOf(to) ? [from] : [];
+    });
+    expect([...new Set(across)]).toEqual(STARTERS);
   });
 
   test('nobody imports node:http, node:https or node:tls: that reads every export, and loads what a start does not need', () => {

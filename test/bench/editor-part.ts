@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openProject } from '../../src/frontends/cli/lsp.ts';
+import { openProject } from '../../src/authoring/workbench/workbench.ts';
 import type { Part } from '../support/parts.ts';
 import { median } from './figures.ts';
 

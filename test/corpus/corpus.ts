@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { readRequests } from '../../src/frontends/cli/request-file.ts';
-import { openWorkbench, type Workbench } from '../../src/frontends/cli/workbench.ts';
+import { openWorkbench, type OpenWorkbench } from '../../src/frontends/cli/workbench.ts';
 import { briefOf, explainRequest, formatEvaluation } from '../../src/authoring/explanation/explanation.ts';
 import { findInSamples } from '../../src/authoring/golden/golden.ts';
 import { createHookRequest } from '../../src/engine/hook/hook.ts';
@@ -87,7 +87,7 @@ const requestOf = ({ provider, headers = {}, body }: CorpusPayload): HookRequest
   createHookRequest({ path: provider, payload: body, headers, receivedAt: 0 });
 
 /** Every hint that `explain` has on a request; of one that no mapping took, that it was refused. */
-async function saidOf(request: HookRequest, name: string, bench: Workbench): Promise<readonly string[]> {
+async function saidOf(request: HookRequest, name: string, bench: OpenWorkbench): Promise<readonly string[]> {
   const { evaluation, advice } = await explainRequest(request, bench);
   const { outcome } = evaluation;
   if (outcome.kind === 'rejected') return [`${name} refused: ${outcome.error.code}`];

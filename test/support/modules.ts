@@ -138,12 +138,11 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   console: {
     layer: 'frontends',
     imports: [
-      'advice',
       'explanation',
-      'advice',
+      'workbench',
       'boundary',
       'hook',
-      'golden',
+      'generation',
       'operations',
       'storage',
       'server',
@@ -153,6 +152,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'request',
       'timers',
     ],
+    types: ['advice'],
     owns: [
       'preact',
       '@preact/signals',
@@ -170,14 +170,31 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   lsp: {
     layer: 'frontends',
-    imports: ['console', 'document', 'mapping', 'request'],
+    imports: ['workbench', 'document'],
     owns: ['vscode-languageserver', 'vscode-languageserver-textdocument'],
   },
   mcp: {
     layer: 'frontends',
-    imports: ['boundary', 'console', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
+    imports: ['boundary', 'workbench', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
     types: ['config'],
     owns: ['@modelcontextprotocol/sdk'],
+  },
+  workbench: {
+    layer: 'authoring',
+    imports: [
+      'advice',
+      'explanation',
+      'golden',
+      'generation',
+      'boundary',
+      'document',
+      'hook',
+      'mapping',
+      'sandbox',
+      'senders',
+      'storage',
+      'request',
+    ],
   },
   golden: {
     layer: 'authoring',

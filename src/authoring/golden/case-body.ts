@@ -1,3 +1,4 @@
+import { TextDecoder } from 'node:util';
 import { quoted, say } from '../../base/finding.ts';
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -24,6 +24,8 @@ export interface ReadOptions {
   readonly isTheirs?: boolean;
   /** Default: files are read as they are. */
   readonly open?: OpenTexts;
+  /** What parsing may cost. */
+  readonly limits?: ParseLimits;
 }
 
 /** Files that are open in an editor, and what was parsed before: by their absolute paths. */
@@ -50,7 +52,7 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
   const known = open?.parsed.get(path);
   if (known?.text === read.source.text) return known.result;
   const source = isTheirs ? { ...read.source, isTheirs } : read.source;
-  const result = await parseWithin(source, format);
+  const result = await parseWithin(source, format, options.limits);
   open?.parsed.set(path, { text: read.source.text, result });
   return result;
 }
@@ -167,10 +169,17 @@ function fileFinding(code: string, file: string, message: string, hint?: string)
   };
 }
 
-/** Characters that are parsed here and now: the worst text of this length takes below a second, a usual one 50 ms. */
+interface ParseLimits {
+  /** Characters that are parsed here and now, and in no thread of their own; default 32 KB. */
+  readonly here?: number;
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+}
+
+/** The worst text of this length takes below a second, a usual one 50 ms. */
 const MAX_HERE = 32 * 1024;
 /** A file of 4 MB in good order takes half of it. */
-const LIMITS = { cpuMs: 20_000, memoryMb: 1_024 };
+const LIMITS: ParseLimits = { cpuMs: 20_000, memoryMb: 1_024 };
 
 const ENTRY = new URL(`document-thread${extname(import.meta.url)}`, import.meta.url);
 
@@ -181,10 +190,10 @@ const ENTRY = new URL(`document-thread${extname(import.meta.url)}`, import.meta.
 export async function parseWithin(
   source: SourceText,
   format: DocumentFormat,
-  limits = LIMITS,
+  limits: ParseLimits = LIMITS,
 ): Promise<ParseResult> {
   // A thread is apart already, and whoever started it bounds it.
-  if (source.text.length <= MAX_HERE || !isMainThread) return parseDocument(source, format);
+  if (source.text.length <= (limits.here ?? MAX_HERE) || !isMainThread) return parseDocument(source, format);
   const thread = await startThread(ENTRY, { name: 'document', memoryMb: limits.memoryMb });
   if (thread === undefined) throw new Error('no thread can be started to read a file in');
   try {
@@ -195,7 +204,7 @@ export async function parseWithin(
   }
 }
 
-function tooCostly(source: SourceText, { cpuMs, memoryMb }: typeof LIMITS): ReadTree {
+function tooCostly(source: SourceText, { cpuMs, memoryMb }: ParseLimits): ReadTree {
   const finding = {
     severity: 'error',
     code: 'TOO_MANY_PARTS',

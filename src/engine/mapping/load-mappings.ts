@@ -1,5 +1,5 @@
 import { say, type SourceText } from '../../base/finding.ts';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import {
@@ -78,7 +78,11 @@ type ReadOptions = Pick<MappingSources, 'cwd' | 'open'>;
 async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
   const found = await listDirectory(directory);
   const names = found.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-  const files = names.filter((name) => MAPPING_FILE.test(name)).toSorted();
+  // One that an editor has not written yet counts as well.
+  const open = [...(options.open?.texts.keys() ?? [])].filter((file) => dirname(file) === directory);
+  const files = [...new Set([...names, ...open.map((file) => basename(file))])]
+    .filter((name) => MAPPING_FILE.test(name))
+    .toSorted();
   const loaded = joinLoaded(await Promise.all(files.map((name) => loadFile(join(directory, name), options))));
   const passedOver = await findPassedOver(directory, found, { ...options, presets: resolve(PRESETS_DIR) });
   return { ...loaded, findings: [...loaded.findings, ...passedOver] };

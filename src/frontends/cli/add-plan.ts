@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { writtenKey } from '../../authoring/advice/proof-headers.ts';
 import { fileOf, type Sender } from '../../engine/senders/senders.ts';
 import { signsUrl, type VerifySettings } from '../../engine/verify/verify.ts';
+import { FIRST_LIMITS } from '../../authoring/workbench/workbench.ts';
 import { withSchemaLine } from './own-package.ts';
 import { CliError } from './terminal.ts';
 
@@ -105,9 +106,6 @@ function withComments(
   }
   return text;
 }
-
-/** What a first mapping may cost. */
-export const FIRST_LIMITS = 'limits: { runsPerHour: 60, runsPerHourAndSession: 20 }';
 
 /** Limits every mapping of a list that starts runs. */
 function limitRuns(text: string): string {

@@ -32,7 +32,7 @@ import { inOrder, knownSenders, readSenders, type Sender } from '../../engine/se
 import { writeSecretFile } from '../../service/mail/mail.ts';
 import { writeTypes } from './types.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { openWorkbench, type Workbench } from './workbench.ts';
+import { openWorkbench, type OpenWorkbench } from './workbench.ts';
 import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
 
 /** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
@@ -280,7 +280,7 @@ async function finish(
 /** Of the golden cases that were written, and says their names. */
 async function writeExpectations(
   terminal: Terminal,
-  { generation }: Workbench,
+  { generation }: OpenWorkbench,
   { folder, own }: { readonly folder: string; readonly own: ReadonlySet<string> },
 ): Promise<void> {
   const engine = createGoldenEngine(generation);

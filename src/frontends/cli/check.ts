@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { byWeight, didYouMean, formatPlace, type Finding } from '../../base/document/document.ts';
 import { applyEdits, findingToJson, formatFindings } from '../../base/document/facts.ts';
-import { checkGeneration } from '../../service/generation/generation.ts';
 import { findInSamples, sampleFolders } from '../../authoring/golden/golden.ts';
-import { Sandbox } from '../../engine/sandbox/sandbox.ts';
+import type { Workbench } from '../../authoring/workbench/workbench.ts';
 import { clearControl } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
@@ -14,8 +13,8 @@ import { printJson } from './json.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError, formatOneLine } from './terminal.ts';
-import { advise } from './lazy-advice.ts';
-import { pluginGate, trust } from './trust.ts';
+import { trust } from './trust.ts';
+import { benchOf } from './workbench.ts';
 
 export interface CheckFlags extends JsonFlags {
   readonly format: 'pretty' | 'json' | 'github' | 'sarif';
@@ -37,13 +36,11 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
   const file = findConfigFile(cli.terminal, flags);
   const format = flags.json === true ? 'json' : flags.format;
-  const sandbox = new Sandbox({ spare: 0 });
+  const bench = benchOf(cli.terminal, file, { needToken: true });
   try {
     if (flags.trust === true) await trust(cli, flags);
-    const mayLoadPlugins = pluginGate(cli.terminal);
-    const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise, mayLoadPlugins };
     const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
-    const check = (): Promise<Checked> => checkWithSamples(file, options, kept);
+    const check = (): Promise<Checked> => checkWithSamples(bench, kept);
     if (flags.fix === true) await fix(cli, check);
     const checked = await check();
     const { findings } = checked;
@@ -58,19 +55,18 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     if (format === 'pretty') printNotes(cli, checked, found);
     if (findings.some((finding) => fails(finding, flags))) cli.setExitCode(1);
   } finally {
-    await sandbox.stop();
+    await bench.stop();
   }
 }
 
-type Checked = Awaited<ReturnType<typeof checkGeneration>>;
+type Checked = Awaited<ReturnType<Workbench['check']>>;
 
 /** What loading finds, and, where nothing refuses the files, what the samples beside them say. */
 async function checkWithSamples(
-  file: string,
-  options: Parameters<typeof checkGeneration>[1],
+  bench: Workbench,
   kept: Parameters<typeof findInSamples>[2],
 ): Promise<Checked> {
-  const checked = await checkGeneration(file, options);
+  const checked = await bench.check();
   if (checked.generation === undefined) return checked;
   const { generation, findings, notes } = checked;
   const found = await findInSamples(sampleFolders(generation.config), generation, kept);

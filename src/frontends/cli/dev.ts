@@ -5,7 +5,6 @@ import { dirname, relative, resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
 import { hooksAddress, readSecretFile } from '../../engine/config/config.ts';
 import { maskProblem } from '../../authoring/golden/golden.ts';
-import type { RunningConsole } from '../console/console.ts';
 import { briefOf, explainRequest } from '../../authoring/explanation/explanation.ts';
 import type { Generation, ReloadResult } from '../../service/generation/generation.ts';
 import { createHookRequest } from '../../engine/hook/hook.ts';
@@ -23,7 +22,7 @@ import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { DevHints } from './dev-hints.ts';
 import { runHintLines } from './dev-misses.ts';
-import { openConsole } from './serve-console.ts';
+import { openConsole, type RunningConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
 import { catFile, commandLine, tokenInShell } from './next-steps.ts';
@@ -31,7 +30,7 @@ import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import type { TunnelTool } from './tunnel.ts';
-import { findTypeErrors } from './workbench.ts';
+import { benchOf } from './workbench.ts';
 import { serviceAdvice } from './lazy-advice.ts';
 
 export interface DevFlags extends ServeFlags {
@@ -83,13 +82,16 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     printWelcome(terminal, service, { ...flags, ...started });
     if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
     const watched = watcher;
-    const sayTypeErrors = async (): Promise<void> => {
-      const place = { file: flags.configFile, env: terminal.env };
-      const errors = findTypeErrors(service.generation, place);
-      await errors
-        .then((found) => printFindings(terminal, found))
-        .catch((error) => terminal.err(String(error)));
-    };
+    const bench = benchOf(terminal, flags.configFile);
+    const sayTypeErrors = (): Promise<void> =>
+      bench.checkTypes(service.generation).then(
+        (found) =>
+          printFindings(
+            terminal,
+            found.filter(({ severity }) => severity === 'error'),
+          ),
+        (error) => terminal.err(String(error)),
+      );
     void sayTypeErrors();
     const reloading = debounce(100, async () => {
       if (await reload(service, watched)) await sayTypeErrors();

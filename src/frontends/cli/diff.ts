@@ -17,7 +17,7 @@ import type { Cli } from './command-line.ts';
 import { findCasesFolder, findConfigFile, type JsonFlags, printFindings } from './config-file.ts';
 import { printJson } from './json.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { openWorkbench, type Workbench, type WorkbenchOptions } from './workbench.ts';
+import { type OpenOptions, openWorkbench, type OpenWorkbench } from './workbench.ts';
 
 export interface DiffFlags extends JsonFlags {
   /** Default: `test/golden` next to the configuration. */
@@ -73,7 +73,7 @@ async function compareWith(terminal: Terminal, given: Comparison): Promise<Impac
 }
 
 /** Another commit may have other code: neither side loads any, so that both are judged alike. */
-function leavePlugins(terminal: Terminal): NonNullable<WorkbenchOptions['mayLoadPlugins']> {
+function leavePlugins(terminal: Terminal): NonNullable<OpenOptions['mayLoadPlugins']> {
   return ({ settings: { plugins } }) => {
     terminal.err(
       `diff loads no plugins (${plugins.join(', ')}): settings and recipients of their channels are not judged`,
@@ -82,7 +82,7 @@ function leavePlugins(terminal: Terminal): NonNullable<WorkbenchOptions['mayLoad
   };
 }
 
-function openBaseWorkbench(terminal: Terminal, { base, baseConfig }: Comparison): Promise<Workbench> {
+function openBaseWorkbench(terminal: Terminal, { base, baseConfig }: Comparison): Promise<OpenWorkbench> {
   return openWorkbench(terminal, { config: baseConfig }, { mayLoadPlugins: () => false }).catch(
     (error: unknown) => {
       if (!(error instanceof CliError)) throw error;

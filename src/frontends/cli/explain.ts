@@ -6,7 +6,6 @@ import type { LoadedConfig } from '../../engine/config/config.ts';
 import {
   type Brief,
   briefOf,
-  type Explainer,
   type ExplainOptions,
   explainWritten,
   explainStored,
@@ -22,13 +21,8 @@ import {
   type StoredExplanation,
   storedToJson,
 } from '../../authoring/explanation/explanation.ts';
-import {
-  loadKeptGeneration,
-  type Generation,
-  type OldGeneration,
-} from '../../service/generation/generation.ts';
 import type { WrittenRequest } from '../../engine/hook/hook.ts';
-import { Sandbox } from '../../engine/sandbox/sandbox.ts';
+import { judging } from '../../authoring/workbench/workbench.ts';
 import {
   type DecisionRecord,
   openStorage,
@@ -46,8 +40,7 @@ import { commandLine } from './next-steps.ts';
 import { findWaits, type Waits } from '../../service/operations/operations.ts';
 import { readDeliveries } from './request-file.ts';
 import { CliError } from './terminal.ts';
-import { advise } from './lazy-advice.ts';
-import { LateWorkbench, openWorkbench } from './workbench.ts';
+import { benchOf, hasErrors, openWorkbench } from './workbench.ts';
 
 /** Options of `explain`. */
 export interface ExplainFlags extends JsonFlags {
@@ -74,49 +67,28 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   const config = await loadSettings(cli.terminal, flags);
   const found = await findStored(config, id);
   if (found === undefined) throw nothingKept(id);
-  const bench = new LateWorkbench(cli.terminal, flags);
+  const bench = benchOf({ ...cli.terminal, err: () => undefined }, config.file, { workers: 1 });
   const safe = withoutSecretsIn(cli, config, flags);
-  const old = new OldFiles();
+  const now = await bench.load();
+  const { hooks, storage } = config.settings;
+  // The mappings and transforms that judged it, where they are others now.
+  const then = found.generation && (await bench.loadKept(found.generation, { now: now.generation, hooks }));
   try {
-    const explainer = await bench.openQuietly();
     const explained = await explainStored(found.stored, {
-      keepRequests: config.settings.storage.keepRequests,
-      explainer,
-      before: await old.open(cli, found, { config, now: explainer?.generation }),
+      keepRequests: storage.keepRequests,
+      explainer: judging(now),
+      before: judging(then),
     });
     // The findings of the files, as any command prints them that needs the files.
-    const complain = async (): Promise<void> => {
-      if (explained.lacksFiles) await bench.open();
+    const complain = (): void => {
+      if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
     };
     const page: Page = { explained, config, waits: found.waits, complain, all: flags.all === true };
-    await (flags.json === true ? printStored(safe, page) : printPage(safe, page));
+    if (flags.json === true) printStored(safe, page);
+    else printPage(safe, page);
   } finally {
-    await bench.close();
-    await old.close();
-  }
-}
-
-/** The mappings and transforms that judged a request, where they are others now. */
-class OldFiles {
-  readonly #sandbox = new Sandbox({ workers: 1, spare: 0 });
-  #opened: OldGeneration | undefined;
-
-  async open(
-    { terminal }: Cli,
-    { generation: kept, stored }: FoundRequest,
-    { config, now }: { readonly config: LoadedConfig; readonly now: Generation | undefined },
-  ): Promise<Explainer | undefined> {
-    if (kept === undefined || stored.kept === undefined) return undefined;
-    const options = { env: terminal.env, needSecrets: false, dev: true, sandbox: this.#sandbox, advise };
-    const { hooks } = config.settings;
-    this.#opened = await loadKeptGeneration(config.file, kept, { ...options, hooks, now });
-    const { generation, findings } = this.#opened ?? {};
-    return generation === undefined ? undefined : { generation, findings: findings ?? [] };
-  }
-
-  async close(): Promise<void> {
-    await this.#sandbox.stop();
-    await this.#opened?.close();
+    await then?.release();
+    await bench.stop();
   }
 }
 
@@ -127,9 +99,9 @@ function withoutSecretsIn(cli: Cli, { secrets }: LoadedConfig, { json }: JsonFla
   return { ...cli, terminal: { ...cli.terminal, out } };
 }
 
-async function printStored(cli: Cli, { explained, complain }: Page): Promise<void> {
+function printStored(cli: Cli, { explained, complain }: Page): void {
   const { request } = explained;
-  if (request !== undefined) await complain();
+  if (request !== undefined) complain();
   const evaluation = request === undefined ? undefined : explained.explained;
   if (evaluation !== undefined) report(cli, [evaluation], { json: true });
   printJson(cli.terminal, 'explain', storedToJson(explained, evaluation && explanationToJson(evaluation)));
@@ -139,11 +111,11 @@ interface Page {
   readonly explained: StoredExplanation;
   readonly config: LoadedConfig;
   readonly waits: Waits;
-  readonly complain: () => Promise<void>;
+  readonly complain: () => void;
   readonly all: boolean;
 }
 
-async function printPage(cli: Cli, page: Page): Promise<void> {
+function printPage(cli: Cli, page: Page): void {
   const { explained, complain } = page;
   const { stored, notes, request } = explained;
   const print = (lines: readonly string[]): void => {
@@ -152,7 +124,7 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   const brief = briefPage(page);
   if (!page.all && brief !== undefined) {
     if (stored.decision !== undefined) print(answerLines(stored.decision, { all: false }));
-    await complain();
+    complain();
     if (explained.isByThen) print(['with the mappings and transforms as they were then:']);
     print([...brief.verdict, ...brief.hints]);
     print(changedLines(explained));
@@ -166,7 +138,7 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   if (stored.decision !== undefined) print(answerLines(stored.decision, { all: true }));
   const own = knownNotes(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
   print([...own, ...settingsFirst(notes)].flatMap((note) => noteLines(note)));
-  await complain();
+  complain();
   if (request === undefined) sayWhatIsKnown(cli, explained);
   else explainKept(cli, page);
   print(storedWork(cli, page));
@@ -235,7 +207,7 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
   try {
     const stored = await findWritten(storage, id);
     if (stored === undefined) return undefined;
-    const judgedBy = stored.decision?.generation;
+    const judgedBy = stored.kept && stored.decision?.generation;
     const generation = judgedBy === undefined ? undefined : await storage.findGeneration(judgedBy);
     return { stored, waits: await findWaits(storage, settings.gateway), generation };
   } finally {

@@ -2,8 +2,8 @@ import { didYouMean } from '../../base/document/document.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
-import type { ConfigFlags } from './config-file.ts';
-import { LateWorkbench } from './workbench.ts';
+import { type ConfigFlags, findConfigFile } from './config-file.ts';
+import { benchOf } from './workbench.ts';
 
 /** Ids named at most. */
 const MAX_IDS = 10;
@@ -15,14 +15,10 @@ export async function noteUnknownMapping(
   asked: string | undefined,
 ): Promise<void> {
   if (asked === undefined) return;
-  const bench = new LateWorkbench(terminal, flags);
-  try {
-    const mappings = (await bench.openQuietly())?.generation.table.mappings;
-    const text = mappings === undefined ? undefined : nearMappings(asked, mappings);
-    if (text !== undefined) terminal.err(clearLine(text));
-  } finally {
-    await bench.close();
-  }
+  const bench = benchOf(terminal, findConfigFile(terminal, flags), { mayLoadPlugins: () => false });
+  const { generation } = await bench.load({ withoutTransforms: true });
+  const text = generation && nearMappings(asked, generation.table.mappings);
+  if (text !== undefined) terminal.err(clearLine(text));
 }
 
 /** The mapping that was meant by something that is no id; undefined where it is one. */

@@ -1,7 +1,7 @@
 import { explainMissingPackages, findMissingPackages } from '../../engine/config/config.ts';
+import { Workbench } from '../../authoring/workbench/workbench.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, findConfigFile, loadSettings, type ConfigFlags } from './config-file.ts';
-import { createWorkshop } from './serve-console.ts';
 import { CliError } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -23,7 +23,7 @@ export async function mcp(
     privateFields: flags.private,
     goldenDir: findCasesFolder(terminal, flags, undefined),
     loadConfig: () => loadSettings({ ...terminal, err: () => undefined }, { config: file }),
-    openWorkshop: () => createWorkshop(file, env),
+    openBench: () => new Workbench(file, { env }),
     untilInterrupted: terminal.untilInterrupted,
     run: async (command, ...words) => {
       let [out, err] = ['', ''];

@@ -1,7 +1,7 @@
 import { sep } from 'node:path';
 import { findWitness } from '../../authoring/advice/routes.ts';
 import { displayName, formatPlace, readDocument } from '../../base/document/document.ts';
-import { type Generation, loadGeneration } from '../../service/generation/generation.ts';
+import type { Generation } from '../../service/generation/generation.ts';
 import {
   caseFileOf,
   createGoldenEngine,
@@ -14,11 +14,12 @@ import {
 import { WORK_LIMITS } from '../../engine/mapping/facts.ts';
 import { type RoutingTable, WorkBudget } from '../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
-import { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import { clearControl } from '../../base/telemetry/telemetry.ts';
+import type { Workbench } from '../../authoring/workbench/workbench.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Mutating {
+  readonly bench: Workbench;
   readonly generation: Generation;
   readonly cases: readonly GoldenCase[];
   /** Where cases that would tell are written; absent: they are printed. */
@@ -27,31 +28,23 @@ export interface Mutating {
 
 /** Changes mappings in one place after the other, and says what no golden case notices. Resolves to whether all is noticed. */
 export async function mutate(terminal: Terminal, options: Mutating): Promise<boolean> {
-  const { generation, cases } = options;
-  const sandbox = new Sandbox({ spare: 0 });
-  const mayLoadPlugins = (): boolean => generation.channelCatalog.isPartial !== true;
-  const how = { needSecrets: false, dev: true, mayLoadPlugins };
-  const load = { ...how, env: terminal.env, sandbox, reuse: generation };
+  const { bench, generation, cases } = options;
   const before = await textsOf(cases, generation);
   const parsed = new Map();
   let [tried, noticed] = [0, 0];
-  try {
-    for (const [file, mutant] of await allMutants(generation, terminal.cwd)) {
-      const open = { texts: new Map([[file, mutant.text]]), parsed };
-      // One change after the other: each is a set-up of its own.
-      // oxlint-disable-next-line no-await-in-loop
-      const { generation: changed } = await loadGeneration(generation.config.file, { ...load, open });
-      // It was refused, which nobody would miss.
-      if (changed === undefined) continue;
-      tried += 1;
-      // oxlint-disable-next-line no-await-in-loop
-      const after = await textsOf(cases, changed, before);
-      if (after.some((text, index) => text !== before[index])) noticed += 1;
-      // oxlint-disable-next-line no-await-in-loop
-      else await tell(terminal, mutant, findTelling(mutant, changed.table, options), options.dir);
-    }
-  } finally {
-    await sandbox.stop();
+  for (const [file, mutant] of await allMutants(generation, terminal.cwd)) {
+    const open = { texts: new Map([[file, mutant.text]]), parsed };
+    // One change after the other: each is a set-up of its own.
+    // oxlint-disable-next-line no-await-in-loop
+    const { generation: changed } = await bench.load({ open, reuse: generation });
+    // It was refused, which nobody would miss.
+    if (changed === undefined) continue;
+    tried += 1;
+    // oxlint-disable-next-line no-await-in-loop
+    const after = await textsOf(cases, changed, before);
+    if (after.some((text, index) => text !== before[index])) noticed += 1;
+    // oxlint-disable-next-line no-await-in-loop
+    else await tell(terminal, mutant, findTelling(mutant, changed.table, options), options.dir);
   }
   const percent = tried === 0 ? 100 : Math.floor((noticed * 100) / tried);
   terminal.out(`golden cases notice ${noticed} of ${tried} changes of mappings (${percent}%)`);

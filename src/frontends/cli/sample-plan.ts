@@ -10,12 +10,18 @@ import { createHookRequest } from '../../engine/hook/hook.ts';
 import { announcedFormat, type BodyFormat } from '../../base/payload/payload.ts';
 import { fileOf, findSender, type Sender } from '../../engine/senders/senders.ts';
 import { withoutText } from './recorder.ts';
-import { challengeOf, FIRST_LIMITS, proofOf, type Places, type PlannedFile } from './add-plan.ts';
+import {
+  type EventId,
+  fieldInTemplate,
+  firstMappings,
+  idOf,
+  kindOf,
+  type Sample,
+} from '../../authoring/workbench/workbench.ts';
+import { challengeOf, proofOf, type Places, type PlannedFile } from './add-plan.ts';
 import type { Asker } from './mail-asker.ts';
 import { readDeliveries } from './request-file.ts';
-import { type EventId, idOf, kindOf, type KindField, type Sample } from './sample-facts.ts';
 import { withSchemaLine } from './own-package.ts';
-import { fieldInTemplate, messageLines } from './sample-text.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** First mappings made from requests, and the requests as their golden case. */
@@ -140,22 +146,20 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
   );
   const leftOut = [...new Set(written.flatMap((one) => one.leftOut))];
   const id = idOf(samples, sender);
-  const kind = kindOf(samples, sender);
+  const field = kindOf(samples, sender);
   const formats = new Set(samples.map(formatOf));
   const [format = 'json'] = formats;
-  const proof = [
+  const ofPath = [
     `  verify: ${proofOf(name, sender)}`,
     ...(format === 'json' ? [] : [`  bodyFormat: ${format}`]),
     ...challengeOf(name, sender).map((line) => `  ${line}`),
+    ...(field === undefined ? [] : ['  otherwise: skip']),
   ];
-  const dedupe = 'path' in id ? [`  dedupe: { key: '{{${inTemplate(id.path)}}}', ttlSeconds: 86400 }`] : [];
-  const text = [
-    ...MAPPING_HEAD,
-    ...groupsOf(samples, kind, sender.kinds).flatMap((group, index) => [
-      ...(index === 0 ? [] : ['']),
-      ...writeMapping(name, group, { proof: index === 0 ? proof : [], dedupe }),
-    ]),
-  ].join('\n');
+  const ofEach = 'path' in id ? [`  dedupe: { key: '{{${inTemplate(id.path)}}}', ttlSeconds: 86400 }`] : [];
+  if (samples.length === 0) throw new CliError('there is no payload to make a mapping from', 2);
+  const { kinds } = sender;
+  const made = firstMappings({ id: name, path: name, samples, field, kinds, ofPath, ofEach });
+  const text = [...MAPPING_HEAD, ...made].join('\n');
   return {
     sender,
     notes: [
@@ -204,66 +208,3 @@ const MAPPING_HEAD = [
   '# do. "sluice explain" shows what the samples become.',
   '',
 ];
-const MAPPING_TEXTS = [
-  '  instructions: |',
-  '    Say in at most three lines what happened, and whether somebody has to act.',
-  '  messageTemplate: |',
-];
-
-/** Samples of one kind, with the field that says so. */
-interface Group {
-  readonly sample: Sample;
-  readonly isOne: boolean;
-  readonly path?: string;
-  readonly kind?: string;
-}
-
-const MAX_KINDS = 6;
-
-/** One mapping for each kind; of a sender whose kinds are known only for those. */
-function groupsOf(
-  samples: readonly Sample[],
-  field: KindField | undefined,
-  wanted: readonly string[] | undefined,
-): readonly Group[] {
-  const [first] = samples;
-  if (first === undefined) throw new CliError('there is no payload to make a mapping from', 2);
-  if (field === undefined) return [{ sample: first, isOne: true }];
-  const kinds = [...new Set(field.values)].filter((kind) => wanted?.includes(kind) !== false);
-  const own = (kinds.length === 0 ? field.values : kinds).slice(0, MAX_KINDS);
-  return own.map((kind) => ({
-    sample: samples[field.values.indexOf(kind)] ?? first,
-    isOne: own.length === 1,
-    path: field.path,
-    kind,
-  }));
-}
-
-function writeMapping(
-  name: string,
-  { sample, isOne, path, kind }: Group,
-  { proof, dedupe }: { readonly proof: readonly string[]; readonly dedupe: readonly string[] },
-): readonly string[] {
-  const slug = (kind ?? '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '');
-  const variable = path?.startsWith('headers.') === true ? path : `payload.${path ?? ''}`;
-  const isFirst = proof.length > 0;
-  return [
-    `- id: ${isOne ? name : `${name}-${slug}`}`,
-    ...proof,
-    ...(kind !== undefined && isFirst ? ['  otherwise: skip'] : []),
-    '  match:',
-    `    path: ${name}`,
-    // Takes this kind of event only; what is not of it is accepted and left alone.
-    ...(kind === undefined
-      ? []
-      : [`    when: { '===': [{ var: ${JSON.stringify(variable)} }, ${JSON.stringify(kind)}] }`]),
-    `  name: ${JSON.stringify(name)}`,
-    ...dedupe,
-    `  ${FIRST_LIMITS}`,
-    ...MAPPING_TEXTS,
-    ...messageLines(sample.payload).map((line) => `    ${line}`),
-  ];
-}

@@ -1,7 +1,6 @@
 import { knownStoreOf } from './known-store.ts';
 import { printSentence } from '../../base/finding.ts';
 import { formatPlace, type Finding } from '../../base/document/document.ts';
-import type { RunningConsole } from '../console/console.ts';
 import {
   startService,
   type ConsoleParts,
@@ -12,7 +11,7 @@ import { createLogger, type Log } from '../../base/telemetry/telemetry.ts';
 import { giveBackWhenIdle, limitGarbage, putCollectorsBehind } from '../../base/timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, printFindings } from './config-file.ts';
-import { type ConsoleContext, openConsole } from './serve-console.ts';
+import { type ConsoleContext, openConsole, type RunningConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
 import { CliError, exitCodeOf, type Terminal } from './terminal.ts';
 import { version } from './version.ts';

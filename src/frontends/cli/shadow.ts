@@ -10,7 +10,7 @@ import { withoutText } from './recorder.ts';
 import type { Cli } from './command-line.ts';
 import type { ConfigFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { openWorkbench, type Workbench } from './workbench.ts';
+import { openWorkbench, type OpenWorkbench } from './workbench.ts';
 
 export interface ShadowFlags extends ConfigFlags {
   readonly upstream: string;
@@ -50,7 +50,7 @@ function readUpstream(text: string): URL {
 }
 
 interface ShadowRun {
-  readonly bench: Workbench;
+  readonly bench: OpenWorkbench;
   readonly flags: ShadowFlags;
   readonly counts: { same: number; different: number };
 }
@@ -103,7 +103,7 @@ interface Seen {
   readonly isSame: boolean;
 }
 
-async function judge({ generation }: Workbench, exchange: ShadowedExchange): Promise<Seen> {
+async function judge({ generation }: OpenWorkbench, exchange: ShadowedExchange): Promise<Seen> {
   const request = requestOf(exchange, generation.config.settings.hooks.path);
   if (request === undefined) return { isSame: exchange.status >= 400 };
   const evaluation = await generation.evaluate(request, 'full');

@@ -30,7 +30,7 @@ import type { Cli } from './command-line.ts';
 import { findCasesFolder, printFindings } from './config-file.ts';
 import { CAN_COUNT_RUNS } from '../../engine/sandbox/sandbox.ts';
 import { mutate } from './mutate.ts';
-import { openWorkbench, type Workbench } from './workbench.ts';
+import { openWorkbench, type OpenWorkbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { watchCases, type WatchOptions } from './watch-cases.ts';
 
@@ -63,11 +63,10 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
     if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
     const shown = flags.interactive === true ? { brief: true } : {};
     await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
-    if (printTypeErrors(cli.terminal, await workbench.findTypeErrors())) cli.setExitCode(1);
+    if (printTypeErrors(cli.terminal, await findTypeErrors(workbench))) cli.setExitCode(1);
     if (flags.mutate === true) {
       const keep = flags.keep === true ? { dir } : {};
-      const { generation } = workbench;
-      const isNoticed = await mutate(cli.terminal, { generation, cases: found.cases, ...keep });
+      const isNoticed = await mutate(cli.terminal, { ...workbench, cases: found.cases, ...keep });
       if (!isNoticed || hasFailed(report)) cli.setExitCode(1);
       return;
     }
@@ -78,6 +77,11 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   } finally {
     await workbench.close();
   }
+}
+
+/** That nothing could be checked is left to `sluice check`. */
+async function findTypeErrors({ bench, generation }: OpenWorkbench): Promise<readonly Finding[]> {
+  return (await bench.checkTypes(generation)).filter(({ severity }) => severity === 'error');
 }
 
 /** Whether there are any. */
@@ -171,7 +175,7 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
 
 function watchFound(
   terminal: Terminal,
-  workbench: Workbench,
+  workbench: OpenWorkbench,
   { plan, ...watched }: Pick<WatchOptions, 'dir' | 'filters' | 'report'> & { readonly plan: Plan },
 ): Promise<RunReport> {
   return watchCases(terminal, workbench, {
@@ -179,14 +183,14 @@ function watchFound(
     run: (found) => runFound(terminal, workbench, found, plan.policy),
     show: async (report, verbose) => {
       await writeReports(terminal, report, plan.reporters, { verbose });
-      printTypeErrors(terminal, await workbench.findTypeErrors());
+      printTypeErrors(terminal, await findTypeErrors(workbench));
     },
   });
 }
 
 function runFound(
   terminal: Terminal,
-  workbench: Workbench,
+  workbench: OpenWorkbench,
   found: FoundCases,
   policy: UpdatePolicy,
 ): Promise<RunReport> {

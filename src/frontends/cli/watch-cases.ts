@@ -4,7 +4,7 @@ import { displayName } from '../../base/document/document.ts';
 import { findCases, type FoundCases, type RunReport } from '../../authoring/golden/golden.ts';
 import { debounce, type Debounced } from './debounce.ts';
 import type { Terminal } from './terminal.ts';
-import type { Workbench } from './workbench.ts';
+import type { OpenWorkbench } from './workbench.ts';
 
 export interface WatchOptions {
   /** Folder of the cases, absolute. */
@@ -25,12 +25,12 @@ const QUIET_MS = 100;
  */
 export async function watchCases(
   terminal: Terminal,
-  workbench: Workbench,
+  workbench: OpenWorkbench,
   options: WatchOptions,
 ): Promise<RunReport> {
   let { report } = options;
   const own = new Set<string>();
-  const watcher = watch([options.dir, ...workbench.watchedPaths()], { ignoreInitial: true });
+  const watcher = watch([options.dir, ...workbench.generation.watchedPaths], { ignoreInitial: true });
   const telling = tellChanges(watcher, own, async (files) => {
     report = await rerun(terminal, workbench, { ...options, report, files, watcher, own });
   });
@@ -70,7 +70,7 @@ interface Rerun extends WatchOptions {
 }
 
 /** The report of what the files affect; the one before where nothing could be run, which is said. */
-async function rerun(terminal: Terminal, workbench: Workbench, run: Rerun): Promise<RunReport> {
+async function rerun(terminal: Terminal, workbench: OpenWorkbench, run: Rerun): Promise<RunReport> {
   terminal.err(`\nchanged: ${run.files.map((file) => displayName(file, terminal.cwd)).join(', ')}`);
   try {
     return (await runAffected(workbench, run)) ?? run.report;
@@ -80,11 +80,11 @@ async function rerun(terminal: Terminal, workbench: Workbench, run: Rerun): Prom
   }
 }
 
-async function runAffected(workbench: Workbench, given: Rerun): Promise<RunReport | undefined> {
+async function runAffected(workbench: OpenWorkbench, given: Rerun): Promise<RunReport | undefined> {
   const { files, watcher, own, dir } = given;
   const onlyCases = files.every((file) => file.startsWith(dir + sep));
   if (!onlyCases && !(await workbench.reload())) return undefined;
-  watcher.add([...workbench.watchedPaths()]);
+  watcher.add([...workbench.generation.watchedPaths]);
   const found = await findCases(dir, given.filters);
   const affected = onlyCases
     ? found.cases.filter((each) => each.files.some((file) => files.includes(file)))

@@ -14,21 +14,17 @@ import {
 } from '../../service/server/server.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { Drafts, Judge, Workbench } from '../../authoring/workbench/workbench.ts';
 import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
 import { loadAssets, type Assets, contentSecurityPolicy, pageDocument } from './assets.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import { Drafts } from './drafts.ts';
-import { Judge } from './judge.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LISTS } from './lists.ts';
 import { OPERATING } from './operate.ts';
 import { search } from './search.ts';
 import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
 
-export { Drafts } from './drafts.ts';
-export { Judge } from './judge.ts';
-export type { ShownFinding } from './protocol.ts';
-export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
+export type { ConsoleDeps } from './console-deps.ts';
 
 /** A console that is served. */
 export interface RunningConsole {
@@ -72,7 +68,10 @@ const HEADERS: readonly string[] = [
 export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
   const { file: keyFile, key } = readOrMakeKey(deps.keyFiles);
   const feed = new LiveFeed();
-  const judge = new Judge(deps);
+  const { configFile, env } = deps;
+  // Who started the service means to run its plugins.
+  const openBench = () => new Workbench(configFile, { env, mayLoadPlugins: () => true });
+  const judge = new Judge({ ...deps, openBench });
   const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
   // The port is known once it is listened on; nothing can be asked before that.
   const front: { site?: Site } = {};

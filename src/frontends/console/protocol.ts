@@ -1,12 +1,25 @@
 /** What the console's service and its page say to each other: plain data, and nothing but types. */
-import type { PromptParts } from '../../base/boundary/boundary.ts';
 import type { Role } from './access.ts';
-import type { ExplanationJson, StoredJson } from '../../authoring/explanation/explanation.ts';
+import type { StoredJson } from '../../authoring/explanation/explanation.ts';
+import type {
+  AuthorFile,
+  Impact,
+  Judgement,
+  Offered,
+  ShownFinding,
+} from '../../authoring/workbench/workbench.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
 import type { MappingActivity, Replay, SessionRecord } from '../../engine/storage/storage.ts';
 
 export type { AuditRecord, CostRecord } from '../../engine/storage/storage.ts';
 export type { End as ShownEnd, Need, Overview, Pausable } from '../../service/operations/operations.ts';
+export type {
+  AuthorFile,
+  FileContent,
+  Judgement,
+  KeptCase as GoldenAnswer,
+  ShownFinding,
+} from '../../authoring/workbench/workbench.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
 export interface InboxRow {
@@ -131,12 +144,6 @@ export interface InboxPage {
   readonly state: ConsoleState;
 }
 
-/** What explain says of a request with the files as they are; its content is told apart, with exact numbers. */
-export interface Judgement extends Omit<ExplanationJson, 'request'> {
-  /** Of each agent action, in order. */
-  readonly prompts: readonly PromptParts[];
-}
-
 /** A request that was kept, with its exact payload. */
 export interface KeptContent {
   readonly url: string;
@@ -165,39 +172,10 @@ export interface RequestPage {
   readonly nowProblem?: string;
 }
 
-/** A mapping or transform file. */
-export interface AuthorFile {
-  /** From the working directory, as findings name it. */
-  readonly name: string;
-  readonly kind: 'mapping' | 'transform';
-}
-
 export interface AuthorFiles {
   readonly files: readonly AuthorFile[];
   /** Folders that may be written into, for people. */
   readonly folders: Readonly<Record<'mappings' | 'transforms' | 'golden', string>>;
-}
-
-export interface FileContent {
-  readonly name: string;
-  readonly text: string;
-  /** Names the content on disk; a save that names another is refused. */
-  readonly version: string;
-}
-
-/** A finding of `sluice check`. */
-export interface ShownFinding {
-  readonly severity: 'error' | 'warning';
-  readonly code: string;
-  readonly message: string;
-  readonly hint?: string;
-  /** Absent where it belongs to no file. */
-  readonly file?: string;
-  readonly place?: string;
-  /** Offsets into the file's text. */
-  readonly from: number;
-  readonly to: number;
-  readonly edit?: { readonly from: number; readonly to: number; readonly text: string };
 }
 
 /** What a draft means for the chosen request. */
@@ -208,17 +186,9 @@ export interface DraftAnswer {
 }
 
 /** What a draft means for all requests that are at hand. */
-export interface ImpactAnswer {
+export interface ImpactAnswer extends Impact {
   /** What the type checker says of a transform: it takes longer than everything else. */
   readonly typeFindings: readonly ShownFinding[];
-  readonly kept: number;
-  readonly golden: number;
-  readonly changes: readonly {
-    readonly name: string;
-    readonly kind: 'kept' | 'golden';
-    /** Lines that begin with `+ `, `- ` or two spaces. */
-    readonly difference: string;
-  }[];
 }
 
 export type SaveAnswer =
@@ -227,13 +197,11 @@ export type SaveAnswer =
   /** The file on disk is another than the one that was opened. */
   | { readonly kind: 'changed'; readonly version: string };
 
-/** What the editor completes besides paths of the chosen request. */
-export interface Vocabulary {
-  readonly helpers: readonly { readonly name: string; readonly usage: string }[];
-  /** JSON Schema of one mapping. */
-  readonly mapping: unknown;
+/** What can be written at a place of a text. */
+export interface Completion {
+  /** Where the text begins that a choice takes the place of. */
+  readonly from: number;
+  readonly options: readonly Offered[];
+  /** The source of a regular expression: a text that is typed on within it needs no other offer. */
+  readonly validFor: string;
 }
-
-export type GoldenAnswer =
-  | { readonly kind: 'kept'; readonly files: readonly string[]; readonly leftOut: readonly string[] }
-  | { readonly kind: 'refused'; readonly problem: string };

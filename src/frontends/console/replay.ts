@@ -7,7 +7,7 @@ import { explainWritten } from '../../authoring/explanation/explanation.ts';
 import { readKeptRequest, type ReadKept } from '../../engine/hook/hook.ts';
 import type { DecisionRecord, KeptRequest } from '../../engine/storage/storage.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import type { Judge, JudgedWith } from './judge.ts';
+import { type Judge, type Judging, judging } from '../../authoring/workbench/workbench.ts';
 import type { PlannedReplay, Replayed, ReplayPlan } from './protocol.ts';
 
 /** Requests that one replay takes. */
@@ -25,7 +25,7 @@ export async function planReplay(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReplayPlan> {
-  const { generation, findings } = await judge.base();
+  const work = judging(await judge.base());
   const plan: PlannedReplay[] = [];
   const all = await findLost(deps, ids, signal);
   let taken = 0;
@@ -35,10 +35,10 @@ export async function planReplay(
     const found =
       kept === undefined
         ? { end: end ?? 'not-kept', ...(says !== undefined && { says }) }
-        : generation === undefined
+        : work === undefined
           ? ({ end: 'refused', says: 'the files have errors' } as const)
           : // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
-            await judged(readKeptRequest(kept), { generation, findings });
+            await judged(readKeptRequest(kept), work);
     if (found.end === 'taken') taken += 1;
     plan.push({ id, ...found });
   }
@@ -110,7 +110,7 @@ async function findLost(
 
 async function judged(
   { request, unread: rawBody }: ReadKept,
-  work: JudgedWith,
+  work: Judging,
 ): Promise<Pick<PlannedReplay, 'end' | 'says'>> {
   const { outcome, mapping } =
     rawBody === undefined

@@ -1,38 +1,47 @@
 /** What the page asks, and the modules that answer: the ones the command line calls. */
 import * as z from 'zod';
-import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { displayName } from '../../base/document/document.ts';
 import {
+  type AuthorFolders,
+  completeAt,
+  type Drafts,
   findAuthorFile,
   findAuthorFiles,
+  type Judge,
+  judgementOf,
+  judging,
+  keepAsGolden,
+  type LoadedDraft,
+  patchOf,
   readAuthorFile,
   saveAuthorFile,
-  type AuthorFolders,
-} from './author-files.ts';
+  shownFinding,
+  writeNewMapping,
+} from '../../authoring/workbench/workbench.ts';
 import type { Identity } from './access.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import type { Drafts, LoadedDraft } from './drafts.ts';
-import { type Judge, judgementOf } from './judge.ts';
-import { keepAsGolden } from './keep-golden.ts';
-import { writeNewMapping } from './new-mapping.ts';
-import { patchOf } from './patch.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
 import { endsOf, inNeed, overview } from '../../service/operations/operations.ts';
 import type {
   AuthorFiles,
+  Completion,
   ConsoleState,
   DraftAnswer,
   GoldenAnswer,
   ImpactAnswer,
   InboxPage,
-  Vocabulary,
   RequestPage,
   SaveAnswer,
 } from './protocol.ts';
-import { explainStored, type StoredJson, storedToJson } from '../../authoring/explanation/explanation.ts';
+import {
+  explainRequest,
+  explainStored,
+  type StoredJson,
+  storedToJson,
+} from '../../authoring/explanation/explanation.ts';
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
 
 /** What a route works with. */
@@ -76,11 +85,11 @@ export const AUTHORING: Readonly<Record<string, Route>> = {
     const file = await findAuthorFile(foldersOf(deps), query.get('name') ?? '');
     return file && readAuthorFile(file);
   },
-  '/api/vocabulary': async () => vocabulary(),
 };
 
 /** What tries a change and writes nothing; with POST, as it costs something. */
 export const TRYING: Readonly<Record<string, Route>> = {
+  '/api/complete': complete,
   '/api/draft': draft,
   '/api/impact': impact,
   '/api/patch': patch,
@@ -104,9 +113,18 @@ const Golden = Chosen.extend({
   masks: z.array(z.string().max(1000)).max(100),
 });
 
-/** Made when it is asked for: the schema of a mapping takes some ten milliseconds, which no start should. */
-function vocabulary(): Vocabulary {
-  return { helpers: listHelpers(), mapping: mappingJsonSchema() };
+const Completing = Draft.extend({ pos: z.int().nonnegative(), explicit: z.boolean() });
+
+/** What can be written at a place, with the paths of the chosen request. */
+async function complete({ deps }: RouteContext, { body }: Asked): Promise<Completion> {
+  const { file: fileName, request: id, ...at } = Completing.parse(body);
+  const request = id === undefined ? undefined : await findKept(deps, id);
+  const hookNames = [...deps.live().table.paths];
+  const offer = completeAt(
+    { fileName, ...at },
+    { requests: request === undefined ? [] : [request], hookNames },
+  );
+  return { from: at.pos, options: [], ...offer, validFor: offer?.validFor.source ?? '' };
 }
 
 export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live().config.settings.gateway;
@@ -162,10 +180,11 @@ async function draft(context: RouteContext, { body, signal }: Asked): Promise<Dr
   const loaded = await loadDraft(context, asked, signal);
   if (loaded === undefined) return undefined;
   signal.throwIfAborted();
-  const { shown, generation, findings } = loaded;
+  const findings = loaded.findings.map(shownFinding);
   const request = id === undefined ? undefined : await findKept(context.deps, id);
-  if (generation === undefined || request === undefined) return { findings: shown };
-  return { findings: shown, judgement: await context.judge.judge(request, { generation, findings }) };
+  const by = judging(loaded);
+  if (by === undefined || request === undefined) return { findings };
+  return { findings, judgement: judgementOf(await explainRequest(request, by)) };
 }
 
 async function impact(
@@ -177,7 +196,7 @@ async function impact(
   const { generation, typeFindings } = loaded;
   if (generation === undefined) return {};
   const found = await context.judge.impact(generation, signal);
-  return { ...found, typeFindings: await typeFindings };
+  return { ...found, typeFindings: (await typeFindings).map(shownFinding) };
 }
 
 async function patch(
@@ -256,10 +275,10 @@ async function requestPage(
   // Who may not see what was sent is told what is known without it.
   const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
   const { decision, kept } = stored;
-  const { generation, findings } = await judge.base();
+  const now = await judge.base();
   const told = await explainStored(stored, {
     keepRequests: live().config.settings.storage.keepRequests,
-    explainer: generation && { generation, findings },
+    explainer: judging(now),
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     isHidden: !withText && content !== undefined,
     settings: live(),

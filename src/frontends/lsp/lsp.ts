@@ -2,8 +2,7 @@
  * The language server: findings as you type, completion, hover, go to, and the changes that findings propose, for any
  * editor that speaks the Language Server Protocol. It reads files and serves nothing.
  */
-import { existsSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { TextDocument } from 'vscode-languageserver-textdocument';
 import {
@@ -30,35 +29,16 @@ import {
   TextDocumentSyncKind,
   type WorkspaceEdit,
 } from 'vscode-languageserver/node';
-import { completeAt, type Known, knownPaths, parseExact, type SampleContent } from '../console/facts.ts';
+import {
+  completeAt,
+  findDefinitions,
+  hoverText,
+  type LoadedProject,
+  type Project,
+} from '../../authoring/workbench/workbench.ts';
 import type { OpenTexts } from '../../base/document/document.ts';
 import { type Finding, type Place, printSentence, type TextEdit } from '../../base/finding.ts';
-import { defined, valueAt } from '../../base/json.ts';
-import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
-import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
-import type { HookRequest } from '../../base/request.ts';
-import { forEachAt, hookNameAt, hoverText, linkedFile, pathAt, placeInSample } from './places.ts';
-
-/** A project as its files are now, with what is open in the editor. */
-export interface LoadedProject {
-  readonly findings: readonly Finding[];
-  /** Those of the last time without errors. */
-  readonly mappings: readonly CompiledMapping[];
-  /** Absent where the configuration cannot be read. */
-  readonly transformsDir?: string;
-  /** Requests that are known, each with the file that it is in, from the working directory. */
-  readonly samples: readonly { readonly request: HookRequest; readonly from: string }[];
-}
-
-export interface Project {
-  readonly configFile: string;
-  /**
-   * Only what differs from the last time is judged anew; with `isFresh` transforms and samples are read again, too.
-   * Gives what is known first, and the whole where that takes longer.
-   */
-  load(open: OpenTexts, isFresh: boolean): AsyncIterable<LoadedProject>;
-  close(): Promise<void>;
-}
+import { defined } from '../../base/json.ts';
 
 export interface LanguageServerOptions {
   readonly input: NodeJS.ReadableStream;
@@ -71,9 +51,6 @@ export interface LanguageServerOptions {
 export function runLanguageServer(options: LanguageServerOptions): Promise<void> {
   return new LanguageServer(options).listen();
 }
-
-/** Samples in which a path is looked for, when somebody goes to it. */
-const MAX_PLACES = 50;
 
 /** Longer hints are cut in the title of an action. */
 const MAX_TITLE = 120;
@@ -106,8 +83,6 @@ class LanguageServer {
   readonly #documents = new TextDocuments(TextDocument);
   readonly #options: LanguageServerOptions;
   readonly #open = { texts: new Map<string, string>(), parsed: new Map() } satisfies OpenTexts;
-  readonly #vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
-  readonly #contents = new WeakMap<HookRequest, SampleContent>();
   #project: Project | undefined;
   #watches = false;
   #loaded: LoadedProject = { findings: [], mappings: [], samples: [] };
@@ -221,40 +196,17 @@ class LanguageServer {
     }
   }
 
-  /** The text around a place, and what is known there; undefined of a file that is not open. */
+  /** The text around a place, and what is known; undefined of a file that is not open. */
   #at({ textDocument: { uri }, position }: TextDocumentPositionParams) {
     const document = this.#documents.get(uri);
     if (document === undefined || !uri.startsWith('file:')) return undefined;
     const [text, pos] = [document.getText(), document.offsetAt(position)];
-    const known = this.#known(text, pos);
-    return { document, fileName: fileURLToPath(uri), text, pos, explicit: true, known };
-  }
-
-  /** What is known for a place: of the requests of its hook name, of all where there is none. */
-  #known(text: string, pos: number): Known {
     const { samples, mappings } = this.#loaded;
-    const [name, list] = [hookNameAt(text, pos), forEachAt(text, pos)];
-    const asked = samples.filter(({ request: { path } }) => name === undefined || path === name);
-    const names = [
-      ...samples.map(({ request: { path } }) => path),
-      ...mappings.flatMap(({ match }) => match.path ?? []),
-    ];
-    return {
-      vocabulary: this.#vocabulary,
-      samples: asked.map(({ request }) => {
-        const item = list && valueAt(request.payload, [...list, '0']);
-        const content = this.#contentOf(request);
-        return item === undefined ? content : { ...content, item: parseExact(JSON.stringify(item)) };
-      }),
-      hookNames: [...new Set(names)].toSorted(),
+    const known = {
+      requests: samples.map(({ request }) => request),
+      hookNames: mappings.flatMap(({ match }) => match.path ?? []),
     };
-  }
-
-  #contentOf(request: HookRequest): SampleContent {
-    const { headers, payload } = request;
-    const content = this.#contents.get(request) ?? { headers, payload: parseExact(JSON.stringify(payload)) };
-    this.#contents.set(request, content);
-    return content;
+    return { document, fileName: fileURLToPath(uri), text, pos, explicit: true, known };
   }
 
   #complete(params: TextDocumentPositionParams): CompletionItem[] {
@@ -276,30 +228,12 @@ class LanguageServer {
     return value === undefined ? null : { contents: { kind: 'plaintext', value } };
   }
 
-  /** The file that a key names; where a path is in samples; else the samples and golden cases of the hook name. */
   async #define(params: TextDocumentPositionParams): Promise<Location[]> {
     const here = this.#at(params);
-    if (here === undefined) return [];
-    const { fileName, text, pos, known } = here;
-    const linked = linkedFile(text, pos);
-    const folders = [this.#loaded.transformsDir ?? '', dirname(fileName)];
-    if (linked !== undefined) {
-      const file = folders.map((folder) => resolve(folder, linked)).find((each) => existsSync(each));
-      return file === undefined ? [] : [locationOf(file)];
-    }
-    const name = hookNameAt(text, pos);
-    const own = this.#loaded.samples.filter(({ request }) => name === undefined || request.path === name);
-    const files = [...new Set(own.map(({ from }) => resolve(from)))].filter((file) => existsSync(file));
-    const path = pathAt(here, knownPaths(known.samples))?.path.split('.') ?? [];
-    const [list = [], [root, ...rest]] = [forEachAt(text, pos), path];
-    const keys = root === 'item' ? ['payload', ...list, '0', ...rest] : path;
-    if (root === undefined) return name === undefined ? [] : files.map((file) => locationOf(file));
-    const places = files.slice(0, MAX_PLACES).map((file) => placeInSample(file, keys, this.#open));
-    const found = (await Promise.all(places)).flatMap((at) =>
-      at === undefined ? [] : [locationOf(resolve(at.source.file), at)],
-    );
+    const found = here === undefined ? [] : await findDefinitions(here, this.#loaded, this.#open);
+    const places = found.map(({ file, at }) => locationOf(file, at));
     // A payload may be the body of several cases.
-    return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];
+    return [...new Map(places.map((each) => [JSON.stringify(each), each])).values()];
   }
 
   #actions({ textDocument: { uri }, range }: CodeActionParams): CodeAction[] {

@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../../engine/config/config.ts';
-import type { Workshop } from '../console/console.ts';
+import type { Workbench } from '../../authoring/workbench/workbench.ts';
 import { findCases } from '../../authoring/golden/golden.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -32,7 +32,7 @@ export interface McpDeps {
   readonly goldenDir: string;
   /** Rejects where the configuration has errors. */
   loadConfig(): Promise<LoadedConfig>;
-  openWorkshop(): Workshop;
+  openBench(): Workbench;
   /** Runs a command of the command line that writes nothing. */
   run(command: 'requests' | 'explain' | 'check' | 'test', ...words: readonly string[]): Promise<Printed>;
   untilInterrupted(): Promise<void>;

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { Drafts, Judge, type ShownFinding } from '../console/console.ts';
+import { Drafts, Judge, shownFinding, type ShownFinding } from '../../authoring/workbench/workbench.ts';
 import { MAPPING_FILE } from '../../engine/mapping/facts.ts';
 import { type Answer, type McpDeps, readKept } from './mcp-deps.ts';
 
@@ -31,8 +31,8 @@ export async function tryMapping(
     const found = { kind: 'mapping', name, path, real: path } as const;
     const draft = await new Drafts(judge).load({ mappingsDir, transformsDir }, { file: found, text, signal });
     // What a finding says may have names and values of what was sent; its code and place have none.
-    const { shown: findings } = draft;
-    const shown = findings.slice(0, MAX_FINDINGS);
+    const { findings } = draft;
+    const shown = findings.slice(0, MAX_FINDINGS).map(shownFinding);
     const heads = [...shown.map(headOf), ...moreThan(findings.length)].join('\n');
     const words = findings.length === 0 ? 'No findings.' : `Findings:\n${heads}`;
     const said = shown.map(lineOf);

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { defined } from '../../base/json.ts';
 import { createReferenceReader } from '../../engine/config/config.ts';
 import { keptSettings } from './kept-settings.ts';
 import type { KeptKind } from '../../engine/mapping/mapping.ts';
@@ -51,14 +52,23 @@ const typecheckOptions = (file: string, env: GenerationOptions['env']): Typechec
   isTrusted: env['SLUICE_TRUST'] !== 'no',
 });
 
-/** What the type checker says of the transforms of a generation; `file` is its configuration. */
+interface TypesOf {
+  /** The configuration. */
+  readonly file: string;
+  readonly env: GenerationOptions['env'];
+  /** A file that is not saved, and the folder that stands in for that of the transforms. */
+  readonly draft?: { readonly dir: string; readonly file: string };
+}
+
+/** What the type checker says of the transforms of a generation. */
 export async function checkTypes(
   { config, table }: Pick<Generation, 'config' | 'table'>,
-  { file, env }: { readonly file: string; readonly env: GenerationOptions['env'] },
+  { file, env, draft }: TypesOf,
 ): Promise<readonly Finding[]> {
   const refs = table.mappings.flatMap(({ transform }) => transform ?? []);
-  const { transformsDir } = config.settings.hooks;
-  return (await typecheckTransforms(transformsDir, refs, typecheckOptions(file, env))).findings;
+  const dir = draft?.dir ?? config.settings.hooks.transformsDir;
+  const options = { ...typecheckOptions(file, env), ...defined({ draft: draft?.file }) };
+  return (await typecheckTransforms(dir, refs, options)).findings;
 }
 
 const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openProject } from '../../../src/frontends/cli/lsp.ts';
-import { createWorkshop } from '../../../src/frontends/cli/serve-console.ts';
+import { openProject, Workbench } from '../../../src/authoring/workbench/workbench.ts';
 import { openBench, serveBench, type Bench } from '../../support/cli-service.ts';
 import { startPlatform, type PlatformReply, type PlatformServer } from '../../support/platform-server.ts';
 
@@ -178,9 +177,9 @@ export const note = () => appendFileSync(new URL('ran', import.meta.url), 'x');
     for await (const { findings } of project.load({ texts: new Map(), parsed: new Map() }, true))
       expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
     await project.close();
-    const workshop = createWorkshop(file, env);
-    expect((await workshop.load()).generation).toBeDefined();
-    await workshop.stop();
+    const workbench = new Workbench(file, { env });
+    expect((await workbench.load()).generation).toBeDefined();
+    await workbench.stop();
     expect(hasRun()).toBe(false);
   });
 

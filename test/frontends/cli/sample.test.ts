@@ -6,8 +6,8 @@ import {
   withoutSignature,
   withStandIn,
 } from '../../../src/authoring/advice/proof-headers.ts';
-import { idOf, kindOf, type Sample } from '../../../src/frontends/cli/sample-facts.ts';
-import { fieldInTemplate, messageLines } from '../../../src/frontends/cli/sample-text.ts';
+import { idOf, kindOf, type Sample } from '../../../src/authoring/workbench/sample-facts.ts';
+import { fieldInTemplate, messageLines } from '../../../src/authoring/workbench/sample-text.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { listHelpers } from '../../../src/engine/mapping/facts.ts';
 import { actionOf, evaluateHook, settingsWith } from '../../support/hook-fixture.ts';

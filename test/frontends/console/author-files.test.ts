@@ -9,20 +9,17 @@ import {
   chmodSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { CompletionContext } from '@codemirror/autocomplete';
-import { EditorState } from '@codemirror/state';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   findAuthorFile,
   findAuthorFiles,
   readAuthorFile,
   saveAuthorFile,
-} from '../../../src/frontends/console/author-files.ts';
-import { keepAsGolden } from '../../../src/frontends/console/keep-golden.ts';
-import { writeNewMapping } from '../../../src/frontends/console/new-mapping.ts';
-import { complete } from '../../../src/frontends/console/page/complete-text.ts';
+} from '../../../src/authoring/workbench/author-files.ts';
+import { keepAsGolden } from '../../../src/authoring/workbench/keep-golden.ts';
+import { writeNewMapping } from '../../../src/authoring/workbench/first-mapping.ts';
+import { completeAt } from '../../../src/authoring/workbench/complete-at.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
-import { listHelpers, mappingJsonSchema } from '../../../src/engine/mapping/facts.ts';
 import { makeConsoleFolder } from '../../support/console-fixture.ts';
 import { entriesOf, parseExact } from '../../../src/frontends/console/page/exact-json.ts';
 import { findHits } from '../../../src/frontends/console/page/find-hits.ts';
@@ -124,16 +121,24 @@ test('makes a mapping of a request in a file of its own, which takes that reques
   });
   expect(await writeNewMapping(request, folders.mappingsDir)).toBe(at('mappings/order-new.yaml'));
   expect(await writeNewMapping(request, folders.mappingsDir)).toBe(at('mappings/order-new-2.yaml'));
-  expect(readFileSync(at('mappings/order-new.yaml'), 'utf8')).toBe(`id: "order-new"
-match: { path: "order/new", when: { '==': [{ var: headers.x-shop-event }, "order.created"] } }
-deliver: false
-messageTemplate: |
-  id: {{id}}
-  buyer.name: {{buyer.name}}
+  expect(readFileSync(at('mappings/order-new.yaml'), 'utf8')).toBe(`- id: order-new
+  match:
+    path: order/new
+    when: { '===': [{ var: "headers.x-shop-event" }, "order.created"] }
+  name: "order-new"
+  deliver: false
+  limits: { runsPerHour: 60, runsPerHourAndSession: 20 }
+  instructions: |
+    Say in at most three lines what happened, and whether somebody has to act.
+  messageTemplate: |
+    buyer name: {{buyer.name}}
+    id: {{payload.id}}
+    items ({{length payload.items}}):
+    {{#each payload.items}}
+    - {{sku}}
+    {{/each}}
 `);
 });
-
-const vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
 
 /** What is offered where `|` stands, and the text it takes the place of. */
 function offered(text: string): {
@@ -143,9 +148,8 @@ function offered(text: string): {
 } {
   const pos = text.indexOf('|');
   const doc = text.replace('|', '');
-  const context = new CompletionContext(EditorState.create({ doc }), pos, true);
-  const known = { vocabulary: () => vocabulary, payload: () => undefined, headers: () => ({}) };
-  const result = complete(context, { ...known, fileName: 'github.yaml' });
+  const place = { fileName: 'github.yaml', text: doc, pos, explicit: true };
+  const result = completeAt(place, { requests: [], hookNames: [] });
   const options = result?.options ?? [];
   return {
     labels: options.map(({ label }) => label),

@@ -2,9 +2,9 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findAuthorFiles } from '../../../src/frontends/console/author-files.ts';
-import { Drafts } from '../../../src/frontends/console/drafts.ts';
-import type { Judge } from '../../../src/frontends/console/judge.ts';
+import { findAuthorFiles } from '../../../src/authoring/workbench/author-files.ts';
+import { Drafts } from '../../../src/authoring/workbench/drafts.ts';
+import type { Judge } from '../../../src/authoring/workbench/judge.ts';
 
 let root = '';
 beforeAll(() => {
@@ -20,15 +20,19 @@ async function load(text: string): Promise<{ codes: readonly string[]; loads: nu
   const [file] = await findAuthorFiles(folders);
   if (file === undefined) throw new Error('no file');
   let loads = 0;
-  const workshop = {
+  const bench = {
     load: () => {
       loads += 1;
       return Promise.resolve({ findings: [], release: () => undefined });
     },
   };
-  const drafts = new Drafts({ workshop } as object as Judge);
+  const drafts = new Drafts({ bench, base: () => Promise.resolve({}) } as object as Judge);
   const before = process.threadCpuUsage();
-  const { findings } = await drafts.load(folders, { file, text, signal: new AbortController().signal });
+  const { findings } = await drafts.load(folders, {
+    file,
+    text,
+    signal: new AbortController().signal,
+  });
   const { user, system } = process.threadCpuUsage(before);
   return { codes: findings.map(({ code }) => code), loads, ownMs: (user + system) / 1000 };
 }
@@ -57,11 +61,11 @@ test('types of drafts are checked one after the other, and of one that another c
   const file = (await findAuthorFiles(folders)).find(({ kind }) => kind === 'transform');
   if (file === undefined) throw new Error('no file');
   const ends: (() => void)[] = [];
-  const workshop = {
+  const bench = {
     load: () => Promise.resolve({ generation: {}, findings: [], release: () => undefined }),
     checkTypes: () => new Promise((done) => ends.push(() => done([]))),
   };
-  const drafts = new Drafts({ workshop } as object as Judge);
+  const drafts = new Drafts({ bench, base: () => Promise.resolve({}) } as object as Judge);
   const load = (text: string): ReturnType<Drafts['load']> =>
     drafts.load(folders, { file, text, signal: new AbortController().signal });
   const first = await load('// first');

@@ -113,9 +113,17 @@ test('with the key of its file shows and changes nothing in serve', async () => 
   expect(JSON.parse((await ask('/api/inbox', { headers: session })).text)).toMatchObject({
     state: { mode: 'serve' },
   });
-  for (const path of ['/api/save', '/api/draft', '/api/impact', '/api/golden', '/api/retry', '/api/drop'])
+  for (const path of [
+    '/api/save',
+    '/api/draft',
+    '/api/impact',
+    '/api/complete',
+    '/api/golden',
+    '/api/retry',
+    '/api/drop',
+  ])
     expect((await ask(path, { method: 'POST', headers: session, body: {} })).status, path).toBe(404);
-  for (const path of ['/api/files', '/api/file?name=mappings/order.yaml', '/api/vocabulary'])
+  for (const path of ['/api/files', '/api/file?name=mappings/order.yaml'])
     expect((await ask(path, { headers: session })).status, path).toBe(404);
 });
 

@@ -10,7 +10,6 @@ import type {
   Judgement,
   RequestPage,
   SaveAnswer,
-  Vocabulary,
 } from '../protocol.ts';
 import { getJson, isAborted, messageOf, postJson } from './api.ts';
 import { parseExact, type Value } from './exact-json.ts';
@@ -23,7 +22,6 @@ const PAUSE_MS = 250;
 const MAX_CHOICES = 100;
 
 export const files = signal<readonly AuthorFile[]>([]);
-export const vocabulary = signal<Vocabulary | undefined>(undefined);
 /** The file as it was read. */
 export const opened = signal<FileContent | undefined>(undefined);
 export const text = signal('');
@@ -57,7 +55,6 @@ async function loadFiles(): Promise<void> {
   try {
     const found = await getJson<AuthorFiles>('/api/files');
     files.value = found.files;
-    vocabulary.value ??= await getJson<Vocabulary>('/api/vocabulary');
   } catch (error) {
     problem.value = messageOf(error);
   }

@@ -125,9 +125,6 @@ function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined
     parent,
     onChange: author.changed,
     onSave: () => void (mayWrite.peek() ? saveFile() : author.takePatch()),
-    vocabulary: () => author.vocabulary.peek(),
-    payload: () => author.payload.peek(),
-    headers: () => author.request.peek()?.kept?.headers ?? {},
   });
   editor.current = made;
   const stops = [effect(() => showOpened(made)), effect(() => made.show(author.findings.value))];

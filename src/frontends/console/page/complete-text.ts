@@ -1,24 +1,16 @@
-/** Completion of the editor: of the file's text, with the paths of the chosen request. */
+/** Completion of the editor: the service knows what can be written at a place, with the paths of the chosen request. */
 import type { CompletionContext, CompletionResult } from '@codemirror/autocomplete';
-import { completeAt } from '../complete-at.ts';
-import type { Vocabulary } from '../protocol.ts';
-import type { Value } from './exact-json.ts';
+import type { Completion } from '../protocol.ts';
+import { postJson } from './api.ts';
+import { requestId } from './author-store.ts';
 
-/** What is known beside the text; asked each time, as it changes. */
-export interface Completing {
-  readonly vocabulary: () => Vocabulary | undefined;
-  readonly payload: () => Value | undefined;
-  readonly headers: () => Readonly<Record<string, string>>;
-}
-
-export function complete(
-  { state, pos, explicit }: CompletionContext,
-  { vocabulary, payload, headers, fileName }: Completing & { readonly fileName: string },
-): CompletionResult | null {
-  const samples = [{ headers: headers(), payload: payload() }];
-  const offer = completeAt(
-    { fileName, text: state.doc.toString(), pos, explicit },
-    { vocabulary: vocabulary(), samples },
-  );
-  return offer && { ...offer, options: [...offer.options] };
+export async function complete(
+  { state, pos, explicit, aborted }: CompletionContext,
+  file: string,
+): Promise<CompletionResult | null> {
+  const chosen = requestId.value === '' ? {} : { request: requestId.value };
+  const asked = { file, text: state.doc.toString(), pos, explicit, ...chosen };
+  const found = await postJson<Completion>('/api/complete', asked).catch(() => undefined);
+  if (found === undefined || found.options.length === 0 || aborted) return null;
+  return { ...found, options: [...found.options], validFor: new RegExp(found.validFor) };
 }

@@ -10,9 +10,9 @@ import { EditorView, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
 import type { ShownFinding } from '../protocol.ts';
-import { complete, type Completing } from './complete-text.ts';
+import { complete } from './complete-text.ts';
 
-export interface EditorOptions extends Completing {
+export interface EditorOptions {
   readonly parent: HTMLElement;
   readonly onChange: (text: string) => void;
   readonly onSave: () => void;
@@ -89,7 +89,7 @@ export function createEditor(options: EditorOptions): Editor {
 
 /** Those that come first go before the others. */
 function extensionsOf(
-  { onChange, onSave, ...completing }: EditorOptions,
+  { onChange, onSave }: EditorOptions,
   { language, fileName }: { readonly language: Extension; readonly fileName: () => string },
 ): readonly Extension[] {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
@@ -100,7 +100,7 @@ function extensionsOf(
     syntaxHighlighting(classHighlighter),
     language,
     lintGutter(),
-    autocompletion({ override: [(at) => complete(at, { fileName: fileName(), ...completing })] }),
+    autocompletion({ override: [(at) => complete(at, fileName())] }),
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': 'The file', tabindex: '0' }),
     THEME,

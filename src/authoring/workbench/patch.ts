@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { displayName } from '../../base/document/document.ts';
 import type { HookRequest } from '../../base/request.ts';
-import type { FileContent } from './protocol.ts';
-import type { ConsoleGeneration } from './console-deps.ts';
+import type { Generation } from '../../service/generation/generation.ts';
+import type { FileContent } from './author-files.ts';
 import { keepAsGolden } from './keep-golden.ts';
 
 /** Lines around a change. */
@@ -19,7 +19,7 @@ export interface Patched {
   /** Absent where none is chosen, or it was not kept. */
   readonly request: HookRequest | undefined;
   /** The files with the change; without it a case has no expectation. */
-  readonly generation: ConsoleGeneration | undefined;
+  readonly generation: Generation | undefined;
   /** Where golden cases are. */
   readonly goldenDir: string;
   readonly secrets: readonly string[];

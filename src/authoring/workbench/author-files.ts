@@ -7,11 +7,24 @@ import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:f
 import { dirname, join, sep } from 'node:path';
 import { displayName } from '../../base/document/document.ts';
 import { MAPPING_FILE } from '../../engine/mapping/facts.ts';
-import type { AuthorFile, FileContent } from './protocol.ts';
 
 export interface AuthorFolders {
   readonly mappingsDir: string;
   readonly transformsDir: string;
+}
+
+/** A mapping or transform file. */
+export interface AuthorFile {
+  /** From the working directory, as findings name it. */
+  readonly name: string;
+  readonly kind: 'mapping' | 'transform';
+}
+
+export interface FileContent {
+  readonly name: string;
+  readonly text: string;
+  /** Names the content on disk; a save that names another is refused. */
+  readonly version: string;
 }
 
 /** A file with its place on the disk. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../../base/json.ts';
-import { kindHeaders } from '../../authoring/advice/requests.ts';
-import { deliveryHeaders } from '../../authoring/advice/proof-headers.ts';
+import { kindHeaders } from '../advice/requests.ts';
+import { deliveryHeaders } from '../advice/proof-headers.ts';
 import type { Sender } from '../../engine/senders/senders.ts';
 
 /** One request that a sender sent. */

@@ -2,12 +2,16 @@
  * Judges requests with the files as they are, and with drafts of them. Nothing here touches the generation that is
  * live: transforms run in processes of their own, so that a draft that hangs holds up no sender.
  */
-import { splitPrompt } from '../../base/boundary/boundary.ts';
+import { splitPrompt, type PromptParts } from '../../base/boundary/boundary.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { readKeptRequest, type Evaluation } from '../../engine/hook/hook.ts';
+import type { Storage } from '../../engine/storage/storage.ts';
+import type { Generation } from '../../service/generation/generation.ts';
 import {
-  explainRequest,
   explanationToJson,
+  type ExplanationJson,
   type RequestExplanation,
-} from '../../authoring/explanation/explanation.ts';
+} from '../explanation/explanation.ts';
 import {
   caseOfRequest,
   type GoldenCase,
@@ -15,11 +19,8 @@ import {
   createGoldenEngine,
   findCases,
   type GoldenEngine,
-} from '../../authoring/golden/golden.ts';
-import { readKeptRequest, type Evaluation } from '../../engine/hook/hook.ts';
-import type { HookRequest } from '../../base/request.ts';
-import type { ConsoleDeps, ConsoleGeneration, LoadedWork, Workshop } from './console-deps.ts';
-import type { ImpactAnswer, Judgement } from './protocol.ts';
+} from '../golden/golden.ts';
+import { type Judging, judging, type Work, type Workbench } from './load.ts';
 
 /** Kept requests a draft is tried on. */
 const MAX_KEPT = 1_000;
@@ -30,32 +31,42 @@ const CASES_MS = 10_000;
 /** A change that is shown; further ones are counted. */
 const MAX_DIFFERENCE = 20_000;
 
-type Impact = Omit<ImpactAnswer, 'typeFindings'>;
+/** What a draft means for all requests that are at hand. */
+export interface Impact {
+  readonly kept: number;
+  readonly golden: number;
+  readonly changes: readonly {
+    readonly name: string;
+    readonly kind: 'kept' | 'golden';
+    /** Lines that begin with `+ `, `- ` or two spaces. */
+    readonly difference: string;
+  }[];
+}
 
-/** A generation without errors, and what was found in its files. */
-export type JudgedWith = Required<Pick<LoadedWork, 'generation'>> & Pick<LoadedWork, 'findings'>;
+/** What explain says of a request with the files as they are; its content is told apart, with exact numbers. */
+export interface Judgement extends Omit<ExplanationJson, 'request'> {
+  /** Of each agent action, in order. */
+  readonly prompts: readonly PromptParts[];
+}
 
 /** What requests are judged with. */
-export interface JudgeDeps extends Pick<ConsoleDeps, 'goldenDir' | 'openWorkshop'> {
-  readonly storage: Pick<ConsoleDeps['storage'], 'listKeptRequests' | 'findGeneration'>;
+export interface JudgeDeps {
+  readonly goldenDir: string;
+  readonly openBench: () => Workbench;
+  readonly storage: Pick<Storage, 'listKeptRequests' | 'findGeneration'>;
   /** Of another id where the files have changed. */
-  readonly live: () => Pick<ConsoleGeneration, 'id'>;
+  readonly live: () => Pick<Generation, 'id'>;
 }
 
 export class Judge {
   readonly #deps: JudgeDeps;
-  #workshop: Workshop | undefined;
+  #bench: Workbench | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** The files as they are, loaded for the generation with this id. */
-  #base: { readonly id: string; readonly loaded: Promise<LoadedWork> } | undefined;
+  #base: { readonly id: string; readonly loaded: Promise<Work> } | undefined;
   /** What was live once, loaded beside the files as they are. */
   #then:
-    | {
-        readonly kept: string | undefined;
-        readonly now: LoadedWork;
-        readonly loaded: Promise<LoadedWork | undefined>;
-      }
-    | undefined;
+    { readonly kept: string; readonly now: Work; readonly loaded: Promise<Work | undefined> } | undefined;
   #before = new WeakMap<HookRequest, Promise<Evaluation>>();
   /** Kept requests that were read, so that each is parsed and judged as it is only once. */
   #kept = new Map<string, GoldenCase>();
@@ -66,52 +77,46 @@ export class Judge {
   }
 
   /** Where drafts are loaded; opened on first use. */
-  get workshop(): Workshop {
+  get bench(): Workbench {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
-    return (this.#workshop ??= this.#deps.openWorkshop());
+    return (this.#bench ??= this.#deps.openBench());
   }
 
   /** The files as they are; without a generation where they have errors, as then something older is live. */
-  base(): Promise<LoadedWork> {
-    const { workshop } = this;
+  base(): Promise<Work> {
+    const { bench } = this;
     const { id } = this.#deps.live();
-    if (this.#base?.id !== id) {
-      void this.#base?.loaded.then((old) => old.release());
-      const base = { id, loaded: workshop.load() };
-      this.#base = base;
-      this.#before = new WeakMap();
-      // Files with errors are mended without another generation going live.
-      const forget = (): void => {
-        if (this.#base === base) this.#base = undefined;
-      };
-      void base.loaded.then(({ generation }) => generation ?? forget(), forget);
-      return base.loaded;
-    }
-    return this.#base.loaded;
+    if (this.#base?.id === id) return this.#base.loaded;
+    void this.#base?.loaded.then((old) => old.release());
+    const base = { id, loaded: bench.load() };
+    this.#base = base;
+    this.#before = new WeakMap();
+    // Files with errors are mended without another generation going live.
+    const forget = (): void => {
+      if (this.#base === base) this.#base = undefined;
+    };
+    void base.loaded.then(({ generation }) => generation ?? forget(), forget);
+    return base.loaded;
   }
 
   /** What judged a request when it came, where the files judge otherwise now; the last one stays loaded. */
-  async before(id: string | undefined): Promise<JudgedWith | undefined> {
+  async before(id: string | undefined): Promise<Judging | undefined> {
     if (id === undefined || id === this.#deps.live().id) return undefined;
     const kept = await this.#deps.storage.findGeneration(id);
     if (kept === undefined) return undefined;
     const now = await this.base();
-    if (this.#then?.kept !== id || this.#then?.now !== now) {
+    if (now.generation === undefined) return undefined;
+    if (this.#then?.kept !== id || this.#then.now !== now) {
       void this.#then?.loaded.then((old) => old?.release());
-      this.#then = { kept: id, now, loaded: this.workshop.loadKept(kept) };
+      const { hooks } = now.generation.config.settings;
+      this.#then = { kept: id, now, loaded: this.bench.loadKept(kept, { now: now.generation, hooks }) };
     }
-    const { generation, findings = [] } = (await this.#then.loaded) ?? {};
-    return generation && { generation, findings };
-  }
-
-  /** The one explanation of a request. */
-  async judge(request: HookRequest, work: JudgedWith): Promise<Judgement> {
-    return judgementOf(await explainRequest(request, work));
+    return judging(await this.#then.loaded);
   }
 
   /** The newest kept requests and all golden cases, judged with the files as they are and with the draft. */
-  async impact(draft: ConsoleGeneration, signal: AbortSignal): Promise<Impact | undefined> {
+  async impact(draft: Generation, signal: AbortSignal): Promise<Impact | undefined> {
     const { generation: base } = await this.base();
     if (base === undefined) return undefined;
     const [kept, golden] = await Promise.all([this.#keptCases(), this.#goldenCases()]);
@@ -136,12 +141,12 @@ export class Judge {
 
   async stop(): Promise<void> {
     clearTimeout(this.#idle);
-    const workshop = this.#workshop;
-    this.#workshop = undefined;
+    const bench = this.#bench;
+    this.#bench = undefined;
     this.#base = undefined;
     await (await this.#then?.loaded)?.release();
     this.#then = undefined;
-    await workshop?.stop();
+    await bench?.stop();
   }
 
   /** Judges each request with the files as they are once, and not again for every draft. */

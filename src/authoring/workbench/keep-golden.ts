@@ -11,36 +11,35 @@ import {
   recordCase,
   runCase,
   unusedMasks,
-} from '../../authoring/golden/golden.ts';
+} from '../golden/golden.ts';
 import type { HookRequest } from '../../base/request.ts';
-import type { ConsoleGeneration } from './console-deps.ts';
-import type { GoldenAnswer } from './protocol.ts';
+import type { Generation } from '../../service/generation/generation.ts';
 
-export interface GoldenOptions {
+/** The names of the files, and places of credentials that were left out; or what is wrong. */
+export type KeptCase =
+  | { readonly kind: 'kept'; readonly files: readonly string[]; readonly leftOut: readonly string[] }
+  | { readonly kind: 'refused'; readonly problem: string };
+
+interface GoldenOptions {
   readonly dir: string;
   readonly masks: readonly string[];
   /** Of the configuration that is live. */
   readonly secrets: readonly string[];
   /** Absent where the files have errors: then only the request is written. */
-  readonly generation: ConsoleGeneration | undefined;
+  readonly generation: Generation | undefined;
 }
 
-/** Resolves to the names of the files, or to what is wrong. */
 export async function keepAsGolden(
   request: HookRequest,
   { dir, masks, secrets, generation }: GoldenOptions,
-): Promise<GoldenAnswer> {
+): Promise<KeptCase> {
   const problem = masks.map(maskProblem).find((found) => found !== undefined);
-  if (problem !== undefined) return { kind: 'refused', problem };
-  if (!(await staysInside(dir, request.path))) {
-    const problemText = `the folder of this hook name in ${displayName(dir)} is a link that leads out of it`;
-    return { kind: 'refused', problem: problemText };
-  }
+  if (problem !== undefined) return refused(problem);
+  if (!(await staysInside(dir, request.path)))
+    return refused(`the folder of this hook name in ${displayName(dir)} is a link that leads out of it`);
   const [unused] = unusedMasks(request, masks);
-  if (unused !== undefined) {
-    const problemText = `nothing was written: the request has nothing to mask at ${unused}`;
-    return { kind: 'refused', problem: problemText };
-  }
+  if (unused !== undefined)
+    return refused(`nothing was written: the request has nothing to mask at ${unused}`);
   const { file, leftOut } = await recordCase(request, { dir, masks, secrets });
   const { case: golden } = await readRequestFile(file);
   if (golden === undefined || generation === undefined)
@@ -48,6 +47,8 @@ export async function keepAsGolden(
   const result = await applyPolicy(await runCase(golden, createGoldenEngine(generation)), 'new');
   return { kind: 'kept', files: [displayName(file), displayName(result.case.expectedFile)], leftOut };
 }
+
+const refused = (problem: string): KeptCase => ({ kind: 'refused', problem });
 
 /** A link inside the folder could lead anywhere. */
 async function staysInside(dir: string, path: string): Promise<boolean> {

@@ -2,8 +2,10 @@
  * What can be written at a place of a mapping file or a transform: keys and their values, hook names, operators, helpers,
  * and paths with what requests have there. The page of the console and the language server ask the same.
  */
-import { entriesOf, ExactText, kindOf, type Value } from './page/exact-json.ts';
-import type { Vocabulary } from './protocol.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { ExactNumber, type JsonValue, valueAt } from '../../base/json.ts';
+import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
+import { blockAt, forEachAt, hookNameAt, lineBefore, type TextAt, wordAt } from './places.ts';
 
 /** A choice; the form is that of CodeMirror's completions. */
 export interface Offered {
@@ -24,29 +26,11 @@ export interface Offer {
   readonly validFor: RegExp;
 }
 
-/** A text, and a place in it. */
-export interface TextAt {
-  readonly fileName: string;
-  readonly text: string;
-  readonly pos: number;
-  /** Whether a person asked for it, and did not only type. */
-  readonly explicit: boolean;
-}
-
 /** What is known beside the text. */
 export interface Known {
-  readonly vocabulary: Vocabulary | undefined;
-  readonly samples: readonly SampleContent[];
-  /** Hook names that requests or mappings have; default none. */
-  readonly hookNames?: readonly string[];
-}
-
-/** A request, as far as paths lead into it. */
-export interface SampleContent {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly payload: Value | undefined;
-  /** The first element of the list that a mapping's forEach goes through. */
-  readonly item?: Value;
+  readonly requests: readonly Pick<HookRequest, 'path' | 'headers' | 'payload'>[];
+  /** Hook names that mappings have. */
+  readonly hookNames: readonly string[];
 }
 
 /** A path with what stands there. */
@@ -64,17 +48,21 @@ const MAX_PATHS = 1_500;
 const MAX_DEPTH = 7;
 const MAX_VALUES = 5;
 
+/** Made when it is first asked for: the schema of a mapping takes some ten milliseconds, which no start should. */
+let made: { readonly helpers: ReturnType<typeof listHelpers>; readonly mapping: Schema } | undefined;
+const vocabulary = (): NonNullable<typeof made> =>
+  (made ??= { helpers: listHelpers(), mapping: mappingJsonSchema() as Schema });
+
 export function completeAt(at: TextAt, known: Known): Offer | null {
   const before = lineBefore(at);
-  if (/\.[mc]?[jt]s$/i.test(at.fileName)) return completeCode(before, at, known);
+  if (isCode(at)) return completeCode(before, at, known);
   if (before.lastIndexOf('{{') > before.lastIndexOf('}}')) return completeExpression(before, at, known);
   if (/var["']?\s*:\s*\[?\s*["']?[\w.-]*$/.test(before))
-    return { from: wordStart(before, at, /[\w.-]*$/), options: pathsOf(known), validFor: /^[\w.-]*$/ };
+    return { from: wordStart(before, at, /[\w.-]*$/), options: pathsOf(at, known), validFor: /^[\w.-]*$/ };
   return completeKey(before, at, known);
 }
 
-/** The text of the line up to the place. */
-const lineBefore = ({ text, pos }: TextAt): string => text.slice(text.lastIndexOf('\n', pos - 1) + 1, pos);
+const isCode = ({ fileName }: TextAt): boolean => /\.[mc]?[jt]s$/i.test(fileName);
 
 const wordStart = (before: string, { pos }: TextAt, word: RegExp): number =>
   pos - (word.exec(before)?.[0].length ?? 0);
@@ -83,7 +71,7 @@ const wordStart = (before: string, { pos }: TextAt, word: RegExp): number =>
 function completeExpression(before: string, at: TextAt, known: Known): Offer | null {
   const from = wordStart(before, at, /#?[\w.$-]*$/);
   if (from === at.pos && !at.explicit && !/[{(\s]$/.test(before)) return null;
-  const helpers = (known.vocabulary?.helpers ?? []).map(({ name, usage }): Offered => ({
+  const helpers = vocabulary().helpers.map(({ name, usage }): Offered => ({
     label: usage.startsWith(`{{#${name} `) ? `#${name}` : name,
     type: 'function',
     detail: usage,
@@ -91,48 +79,80 @@ function completeExpression(before: string, at: TextAt, known: Known): Offer | n
   }));
   const block = blockAt(at);
   const inBlock = block === '' ? '' : `${block}.`;
-  const paths = pathsOf(known).flatMap((path) => {
+  const paths = pathsOf(at, known).flatMap((path) => {
     const label = path.label.replace(/^payload\./, '');
     return label.startsWith(inBlock) ? [{ ...path, label: label.slice(inBlock.length) }] : [];
   });
   return { from, options: [...paths, ...helpers], validFor: /^#?[\w.$-]*$/ };
 }
 
-/** What the names of an expression are fields of, within `each` and `with`; empty outside. */
-export function blockAt({ text, pos }: Pick<TextAt, 'text' | 'pos'>): string {
-  const open = [''];
-  const signs = /\{\{~?([#^/])\s*(\w+)\s*(?:payload\.)?([\w.$-]*)/g;
-  for (const [, sign, helper, path = ''] of text.slice(0, pos).matchAll(signs)) {
-    const outer = open.at(-1) ?? '';
-    const own = outer === '' ? path : `${outer}.${path}`;
-    if (sign === '/') open.pop();
-    else open.push(helper === 'each' ? `${own}.0` : helper === 'with' ? own : outer);
-  }
-  return open.at(-1) ?? '';
-}
-
 function completeCode(before: string, at: TextAt, known: Known): Offer | null {
   if (!/payload[\w.]*$/.test(before)) return null;
-  return { from: wordStart(before, at, /payload[\w.]*$/), options: pathsOf(known), validFor: /^[\w.]*$/ };
+  return { from: wordStart(before, at, /payload[\w.]*$/), options: pathsOf(at, known), validFor: /^[\w.]*$/ };
 }
 
-/** Every path of the samples, with what stands there. */
-function pathsOf({ samples }: Known): readonly Offered[] {
-  return knownPaths(samples).map(({ path, kind, values, count }): Offered => ({
-    label: path,
-    type: kind === 'header' ? 'constant' : 'variable',
-    ...(values[0] === undefined ? {} : { detail: values[0] }),
-    ...(samples.length > 1 ? { info: presence({ values, count }, samples.length) } : {}),
-    ...(kind === 'header' ? { boost: -2 } : {}),
+/** Every path of the requests, with what stands there. */
+function pathsOf(at: TextAt, known: Known): readonly Offered[] {
+  const { paths, of } = pathsAt(at, known);
+  return paths.map((each): Offered => ({
+    label: each.path,
+    type: each.kind === 'header' ? 'constant' : 'variable',
+    ...(each.values[0] === undefined ? {} : { detail: each.values[0] }),
+    ...(of > 1 ? { info: presence(each, of) } : {}),
+    ...(each.kind === 'header' ? { boost: -2 } : {}),
   }));
 }
 
-/** How many samples have it, and with which values. */
-export function presence({ values, count }: Pick<KnownPath, 'values' | 'count'>, of: number): string {
+/** How many requests have it, and with which values. */
+function presence({ values, count }: KnownPath, of: number): string {
   return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
 }
 
-export function knownPaths(samples: readonly SampleContent[]): readonly KnownPath[] {
+/** What is known of what stands at a place. */
+export function hoverText(at: TextAt, known: Known): string | undefined {
+  const ofKey = describeKey(at);
+  if (ofKey !== undefined) return ofKey;
+  const { paths, of } = pathsAt(at, known);
+  const path = pathAt(at, paths);
+  if (path !== undefined) return `${path.path}: ${presence(path, of)}`;
+  return vocabulary().helpers.find(({ name }) => name === wordAt(at))?.usage;
+}
+
+/** The path of a request that a place names, as requests have it. */
+export function pathAt(at: TextAt, paths: readonly KnownPath[]): KnownPath | undefined {
+  const word = wordAt(at)
+    .replaceAll(/\[([^\]]*)\]/g, '$1')
+    .replace(/^(?:this|root)[./]/, '');
+  const block = blockAt(at);
+  const names = [
+    ...(block === '' ? [] : [`payload.${block}.${word}`, `${block}.${word}`]),
+    word,
+    `payload.${word}`,
+  ];
+  return names.map((name) => paths.find(({ path }) => path === name)).find((found) => found !== undefined);
+}
+
+/** The paths that requests of the hook name of a place have, of all requests where it has none; of how many they are. */
+export function pathsAt(
+  at: TextAt,
+  { requests }: Pick<Known, 'requests'>,
+): { readonly paths: readonly KnownPath[]; readonly of: number } {
+  const [name, list] = isCode(at) ? [] : [hookNameAt(at), forEachAt(at)];
+  const asked = requests.filter(({ path }) => name === undefined || path === name);
+  const samples = asked.map(({ headers, payload }) => {
+    const item = list && valueAt(payload, [...list, '0']);
+    return { headers, payload, ...(item !== undefined && { item }) };
+  });
+  return { paths: knownPaths(samples), of: samples.length };
+}
+
+/** A request, as far as paths lead into it. */
+interface SampleContent extends Pick<HookRequest, 'headers' | 'payload'> {
+  /** The first element of the list that a mapping's forEach goes through. */
+  readonly item?: JsonValue;
+}
+
+function knownPaths(samples: readonly SampleContent[]): readonly KnownPath[] {
   const found = new Map<string, { kind: KnownPath['kind']; values: Set<string>; count: number }>();
   const add = (path: string, kind: KnownPath['kind'], value: string): boolean => {
     const known = found.get(path) ?? { kind, values: new Set<string>(), count: 0 };
@@ -142,7 +162,7 @@ export function knownPaths(samples: readonly SampleContent[]): readonly KnownPat
     if (known.values.size < MAX_VALUES) known.values.add(value);
     return true;
   };
-  const visit = (path: string, value: Value, depth: number): void => {
+  const visit = (path: string, value: JsonValue, depth: number): void => {
     for (const [key, member] of entriesOf(value)) {
       const at = `${path}.${key}`;
       if (!add(at, 'field', detailOf(member))) return;
@@ -151,17 +171,21 @@ export function knownPaths(samples: readonly SampleContent[]): readonly KnownPat
   };
   for (const { headers } of samples)
     for (const [name, value] of Object.entries(headers)) add(`headers.${name}`, 'header', value.slice(0, 40));
-  for (const { payload } of samples) if (payload !== undefined) visit('payload', payload, 1);
+  for (const { payload } of samples) visit('payload', payload, 1);
   for (const { item } of samples) if (item !== undefined) visit('item', item, 1);
   return [...found].map(([path, { kind, values, count }]) => ({ path, kind, values: [...values], count }));
 }
 
-function detailOf(value: Value): string {
-  const kind = kindOf(value);
-  if (kind === 'object' || kind === 'list') return kind;
-  const text = value instanceof ExactText ? value.text : JSON.stringify(value);
-  return text.slice(0, 40);
+function detailOf(value: JsonValue): string {
+  if (Array.isArray(value)) return 'list';
+  return isHolder(value) ? 'object' : JSON.stringify(value).slice(0, 40);
 }
+
+const isHolder = (value: JsonValue): value is Exclude<JsonValue, null | ExactNumber> & object =>
+  typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
+
+const entriesOf = (value: JsonValue): readonly (readonly [string, JsonValue])[] =>
+  isHolder(value) ? Object.entries(value) : [];
 
 /** The parts of JSON Schema that are read. */
 interface Schema {
@@ -177,18 +201,19 @@ interface Schema {
 }
 
 /** A key where a key may stand, by the keys above it; after `key:` its values. */
-function completeKey(before: string, at: TextAt, { vocabulary, hookNames = [] }: Known): Offer | null {
-  if (vocabulary === undefined || !/\.(?:ya?ml)$/i.test(at.fileName)) return null;
+function completeKey(before: string, at: TextAt, { requests, hookNames }: Known): Offer | null {
+  if (!/\.(?:ya?ml)$/i.test(at.fileName)) return null;
   const from = wordStart(before, at, /[\w-]*$/);
-  const root = vocabulary.mapping as Schema;
+  const root = vocabulary().mapping;
   const indent = /^[\s-]*/.exec(before)?.[0].length ?? 0;
   const way = keysAbove(at, indent);
   if (way.includes('when') || /(?:^|[{,])[\s-]*when\s*:/.test(before)) {
     const operator = completeOperator(before, at, root);
     if (operator !== null) return operator;
   }
-  if (hookNames.length > 0 && /\bpath:\s*["']?[\w./-]*$/.test(before)) {
-    const options = hookNames.map((label): Offered => ({ label, type: 'enum' }));
+  const names = [...new Set([...hookNames, ...requests.map(({ path }) => path)])].toSorted();
+  if (names.length > 0 && /\bpath:\s*["']?[\w./-]*$/.test(before)) {
+    const options = names.map((label): Offered => ({ label, type: 'enum' }));
     return { from: wordStart(before, at, /[\w./-]*$/), options, validFor: /^[\w./-]*$/ };
   }
   if (!/^[\s-]*[\w-]*$/.test(before)) return completeValue(root, { before, way, from });
@@ -240,11 +265,11 @@ function completeValue(
 }
 
 /** What the schema says of the key that a line begins with; undefined where it is none of a mapping. */
-export function describeKey(at: TextAt, mapping: unknown): string | undefined {
+function describeKey(at: TextAt): string | undefined {
   const start = at.text.lastIndexOf('\n', at.pos - 1) + 1;
   const [, lead = '', key] = /^([\s-]*)["']?([\w-]+)["']?\s*:/.exec(at.text.slice(start)) ?? [];
   if (key === undefined || at.pos > start + lead.length + key.length) return undefined;
-  const options = keysAt(mapping as Schema, keysAbove(at, lead.length));
+  const options = keysAt(vocabulary().mapping, keysAbove(at, lead.length));
   return options.find(({ label }) => label === key)?.info;
 }
 

@@ -1,0 +1,158 @@
+/*
+ * A draft is a file as it would be saved, loaded as the service would load it. The text of a mapping file stands in for
+ * the file. A transform is read by other programs: its folder is copied with the draft in place of the file, and findings
+ * name the files as they are named in the real folder.
+ */
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { say } from '../../base/finding.ts';
+import { displayName, type Finding, readDocument } from '../../base/document/document.ts';
+import { advise } from '../advice/advice.ts';
+import type { AuthorFolders, FoundFile } from './author-files.ts';
+import type { Judge } from './judge.ts';
+import type { Changes, Work } from './load.ts';
+
+/**
+ * Of a text, read in a thread: one that is broken, on purpose or while somebody types, can cost far more than one that is
+ * not. A mapping file of 100 KB takes 0.2 s in a thread that has read nothing before.
+ */
+const LIMITS = { here: 0, cpuMs: 1_000, memoryMb: 128 };
+
+export interface LoadedDraft extends Work {
+  /** What the type checker says of a transform; it takes a second or two. */
+  readonly typeFindings: Promise<readonly Finding[]>;
+}
+
+/** A file with the text it would have. */
+export interface Draft {
+  readonly file: FoundFile;
+  readonly text: string;
+  /** Fires when nobody waits for it any more. */
+  readonly signal: AbortSignal;
+}
+
+/** Holds the last draft that was loaded: judging it and comparing all requests with it ask for the same one. */
+export class Drafts {
+  readonly #judge: Judge;
+  #turn: Promise<void> = Promise.resolve();
+  #types: Promise<unknown> = Promise.resolve();
+  #last: { readonly key: string; readonly loaded: Promise<LoadedDraft> } | undefined;
+
+  constructor(judge: Judge) {
+    this.#judge = judge;
+  }
+
+  /** Loads it, one after the other: who types fast must not fill the machine with loaders. */
+  load(folders: AuthorFolders, draft: Draft): Promise<LoadedDraft> {
+    const key = `${draft.file.name}\0${draft.text}`;
+    if (this.#last?.key === key) return this.#last.loaded;
+    this.forget();
+    const loaded = this.#turn.then(() => {
+      draft.signal.throwIfAborted();
+      return draft.file.kind === 'mapping'
+        ? this.#loadMapping(draft)
+        : this.#loadTransform(folders.transformsDir, draft, key);
+    });
+    const last = { key, loaded };
+    this.#last = last;
+    this.#turn = loaded.then(
+      () => undefined,
+      () => {
+        if (this.#last === last) this.#last = undefined;
+      },
+    );
+    return loaded;
+  }
+
+  /** The other files have changed. */
+  forget(): void {
+    const last = this.#last;
+    this.#last = undefined;
+    void last?.loaded.then(
+      (loaded) => loaded.release(),
+      () => undefined,
+    );
+  }
+
+  /** A text that is broken goes no further. */
+  async #loadMapping({ file: { path }, text }: Draft): Promise<LoadedDraft> {
+    const open = { texts: new Map([[path, text]]), parsed: new Map() };
+    const { findings } = await readDocument(path, { open, limits: LIMITS });
+    const errors = findings.filter(({ severity }) => severity === 'error');
+    const work =
+      errors.length > 0
+        ? { findings: advise(errors), release: () => undefined }
+        : await this.#judge.bench.load({ open, ...(await this.#reuse()) });
+    return { ...work, typeFindings: Promise.resolve([]) };
+  }
+
+  /** Transforms of the files as they are, where they are loaded already. */
+  async #reuse(): Promise<Changes> {
+    const { generation } = await this.#judge.base();
+    return generation === undefined ? {} : { reuse: generation };
+  }
+
+  async #loadTransform(folder: string, { file, text }: Draft, key: string): Promise<LoadedDraft> {
+    const root = await mkdtemp(join(tmpdir(), 'sluice-draft-'));
+    const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
+    try {
+      const dir = join(root, displayName(folder));
+      const draft = { dir, file: join(dir, relative(folder, file.path)) };
+      await copyFolder(folder, dir);
+      await rm(draft.file, { force: true });
+      await writeFile(draft.file, text);
+      const { bench } = this.#judge;
+      const work = await bench.load({ folders: { transformsDir: dir, cwd: root } });
+      const named = (found: readonly Finding[]): readonly Finding[] =>
+        found.map((one) => inFolder(one, { root, dir, folder }));
+      const { generation } = work;
+      const check = (): readonly Finding[] | Promise<readonly Finding[]> =>
+        generation === undefined
+          ? []
+          : this.#last?.key === key
+            ? bench.checkTypes(generation, draft).then(named)
+            : [NOT_CHECKED];
+      // One after the other, too: a compiler takes a processor and much memory.
+      const typeFindings = this.#types.then(check).finally(() => remove());
+      // Whoever does not ask for them does not want to hear of a failure either.
+      this.#types = typeFindings.catch(() => undefined);
+      return { ...work, findings: named(work.findings), typeFindings };
+    } catch (error) {
+      await remove();
+      throw error;
+    }
+  }
+}
+
+const NOT_CHECKED: Finding = {
+  severity: 'warning',
+  code: 'TRANSFORM_TYPES_NOT_CHECKED',
+  message: say`the types of this draft were not checked: another draft, or a file that was saved, came first`,
+  hint: say`change it once more`,
+};
+
+/** A finding of the copy in the real folder. */
+function inFolder(
+  finding: Finding,
+  { root, dir, folder }: { readonly root: string; readonly dir: string; readonly folder: string },
+): Finding {
+  const { at } = finding;
+  const path = at === undefined ? '' : resolve(root, at.source.file);
+  if (at === undefined || !path.startsWith(dir)) return finding;
+  const file = displayName(join(folder, relative(dir, path)));
+  return { ...finding, at: { ...at, source: { ...at.source, file } } };
+}
+
+/** Links are followed, so that the copy holds what they lead to and nothing is written through one. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true });
+  await cp(from, to, {
+    recursive: true,
+    dereference: true,
+    filter: (path) => path === from || (!/[/\\](?:\.[^/\\]*|node_modules)$/.test(path) && isWanted(path)),
+  });
+}
+
+/** A folder may hold large files of other kinds. */
+const isWanted = (path: string): boolean => !/\.\w+$/.test(path) || /\.(?:[mc]?[jt]s|json|map)$/i.test(path);

@@ -1,0 +1,107 @@
+/*
+ * One loader for everybody who writes mappings, or shows what they do: commands, console, language server and agents'
+ * tools. It loads the files of a configuration as `serve` would, beside whatever is live, and what it loads never goes live.
+ */
+import { defined } from '../../base/json.ts';
+import type { Finding } from '../../base/document/document.ts';
+import { Sandbox } from '../../engine/sandbox/sandbox.ts';
+import type { KeptGeneration } from '../../engine/storage/storage.ts';
+import {
+  checkGeneration,
+  checkTypes,
+  type Generation,
+  type GenerationOptions,
+  loadGeneration,
+  loadKeptGeneration,
+  type LoadedGeneration,
+} from '../../service/generation/generation.ts';
+import { advise } from '../advice/advice.ts';
+
+export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLoadPlugins' | 'coverage'> {
+  /** Default false: most work is done where the secrets are not. */
+  readonly needSecrets?: boolean;
+  /** Whether a hook token must be there; default false, as `sluice dev` makes one. */
+  readonly needToken?: boolean;
+  /** Processes that run transforms; default 2. */
+  readonly workers?: number;
+}
+
+/** What is otherwise than in the files: texts or folders in their place, or no transforms. */
+export type Changes = Pick<GenerationOptions, 'open' | 'folders' | 'withoutTransforms' | 'reuse'>;
+
+/** What was loaded, with all that was found in it. */
+export interface Work extends LoadedGeneration {
+  /** Frees what it has of its own. */
+  release(): void | Promise<void>;
+}
+
+/** Work without errors, which judges requests. */
+export type Judging = Pick<Required<LoadedGeneration>, 'generation' | 'findings'>;
+
+/** Work that has no errors. */
+export const judging = ({ generation, findings = [] }: Partial<Work> = {}): Judging | undefined =>
+  generation && { generation, findings };
+
+export class Workbench {
+  readonly #file: string;
+  readonly #options: GenerationOptions;
+
+  constructor(file: string, { workers, needToken = false, ...options }: WorkbenchOptions) {
+    const sandbox = new Sandbox({ spare: 0, ...defined({ workers }) });
+    this.#file = file;
+    this.#options = { needSecrets: false, dev: !needToken, advise, ...options, sandbox };
+  }
+
+  async load(changes: Changes = {}): Promise<Work> {
+    const loaded = await loadGeneration(this.#file, { ...this.#options, ...changes });
+    return workOf(loaded, changes.reuse);
+  }
+
+  /** What was live once: undefined where `now` judges alike, and where it cannot be loaded any more. */
+  async loadKept(
+    kept: KeptGeneration,
+    given: {
+      readonly now: Generation | undefined;
+      readonly hooks: Generation['config']['settings']['hooks'];
+    },
+  ): Promise<Work | undefined> {
+    const old = await loadKeptGeneration(this.#file, kept, { ...this.#options, ...given });
+    if (old === undefined) return undefined;
+    const work = workOf(old, undefined);
+    return {
+      ...work,
+      release: () => {
+        void work.release();
+        return old.close();
+      },
+    };
+  }
+
+  /** Everything that `sluice check` finds in the files. */
+  check(): ReturnType<typeof checkGeneration> {
+    return checkGeneration(this.#file, this.#options);
+  }
+
+  /** What the type checker says of the transforms, or of a draft of one in a folder that stands in for theirs. */
+  checkTypes(
+    generation: Generation,
+    draft?: { readonly dir: string; readonly file: string },
+  ): Promise<readonly Finding[]> {
+    return checkTypes(generation, { file: this.#file, env: this.#options.env, ...defined({ draft }) });
+  }
+
+  stop(): Promise<void> {
+    return this.#options.sandbox.stop();
+  }
+}
+
+/** Transforms that were taken from another generation are freed with that. */
+function workOf({ generation, findings }: LoadedGeneration, other: Changes['reuse']): Work {
+  return {
+    ...defined({ generation }),
+    findings,
+    release: () => {
+      if (generation?.transforms !== other?.transforms) generation?.transforms.release();
+    },
+  };
+}

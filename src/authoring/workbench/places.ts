@@ -1,0 +1,62 @@
+/* What stands at a place of a mapping file, read from the text alone: while somebody types it is often no YAML. */
+
+/** A text, and a place in it. */
+export interface TextAt {
+  readonly fileName: string;
+  readonly text: string;
+  readonly pos: number;
+  /** Whether a person asked for it, and did not only type. */
+  readonly explicit: boolean;
+}
+
+type At = Pick<TextAt, 'text' | 'pos'>;
+
+/** The text of the line up to the place. */
+export const lineBefore = ({ text, pos }: At): string => text.slice(text.lastIndexOf('\n', pos - 1) + 1, pos);
+
+const lineAt = (at: At): string => lineBefore(at) + (at.text.slice(at.pos).split('\n', 1)[0] ?? '');
+
+/** The path, name or operator that a place is in; empty for none. */
+export function wordAt(at: At): string {
+  const column = lineBefore(at).length;
+  const words = [...lineAt(at).matchAll(/[\w$/-]+(?:\.(?:[\w$-]+|\[[^\][]+\]))*/g)];
+  const isHere = ({ index, 0: word }: RegExpExecArray): boolean =>
+    index <= column && column <= index + word.length;
+  return words.find(isHere)?.[0] ?? '';
+}
+
+/** What the names of an expression are fields of, within `each` and `with`; empty outside. */
+export function blockAt({ text, pos }: At): string {
+  const open = [''];
+  const signs = /\{\{~?([#^/])\s*(\w+)\s*(?:payload\.)?([\w.$-]*)/g;
+  for (const [, sign, helper, path = ''] of text.slice(0, pos).matchAll(signs)) {
+    const outer = open.at(-1) ?? '';
+    const own = outer === '' ? path : `${outer}.${path}`;
+    if (sign === '/') open.pop();
+    else open.push(helper === 'each' ? `${own}.0` : helper === 'with' ? own : outer);
+  }
+  return open.at(-1) ?? '';
+}
+
+/** The text of the mapping around a place. */
+function mappingAt({ text, pos }: At): string {
+  const item = /^( *)- /gm;
+  const starts = [...text.matchAll(item)];
+  const least = Math.min(...starts.map(([, lead = '']) => lead.length));
+  const items = starts.filter(([, lead = '']) => lead.length === least).map(({ index }) => index);
+  const from = items.findLast((start) => start <= pos) ?? 0;
+  const to = items.find((start) => start > pos) ?? text.length;
+  return text.slice(from, to);
+}
+
+/** The hook name of the mapping around a place; undefined where it names none. */
+export const hookNameAt = (at: At): string | undefined =>
+  /\bpath:\s*["']?\/?([\w./-]*[\w.-])/.exec(mappingAt(at))?.[1];
+
+/** The keys of its list, without `payload`; undefined where it has no forEach. */
+export const forEachAt = (at: At): readonly string[] | undefined =>
+  /\bforEach:\s*["']?(?:payload\b\.?)?([\w.$-]*)/.exec(mappingAt(at))?.[1]?.split('.').filter(Boolean);
+
+/** A file that the line of a place names: a transform or a schema. */
+export const linkedFile = (at: At): string | undefined =>
+  /(?:\b(?:module|transform|schema):\s*["']?|\$schema=)([^\s"'{}]+\.\w+)/.exec(lineAt(at))?.[1];

@@ -1,0 +1,105 @@
+/* The files of a project as an editor shows them: judged anew while somebody types, and only as far as they changed. */
+import { byWeight, type Finding, type OpenTexts } from '../../base/document/document.ts';
+import type { SourceText } from '../../base/finding.ts';
+import { defined } from '../../base/json.ts';
+import type { HookRequest } from '../../base/request.ts';
+import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
+import type { Generation } from '../../service/generation/generation.ts';
+import { findSamples, samplesSay, sampleFolders } from '../golden/golden.ts';
+import { Workbench } from './load.ts';
+
+/** A project as its files are now, with what is open in the editor. */
+export interface LoadedProject {
+  readonly findings: readonly Finding[];
+  /** Those of the last time without errors. */
+  readonly mappings: readonly CompiledMapping[];
+  /** Absent where the configuration cannot be read. */
+  readonly transformsDir?: string;
+  /** Requests that are known, each with the file that it is in, from the working directory. */
+  readonly samples: readonly { readonly request: HookRequest; readonly from: string }[];
+}
+
+export interface Project {
+  readonly configFile: string;
+  /**
+   * Only what differs from the last time is judged anew; with `isFresh` transforms and samples are read again, too.
+   * Gives what is known first, and the whole where that takes longer.
+   */
+  load(open: OpenTexts, isFresh: boolean): AsyncIterable<LoadedProject>;
+  close(): Promise<void>;
+}
+
+/**
+ * Of what did not change, transforms, samples and what these say are taken from the last time. Where transforms have to
+ * be loaded, which takes a second, all else is told before.
+ */
+export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project {
+  const bench = new Workbench(configFile, { env });
+  let whole: Generation | undefined;
+  let table: RoutingTable | undefined;
+  let samples: Awaited<ReturnType<typeof findSamples>> | undefined;
+  let told: readonly Finding[] = [];
+
+  /** What samples say now: of the mappings that changed, and of the others what they said before. */
+  const judgeSamples = async ({ config, evaluate, ...now }: Generation, isFresh: boolean): Promise<void> => {
+    if (isFresh || samples === undefined) samples = await findSamples(sampleFolders(config), now.table);
+    const touched = touchedSources(now.table, isFresh ? undefined : table);
+    const current = new Set(now.table.mappings.map(({ at }) => at.source));
+    const asked = ({ at }: CompiledMapping): boolean => touched.has(at.source);
+    // Transforms that are not loaded say nothing.
+    const judged =
+      now.transforms === whole?.transforms ? { table: now.table, evaluate } : { table: now.table };
+    const { findings } = await samplesSay(samples, judged, asked);
+    told = [...told.filter(({ at }) => at && current.has(at.source) && !touched.has(at.source)), ...findings];
+    table = now.table;
+  };
+
+  return {
+    configFile,
+    async *load(open, isFresh) {
+      const reuse = whole === undefined || isFresh ? {} : { reuse: whole };
+      for (const withoutTransforms of [true, false]) {
+        // What is shown first does not wait for the rest.
+        // oxlint-disable-next-line no-await-in-loop
+        const { generation, findings } = await bench.load({ open, ...reuse, withoutTransforms });
+        const isWhole = generation !== undefined && (!withoutTransforms || hasAll(generation));
+        if (isWhole) {
+          if (whole?.transforms !== generation.transforms) whole?.transforms.release();
+          whole = generation;
+        }
+        // oxlint-disable-next-line no-await-in-loop
+        if (generation !== undefined) await judgeSamples(generation, isFresh && withoutTransforms);
+        const broken = new Set(findings.map(({ at }) => at?.source.file));
+        const isTold = ({ at }: Finding): boolean => generation !== undefined || !broken.has(at?.source.file);
+        yield {
+          findings: byWeight(findings, told.filter(isTold)),
+          samples: samples?.samples ?? [],
+          mappings: table?.mappings ?? [],
+          ...defined({ transformsDir: whole?.config.settings.hooks.transformsDir }),
+        };
+        if (isWhole) return;
+      }
+    },
+    close: () => bench.stop(),
+  };
+}
+
+/** Whether every transform that a mapping names is loaded. */
+const hasAll = ({ table, transforms }: Generation): boolean =>
+  table.mappings.every(({ transform }) => transform === undefined || transforms.hashes.has(transform.module));
+
+/** Files with a mapping of a path of which a mapping changed: the kinds of its events are told apart by all of a path. */
+function touchedSources(now: RoutingTable, before: RoutingTable | undefined): ReadonlySet<SourceText> {
+  const known = new Set(before?.mappings.map(({ at }) => at.source));
+  const current = new Set(now.mappings.map(({ at }) => at.source));
+  const changed = [
+    ...now.mappings.filter(({ at }) => !known.has(at.source)),
+    ...(before?.mappings ?? []).filter(({ at }) => !current.has(at.source)),
+  ];
+  const paths = new Set(changed.map(({ match }) => match.path));
+  const touched = now.mappings.filter(
+    ({ match: { path } }) =>
+      paths.has(path) || (paths.size > 0 && path === undefined) || paths.has(undefined),
+  );
+  return new Set(touched.map(({ at }) => at.source));
+}

@@ -1,0 +1,25 @@
+/**
+ * What people work with who write mappings and transforms, once for every front end: loading, drafts and what they change,
+ * completion, first mappings, golden cases of what came. It prints nothing, and nothing that it loads goes live.
+ */
+export {
+  type AuthorFile,
+  type AuthorFolders,
+  type FileContent,
+  findAuthorFile,
+  findAuthorFiles,
+  readAuthorFile,
+  saveAuthorFile,
+} from './author-files.ts';
+export { completeAt, hoverText, type Known, type Offered } from './complete-at.ts';
+export { findDefinitions } from './definitions.ts';
+export { Drafts, type LoadedDraft } from './drafts.ts';
+export { FIRST_LIMITS, firstMappings, writeNewMapping } from './first-mapping.ts';
+export { type Impact, Judge, type Judgement, judgementOf } from './judge.ts';
+export { keepAsGolden, type KeptCase } from './keep-golden.ts';
+export { type Judging, judging, Workbench, type WorkbenchOptions } from './load.ts';
+export { patchOf } from './patch.ts';
+export { type LoadedProject, openProject, type Project } from './project.ts';
+export { type EventId, idOf, kindOf, type Sample } from './sample-facts.ts';
+export { fieldInTemplate } from './sample-text.ts';
+export { type ShownFinding, shownFinding } from './shown-finding.ts';
