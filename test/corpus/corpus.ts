@@ -77,7 +77,7 @@ async function ofExamples(): Promise<readonly string[]> {
       found.push(...(await saidOf(requestOf(payload), `add ${nameOf(payload)}`, bench)).filter(isOfBody));
     return found.filter((line) => !isRefused(line));
   } finally {
-    await bench.close();
+    await bench.bench.stop();
   }
 }
 
@@ -120,7 +120,7 @@ async function ofPayloads(): Promise<readonly string[]> {
     for (const each of payloads) found.push(...(await saidOf(requestOf(each), nameOf(each), bench)));
     return found;
   } finally {
-    await bench.close();
+    await bench.bench.stop();
     rmSync(folder, { recursive: true });
   }
 }

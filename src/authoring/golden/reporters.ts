@@ -8,7 +8,7 @@ import { formatEvaluation } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
 
-export const REPORTERS = ['pretty', 'junit', 'tap', 'json', 'github'] as const;
+export const REPORTERS = ['pretty', 'junit', 'json', 'github'] as const;
 export type ReporterName = (typeof REPORTERS)[number];
 
 export interface ReportOptions {
@@ -28,8 +28,6 @@ export function formatReport(report: RunReport, reporter: ReporterName, options:
       return formatPretty(report, options);
     case 'junit':
       return formatJunit(report, options);
-    case 'tap':
-      return formatTap(report, options);
     case 'json':
       return `${JSON.stringify(toJson(report, options))}\n`;
     case 'github':
@@ -222,42 +220,6 @@ function junitCase(result: CaseResult, options: ReportOptions): string {
 function junitError(finding: Finding): string {
   return `    <testcase classname="case files" name="${xml(where(finding))}" time="0">\n      <error type="${finding.code}" message="${xml(printSentence(finding.message))}"/>\n    </testcase>`;
 }
-
-function formatTap(report: RunReport, options: ReportOptions): string {
-  const errors = errorsOf(report);
-  const count = report.results.length;
-  const lines = [
-    'TAP version 13',
-    `1..${count + errors.length}`,
-    ...report.results.flatMap((result, index) => tapCase(result, index + 1, options)),
-    ...errors.flatMap((finding, index) => tapError(finding, count + index + 1)),
-  ];
-  return `${lines.join('\n')}\n`;
-}
-
-function tapCase(result: CaseResult, number: number, options: ReportOptions): readonly string[] {
-  const name = tapName(result.case.name);
-  if (!FAILED.has(result.status)) return [`ok ${number} - ${name}`];
-  return [
-    `not ok ${number} - ${name}`,
-    '  ---',
-    `  message: ${result.status}`,
-    '  diff: |',
-    indent(indent(explainFailure(result, { ...options, color: false }))),
-    '  ...',
-  ];
-}
-
-function tapError(finding: Finding, number: number): readonly string[] {
-  return [
-    `not ok ${number} - ${tapName(where(finding))}: ${finding.code}`,
-    '  ---',
-    `  message: ${JSON.stringify(printSentence(finding.message))}`,
-    '  ...',
-  ];
-}
-
-const tapName = (name: string): string => name.replaceAll('#', '\\#');
 
 function caseToJson(result: CaseResult, options: ReportOptions): unknown {
   const shown = {

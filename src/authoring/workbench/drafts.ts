@@ -7,11 +7,12 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { say } from '../../base/finding.ts';
+import { defined } from '../../base/json.ts';
 import { displayName, type Finding, readDocument } from '../../base/document/document.ts';
 import { advise } from '../advice/advice.ts';
 import type { AuthorFolders, FoundFile } from './author-files.ts';
 import type { Judge } from './judge.ts';
-import type { Changes, Work } from './load.ts';
+import { type Work, workOf } from './load.ts';
 
 /**
  * Of a text, read in a thread: one that is broken, on purpose or while somebody types, can cost far more than one that is
@@ -75,22 +76,19 @@ export class Drafts {
     );
   }
 
-  /** A text that is broken goes no further. */
+  /** A text that is broken goes no further; transforms are those of the files as they are. */
   async #loadMapping({ file: { path }, text }: Draft): Promise<LoadedDraft> {
     const open = { texts: new Map([[path, text]]), parsed: new Map() };
     const { findings } = await readDocument(path, { open, limits: LIMITS });
     const errors = findings.filter(({ severity }) => severity === 'error');
     const work =
       errors.length > 0
-        ? { findings: advise(errors), release: () => undefined }
-        : await this.#judge.bench.load({ open, ...(await this.#reuse()) });
+        ? workOf({ findings: advise(errors) })
+        : await this.#judge.bench.load({
+            open,
+            ...defined({ reuse: (await this.#judge.base()).generation }),
+          });
     return { ...work, typeFindings: Promise.resolve([]) };
-  }
-
-  /** Transforms of the files as they are, where they are loaded already. */
-  async #reuse(): Promise<Changes> {
-    const { generation } = await this.#judge.base();
-    return generation === undefined ? {} : { reuse: generation };
   }
 
   async #loadTransform(folder: string, { file, text }: Draft, key: string): Promise<LoadedDraft> {

@@ -30,9 +30,9 @@ export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLo
 export type Changes = Pick<GenerationOptions, 'open' | 'folders' | 'withoutTransforms' | 'reuse'>;
 
 /** What was loaded, with all that was found in it. */
-export interface Work extends LoadedGeneration {
+export interface Work extends LoadedGeneration, AsyncDisposable {
   /** Frees what it has of its own. */
-  release(): void | Promise<void>;
+  release(): Promise<void>;
 }
 
 /** Work without errors, which judges requests. */
@@ -42,7 +42,7 @@ export type Judging = Pick<Required<LoadedGeneration>, 'generation' | 'findings'
 export const judging = ({ generation, findings = [] }: Partial<Work> = {}): Judging | undefined =>
   generation && { generation, findings };
 
-export class Workbench {
+export class Workbench implements AsyncDisposable {
   readonly #file: string;
   readonly #options: GenerationOptions;
 
@@ -67,14 +67,7 @@ export class Workbench {
   ): Promise<Work | undefined> {
     const old = await loadKeptGeneration(this.#file, kept, { ...this.#options, ...given });
     if (old === undefined) return undefined;
-    const work = workOf(old, undefined);
-    return {
-      ...work,
-      release: () => {
-        void work.release();
-        return old.close();
-      },
-    };
+    return workOf(old, undefined, () => old.close());
   }
 
   /** Everything that `sluice check` finds in the files. */
@@ -90,18 +83,29 @@ export class Workbench {
     return checkTypes(generation, { file: this.#file, env: this.#options.env, ...defined({ draft }) });
   }
 
+  /** What it has against the transforms; that nothing could be checked is left to `check`. */
+  async findTypeErrors(generation: Generation): Promise<readonly Finding[]> {
+    return (await this.checkTypes(generation)).filter(({ severity }) => severity === 'error');
+  }
+
   stop(): Promise<void> {
     return this.#options.sandbox.stop();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 }
 
 /** Transforms that were taken from another generation are freed with that. */
-function workOf({ generation, findings }: LoadedGeneration, other: Changes['reuse']): Work {
-  return {
-    ...defined({ generation }),
-    findings,
-    release: () => {
-      if (generation?.transforms !== other?.transforms) generation?.transforms.release();
-    },
+export function workOf(
+  { generation, findings }: LoadedGeneration,
+  other?: Changes['reuse'],
+  close?: () => Promise<void>,
+): Work {
+  const release = async (): Promise<void> => {
+    if (generation?.transforms !== other?.transforms) generation?.transforms.release();
+    await close?.();
   };
+  return { ...defined({ generation }), findings, release, [Symbol.asyncDispose]: release };
 }

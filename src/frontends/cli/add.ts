@@ -107,54 +107,41 @@ function refuseOddName(name: string): void {
 
 /** Of a sender that is known, or made from what it sends. */
 async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
-  const { flags, file, places } = given;
+  const { flags, file, places, configSecrets: secrets } = given;
   const ask = await openAsker(terminal, flags.dryRun !== true);
   const read = await readSenders(file, given.settings.hooks);
-  const { findings } = read;
   const known = inOrder(read);
   const sender = known.find((each) => each.name === name);
-  if (flags.comment === true && sender?.comments === undefined) throw nothingToComment(name);
-  if (flags.from !== undefined) {
-    const options = {
-      name,
-      samples: flags.from,
-      sender,
-      known,
-      as: flags.as,
-      places,
-      secrets: given.configSecrets,
-      ask,
-    };
-    return planOf(terminal, name, { ...given, ask, made: await planSample(terminal, options) });
-  }
-  if (sender?.mapping !== undefined) {
-    const files = await planSender(name, sender, { places, comment: flags.comment === true });
-    const made = { sender, files, notes: [], firstCase: firstCase(name, sender) };
-    return planOf(terminal, name, { ...given, ask, made });
-  }
-  if (sender?.examples === undefined) throw noMappings(name, { sender, known, findings });
-  return planOf(terminal, name, {
-    ...given,
-    ask,
-    made: await planExamples(terminal, { name, sender, places, secrets: given.configSecrets }),
-  });
+  const isComment = flags.comment === true;
+  if (isComment && sender?.comments === undefined) throw nothingToComment(name);
+  const base = { name, known, places, secrets, ask, as: flags.as };
+  const made =
+    flags.from !== undefined
+      ? await planSample(terminal, { ...base, sender, samples: flags.from })
+      : sender?.mapping !== undefined
+        ? {
+            sender,
+            files: await planSender(name, sender, { places, comment: isComment }),
+            notes: [],
+            firstCase: firstCase(name, sender),
+          }
+        : sender?.examples !== undefined
+          ? await planExamples(terminal, { ...base, sender })
+          : undefined;
+  if (made === undefined) throw noMappings(name, sender, read);
+  return planOf(terminal, name, { ...given, ask, made });
 }
 
 function noMappings(
   name: string,
-  {
-    sender,
-    known,
-    findings,
-  }: {
-    readonly sender: Sender | undefined;
-    readonly known: readonly Sender[];
-    readonly findings: readonly unknown[];
-  },
+  sender: Sender | undefined,
+  read: Awaited<ReturnType<typeof readSenders>>,
 ): CliError {
-  if (findings.length > 0)
+  if (read.findings.length > 0)
     return new CliError('a file in senders/ cannot be used: "sluice check" says why', 2);
-  const ready = known.filter(({ mapping, examples }) => mapping !== undefined || examples !== undefined);
+  const ready = inOrder(read).filter(
+    ({ mapping, examples }) => mapping !== undefined || examples !== undefined,
+  );
   const what =
     sender === undefined
       ? `there is no sender "${name}"; the senders are: ${ready.map((each) => each.name).join(' ')}. For any other`
@@ -263,18 +250,14 @@ async function finish(
   name: string,
   { flags, places, written }: Pick<Setting, 'flags' | 'places'> & { readonly written: readonly string[] },
 ): Promise<void> {
-  const workbench = await openWorkbench(terminal, flags);
-  try {
-    const own = new Set(written);
-    const findings = workbench.findings.filter(
-      ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
-    );
-    printFindings(terminal, findings);
-    await writeExpectations(terminal, workbench, { folder: places.cases, own });
-    await writeTypes(terminal, name, workbench.generation);
-  } finally {
-    await workbench.close();
-  }
+  await using workbench = await openWorkbench(terminal, flags);
+  const own = new Set(written);
+  const findings = workbench.findings.filter(
+    ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
+  );
+  printFindings(terminal, findings);
+  await writeExpectations(terminal, workbench, { folder: places.cases, own });
+  await writeTypes(terminal, name, workbench.generation);
 }
 
 /** Of the golden cases that were written, and says their names. */

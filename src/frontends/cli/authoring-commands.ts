@@ -103,7 +103,7 @@ const judging: CommandTable = {
       ['--fail-under <percent>', 'end with 1 if coverage is below this (implies --coverage)'],
       [
         '--reporter <name[=file]>',
-        'pretty, junit, tap, json or github (repeatable; default pretty)',
+        'pretty, junit, json or github (repeatable; default pretty)',
         { read: collect, fallback: [] },
       ],
     ],
@@ -111,7 +111,13 @@ const judging: CommandTable = {
   },
   'replay <request>': {
     about: 'evaluate a request file, or a kept request by id, with the mappings as they are now; or send it',
-    options: [CONFIG, ['--against <url>', 'send it to this service instead'], JSON_OUTPUT],
+    options: [
+      CONFIG,
+      ['--against <url>', 'send it to this service instead'],
+      ['--sign', "with --against: sign it as its path's sender would"],
+      ['--sign-key <file>', 'PEM of a private key, where the path holds a public one'],
+      JSON_OUTPUT,
+    ],
     load: async () => (await import('./replay.ts')).replay,
   },
   'diff <base>': {

@@ -36,27 +36,23 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
   const file = findConfigFile(cli.terminal, flags);
   const format = flags.json === true ? 'json' : flags.format;
-  const bench = benchOf(cli.terminal, file, { needToken: true });
-  try {
-    if (flags.trust === true) await trust(cli, flags);
-    const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
-    const check = (): Promise<Checked> => checkWithSamples(bench, kept);
-    if (flags.fix === true) await fix(cli, check);
-    const checked = await check();
-    const { findings } = checked;
-    // A choice that may be meant is no warning to a person: it is said below all else.
-    const isApart = format === 'pretty' && flags.strict !== true;
-    const found = isApart ? findings.filter(({ isGeneral }) => isGeneral !== true) : findings;
-    if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
-    else {
-      const text = formatFindings(found, { format, color: cli.terminal.color });
-      if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
-    }
-    if (format === 'pretty') printNotes(cli, checked, found);
-    if (findings.some((finding) => fails(finding, flags))) cli.setExitCode(1);
-  } finally {
-    await bench.stop();
+  await using bench = benchOf(cli.terminal, file, { needToken: true });
+  if (flags.trust === true) await trust(cli, flags);
+  const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
+  const check = (): Promise<Checked> => checkWithSamples(bench, kept);
+  if (flags.fix === true) await fix(cli, check);
+  const checked = await check();
+  const { findings } = checked;
+  // A choice that may be meant is no warning to a person: it is said below all else.
+  const isApart = format === 'pretty' && flags.strict !== true;
+  const found = isApart ? findings.filter(({ isGeneral }) => isGeneral !== true) : findings;
+  if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
+  else {
+    const text = formatFindings(found, { format, color: cli.terminal.color });
+    if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
   }
+  if (format === 'pretty') printNotes(cli, checked, found);
+  if (findings.some((finding) => fails(finding, flags))) cli.setExitCode(1);
 }
 
 type Checked = Awaited<ReturnType<Workbench['check']>>;

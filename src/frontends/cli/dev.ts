@@ -84,12 +84,8 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     const watched = watcher;
     const bench = benchOf(terminal, flags.configFile);
     const sayTypeErrors = (): Promise<void> =>
-      bench.checkTypes(service.generation).then(
-        (found) =>
-          printFindings(
-            terminal,
-            found.filter(({ severity }) => severity === 'error'),
-          ),
+      bench.findTypeErrors(service.generation).then(
+        (errors) => printFindings(terminal, errors),
         (error) => terminal.err(String(error)),
       );
     void sayTypeErrors();
@@ -196,25 +192,31 @@ function readableOptions(
   { configFile, recorder, live }: Authoring & { readonly live: () => Generation },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onReload'> {
   const told = new Set<string>();
+  let isRefused = false;
   return {
     requestLog: readableRequests(log, terminal, { configFile, live }),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       const { color, columns = USUAL_LOG_COLUMNS } = terminal;
       terminal.err(formatDecisionLine(decision, { color, columns, explain, table: live().table, told }));
+      if (isRefused) terminal.err('  by the files of before: those of now have errors, which stand above');
       void recorder?.record(decision, live().config.secrets);
     },
-    onReload: (result) => sayReloaded(terminal, result),
+    onReload: (result) => {
+      isRefused = result.kind === 'rejected';
+      sayReloaded(terminal, result);
+    },
   };
 }
 
-/** Of a hook name that no mapping takes: which names there are, and what to write. */
+/** Of an address that is none of hooks: where they are. Of a name that no mapping takes: which there are, and what to write. */
 async function nameHints(
   fields: LogFields,
   generation: Generation,
   columns: number,
 ): Promise<readonly string[]> {
   const { code, hook } = fields;
+  if (code === 'not_found') return [`hint: hooks are below ${generation.config.settings.hooks.path}`];
   if (code !== 'no_mapping_matched' || typeof hook !== 'string') return [];
   const request = createHookRequest({ path: hook, payload: {}, receivedAt: 0 });
   const { evaluation, advice } = await explainRequest(request, { generation, findings: [] });
@@ -244,11 +246,12 @@ function readableRequests(
         );
     };
   return {
-    debug: log.debug,
+    // What a service passes over in silence, an author has mistyped.
+    debug: (fields, message) => write(fields['code'] === 'not_found' ? 'info' : 'debug')(fields, message),
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    isEnabled: log.isEnabled,
+    isEnabled: (level) => level === 'debug' || log.isEnabled(level),
   };
 }
 

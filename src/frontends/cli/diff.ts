@@ -36,15 +36,11 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   printFindings(terminal, findings);
   if (cases.length === 0)
     throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`, 2);
-  const checkout = await openBase(terminal.cwd, base, config);
-  try {
-    const report = await compareWith(terminal, { cases, base, config, baseConfig: checkout.config });
-    if (flags.json === true) printJson(terminal, 'diff', report);
-    else terminal.out(formatImpact(report, terminal.color));
-    if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
-  } finally {
-    await checkout.remove();
-  }
+  await using checkout = await openBase(terminal.cwd, base, config);
+  const report = await compareWith(terminal, { cases, base, config, baseConfig: checkout.config });
+  if (flags.json === true) printJson(terminal, 'diff', report);
+  else terminal.out(formatImpact(report, terminal.color));
+  if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
 }
 
 interface Comparison {
@@ -57,19 +53,11 @@ interface Comparison {
 /** What becomes of the requests with the base, and with the files as they are. */
 async function compareWith(terminal: Terminal, given: Comparison): Promise<ImpactReport> {
   const mayLoadPlugins = leavePlugins(terminal);
-  const before = await openBaseWorkbench(terminal, given);
-  try {
-    const after = await openWorkbench(terminal, { config: given.config }, { mayLoadPlugins });
-    try {
-      return await compareOutcomes(given.cases, createGoldenEngine(before.generation), {
-        after: createGoldenEngine(after.generation),
-      });
-    } finally {
-      await after.close();
-    }
-  } finally {
-    await before.close();
-  }
+  await using before = await openBaseWorkbench(terminal, given);
+  await using after = await openWorkbench(terminal, { config: given.config }, { mayLoadPlugins });
+  return await compareOutcomes(given.cases, createGoldenEngine(before.generation), {
+    after: createGoldenEngine(after.generation),
+  });
 }
 
 /** Another commit may have other code: neither side loads any, so that both are judged alike. */
@@ -91,9 +79,8 @@ function openBaseWorkbench(terminal: Terminal, { base, baseConfig }: Comparison)
   );
 }
 
-interface Checkout {
+interface Checkout extends AsyncDisposable {
   readonly config: string;
-  remove(): Promise<void>;
 }
 
 /** The base's files: a folder as it is, or a revision written into a temporary folder without touching the repository. */
@@ -102,7 +89,7 @@ async function openBase(cwd: string, base: string, config: string): Promise<Chec
   if (!existsSync(folder) || !statSync(folder).isDirectory()) return openRevision(base, config);
   const inFolder = join(folder, basename(config));
   if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`, 2);
-  return { config: inFolder, remove: async () => {} };
+  return { config: inFolder, [Symbol.asyncDispose]: async () => {} };
 }
 
 async function openRevision(base: string, config: string): Promise<Checkout> {
@@ -119,7 +106,7 @@ async function openRevision(base: string, config: string): Promise<Checkout> {
   });
   const checkout = await checkOut(top, revision, config);
   if (existsSync(checkout.config)) return checkout;
-  await checkout.remove();
+  await checkout[Symbol.asyncDispose]();
   throw new CliError(`${basename(config)} does not exist in ${base}`, 2);
 }
 
@@ -131,7 +118,8 @@ async function checkOut(top: string, revision: string, config: string): Promise<
     const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
     await run('git', ['-C', top, 'read-tree', revision], { env });
     await run('git', ['-C', top, 'checkout-index', '--all', '--force', `--prefix=${folder}/`], { env });
-    return { config: join(folder, relative(await realpath(top), await realpath(config))), remove };
+    const own = join(folder, relative(await realpath(top), await realpath(config)));
+    return { config: own, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
     throw error;

@@ -1,8 +1,7 @@
 import type { Finding } from '../../base/document/document.ts';
 import { findingToJson, formatFindings } from '../../base/document/facts.ts';
-import { checkGeneration, type Generation } from '../../service/generation/generation.ts';
+import type { Generation } from '../../service/generation/generation.ts';
 import { MailFailure, tryMailbox } from '../../service/mail/mail.ts';
-import { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { tryChannels } from './channel-tasks.ts';
@@ -12,8 +11,7 @@ import { printJson } from './json.ts';
 import type { Terminal } from './terminal.ts';
 import { type MachineFinding, machineFindings } from './doctor-machine.ts';
 import { senderFindings } from './doctor-senders.ts';
-import { advise } from './lazy-advice.ts';
-import { pluginGate } from './trust.ts';
+import { benchOf } from './workbench.ts';
 import { existsSync } from 'node:fs';
 import { findStoreFile, openStorage } from '../../engine/storage/storage.ts';
 import { findObstacles, obstacleTexts } from '../../service/operations/operations.ts';
@@ -30,21 +28,17 @@ const MAIL_TIMEOUT_MS = 15_000;
  */
 export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const { terminal } = cli;
-  const file = findConfigFile(terminal, flags);
-  const sandbox = new Sandbox({ spare: 0 });
-  try {
-    const mayLoadPlugins = pluginGate(terminal);
-    const options = { env: terminal.env, needSecrets: true, sandbox, advise, mayLoadPlugins };
-    const { findings, summary, proofs, generation } = await checkGeneration(file, options);
-    const checks = [
-      configurationFinding(findings, summary),
-      ...(generation === undefined ? [] : await furtherFindings(generation)),
-    ];
-    print(terminal, { checks, findings, proofs }, flags);
-    if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
-  } finally {
-    await sandbox.stop();
-  }
+  await using bench = benchOf(terminal, findConfigFile(terminal, flags), {
+    needSecrets: true,
+    needToken: true,
+  });
+  const { findings, summary, proofs, generation } = await bench.check();
+  const checks = [
+    configurationFinding(findings, summary),
+    ...(generation === undefined ? [] : await furtherFindings(generation)),
+  ];
+  print(terminal, { checks, findings, proofs }, flags);
+  if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
 }
 
 interface Report {

@@ -67,29 +67,25 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   const config = await loadSettings(cli.terminal, flags);
   const found = await findStored(config, id);
   if (found === undefined) throw nothingKept(id);
-  const bench = benchOf({ ...cli.terminal, err: () => undefined }, config.file, { workers: 1 });
+  await using bench = benchOf({ ...cli.terminal, err: () => undefined }, config.file, { workers: 1 });
   const safe = withoutSecretsIn(cli, config, flags);
   const now = await bench.load();
   const { hooks, storage } = config.settings;
   // The mappings and transforms that judged it, where they are others now.
-  const then = found.generation && (await bench.loadKept(found.generation, { now: now.generation, hooks }));
-  try {
-    const explained = await explainStored(found.stored, {
-      keepRequests: storage.keepRequests,
-      explainer: judging(now),
-      before: judging(then),
-    });
-    // The findings of the files, as any command prints them that needs the files.
-    const complain = (): void => {
-      if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
-    };
-    const page: Page = { explained, config, waits: found.waits, complain, all: flags.all === true };
-    if (flags.json === true) printStored(safe, page);
-    else printPage(safe, page);
-  } finally {
-    await then?.release();
-    await bench.stop();
-  }
+  await using then =
+    found.generation && (await bench.loadKept(found.generation, { now: now.generation, hooks }));
+  const explained = await explainStored(found.stored, {
+    keepRequests: storage.keepRequests,
+    explainer: judging(now),
+    before: judging(then),
+  });
+  // The findings of the files, as any command prints them that needs the files.
+  const complain = (): void => {
+    if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
+  };
+  const page: Page = { explained, config, waits: found.waits, complain, all: flags.all === true };
+  if (flags.json === true) printStored(safe, page);
+  else printPage(safe, page);
 }
 
 /** Values of the configuration that are secrets stay out of what is printed. */
@@ -294,20 +290,16 @@ export async function explainRequests(
   flags: ExplainFlags,
 ): Promise<void> {
   if (requests.length === 0) return;
-  const workbench = await openWorkbench(cli.terminal, flags);
-  try {
-    const explained: RequestExplanation[] = [];
-    for (const request of requests) explained.push(await explainWritten(request, workbench));
-    if (flags.json === true)
-      printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
-    report(cli, explained, {
-      json: flags.json === true,
-      all: flags.all === true,
-      hasChannels: hasChannels(workbench.generation.config),
-    });
-  } finally {
-    await workbench.close();
-  }
+  await using workbench = await openWorkbench(cli.terminal, flags);
+  const explained: RequestExplanation[] = [];
+  for (const request of requests) explained.push(await explainWritten(request, workbench));
+  if (flags.json === true)
+    printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
+  report(cli, explained, {
+    json: flags.json === true,
+    all: flags.all === true,
+    hasChannels: hasChannels(workbench.generation.config),
+  });
 }
 
 const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>

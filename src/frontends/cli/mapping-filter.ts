@@ -15,7 +15,7 @@ export async function noteUnknownMapping(
   asked: string | undefined,
 ): Promise<void> {
   if (asked === undefined) return;
-  const bench = benchOf(terminal, findConfigFile(terminal, flags), { mayLoadPlugins: () => false });
+  await using bench = benchOf(terminal, findConfigFile(terminal, flags), { mayLoadPlugins: () => false });
   const { generation } = await bench.load({ withoutTransforms: true });
   const text = generation && nearMappings(asked, generation.table.mappings);
   if (text !== undefined) terminal.err(clearLine(text));

@@ -32,35 +32,28 @@ export interface Recorder {
 export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder | undefined {
   const { record: dir, mask: masks, perform: performs = true } = flags;
   if (dir === undefined) return undefined;
+  // A service without the store of the project performs nothing.
   const store = performs ? undefined : mkdtempSync(join(tmpdir(), 'sluice-record-'));
+  const folder = relative(terminal.cwd, dir) || '.';
   return {
-    serviceOptions: optionsWith(store),
-    welcome: welcomeLines(relative(terminal.cwd, dir) || '.', performs),
+    serviceOptions: {
+      recording: { performs },
+      ...(store !== undefined && { adjust: (settings) => onlyRecording(settings, store) }),
+    },
+    welcome: [
+      `Every request is recorded below ${folder}, whatever its hook name and the format of its body`,
+      ...(performs ? [] : ['Nothing is performed, and the store is not touched; --perform changes that']),
+    ],
     record: async (decision, secrets) => {
-      const said = await recordOne(terminal, decision, { dir, masks, secrets }).catch(whyNotRecorded);
+      const said = await recordOne(terminal, decision, { dir, masks, secrets }).catch(
+        (error: unknown) => `not recorded: ${error instanceof Error ? error.message : String(error)}`,
+      );
       terminal.err(`  ${said}${performs ? '' : '; nothing was performed'}`);
     },
     close: () => {
       if (store !== undefined) rmSync(store, { recursive: true, force: true });
     },
   };
-}
-
-/** A service without the store of the project performs nothing. */
-function optionsWith(store: string | undefined): Recorder['serviceOptions'] {
-  if (store === undefined) return { recording: { performs: true } };
-  return { recording: { performs: false }, adjust: (settings) => onlyRecording(settings, store) };
-}
-
-function welcomeLines(folder: string, performs: boolean): readonly string[] {
-  return [
-    `Every request is recorded below ${folder}, whatever its hook name and the format of its body`,
-    ...(performs ? [] : ['Nothing is performed, and the store is not touched; --perform changes that']),
-  ];
-}
-
-function whyNotRecorded(error: unknown): string {
-  return `not recorded: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Writes one request as a case; says where, and what a mapping of its path needs. */

@@ -4,26 +4,20 @@ import { readKeptRequest } from '../../engine/hook/hook.ts';
 import { defined } from '../../base/json.ts';
 import { asItWasRead } from '../../base/payload/payload.ts';
 import type { Cli } from './command-line.ts';
-import type { JsonFlags } from './config-file.ts';
 import { explainRequests } from './explain.ts';
 import { readDeliveries } from './request-file.ts';
-import { sendRequests } from './send.ts';
+import { type SendFlags, sendRequests } from './send.ts';
 import type { RequestOfFile } from './sender-request.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
 import type { Storage } from '../../engine/storage/storage.ts';
 import { pause } from '../../base/timers/timers.ts';
 
-export interface ReplayFlags extends JsonFlags {
-  readonly against?: string;
-  readonly json?: boolean;
-}
-
 /**
  * Runs a request again: a file, or one that was kept because its transform failed. Evaluates it with the mappings and
  * transforms as they are now, or with `--against` sends it for real.
  */
-export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promise<void> {
+export async function replay(cli: Cli, what: string, flags: SendFlags): Promise<void> {
   const requests = await findRequests(cli, what, flags);
   if (flags.against === undefined) return explainRequests(cli, requests, flags);
   const [answer] = await sendRequests(cli, requests, flags);
@@ -53,7 +47,7 @@ async function soon<Found>(look: () => Promise<Found | undefined>): Promise<Foun
   return undefined;
 }
 
-async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly RequestOfFile[]> {
+async function findRequests(cli: Cli, what: string, flags: SendFlags): Promise<readonly RequestOfFile[]> {
   if (isFile(cli, what)) return readDeliveries(cli.terminal, what);
   const kept = await withStore(cli, flags, (storage) => soon(() => storage.findKeptRequest(what)));
   if (kept === undefined) {

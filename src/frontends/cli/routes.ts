@@ -11,20 +11,16 @@ import { openWorkbench } from './workbench.ts';
 /** Prints the table of mappings as requests meet it, hook name by hook name. */
 export async function routes(cli: Cli, flags: JsonFlags): Promise<void> {
   const { terminal } = cli;
-  const workbench = await openWorkbench(terminal, flags);
-  try {
-    const { generation } = workbench;
-    const { cases } = await findCases(findCasesFolder(terminal, flags, undefined));
-    const hooks = await describeRoutes(generation.table, {
-      samples: cases.flatMap(({ name, deliveries }) => deliveries.map(({ request }) => ({ name, request }))),
-      unmatched: generation.config.settings.hooks.unmatched,
-      evaluate: (request) => generation.evaluate(request),
-    });
-    if (flags.json === true) printJson(terminal, 'routes', { hooks });
-    else terminal.out(clearControl(hooks.map(hookText).join('\n\n') || 'there is no mapping'));
-  } finally {
-    await workbench.close();
-  }
+  await using workbench = await openWorkbench(terminal, flags);
+  const { generation } = workbench;
+  const { cases } = await findCases(findCasesFolder(terminal, flags, undefined));
+  const hooks = await describeRoutes(generation.table, {
+    samples: cases.flatMap(({ name, deliveries }) => deliveries.map(({ request }) => ({ name, request }))),
+    unmatched: generation.config.settings.hooks.unmatched,
+    evaluate: (request) => generation.evaluate(request),
+  });
+  if (flags.json === true) printJson(terminal, 'routes', { hooks });
+  else terminal.out(clearControl(hooks.map(hookText).join('\n\n') || 'there is no mapping'));
 }
 
 function hookText({ name, mappings, overlaps, notDecided, only, untaken, otherwise }: HookRoutes): string {

@@ -37,7 +37,6 @@ export interface SamplePlan {
 
 export interface SampleOptions {
   readonly name: string;
-  readonly samples: readonly string[];
   /** What is known of the sender: its file, or the name that was given. */
   readonly sender?: Sender | undefined;
   readonly as?: string | undefined;
@@ -50,7 +49,10 @@ export interface SampleOptions {
 }
 
 /** Makes mappings from request files, or from payloads as JSON or YAML. */
-export async function planSample(terminal: Terminal, options: SampleOptions): Promise<SamplePlan> {
+export async function planSample(
+  terminal: Terminal,
+  options: SampleOptions & { readonly samples: readonly string[] },
+): Promise<SamplePlan> {
   const { name, samples: files, places, secrets } = options;
   const samples = (await Promise.all(files.map((file) => readSamples(terminal, file)))).flat();
   const sender = await senderOf(samples, options);
@@ -61,17 +63,7 @@ export async function planSample(terminal: Terminal, options: SampleOptions): Pr
 /** Makes mappings from the examples in a sender's file. */
 export async function planExamples(
   terminal: Terminal,
-  {
-    name,
-    sender,
-    places,
-    secrets,
-  }: {
-    readonly name: string;
-    readonly sender: Sender;
-    readonly places: Places;
-    readonly secrets: readonly string[];
-  },
+  { name, sender, places, secrets }: SampleOptions & { readonly sender: Sender },
 ): Promise<SamplePlan> {
   const samples = await Promise.all(
     (sender.examples ?? []).map(async (each) => {

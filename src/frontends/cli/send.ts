@@ -129,9 +129,8 @@ async function loadPathSettings(
   flags: SendFlags,
   { needSecrets = true }: { readonly needSecrets?: boolean } = {},
 ): Promise<(path: string) => PathSettings> {
-  const workbench = await openWorkbench(cli.terminal, flags, { needSecrets });
+  await using workbench = await openWorkbench(cli.terminal, flags, { needSecrets });
   const { table } = workbench.generation;
-  await workbench.close();
   return (path) => table.settingsOf(path);
 }
 

@@ -81,23 +81,6 @@ export const serviceCommands: CommandTable = {
     options: [CONFIG, JSON_OUTPUT],
     load: async () => (await import('./verify-requests.ts')).verify,
   },
-  shadow: {
-    about:
-      'pass live hooks on to another gateway, and show what Sluice would make of them; it runs nothing itself',
-    options: [
-      [
-        '--upstream <url>',
-        'address of the other gateway, such as http://127.0.0.1:18789',
-        { isNeeded: true },
-      ],
-      CONFIG,
-      ['--host <address>', 'address to listen on; default 127.0.0.1'],
-      ['--port <n>', 'port to listen on instead of server.port; 0 takes a free port', PORT],
-      RECORD,
-      MASK,
-    ],
-    load: async () => (await import('./shadow.ts')).shadow,
-  },
   record: {
     about:
       'receive requests and write each as a golden case, also where no mapping takes it; performs nothing unless asked',

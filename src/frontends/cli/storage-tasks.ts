@@ -115,19 +115,15 @@ function userLine({ id, role, host, version, startedAt, leaseLeftMs = 0, isLeade
 
 /** Makes the store, or brings its schema up to date; refused while services use it. */
 export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> {
-  const bench = await openWorkbench(cli.terminal, flags);
-  try {
-    const { url } = bench.generation.config.settings.storage;
-    const before = await storeStatus(url);
-    const opened = await openStorage(url, {
-      mode: 'performer',
-      onWarning: cli.terminal.err,
-    });
-    await opened.close();
-    cli.terminal.out(migrationLine(before, await storeStatus(url)));
-  } finally {
-    await bench.close();
-  }
+  await using bench = await openWorkbench(cli.terminal, flags);
+  const { url } = bench.generation.config.settings.storage;
+  const before = await storeStatus(url);
+  const opened = await openStorage(url, {
+    mode: 'performer',
+    onWarning: cli.terminal.err,
+  });
+  await opened.close();
+  cli.terminal.out(migrationLine(before, await storeStatus(url)));
 }
 
 function migrationLine(before: StoreStatus, { version, place }: StoreStatus): string {

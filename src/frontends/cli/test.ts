@@ -55,33 +55,25 @@ export interface TestFlags {
 /** Runs golden cases; see `sluice test --help` for the flags. */
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
   const plan = readPlan(cli.terminal, flags);
-  const workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
-  try {
-    const dir = findCasesFolder(cli.terminal, flags, flags.dir);
-    const found = await findWanted(cli.terminal, dir, filters);
-    let report = await runFound(cli.terminal, workbench, found, plan.policy);
-    if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
-    const shown = flags.interactive === true ? { brief: true } : {};
-    await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
-    if (printTypeErrors(cli.terminal, await findTypeErrors(workbench))) cli.setExitCode(1);
-    if (flags.mutate === true) {
-      const keep = flags.keep === true ? { dir } : {};
-      const isNoticed = await mutate(cli.terminal, { ...workbench, cases: found.cases, ...keep });
-      if (!isNoticed || hasFailed(report)) cli.setExitCode(1);
-      return;
-    }
-    const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
-    if (flags.watch === true)
-      report = await watchFound(cli.terminal, workbench, { dir, filters, report, plan });
-    if (sayBelow(cli.terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
-  } finally {
-    await workbench.close();
+  await using workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
+  const dir = findCasesFolder(cli.terminal, flags, flags.dir);
+  const found = await findWanted(cli.terminal, dir, filters);
+  let report = await runFound(cli.terminal, workbench, found, plan.policy);
+  if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
+  const shown = flags.interactive === true ? { brief: true } : {};
+  await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
+  if (printTypeErrors(cli.terminal, await workbench.bench.findTypeErrors(workbench.generation)))
+    cli.setExitCode(1);
+  if (flags.mutate === true) {
+    const keep = flags.keep === true ? { dir } : {};
+    const isNoticed = await mutate(cli.terminal, { ...workbench, cases: found.cases, ...keep });
+    if (!isNoticed || hasFailed(report)) cli.setExitCode(1);
+    return;
   }
-}
-
-/** That nothing could be checked is left to `sluice check`. */
-async function findTypeErrors({ bench, generation }: OpenWorkbench): Promise<readonly Finding[]> {
-  return (await bench.checkTypes(generation)).filter(({ severity }) => severity === 'error');
+  const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
+  if (flags.watch === true)
+    report = await watchFound(cli.terminal, workbench, { dir, filters, report, plan });
+  if (sayBelow(cli.terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
 }
 
 /** Whether there are any. */
@@ -183,7 +175,7 @@ function watchFound(
     run: (found) => runFound(terminal, workbench, found, plan.policy),
     show: async (report, verbose) => {
       await writeReports(terminal, report, plan.reporters, { verbose });
-      printTypeErrors(terminal, await findTypeErrors(workbench));
+      printTypeErrors(terminal, await workbench.bench.findTypeErrors(workbench.generation));
     },
   });
 }

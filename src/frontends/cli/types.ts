@@ -24,8 +24,8 @@ async function findKinds(hookName: string, { config, table }: Pick<Generation, '
 /** Prints the TypeScript type of what is sent to a hook name, by its samples, or writes it into a file. */
 export async function types({ terminal }: Cli, hookName: string, flags: TypesFlags): Promise<void> {
   // A transform may wait for its types: none is loaded.
-  const { generation } = await openWorkbench(terminal, flags, { withTransforms: false });
-  const kinds = await findKinds(hookName, generation);
+  await using workbench = await openWorkbench(terminal, flags, { withTransforms: false });
+  const kinds = await findKinds(hookName, workbench.generation);
   if (kinds.length === 0)
     throw new CliError(
       `there is no sample of ${hookName}: put payloads into samples/${hookName}/, beside the folder of mappings`,

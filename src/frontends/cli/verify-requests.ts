@@ -19,19 +19,15 @@ import { openWorkbench } from './workbench.ts';
 /** Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends with 1. */
 export async function verify(cli: Cli, file: string, flags: JsonFlags): Promise<void> {
   const deliveries = await readDeliveries(cli.terminal, file);
-  const workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
-  try {
-    const verdicts: Verdict[] = [];
-    for (const { request, rawBody, isTimed } of deliveries) {
-      const atMs = isTimed ? request.receivedAt : Date.now();
-      verdicts.push(await judge(workbench.generation, request, { rawBody, atMs }));
-    }
-    if (flags.json === true) printJson(cli.terminal, 'verify', { proofs: verdicts });
-    else for (const verdict of verdicts) cli.terminal.out(formatVerdict(verdict));
-    if (verdicts.some(({ proved }) => !proved)) cli.setExitCode(1);
-  } finally {
-    await workbench.close();
+  await using workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
+  const verdicts: Verdict[] = [];
+  for (const { request, rawBody, isTimed } of deliveries) {
+    const atMs = isTimed ? request.receivedAt : Date.now();
+    verdicts.push(await judge(workbench.generation, request, { rawBody, atMs }));
   }
+  if (flags.json === true) printJson(cli.terminal, 'verify', { proofs: verdicts });
+  else for (const verdict of verdicts) cli.terminal.out(formatVerdict(verdict));
+  if (verdicts.some(({ proved }) => !proved)) cli.setExitCode(1);
 }
 
 interface Arrival {

@@ -6,14 +6,13 @@ import { CliError, type Terminal } from './terminal.ts';
 import { pluginGate } from './trust.ts';
 
 /** A generation loaded for authors: nothing served, closed when the command ends. */
-export interface OpenWorkbench {
+export interface OpenWorkbench extends AsyncDisposable {
   readonly generation: Generation;
   readonly findings: readonly Finding[];
   /** What loads more. */
   readonly bench: Workbench;
   /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
   reload(): Promise<boolean>;
-  close(): Promise<void>;
 }
 
 export type OpenOptions = Partial<WorkbenchOptions> & {
@@ -39,8 +38,9 @@ export async function openWorkbench(
     await bench.stop();
     throw hasErrors(terminal, findings);
   }
-  const open = { generation, findings, bench, close: () => bench.stop() };
+  const open = { generation, findings, bench };
   return Object.assign(open, {
+    [Symbol.asyncDispose]: () => bench.stop(),
     reload: async () => {
       const { generation: next, findings: found } = await load();
       if (next === undefined) {

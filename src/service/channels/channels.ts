@@ -58,6 +58,8 @@ export interface ChannelProblem {
   readonly message: string;
   /** Where the key is no setting of the channel: the keys that are. */
   readonly known?: readonly string[];
+  /** Its settings are right, and its package is not installed here. */
+  readonly lacksPackage?: true;
 }
 
 /** A module that does not open, or an adapter that does not stop, within this time is not waited for. */
@@ -190,7 +192,7 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
     }
     problems.push(...settingsFindings(module, settings).map((problem) => ({ channel, ...problem })));
     const message = explainMissing(catalog, module);
-    if (message !== undefined) problems.push({ channel, message });
+    if (message !== undefined) problems.push({ channel, message, lacksPackage: true });
   }
   return problems;
 }

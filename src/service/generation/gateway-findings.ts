@@ -18,9 +18,10 @@ export function findGatewayProblems(
   config: LoadedConfig,
   catalog: ChannelCatalog,
   mappings: readonly CompiledMapping[],
+  needSecrets: boolean,
 ): readonly Finding[] {
   return [
-    ...findChannelProblems(config, catalog),
+    ...findChannelProblems(config, catalog, needSecrets),
     ...findMainProblem(config, catalog),
     ...findRunnerProblems(config, mappings),
     ...findUnsafeRunners(config),
@@ -37,7 +38,11 @@ const recipientTest =
     recipientProblem(catalog, channel, to) === undefined;
 
 /** Channels and plugins that cannot work, at their place in the configuration. */
-function findChannelProblems({ settings, root }: LoadedConfig, catalog: ChannelCatalog): readonly Finding[] {
+function findChannelProblems(
+  { settings, root }: LoadedConfig,
+  catalog: ChannelCatalog,
+  needSecrets: boolean,
+): readonly Finding[] {
   const plugins = catalog.problems.map(({ spec, message }): Finding => ({
     severity: 'error',
     code: 'PLUGIN_NOT_LOADED',
@@ -45,14 +50,16 @@ function findChannelProblems({ settings, root }: LoadedConfig, catalog: ChannelC
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
   }));
   const channels = channelProblems(catalog, settings.channels).map((problem) => {
-    const { channel, key, message, known } = problem;
+    const { channel, key, message, known, lacksPackage = false } = problem;
     const as = writtenName(root, channel);
     const isGiven = key !== undefined && root.at(['channels', as, key]).value !== undefined;
     const setting = { as, problem, root, isRecipient: recipientTest(catalog, channel) };
     // What is wrong with a recipient is a whole sentence.
     const text = key === undefined ? message : `${key}${isGiven && key === 'to' ? ':' : ''} ${message}`;
     const at = root.place(isGiven ? ['channels', as, key] : ['channels', as], known && 'key');
-    return wrongSetting(text, at, { setting });
+    const finding = wrongSetting(text, at, { setting });
+    // Who only judges requests sends nothing.
+    return lacksPackage && !needSecrets ? { ...finding, severity: 'warning' as const } : finding;
   });
   return [...plugins, ...channels];
 }

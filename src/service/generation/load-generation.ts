@@ -134,7 +134,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
-  const found = [...findings, ...findProblems(loaded)];
+  const found = [...findings, ...findProblems(loaded, options.needSecrets)];
   const generation = createWhole(loaded, found);
   const whole: GenerationSubjects['generation'] = {
     kind: 'generation',
@@ -191,15 +191,13 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
 }
 
 /** What is wrong with each part, and between them. */
-function findProblems({
-  config,
-  channelCatalog,
-  mappings: { table, findings },
-  transforms,
-}: LoadedParts): readonly Finding[] {
+function findProblems(
+  { config, channelCatalog, mappings: { table, findings }, transforms }: LoadedParts,
+  needSecrets: boolean,
+): readonly Finding[] {
   const mappings = table?.mappings ?? [];
   return [
-    ...findGatewayProblems(config, channelCatalog, mappings),
+    ...findGatewayProblems(config, channelCatalog, mappings, needSecrets),
     ...findMergedConversations(config, mappings),
     ...findMissingUrl(config, mappings),
     ...findTakenNoticePath(config, { mappings }),

@@ -1,8 +1,7 @@
 /*
- * Hands hooks on to another server, and nothing else: for a tunnel (`dev --tunnel`), and in front of another gateway
- * (`shadow`). Two servers behind each other must see the same end of each request, or what a stranger wrote behind it
- * becomes the beginning of the next sender's. So each request goes on with the one frame by which it was read here, on a
- * connection of its own.
+ * Hands hooks on to another server, and nothing else, for a tunnel (`dev --tunnel`). Two servers behind each other must see
+ * the same end of each request, or what a stranger wrote behind it becomes the beginning of the next sender's. So each
+ * request goes on with the one frame by which it was read here, on a connection of its own.
  */
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { HookError } from '../../base/errors.ts';
@@ -13,35 +12,22 @@ import { type SideListener, startHandlerListener } from './side-listener.ts';
 import { findHookName } from './target.ts';
 
 export interface HookGateOptions {
-  /** Default the loopback. */
-  readonly host?: string;
-  /** Default a free one. */
-  readonly port?: number;
   /** Address of the server behind, without a path. */
   readonly service: URL;
   /** `hooks.path`. */
   readonly hooksPath: string;
-  /** Called with each request that is handed on. */
-  readonly watch?: (req: IncomingMessage) => GateWatcher;
-}
-
-export interface GateWatcher {
-  /** The answer has begun to go to the sender. */
-  onAnswer(answer: IncomingMessage): void;
-  /** The server behind could not be asked; the sender got 502. */
-  onFailure(code: string): void;
 }
 
 /** It may hold a request until a run has ended; this is for one that does not answer at all. */
 const TIMEOUT_MS = 15 * 60_000;
-/** A tunnel keeps some dozens open, and the senders of a gateway some hundreds; a large body over a slow line takes minutes. */
+/** A tunnel keeps some dozens open; a large body over a slow line takes minutes. */
 const LIMITS = { connections: 500, timeoutMs: 300_000 };
 
-/** @throws Error naming the setting where the address cannot be listened on */
+/** On the loopback, at a free port. */
 export function openHookGate(options: HookGateOptions): Promise<SideListener> {
   return startHandlerListener({
-    host: options.host ?? '127.0.0.1',
-    port: options.port ?? 0,
+    host: '127.0.0.1',
+    port: 0,
     setting: 'server',
     limits: LIMITS,
     handle: (req, res) => {
@@ -76,17 +62,14 @@ function refuse(res: ServerResponse, error: HookError): void {
 }
 
 /** Hands a request on as it came, and the answer back as it is. */
-function passOn(req: IncomingMessage, res: ServerResponse, { service, watch }: HookGateOptions): void {
-  const watcher = watch?.(req);
+function passOn(req: IncomingMessage, res: ServerResponse, { service }: HookGateOptions): void {
   const out = requestTo(service, req);
   out.on('response', (answer) => {
     res.writeHead(answer.statusCode ?? 502, answer.statusMessage, endToEnd(answer.rawHeaders));
     answer.on('error', () => res.destroy());
     answer.pipe(res);
-    watcher?.onAnswer(answer);
   });
-  out.on('error', (error: NodeJS.ErrnoException) => {
-    watcher?.onFailure(error.code ?? error.name);
+  out.on('error', () => {
     if (res.headersSent) res.destroy();
     else
       res

@@ -37,7 +37,6 @@ export { createAddressList } from './addresses.ts';
 export { toHookError } from './problem.ts';
 export { openHookGate } from './hook-gate.ts';
 export { isOfConnection } from './received-headers.ts';
-export { type ShadowedExchange, startShadowListener } from './shadow-listener.ts';
 export { listenForRedirect } from './redirect-listener.ts';
 export {
   type ListenerRequest,

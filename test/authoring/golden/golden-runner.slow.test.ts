@@ -69,7 +69,7 @@ test('nothing that was recorded is a command where the runner of GitHub reads wh
   const env = { CI: 'true', GITHUB_ACTIONS: 'true' };
   const file = 'test/golden/github/push.request.yaml';
   for (const args of [
-    ...['pretty', 'junit', 'tap', 'json', 'github'].map((name) => ['test', '--reporter', name]),
+    ...['pretty', 'junit', 'json', 'github'].map((name) => ['test', '--reporter', name]),
     ['explain', file],
     ['explain', file, '--json'],
     ['replay', file],
@@ -399,7 +399,6 @@ test('reporters go to files, several at once', async () => {
   await put('test/golden/github/push.request.yaml', REQUEST.replace('ada', '"<b>&"'));
   const result = await run([
     '--reporter=junit=out/junit.xml',
-    '--reporter=tap=out/tap.txt',
     '--reporter=json=out/report.json',
     '--reporter=github',
   ]);
@@ -407,7 +406,6 @@ test('reporters go to files, several at once', async () => {
   const junit = await readFile(join(folder, 'out/junit.xml'), 'utf8');
   expect(junit).toContain('failures="1"');
   expect(junit).toContain('&lt;b&gt;&amp;');
-  expect(await readFile(join(folder, 'out/tap.txt'), 'utf8')).toContain('not ok 1 - github/push');
   const json = JSON.parse(await readFile(join(folder, 'out/report.json'), 'utf8')) as {
     cases: { status: string }[];
   };

@@ -70,7 +70,7 @@ test('three hundred real bodies give no exception and no empty text', { timeout:
       }
     }
   } finally {
-    await bench.close();
+    await bench.bench.stop();
   }
   expect(wrong).toEqual([]);
   expect(taken).toBeGreaterThan(60);

@@ -99,7 +99,6 @@ const CASES: readonly Case[] = [
   { line: 'webhooks mail check', what: 'no mailbox', code: 2 },
   { line: 'transform run none.ts --request o.request.yaml', what: 'a module that is not there', code: 1 },
   { line: 'replay none', what: 'an id that nothing has', code: 1 },
-  { line: 'shadow --upstream nowhere', what: 'no address', code: 2 },
 ];
 
 describe('the exit code of', () => {

@@ -59,6 +59,9 @@ test('dev says of every hook in one line what it became, of those refused at the
 
   const again = await run(bench, ['dev']);
   await waitFor(() => again.err().match(/\nLook: .* events/) ?? undefined);
+  await fetch(`${again.url}/order`, { method: 'POST', body: '{}' });
+  const outside = / {2}404 {2}.* {2}not_found: .*\n {2}hint: hooks are below \/hooks\n/;
+  await waitFor(() => again.err().match(outside) ?? undefined);
   expect(again.err()).not.toContain('Send the first hook:');
   expect(await again.end()).toBe(0);
 });
@@ -155,6 +158,9 @@ test('dev says once what became of a reload, and compares with what it was start
   await said(/Ctrl-C stops/);
   bench.put('mappings/a.yaml', mapping('{{#if x}}'));
   await said(/not reloaded, because of the errors above/);
+  const token = readFileSync(join(bench.folder, '.sluice/dev-token'), 'utf8').trim();
+  expect(await post(dev, 'a', token)).toBe(202);
+  await said(/“one”.*\n {2}by the files of before: those of now have errors/);
   bench.put('mappings/a.yaml', mapping('two'));
   await said(/^reloaded: generation \w+$/m);
   bench.put('sluice.yaml', config('storage: {url: "sqlite:./other.db"}\n'));

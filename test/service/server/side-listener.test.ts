@@ -1,6 +1,6 @@
 /**
  * The listeners beside that of the hooks: who keeps a place when there are too many connections, and how those that
- * hand requests on (`dev --tunnel`, `shadow`) frame them.
+ * hand requests on (`dev --tunnel`) frame them.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -9,7 +9,6 @@ import {
   type ListenerResponse,
   openHookGate,
   startHandlerListener,
-  startShadowListener,
 } from '../../../src/service/server/server.ts';
 import { answersIn, openRaw, startTestServer, stopServers, TOKEN } from '../../support/server-fixture.ts';
 
@@ -83,15 +82,6 @@ async function startTarget(): Promise<Target> {
 
 const GATES = {
   'the gate of a tunnel': (url: string) => openHookGate({ service: new URL(url), hooksPath: '/hooks' }),
-  shadow: (url: string) =>
-    startShadowListener({
-      host: '127.0.0.1',
-      port: 0,
-      upstream: new URL(url),
-      hooksPath: '/hooks',
-      onExchange: () => undefined,
-      onFailure: () => undefined,
-    }),
 };
 
 const GOOD = `POST /hooks/good HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Length: 2\r\n\r\n{}`;
