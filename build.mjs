@@ -42,7 +42,6 @@ const ENTRIES = [
   'engine/storage/postgres/worker/connection-thread',
   'engine/storage/postgres/worker/postgres-worker',
   'engine/storage/sqlite/inspector',
-  'engine/storage/sqlite/worker/checkpoint-thread',
   'engine/storage/sqlite/worker/storage-worker',
 ];
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
 /** What V8 calls the threads that collect garbage and compile beside those that run JavaScript. */
@@ -21,14 +21,6 @@ export function putCollectorsBehind(): void {
       const name = readFileSync(`${THREADS}/${thread}/comm`, 'latin1').trim();
       if (name === V8_THREAD) setPriority(Number(thread), behind());
     }
-  });
-}
-
-/** Gives the thread that calls less of the processor while others need it; does nothing but on Linux. */
-export function putThisThreadBehind(): void {
-  whereLinux(() => {
-    const [, , thread] = readlinkSync('/proc/thread-self').split('/');
-    setPriority(Number(thread), behind());
   });
 }
 

@@ -1,4 +1,4 @@
-export { putCollectorsBehind, putThisThreadBehind } from './background-threads.ts';
+export { putCollectorsBehind } from './background-threads.ts';
 export { askThread, startThread } from './bounded-thread.ts';
 export { armTimer, pause, within } from './delays.ts';
 export { limitGarbage, giveBackWhenIdle } from './idle-memory.ts';

@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -21,7 +22,8 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
-import { openStorage } from '../../../src/engine/storage/storage.ts';
+import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-pages.ts';
+import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';
 import { until } from '../../support/service-process.ts';
@@ -491,6 +493,66 @@ test('a log that is begun anew, pruned rows and a kill are no loss', async () =>
   const again = await openStorage(`sqlite:${file}`);
   expect(await again.verify()).toEqual([]);
   await again.close();
+});
+
+const PAGE_BYTES = 4096;
+/** As many pages as the log holds before a checkpoint is worth it. */
+const WORTH_BYTES = 1000 * PAGE_BYTES;
+
+/** Accepts runs of some pages, each in a commit with some others, until this much was written. */
+async function write(storage: Storage, bytes: number): Promise<number> {
+  const prompt = 'p'.repeat(40_000);
+  let count = 0;
+  for (let written = 0; written < bytes; written += 8 * prompt.length) {
+    await Promise.all(Array.from({ length: 8 }, () => storage.accept(work([agent({ prompt })]))));
+    count += 8;
+  }
+  return count;
+}
+
+function waitingPages(): number {
+  const database = new DatabaseSync(file);
+  try {
+    const { log, checkpointed } = createPageCounter(database)()!;
+    return log - checkpointed;
+  } finally {
+    database.close();
+  }
+}
+
+test('begins the log anew while commits go on, also after another process has read, and leaves none when it closes', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  let count = await write(storage, 20 * WORTH_BYTES);
+  // Without checkpoints the log would hold all of it.
+  expect(statSync(`${file}-wal`).size).toBeLessThan(3 * WORTH_BYTES);
+  const reader = new DatabaseSync(file, { readOnly: true });
+  reader.exec('BEGIN; SELECT count(*) FROM runs');
+  count += await write(storage, 3 * WORTH_BYTES);
+  expect(waitingPages()).toBeGreaterThan(1000);
+  reader.close();
+  await until('the copy of the log', async () => {
+    count += await write(storage, 1);
+    return waitingPages() < 1000;
+  });
+  await storage.close();
+  expect([existsSync(`${file}-wal`), existsSync(`${file}-shm`)]).toEqual([false, false]);
+  const again = await openStorage(`sqlite:${file}`);
+  expect(await again.verify()).toEqual([]);
+  expect((await again.backlog()).queuedRuns).toBe(count);
+  await again.close();
+});
+
+test('what something else wrote into the log is not copied into the store, however much is stored meanwhile', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  await write(storage, 0.8 * WORTH_BYTES);
+  overwrite['other bytes in the middle of the log']();
+  await expect(write(storage, 9 * WORTH_BYTES)).rejects.toMatchObject({ cause: { code: 'corrupt' } });
+  const alone = join(folder, 'alone.db');
+  copyFileSync(file, alone);
+  const database = new DatabaseSync(alone);
+  expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+  database.close();
+  await storage.close();
 });
 
 /** Another program writes into a file that a service has open, without SQLite. */

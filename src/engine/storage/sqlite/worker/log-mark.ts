@@ -1,8 +1,9 @@
 import { fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { LogFrames } from './log-frames.ts';
-import { createPageCounter, type CountPages } from './log-pages.ts';
+import { createPageCounter, type CountPages, type LogPages } from './log-pages.ts';
 import { GO_BACK } from '../sqlite-errors.ts';
+import { LAST_RESORT_PAGES } from './database-file.ts';
 
 /*
  * The newest work of a store is in its log alone (`-wal`). Whoever cuts the log short or writes into it takes it away,
@@ -18,6 +19,10 @@ const SALT_BYTES = 8;
 const MAX_BEGUN = 10_000;
 /** Frames that are read again at a time, some 3 ms, but at least an eighth of the log. */
 const FRAMES_PER_LOOK = 250;
+/** Pages in the log (4 KB each) that are worth a checkpoint: the next commit waits for the copy, some 10 ms. */
+const WORTH_PAGES = 1_000;
+/** After a checkpoint that another process held up, or for which the disk had no room. */
+const RETRY_MS = 1_000;
 /** Of one write, so that it is there wholly or not at all. */
 const MARK_BYTES = 512;
 const COUNTED = ['runs', 'outbox', 'events'] as const;
@@ -62,6 +67,7 @@ export class LogMark {
   #seen: Log = { salt: '', bytes: 0 };
   #written: Omit<Mark, 'at'> | undefined;
   #isCut = false;
+  #notBefore = 0;
 
   constructor(database: DatabaseSync, file: string, countPages: CountPages) {
     this.#database = database;
@@ -72,6 +78,8 @@ export class LogMark {
     this.#log = openSync(`${file}-wal`, 'r');
     this.#frames = new LogFrames(this.#log);
     this.#mark = openSync(`${file}.mark`, 'w', 0o600);
+    // Where it cannot count pages, its own checkpoints stay as they are.
+    if (countPages() !== undefined) database.exec(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
     this.note();
   }
 
@@ -112,6 +120,36 @@ export class LogMark {
     if (JSON.stringify(found) !== JSON.stringify(this.#written)) this.#write(found);
   }
 
+  /**
+   * Copies a log that is worth it into the store, after a commit was answered; returns what is copied then. SQLite would
+   * do it within a commit, and copy what something else wrote into the log, too: here nothing is copied where it is not
+   * as it was written.
+   */
+  checkpoint({ log, checkpointed }: LogPages): LogPages | undefined {
+    if (this.#isCut || log - checkpointed < WORTH_PAGES || performance.now() < this.#notBefore)
+      return undefined;
+    this.#frames.rewind();
+    if (!this.#isReadTo(log)) {
+      this.noteSpoilt();
+      return undefined;
+    }
+    try {
+      this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
+    } catch {
+      // A full disk: the log keeps everything, and the next commit meets the same error where it matters.
+    }
+    const pages = this.#countPages();
+    if (pages === undefined || pages.log - pages.checkpointed >= WORTH_PAGES)
+      this.#notBefore = performance.now() + RETRY_MS;
+    return pages;
+  }
+
+  /** Reads on up to this frame of the log, which has `count` of them. A command that begins it anew at this moment has made it shorter. */
+  #isReadTo(frame: number, count = frame): boolean {
+    this.#isCut = !this.#frames.readTo(frame) && (this.#countPages()?.log ?? 0) >= count;
+    return !this.#isCut;
+  }
+
   /** Writes down that something else wrote into the store, so that the next start says so. */
   noteSpoilt(): void {
     if (this.#written !== undefined && this.#written.spoilt === undefined)
@@ -128,7 +166,7 @@ export class LogMark {
     const count = Math.max(this.#countPages()?.log ?? 0, 0);
     const written = count - this.#count;
     this.#count = count;
-    // A checkpoint comes soon, and reads all of it.
+    // A checkpoint comes soon, which reads all of it.
     if (written > FRAMES_PER_LOOK) return false;
     if (this.#frames.read >= count) {
       const { mtimeNs } = fstatSync(this.#log, { bigint: true });
@@ -137,11 +175,7 @@ export class LogMark {
       this.#frames.rewind();
     }
     const part = Math.max(FRAMES_PER_LOOK, count >> 3);
-    // A command that begins the log anew at this moment has made it shorter.
-    this.#isCut =
-      !this.#frames.readTo(Math.min(this.#frames.read + part, count)) &&
-      (this.#countPages()?.log ?? 0) >= count;
-    return this.#isCut;
+    return !this.#isReadTo(Math.min(this.#frames.read + part, count), count);
   }
 }
 

@@ -2,7 +2,6 @@ import { chmodSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Checkpoints } from './checkpoints.ts';
 import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
 import { StorageError } from '../../storage-error.ts';
 import { explainSqliteError, noRoom } from '../sqlite-errors.ts';
@@ -113,27 +112,25 @@ function serve(
   const explain = (error: unknown) => explainSqliteError(error, file);
   const countPages = lock && createPageCounter(database);
   const mark = countPages && new LogMark(database, file, countPages);
-  const checkpoints = countPages && new Checkpoints(database, file, countPages);
   const checkPages = async (): Promise<readonly string[]> => {
     const found = await inspect({ task: 'verify', file });
     return found.filter((finding) => mark?.notices.includes(finding) === false);
   };
-  const files = checkpoints && new StoreFiles(file, { checkpoints, countPages, checkPages });
-  const health = mark && files && watchHealth(file, { mark, files, isSpoilt: () => checkpoints.isSpoilt });
+  const files = countPages && new StoreFiles(file, { countPages, checkPages });
+  const health = mark && files && watchHealth(file, { mark, files });
   const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
-  // What was spoilt is not copied into the store.
   const noteCommit = (): void => {
     const pages = countPages?.();
-    if (pages === undefined) return;
     files?.follow(pages);
-    if (health?.trouble?.code !== 'corrupt') checkpoints?.noteCommit(pages);
+    // What was spoilt is not copied into the store.
+    if (pages === undefined || health?.trouble?.code === 'corrupt') return;
+    files?.follow(mark?.checkpoint(pages));
   };
   const watch = mark && openWatch(database, engine, { mark, noteCommit });
   const close = (): void => {
     watch?.stop();
     mark?.note();
-    checkpoints?.close();
     database.close();
     lock?.release();
   };
@@ -164,14 +161,10 @@ function probeStore(sql: Statements, file: string): void {
 
 function watchHealth(
   file: string,
-  { mark, files, isSpoilt }: { readonly mark: LogMark; readonly files: StoreFiles; isSpoilt(): boolean },
+  { mark, files }: { readonly mark: LogMark; readonly files: StoreFiles },
 ): HealthMonitor {
   return new HealthMonitor(() => {
     if (mark.isCut()) return spoilt(file);
-    if (isSpoilt()) {
-      mark.noteSpoilt();
-      return spoilt(file);
-    }
     const replaced = files.findReplaced();
     if (replaced?.code === 'corrupt') mark.noteSpoilt();
     return replaced;

@@ -1,11 +1,9 @@
 import { type Stats, statSync } from 'node:fs';
 import { GO_BACK } from '../sqlite-errors.ts';
 import { StorageError } from '../../storage-error.ts';
-import type { Checkpoints } from './checkpoints.ts';
 import type { CountPages, LogPages } from './log-pages.ts';
 
 export interface FileOptions {
-  readonly checkpoints: Checkpoints;
   readonly countPages: CountPages;
   /** Reads every page; resolves to what is wrong. */
   checkPages(): Promise<readonly string[]>;
@@ -15,8 +13,6 @@ interface Seen {
   readonly size: number;
   readonly at: number;
   readonly pages: LogPages;
-  /** Checkpoints of the service by then. */
-  readonly ended: number;
 }
 
 /**
@@ -58,24 +54,23 @@ export class StoreFiles {
     );
   }
 
-  /** To be told of every commit: one may have begun the log anew. */
-  follow({ log, checkpointed }: LogPages): void {
-    const { pages } = this.#seen ?? {};
-    if (pages === undefined || log < pages.log || checkpointed !== pages.checkpointed)
+  /** To be told of every commit, and of every checkpoint: the log may have been begun anew, or copied. */
+  follow(now: LogPages | undefined): void {
+    const before = this.#seen?.pages;
+    if (now === undefined) return;
+    if (before === undefined || now.log < before.log || now.checkpointed !== before.checkpointed)
       this.#look(statOf(this.#file));
   }
 
   #look(stat: Stats | undefined): void {
-    const { checkpoints, countPages } = this.#options;
-    const pages = countPages();
-    if (stat === undefined || pages === undefined || checkpoints.isCopying(pages)) return;
+    const pages = this.#options.countPages();
+    if (stat === undefined || pages === undefined) return;
     const { size, mtimeMs: at } = stat;
-    const { ended } = checkpoints;
     const seen = this.#seen;
-    this.#seen = { size, at, pages, ended };
+    this.#seen = { size, at, pages };
     if (seen === undefined || (seen.size === size && seen.at === at)) return;
     const isBegunAnew = pages.log < seen.pages.log;
-    if (ended !== seen.ended || (pages.checkpointed !== seen.pages.checkpointed && !isBegunAnew)) return;
+    if (pages.checkpointed !== seen.pages.checkpointed && !isBegunAnew) return;
     if (size < seen.size && !isBegunAnew) this.#note(`its size is ${size} bytes and was ${seen.size}`);
     else this.#checkPages();
   }
