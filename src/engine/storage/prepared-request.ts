@@ -192,18 +192,6 @@ function expiry(receivedAt: number, ttlSeconds: number): number {
   return Math.min(receivedAt + Math.round(ttlSeconds * 1000), Number.MAX_SAFE_INTEGER);
 }
 
-/** What a request became that has no key and made one run or wake and nothing else: nearly all are of this kind. */
-export function findSole({ actions, reservation }: PreparedRequest): SoleAction | undefined {
-  const [action] = actions;
-  if (action === undefined || actions.length > 1 || reservation !== undefined) return undefined;
-  if (action.dedupe !== undefined || action.kind === 'notify') return undefined;
-  if (action.kind === 'wake') return action;
-  const { gather, ask, row } = action;
-  return gather !== undefined || ask !== undefined || row.maxRunsKey !== undefined ? undefined : action;
-}
-
-export type SoleAction = Exclude<PreparedAction, { readonly kind: 'notify' }>;
-
 /** About what a request costs while it waits. */
 export function preparedBytes({ actions }: PreparedRequest): number {
   let bytes = 200;

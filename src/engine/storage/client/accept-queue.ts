@@ -1,5 +1,5 @@
 import { HookError } from '../../../base/errors.ts';
-import { findSole, freshResult, prepareRequest, preparedBytes } from '../prepared-request.ts';
+import { freshResult, prepareRequest, preparedBytes } from '../prepared-request.ts';
 import type { AcceptedWork, AcceptResult } from '../records.ts';
 import { StorageError } from '../storage-error.ts';
 import { unavailable } from '../statements/serialized-error.ts';
@@ -126,22 +126,4 @@ export class AcceptQueue {
 
 function isUnreachable(error: unknown): error is StorageError {
   return error instanceof StorageError && error.code === 'unreachable';
-}
-
-/** Parts one by one where it can be: an object's copy for another thread takes its property names along. */
-export function inParts({
-  acceptRequest,
-  acceptSoleRun,
-  acceptSoleWake,
-}: RemoteOperations): RemoteOperations['acceptRequest'] {
-  return (request) => {
-    const sole = findSole(request);
-    if (sole === undefined) return acceptRequest(request);
-    if (sole.kind === 'wake') {
-      const { id, text, mode, mappingId, origin, createdAt } = sole.row;
-      return acceptSoleWake(id, text, mode, mappingId, origin, createdAt);
-    }
-    const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = sole.row;
-    return acceptSoleRun(id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt);
-  };
 }

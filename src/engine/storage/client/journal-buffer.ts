@@ -7,7 +7,6 @@ import {
 } from '../records.ts';
 import { type DecisionRow, type KeptRow, MAX_DECISIONS_PER_WRITE } from '../statements/journal.ts';
 import type { RemoteOperations } from '../statements/statement-table.ts';
-import { PlainDecisions } from './plain-decisions.ts';
 import { StrangerRing } from './stranger-ring.ts';
 
 /** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
@@ -39,10 +38,9 @@ type JournalOperations = Pick<
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
 export class JournalBuffer {
   readonly #operations: JournalOperations;
-  /** Oldest first; a number is a place in `#plain`. */
-  #decisions: (DecisionRecord | number)[] = [];
+  /** Oldest first. */
+  #decisions: DecisionRecord[] = [];
   #keepDecisions: number = KEPT_DECISIONS;
-  #plain = new PlainDecisions(KEPT_DECISIONS + MAX_DECISIONS_PER_WRITE);
   #kept: KeptRow[] = [];
   /** How many of each kind wait, and their bytes. */
   #waiting = noRequests();
@@ -62,22 +60,11 @@ export class JournalBuffer {
   }
 
   recordDecision(decision: DecisionRecord, keep: number = KEPT_DECISIONS): void {
-    if (keep !== this.#keepDecisions) this.#resize(keep);
-    this.#decisions.push(this.#plain.put(decision) ?? decision);
+    this.#keepDecisions = keep;
+    this.#decisions.push(decision);
     if (this.#decisions.length >= keep + MAX_DECISIONS_PER_WRITE)
       this.#decisions = this.#decisions.slice(-keep);
     this.#schedule();
-  }
-
-  /** Another number of decisions is kept, so more or fewer may wait. */
-  #resize(keep: number): void {
-    this.#keepDecisions = keep;
-    this.#decisions = this.#decisions.map((each) => this.#read(each));
-    this.#plain = new PlainDecisions(keep + MAX_DECISIONS_PER_WRITE);
-  }
-
-  #read(decision: DecisionRecord | number): DecisionRecord {
-    return typeof decision === 'number' ? this.#plain.get(decision) : decision;
   }
 
   /** A request that proved nothing, and who sent it: gathered in memory, written at most once a second. */
@@ -167,9 +154,8 @@ export class JournalBuffer {
   }
 
   #writeDecisions(most: number): void {
-    const rows = this.#decisions.splice(0, most).map((each) => toDecisionRow(this.#read(each)));
+    const rows = this.#decisions.splice(0, most).map(toDecisionRow);
     if (rows.length === 0) return;
-    if (this.#decisions.length === 0) this.#plain.clear();
     this.#writes += 1;
     const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
     this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);

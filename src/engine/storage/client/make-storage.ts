@@ -12,7 +12,7 @@ import type {
 } from '../records.ts';
 import { toAgentRun, toEvent, toOutbox, toRun } from '../statements/rows.ts';
 import type { RemoteOperations } from '../statements/statement-table.ts';
-import { AcceptQueue, inParts } from './accept-queue.ts';
+import { AcceptQueue } from './accept-queue.ts';
 import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
@@ -32,7 +32,7 @@ export function makeStorage(
   inspection: Pick<Storage, 'backup' | 'verify'>,
   { operations, accept, giveUp, lapsed }: Shared = {
     operations: client.operations,
-    accept: inParts(client.operations),
+    accept: client.operations.acceptRequest,
     giveUp: () => undefined,
     lapsed: () => [],
   },

@@ -6,7 +6,7 @@ import { gather } from './gathering.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { insertRun, postAction } from './session-queue.ts';
-import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
+import { checkRoom } from './backlog-room.ts';
 import { findReserved, nameOf, reserve } from './reservations.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -29,34 +29,6 @@ export function acceptRequest(store: Store, request: PreparedRequest): string | 
   }
   return JSON.stringify({ ...(JSON.parse(first.result) as AcceptResult), duplicate: true });
 }
-
-/** Stores a request that is no more than one run; answers and throws as `acceptRequest` does. */
-export function acceptSoleRun(store: Store, ...parts: RunParts): null {
-  const run = toNewRun(parts);
-  checkRoom(store, { runs: 1, bytes: run.bytes, wakes: 0, deliveries: 0 });
-  insertRun(store, run);
-  return null;
-}
-
-/** Stores a request that is no more than one wake; answers and throws as `acceptRequest` does. */
-export function acceptSoleWake(
-  store: Store,
-  ...[id, text, mode, mappingId, origin, createdAt]: WakeParts
-): null {
-  checkRoom(store, { runs: 0, bytes: 0, wakes: 1, deliveries: 0 });
-  insertWake(store, { id, text, mode, mappingId, origin, createdAt });
-  return null;
-}
-
-/** The parts of a `NewWake`, one by one, as those of a run are. */
-type WakeParts = [
-  id: string,
-  text: string,
-  mode: string,
-  mappingId: string,
-  origin: string,
-  createdAt: number,
-];
 
 function acceptNew(store: Store, request: PreparedRequest): string | null {
   const { actions, reservation, warnings } = request;

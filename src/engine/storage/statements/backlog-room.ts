@@ -1,31 +1,5 @@
 import { HookError } from '../../../base/errors.ts';
-import type { NewRun } from '../prepared-request.ts';
 import type { Store } from './store.ts';
-
-/** The parts of a `NewRun`, one by one: an object's copy for another thread takes its property names along. */
-export type RunParts = [
-  id: string,
-  sessionKey: string,
-  owner: string,
-  mappingId: string,
-  runner: string,
-  action: string,
-  bytes: number,
-  acceptedAt: number,
-];
-
-export function toNewRun([
-  id,
-  sessionKey,
-  owner,
-  mappingId,
-  runner,
-  action,
-  bytes,
-  acceptedAt,
-]: RunParts): NewRun {
-  return { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt };
-}
 
 export interface Wanted {
   readonly runs: number;

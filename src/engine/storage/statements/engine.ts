@@ -31,8 +31,6 @@ export interface EngineOptions {
 /** What takes up work. It is refused where the file was moved away; what is under way still ends in that file. */
 const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
   'acceptRequest',
-  'acceptSoleRun',
-  'acceptSoleWake',
   'claimRuns',
   'claimOutbox',
   'claimEvents',

@@ -77,7 +77,7 @@ export function serveBatches(
 const GIVEN_UP = new StorageError('unreachable', 'nobody waits for it any more');
 
 function withoutRequests(batch: readonly Call[]): Call[] {
-  const isRequest = ([, name]: Call): boolean => name.startsWith('accept');
+  const isRequest = ([, name]: Call): boolean => name === 'acceptRequest';
   const failure = serializeError(GIVEN_UP, () => GIVEN_UP);
   const replies = batch.filter(isRequest).flatMap(([id]) => [id, 1, failure]);
   postMessage({ kind: 'replies', replies });
