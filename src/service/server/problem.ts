@@ -64,7 +64,7 @@ const SERVER_DETAILS: Partial<Record<HookErrorCode, string>> = {
   internal: 'something unexpected happened; the operator finds it under the request id',
   unknown_transfer_coding: 'the only Transfer-Encoding that is taken is chunked; send the body as it is',
   transform_unavailable: 'the transform of this hook cannot run right now; send the request again later',
-  storage_unavailable: 'nothing was accepted; send the request again later',
+  storage_unavailable: 'the store did not confirm the request; send it again later',
   bodies_full:
     'nothing was accepted, because too many bodies are being received; send the request again later',
   backlog_full: 'nothing was accepted, because too much work is waiting; send the request again later',
