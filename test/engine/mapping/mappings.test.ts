@@ -289,6 +289,17 @@ describe('mapping files', () => {
     ]);
   });
 
+  test('are those that an editor has open, too, also where they are not written yet', async () => {
+    const text = 'id: new\nmatch: {path: new}\nmessageTemplate: x\n';
+    const texts = new Map([
+      [join(directory, 'b0.yaml'), text],
+      [join(directory, 'c.yml'), text.replaceAll('new', 'other')],
+      [join(directory, 'presets/open.yaml'), 'not: a mapping'],
+    ]);
+    const { table } = await load({ open: { texts, parsed: new Map() } });
+    expect(table?.mappings.map(({ id }) => id)).toEqual(['a', 'b1', 'b2', 'new', 'other'].toSorted());
+  });
+
   test('may stand beside the own presets, under a relative name too', async () => {
     const mappingsDir = relative(process.cwd(), fileURLToPath(new URL('../../../mappings', import.meta.url)));
     const { findings } = await load({ mappingsDir });

@@ -156,7 +156,7 @@ function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly
     {
       message: say`the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
       at: located.place([]),
-      hint: say`add ${key}, e.g. ${key}: "{{${action === 'wake' ? 'text' : 'message'}}}"`,
+      hint: say`add ${key}, e.g. ${key}: "{{json payload}}"`,
     },
   ];
 }

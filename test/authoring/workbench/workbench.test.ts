@@ -18,11 +18,10 @@ import {
 } from '../../../src/authoring/workbench/author-files.ts';
 import { keepAsGolden } from '../../../src/authoring/workbench/keep-golden.ts';
 import { writeNewMapping } from '../../../src/authoring/workbench/first-mapping.ts';
-import { completeAt } from '../../../src/authoring/workbench/complete-at.ts';
+import { completeAt, hoverText } from '../../../src/authoring/workbench/complete-at.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import { makeConsoleFolder } from '../../support/console-fixture.ts';
-import { entriesOf, parseExact } from '../../../src/frontends/console/page/exact-json.ts';
-import { findHits } from '../../../src/frontends/console/page/find-hits.ts';
+import { exactNumber, type JsonObject } from '../../../src/base/json.ts';
 
 function open(more: Readonly<Record<string, string>> = {}) {
   const folder = makeConsoleFolder({ 'secret/keys.yaml': 'key: 1\n', 'secret/in.yaml': 'key: 2\n', ...more });
@@ -187,15 +186,30 @@ test('elsewhere there are keys and their values', () => {
   expect(offered('- match: { pa|').labels).not.toContain('===');
 });
 
-test('a payload of 50,000 keys is searched in the time of one look at each, and listed once', () => {
-  const keys = Array.from({ length: 50_000 }, (_, index) => [`key ${index}`, index] as const);
-  const value = parseExact(JSON.stringify(Object.fromEntries(keys)));
-  const { user, system } = process.threadCpuUsage();
-  const hits = findHits(value, 'payload', 'key');
-  const after = process.threadCpuUsage();
-  expect(hits?.text).toBe('50,000 hits, the first 200 are shown');
-  expect(hits?.paths.size).toBe(201);
-  expect(entriesOf(value)).toBe(entriesOf(value));
-  // 0.1 s here; to look through all keys for each of them takes 10 s and more.
-  expect((after.user - user + after.system - system) / 1e6).toBeLessThan(5);
+test('paths are those that requests of the hook name have, and of an element the ones of its list', () => {
+  const requestOf = (path: string, payload: JsonObject) =>
+    createHookRequest({ path, headers: { 'x-kind': path }, query: {}, payload, receivedAt: 0 });
+  const known = {
+    requests: [
+      requestOf('order', { id: 7, lines: [{ sku: 'a' }] }),
+      requestOf('order', { id: exactNumber('820982911946154508') }),
+      requestOf('push', { ref: 'main' }),
+    ],
+    hookNames: ['unseen'],
+  };
+  const offer = (text: string, fileName = 'a.yaml') => {
+    const place = { fileName, text: text.replace('|', ''), pos: text.indexOf('|'), explicit: true };
+    return { options: completeAt(place, known)?.options ?? [], hover: hoverText(place, known) };
+  };
+  const labels = (text: string, fileName?: string): readonly string[] =>
+    offer(text, fileName).options.map(({ label }) => label);
+  const order = '- match: {path: order}\n  forEach: lines\n  messageTemplate: "{{';
+  expect(labels(`${order}|`)).toEqual(expect.arrayContaining(['id', 'lines.0.sku', 'item.sku']));
+  expect(labels(`${order}|`)).not.toContain('ref');
+  expect(labels(`- messageTemplate: "{{|`)).toEqual(expect.arrayContaining(['id', 'ref']));
+  expect(labels('payload.|', 'a.ts')).toEqual(expect.arrayContaining(['payload.id', 'payload.ref']));
+  expect(labels('- match: {path: |')).toEqual(['order', 'push', 'unseen']);
+  expect(offer(`${order}i|d}}"`).hover).toBe('payload.id: in 2 of 2 requests: 7, 820982911946154508');
+  expect(offer(`${order}truncat|e}}"`).hover).toContain('{{truncate ');
+  expect(offer('- mat|ch: {path: a}').hover).toMatch(/requests/i);
 });
