@@ -66,23 +66,18 @@ function differenceOf(name: string, before: string | undefined, after: string): 
   while (last < most - first && old.at(-1 - last) === lines.at(-1 - last)) last += 1;
   if (first === old.length && first === lines.length) return '';
   const [from, behind] = [Math.max(0, first - CONTEXT), Math.max(0, last - CONTEXT)];
-  const range = (all: readonly string[]): string => {
-    const count = all.length - from - behind;
+  const range = ({ length }: readonly string[]): string => {
+    const count = length - from - behind;
     return `${count === 0 ? from : from + 1},${count}`;
   };
-  const part = (sign: string, all: readonly string[], to: number): string =>
-    all
-      .slice(first, to)
-      .map((line) => `${sign}${line}`)
-      .join('');
-  const around = (all: readonly string[]): string => all.map((line) => ` ${line}`).join('');
+  const part = (sign: string, all: readonly string[]): string => all.map((line) => `${sign}${line}`).join('');
   return [
     before === undefined ? '--- /dev/null\n' : `--- a/${name}\n`,
     `+++ b/${name}\n@@ -${range(old)} +${range(lines)} @@\n`,
-    around(old.slice(from, first)),
-    part('-', old, old.length - last),
-    part('+', lines, lines.length - last),
-    around(old.slice(old.length - last, old.length - behind)),
+    part(' ', old.slice(from, first)),
+    part('-', old.slice(first, old.length - last)),
+    part('+', lines.slice(first, lines.length - last)),
+    part(' ', old.slice(old.length - last, old.length - behind)),
   ].join('');
 }
 

@@ -78,7 +78,9 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
   let tunnel: DevTunnel | undefined;
   let watcher: FSWatcher | undefined;
   try {
-    watcher = await watchFiles(service);
+    watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+    // From then on no change is missed: who reads the welcome may save a file at once.
+    await once(watcher, 'ready');
     printWelcome(terminal, service, { ...flags, ...started });
     if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
     const watched = watcher;
@@ -90,7 +92,9 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
       );
     void sayTypeErrors();
     const reloading = debounce(100, async () => {
-      if (await reload(service, watched)) await sayTypeErrors();
+      const { kind } = await service.reload();
+      if (kind !== 'rejected') watched.add([...service.watchedPaths()]);
+      if (kind === 'live') await sayTypeErrors();
     });
     watcher.on('all', () => reloading.trigger());
     await untilStopped(service, (signal, grace) => {
@@ -101,13 +105,6 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     await tunnel?.stop();
     await service.stop();
   }
-}
-
-/** Resolves when no change is missed any more: who reads the welcome may save a file at once. */
-async function watchFiles(service: Service): Promise<FSWatcher> {
-  const watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
-  await once(watcher, 'ready');
-  return watcher;
 }
 
 /** The service, and the address of its console with its key. */
@@ -255,7 +252,7 @@ function readableRequests(
   };
 }
 
-/** A token in a file that only its owner can read; never made for an address others can reach. */
+/** A token in a file that only its owner can read, in a folder that git ignores; never made for an address others can reach. */
 function makeDevToken(configFile: string, host: string): string {
   if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
     throw new CliError(
@@ -268,11 +265,6 @@ function makeDevToken(configFile: string, host: string): string {
     chmodSync(file, 0o600);
     return read.secret;
   }
-  return writeDevToken(file);
-}
-
-/** Writes a new token into a folder that git ignores. */
-function writeDevToken(file: string): string {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   chmodSync(dirname(file), 0o700);
   writeFileSync(resolve(dirname(file), '.gitignore'), '*\n');
@@ -331,13 +323,6 @@ function firstStep(hooks: string, token: string | undefined, send: string): stri
   return token === undefined
     ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${send}`
     : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
-}
-
-/** Whether other files are live now. */
-async function reload(service: Service, watcher: FSWatcher): Promise<boolean> {
-  const result = await service.reload();
-  if (result.kind !== 'rejected') watcher.add([...service.watchedPaths()]);
-  return result.kind === 'live';
 }
 
 function sayReloaded(terminal: Terminal, result: ReloadResult): void {
