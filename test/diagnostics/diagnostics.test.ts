@@ -4,8 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ADVICE_CODES } from '../../src/authoring/advice/requests/evaluation-note.ts';
 import { LOOKS } from '../../src/authoring/advice/rules.ts';
-import { VOCABULARIES } from '../../src/authoring/advice/vocabulary.ts';
-import { beginsWithVerb, describeRoom, emitted } from '../support/diagnostic-cases.ts';
+import { describeRoom, emitted } from '../support/diagnostic-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
 import * as config from './config.ts';
@@ -63,14 +62,6 @@ test('every rule mends with what it declares: one that declares an edit makes on
   ).toEqual([]);
   const others = seen.filter(([{ mends }, kinds]) => (mends === 'edit') !== kinds.has('edit'));
   expect(others.map(([{ on, name, mends }]) => `${on} ${name} declares ${mends}`)).toEqual([]);
-});
-
-test('what is known of a word of others begins with what to do', () => {
-  const hints = Object.values(VOCABULARIES).flatMap(({ keys = {} }) =>
-    Object.entries(keys).map(([key, { hint }]) => [key, hint] as const),
-  );
-  expect(hints.length).toBeGreaterThan(100);
-  expect(hints.filter(([, hint]) => !beginsWithVerb(hint))).toEqual([]);
 });
 
 /** Findings of advice's own, and the rules of every family, come from somewhere. */

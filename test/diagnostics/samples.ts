@@ -7,14 +7,9 @@ import { findInSamples, sampleFolders } from '../../src/authoring/golden/golden.
 import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 
 export const codes = [
-  'CONDITION_ALL_SAMPLES',
   'CONDITION_UNKNOWN_PATH',
   'CONDITION_UNKNOWN_VALUE',
-  'DEDUPE_KEY_SHARED',
-  'SAMPLE_REFUSED',
   'SCHEMA_FORBIDS_PATH',
-  'SIGNATURE_NOT_JUDGED',
-  'TEMPLATE_SOMETIMES_MISSING',
   'TEMPLATE_UNKNOWN_PATH',
   'UNTRUSTED_ROUTING',
 ];

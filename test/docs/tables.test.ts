@@ -1,8 +1,11 @@
 /** Tables of the documentation that are lists of the source: variables of the environment, keys of transforms, claims that were proved; and limits that it names. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { readPage, sectionOf } from '../support/docs.ts';
+import { codeBlocks, readPage, sectionOf } from '../support/docs.ts';
 import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/engine/hook/action-fields.ts';
+import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
+import { tableOf, adviseFile, compileList } from '../support/mapping-compile.ts';
+import { scopeOf } from '../support/mapping-scope.ts';
 import { MESSAGE_LIMITS } from '../../src/service/mail/reader-process.ts';
 
 /** Names of environment variables that the source reads by a literal name, wherever the environment comes from. */
@@ -52,4 +55,38 @@ test('the docs say how much of a processor and of memory a message may take', ()
   expect(readPage('docs/mail.md')).toContain(
     `more than ${cpuMs / 1000} s of processor time or ${memoryMb} MB of memory`,
   );
+});
+
+/** What a row of the page on other tools gives: a rule as a condition, anything else as a template. */
+function outcomeOf(code: string, { headers, query, payload }: JsonObject): string {
+  const isRule = code.startsWith('{"');
+  const rule: unknown = isRule ? JSON.parse(code) : undefined;
+  const mapping = {
+    id: 'row',
+    match: { path: 'a', ...(isRule && { when: rule }) },
+    messageTemplate: isRule ? 'yes' : code,
+  };
+  expect([code, adviseFile(JSON.stringify(mapping), 'json')]).toEqual([code, []]);
+  const { request } = scopeOf(payload ?? null, { path: 'a', headers, query } as object);
+  const taken = tableOf(compileList([mapping])).route({ request });
+  return taken?.templates.get('messageTemplate')?.render({ request }).trim() ?? 'no';
+}
+
+test('each row of the page on other tools gives what it says', () => {
+  const page = readPage('docs/other-tools.md');
+  const request: unknown = JSON.parse(codeBlocks(page)[0]?.text ?? '');
+  if (!isJsonObject(request)) throw new Error('no request');
+  const rows = [...page.matchAll(/^\| (?!-|what)(.*) \|$/gm)].map(([, row = '']) =>
+    row.split(/(?<!\\) \| /).map((cell) => cell.trim().replaceAll('\\|', '|').replaceAll(/^`|`$/g, '')),
+  );
+  expect(rows.length).toBeGreaterThan(40);
+  for (const cells of rows) {
+    const [result = '', ...codes] = cells.toReversed();
+    for (const code of codes.slice(0, -1)) {
+      // A path alone is compared with what it finds.
+      const isPath = code.startsWith('{"var"') && result !== 'yes';
+      const rule = isPath ? JSON.stringify({ '===': [JSON.parse(code), result] }) : code;
+      expect([code, outcomeOf(rule, request)]).toEqual([code, isPath ? 'yes' : result]);
+    }
+  }
 });

@@ -65,7 +65,7 @@ const VERBS: ReadonlySet<string> = new Set(
 );
 const BEGINS = /^(?:did you mean |(?:to|for) )|^["`(]?([a-z]+)(?=[ ,:]|$)/;
 
-export function beginsWithVerb(hint: string): boolean {
+function beginsWithVerb(hint: string): boolean {
   const [whole, verb] = BEGINS.exec(hint) ?? [];
   return whole !== undefined && (verb === undefined || VERBS.has(verb));
 }

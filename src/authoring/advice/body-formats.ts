@@ -3,7 +3,6 @@ import { formatPlace } from '../../base/document/document.ts';
 import { say, write, type Sentence } from '../../base/finding.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
-import type { Found } from './rule.ts';
 
 /** The name of a path of its own: of the mapping, where it has a name. */
 export function ownPath(path: string, { id }: CompiledMapping): string {
@@ -60,34 +59,4 @@ function moveOwners(
   const isProved = first.settings.verify === undefined && others.some(({ settings }) => settings.verify);
   const proof = isProved ? say`, with the same verify` : '';
   return say`${write(`match.path: ${name}`)} in ${who}, in place of ${path}${proof}, and let its sender post to that address (its last part is then ${name}); ${path} then takes JSON again`;
-}
-
-/** Providers that ask such a question send JSON. */
-const ASK_FOR_JSON: ReadonlySet<string> = new Set(['slack', 'graph', 'zoom', 'meta', 'cloudevents']);
-
-/** Paths with a format of one mapping, where another one has the challenge of a provider that sends JSON. */
-export function differingFormats(mappings: readonly CompiledMapping[]): readonly Found[] {
-  return mappings.flatMap((mapping): readonly Found[] => {
-    const { match, settings, settingsAt } = mapping;
-    const at = settingsAt?.bodyFormat;
-    const { bodyFormat } = settings;
-    if (match.path === undefined || at === undefined || bodyFormat === 'json') return [];
-    const other = mappings.find(
-      (each) => each !== mapping && each.match.path === match.path && asksForJson(each),
-    );
-    const label = other?.settingsAt?.challenge;
-    if (other === undefined || label === undefined || other.settingsAt?.bodyFormat !== undefined) return [];
-    return [
-      {
-        message: say`bodyFormat: ${bodyFormat ?? ''} holds for the whole path "${match.path}", and so for ${other.id}, whose sender sends JSON, which is then refused`,
-        at,
-        labels: [{ at: label, text: say`the challenge of a sender of JSON` }],
-        hint: moveOwners(match.path, [mapping], [other]),
-      },
-    ];
-  });
-}
-
-function asksForJson({ settings: { challenge } }: CompiledMapping): boolean {
-  return challenge !== undefined && 'kind' in challenge && ASK_FOR_JSON.has(challenge.kind);
 }

@@ -1,10 +1,6 @@
-/* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
-import type { Sentence } from '../../base/finding.ts';
-import { isSecretPath } from '../../base/document/document.ts';
-import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
+/* Headers that carry the secret or the signature of a sender. */
 import { isCarried, oneOfEach } from './proofs/carried.ts';
 import { shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
-import { SIGNATURE_NAME } from '../../base/telemetry/telemetry.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
 import { schemesOfHeader, decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
@@ -15,16 +11,6 @@ export { deliveryHeaders } from './vocabulary/senders.ts';
 
 /** The sender that is known by such a header; undefined for any other header. */
 export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
-
-/** The block that judges such a header, and what else is to be done; undefined for a header that proves nothing. */
-export function verifyFor(header: string, place = 'beside match'): Sentence | undefined {
-  const name = header.toLowerCase();
-  const known = schemesOfHeader(name);
-  if (known.length > 0) return adviseVerify(known, place);
-  if (name === 'authorization') return adviseVerify(['token'], place);
-  const isProof = SIGNATURE_NAME.test(name) || /api-?key/.test(name) || isSecretPath([name]);
-  return isProof ? adviseVerify([generalScheme(name)], place) : undefined;
-}
 
 type Headers = Readonly<Record<string, string>>;
 

@@ -44,36 +44,10 @@ function otherForm(to: string, isRight: (recipient: string) => boolean): string 
 /** Longer than any recipient that people copy. */
 const MAX_CHARS = 300;
 
-/** Where people find what a channel takes, which a name cannot be turned into. */
-const FOUND: Readonly<Record<string, string>> = {
-  discord:
-    'switch on developer mode in Discord, which takes no names, right-click the channel, "Copy Channel ID", and write to: "123456789012345678" with that id',
-  mattermost:
-    'write to: "4xp9fdt77pncbef59f4k1qe83o" with the id at the bottom of "View Info" of the channel: Mattermost takes no names',
-  slack:
-    'open the profile of the person in Slack, "Copy member ID", and write to: "U0123456789" with that id',
-  telegram:
-    'forward a message of the chat to @userinfobot, and write to: "-1001234567890" with the id that it tells: Telegram takes no titles',
-};
-
-/** How to come by a recipient, where that which is written tells too little. */
-function howToFind({ channel, to }: WrongRecipient): string | undefined {
-  const isName = (channel === 'slack' ? /^@\S+$/ : /^[@#]?\p{L}[\p{L}\d _.-]*$/u).test(to.trim());
-  return isName && Object.hasOwn(FOUND, channel) ? FOUND[channel] : undefined;
-}
-
-/** What fields of a body are called that hold a recipient. */
-const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|^from$/i;
-
 /** What to write for a recipient that is none on its channel; undefined where nothing is known. */
-export function recipientHint(wrong: WrongRecipient): string | undefined {
-  const { channel, to, isFixed, isRecipient } = wrong;
+export function recipientHint({ to, isRecipient }: WrongRecipient): string | undefined {
   const other = otherForm(to, isRecipient);
-  const name = other === undefined ? howToFind(wrong) : `write to: ${JSON.stringify(other)}`;
-  const isWord = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to);
-  if (!isWord || isFixed || (other !== undefined && !FIELDS.test(to))) return name;
-  const read = `write to: '{{${to}}}' where ${to} is a field of the request`;
-  return name === undefined ? read : `${read}; where it is a name on ${channel}: ${name}`;
+  return other === undefined ? undefined : `write to: ${JSON.stringify(other)}`;
 }
 
 /** Of each kind of channel one, as an example. */

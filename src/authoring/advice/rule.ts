@@ -87,14 +87,14 @@ const ofKey = ({ at, hides = [] }: Finding): Finding['hides'] & {} =>
 const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];
 
 /** One of several ways to explain something. */
-export interface Way<Asked, Said> {
+interface Way<Asked, Said> {
   readonly name: string;
   readonly confidence: Confidence;
   readonly find: (asked: Asked) => Said | undefined;
 }
 
 /** What the surest of the ways says that know something, of those that are as sure the first of the list. */
-export function surest<Asked, Said>(ways: readonly Way<Asked, Said>[], asked: Asked): Said | undefined {
+function surest<Asked, Said>(ways: readonly Way<Asked, Said>[], asked: Asked): Said | undefined {
   for (const confidence of ORDER)
     for (const way of ways) {
       const said = way.confidence === confidence ? way.find(asked) : undefined;

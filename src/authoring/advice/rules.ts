@@ -13,7 +13,6 @@ import { joinedKeys } from './rules/joined-keys.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { RENDERED } from './rules/rendered.ts';
 import { SAMPLES } from './rules/samples.ts';
-import { SAMPLE_CONDITIONS } from './rules/sample-conditions.ts';
 import { TRANSFORMS } from './rules/transforms.ts';
 import { UNKNOWN_KEYS } from './rules/unknown-keys.ts';
 import { PATH_LOOKS, PATHS } from './rules/paths.ts';
@@ -22,7 +21,6 @@ import { TEXT_LOOKS } from './rules/texts.ts';
 import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
-import { LONG_SECONDS } from './values/long-seconds.ts';
 
 /** All rules on findings of the engine, family by family. */
 export const RULES: readonly AnyRule[] = [
@@ -52,7 +50,6 @@ export const JOINS: readonly Join[] = [yamlStumbles, joinedKeys, channelSettings
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
 export const LOOKS: readonly AnyLook[] = [
-  ...LONG_SECONDS,
   ...KEYS,
   ...TEXT_LOOKS,
   ...PATH_LOOKS,
@@ -62,5 +59,4 @@ export const LOOKS: readonly AnyLook[] = [
   ...REPLIES,
   ...CONDITION_LOOKS,
   ...SAMPLES,
-  ...SAMPLE_CONDITIONS,
 ];

@@ -35,8 +35,6 @@ export interface PartFacts {
   readonly of?: SchemaName;
   /** From the root on; of an unknown key its object. */
   readonly path: Path;
-  /** Values around the part that could be of several shapes, from outside to inside. */
-  readonly unions: readonly Path[];
 }
 
 export interface UnknownKeyFacts extends PartFacts {

@@ -16,8 +16,3 @@ export function formatPath(path: Path): string {
   }
   return text === '' ? 'the document' : text;
 }
-
-/** A path as advice names it: its keys, without the positions of lists. */
-export function keyText(path: Path): string {
-  return path.filter((step) => typeof step === 'string').join('.');
-}

@@ -34,7 +34,7 @@ export function fromZodError(
   const mistyped = new Set(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
   );
-  const context: Context = { root, schema, base: [], unions: [], ...(of === undefined ? {} : { of }) };
+  const context: Context = { root, schema, base: [], ...(of === undefined ? {} : { of }) };
   return error.issues
     .filter(
       (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
@@ -85,11 +85,10 @@ function fromIssue(issue: Issue, context: Context): readonly Finding[] {
   }
 }
 
-const factsAt = ({ root, schema, of, unions }: Context, path: Path): PartFacts => ({
+const factsAt = ({ root, schema, of }: Context, path: Path): PartFacts => ({
   root,
   schema,
   path,
-  unions,
   ...(of === undefined ? {} : { of }),
 });
 
@@ -139,7 +138,7 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
   if (best !== undefined) {
-    const inside = { ...context, base: path, unions: [...context.unions, path] };
+    const inside = { ...context, base: path };
     return best.flatMap((inner) => fromIssue(inner, inside));
   }
   const kinds = [...new Set(kindsAt(context.schema, path))];

@@ -1,6 +1,4 @@
 /** What advice, explanation and editor read of the configuration, beside what the engine needs. At most 40 names. */
-export type { Move } from './openclaw/moves.ts';
-export { movedSettings } from './openclaw/translate.ts';
 export type { ConfigFacts, ConfigSubjects } from './finding-facts.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
 export { findOnPath, isExecutable } from './on-path.ts';

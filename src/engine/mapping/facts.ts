@@ -22,7 +22,6 @@ export { quote } from './mapping-codes.ts';
 export { MappingSchema, mappingJsonSchema, PATH_KEYS } from './mapping-schema.ts';
 export { canonicalPath, compileReader, isReserved } from './scope.ts';
 export { unknownKeys } from './read-entry.ts';
-export { unexpectedSign } from './routing/compile-match.ts';
 
 /** What mapping files give to look at, by kind; what is in order, too. */
 export interface MappingSubjects {

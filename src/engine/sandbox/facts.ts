@@ -25,11 +25,7 @@ export interface SandboxFacts {
   TRANSFORM_IMPORT_NOT_FOUND: InFolder & { readonly specifier: string };
   /** `id`: of the file that is imported from; `text`: absent where it is a stand-in for a module of Node. */
   TRANSFORM_IMPORT_NAME: { readonly id: string; readonly name: string };
-  TRANSFORM_MISSING_GLOBAL: {
-    readonly name: string;
-    /** The code from the global on. */
-    readonly call: string;
-  };
+  TRANSFORM_MISSING_GLOBAL: { readonly name: string };
   TRANSFORM_FORGETS: {
     /** Whether it only says what was there before. */
     readonly isMemory: boolean;

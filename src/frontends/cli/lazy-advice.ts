@@ -9,9 +9,9 @@ export const advise: Advise = async (findings, subjects) =>
   (await import('../../authoring/advice/advice.ts')).advise(findings, subjects);
 
 /** Why a command did not start, loaded when one did not. */
-export const explainStart: ExplainStart = async (argv, places) => {
+export const explainStart: ExplainStart = async (argv, path) => {
   const { findStartProblem } = await import('../../authoring/advice/commands.ts');
-  const found = findStartProblem(argv, places);
+  const found = findStartProblem(argv, path);
   return found && `${found.problem}; ${found.remedy}`;
 };
 

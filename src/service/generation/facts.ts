@@ -20,8 +20,6 @@ export interface GenerationSubjects {
     readonly path: readonly string[];
     /** The folder of the configuration. */
     readonly configDir: string;
-    /** Folders that a mapping may choose in place of the runner's own. */
-    readonly workFolders: readonly string[];
     /** The environment of the service. */
     readonly host: NodeJS.ProcessEnv;
   };

@@ -1,5 +1,4 @@
 import { defined } from '../../base/json.ts';
-import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../../engine/config/config.ts';
 import type { Finding } from '../../base/document/document.ts';
@@ -236,7 +235,6 @@ function createEffects(
     settings,
     ...(limits === undefined ? {} : { limits }),
     runners: createRunners(settings, env, {
-      configDir: dirname(config.file),
       secrets: config.secrets,
       explainStart,
     }),

@@ -17,7 +17,6 @@ export function runnerSubjects(
   { settings, root, file }: LoadedConfig,
   host: NodeJS.ProcessEnv,
 ): readonly GenerationSubjects['runner'][] {
-  const workFolders = Object.values(settings.gateway.workFolders);
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) =>
     runner.kind !== 'command' && runner.kind !== 'agent'
       ? []
@@ -28,7 +27,6 @@ export function runnerSubjects(
             root,
             path: runnerPath(root, name),
             configDir: dirname(file),
-            workFolders,
             host,
           },
         ],

@@ -40,18 +40,12 @@ type Exit = Extract<Ending, { readonly kind: 'exit' }>;
 /** Says what the disk tells of a program that did not start, and what mends it; undefined where it tells nothing. */
 export type ExplainStart = (
   argv: readonly string[],
-  places: {
-    /** What PATH of the command holds. */
-    readonly path: string | undefined;
-    /** Folders in which a program may be meant that is named without one: that of the configuration first. */
-    readonly folders: readonly string[];
-  },
+  /** What PATH of the command holds. */
+  path: string | undefined,
 ) => Promise<string | undefined>;
 
 /** What is known where a command is configured. */
 export interface CommandSurroundings {
-  /** In which a program may be meant that is named without a folder. */
-  readonly configDir?: string | undefined;
   /** Texts of the configuration that came from outside of its file: what a failed command says of them is not kept. */
   readonly secrets?: readonly string[] | undefined;
   /** Asked where a command did not start. */
@@ -68,7 +62,7 @@ export interface CommandSurroundings {
 export function createCommandRunner(
   settings: CommandSettings,
   host: HostEnvironment,
-  { configDir, secrets = [], explainStart, keepsPart = false }: CommandSurroundings = {},
+  { secrets = [], explainStart, keepsPart = false }: CommandSurroundings = {},
 ): Runner {
   // Loaded where a command is configured, before its first turn.
   void import('execa');
@@ -83,7 +77,6 @@ export function createCommandRunner(
           ...options,
           ...place,
           host,
-          configDir,
           secrets,
           explainStart,
           keepsPart,
@@ -127,8 +120,7 @@ async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn):
   await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
 }
 
-interface CommandContext
-  extends RunnerOptions, Pick<CommandSurroundings, 'configDir' | 'explainStart' | 'keepsPart'> {
+interface CommandContext extends RunnerOptions, Pick<CommandSurroundings, 'explainStart' | 'keepsPart'> {
   /** The folder to work in; absent: that of the service. */
   readonly cwd: string | undefined;
   readonly secrets: readonly string[];
@@ -194,10 +186,9 @@ function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandCon
 async function spawnFailure(
   argv: readonly string[],
   code: string | undefined = 'unknown',
-  { cwd, path, configDir, explainStart }: StartFolders,
+  { cwd, path, explainStart }: StartFolders,
 ): Promise<TurnResult> {
-  const folders = [configDir, cwd].filter((folder) => folder !== undefined);
-  const why = folderProblem(cwd) ?? (await explainStart?.(argv, { path, folders })) ?? codeText(code);
+  const why = folderProblem(cwd) ?? (await explainStart?.(argv, path)) ?? codeText(code);
   const message = `the command ${(argv[0] ?? '').slice(0, 80)} did not start (${code}): ${why}`;
   const isOwnFault = FINAL_SPAWN_CODES.has(code);
   return {
@@ -206,7 +197,7 @@ async function spawnFailure(
   };
 }
 
-interface StartFolders extends Pick<CommandContext, 'cwd' | 'configDir' | 'explainStart'> {
+interface StartFolders extends Pick<CommandContext, 'cwd' | 'explainStart'> {
   /** What PATH of the command holds. */
   readonly path: string | undefined;
 }

@@ -11,12 +11,10 @@ const A = { var: 'a' };
 
 test.each<[unknown, string]>([
   [{ '===': [A, null] }, 'CONDITION_NULL_COMPARISON'],
-  [{ '==': [A, true] }, 'CONDITION_LOOSE_EQUALITY'],
   [{ '==': [A, ['b', 'c']] }, 'CONDITION_OPERANDS'],
   [{ or: [{ '!==': [A, 'b'] }, { '!==': [A, 'c'] }] }, 'CONDITION_ALWAYS_HOLDS'],
   [{ or: [{ '===': [A, 'b'] }, 'c'] }, 'CONDITION_ALWAYS_HOLDS'],
   [{ and: [{ '===': [A, 'b'] }, { '===': [A, 'c'] }] }, 'CONDITION_CONTRADICTION'],
-  [{ some: [{ var: 'list' }, { '>': [{ var: 'list.price' }, 5] }] }, 'CONDITION_OPERANDS'],
   [{ in: [{ var: '$.a' }, ['b']] }, 'FOREIGN_PATH'],
   [{ '!': { var: 'headers.X-A' } }, 'HEADER_NAME_CASE'],
 ])('%j is %s', (when, code) => {
@@ -32,11 +30,11 @@ test.each<[unknown]>([
 });
 
 test('of a wrong rule only what is wrong is told, not what its operands are suspected of', () => {
-  expect(codes({ equals: [{ '==': [A, true] }, 1] })).toEqual(['CONDITION_UNKNOWN_OPERATOR']);
+  expect(codes({ equals: [{ '==': [A, null] }, 1] })).toEqual(['CONDITION_UNKNOWN_OPERATOR']);
 });
 
 test('of a disabled mapping its rules are looked at, and not whether it can ever be taken', () => {
-  expect(codes({ '==': [A, true] }, 'enabled: false')).toEqual(['CONDITION_LOOSE_EQUALITY']);
+  expect(codes({ '==': [A, null] }, 'enabled: false')).toEqual(['CONDITION_NULL_COMPARISON']);
   const never = { and: [{ '===': [A, 'b'] }, { '===': [A, 'c'] }] };
   expect(codes(never, 'enabled: false')).toEqual([]);
 });

@@ -38,7 +38,6 @@ test.each([
     `id: linear\n${TWO.replace('id: one', 'name: a').replace('id: two', 'name: b')}`,
     'move it into each mapping that it is for',
   ],
-  [`verfy: { scheme: github }\n${TWO}`, 'did you mean "verify"? It is a key of a mapping'],
   [`colour: red\n${TWO}`, 'remove it; the keys here are: mappings'],
   [
     `verify: { scheme: github, secrets: ['\${A}'] }\nmappings:\n  - messageTemplate: a\n`,

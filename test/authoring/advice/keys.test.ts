@@ -1,7 +1,9 @@
 /** Keys of mappings that are in order one by one, and do not do what they were written for. */
 import { expect, test } from 'vitest';
+import { formatFindings } from '../../../src/base/document/facts.ts';
+import { hideValues } from '../../../src/engine/config/config.ts';
 import { said } from '../../support/said.ts';
-import { advised, codesOf, compileList } from '../../support/mapping-compile.ts';
+import { advised, adviseFile, codesOf, compileList } from '../../support/mapping-compile.ts';
 
 test('a mapping that wakes is told of keys of agents, unless a transform may choose', () => {
   const codes = (mapping: object) => codesOf(advised(compileList([mapping])));
@@ -30,7 +32,7 @@ test('a mapping that wakes is told of keys of agents, unless a transform may cho
 });
 
 test('a key is not renamed to one that is there', () => {
-  const both = { match: { path: 'p' }, message: 'x', messageTemplate: 'y' };
+  const both = { match: { path: 'p' }, mesageTemplate: 'x', messageTemplate: 'y' };
   const [found] = advised(compileList([both]));
   expect(said(found?.hint)).toBe('remove it, as messageTemplate is there already');
 });
@@ -45,12 +47,50 @@ test('mappings of an OpenClaw file get one warning for all keys that have no use
   expect(said(found[0]?.message)).toContain('"persist", "other"');
 });
 
-test('trust in what the request decides is needed, and none in what is fixed', () => {
-  const base = { messageTemplate: 'x', channel: 'slack', trust: ['to'] };
-  expect(codesOf(advised(compileList([{ ...base, to: '{{to}}' }])))).toEqual([]);
-  const [found, ...others] = advised(compileList([{ ...base, to: 'C0123456' }]));
-  expect([found?.code, others]).toEqual(['MAPPING_KEY_WITHOUT_EFFECT', []]);
-  expect(codesOf(advised(compileList([{ messageTemplate: 'x', to: '{{to}}' }])))).toEqual([
-    'UNTRUSTED_ROUTING (warning)',
-  ]);
+const BASE = 'id: a\nmatch: { path: a }\n';
+
+test.each([
+  ["maxRuns: '3'", 'remove the quotes'],
+  ["deliver: 'true'", 'remove the quotes'],
+  ['name: 3', 'put it in quotes'],
+  ['name: [a]', 'write it without [ ]'],
+  ['allowFrom: 203.0.113.7', 'put it in [ ]'],
+])('%s is the same value as the kind that is wanted', (line, hint) => {
+  const text = `${BASE}messageTemplate: x\n${line}\n`;
+  const [found] = adviseFile(text);
+  expect(said(found?.hint)).toBe(hint);
+  const { at, text: to = '' } = found?.edit ?? {};
+  expect(adviseFile(`${text.slice(0, at?.start)}${to}${text.slice(at?.end)}`)).toEqual([]);
+});
+
+test.each([
+  'verify: whsec_hunter2',
+  'verify: [whsec_hunter2]',
+  'verify:\n  - whsec_hunter2',
+  "verify: { scheme: github, secrets: ['hunter2hunter2'] }",
+  "verify: { scheme: github, secrets: 'hunter2hunter2' }",
+  'match: { path: a, headers: { X-Gitlab-Token: hunter2 } }',
+  'secret: hunter2',
+])('%s is a secret in the wrong place, and not printed', (line) => {
+  const found = adviseFile(`${line.startsWith('match') ? 'id: a\n' : BASE}messageTemplate: x\n${line}\n`);
+  expect(found.length).toBeGreaterThan(0);
+  expect(formatFindings(found)).not.toContain('hunter2');
+});
+
+const GITHUB = `ghp_${'aB3'.repeat(12)}`;
+
+test.each([
+  `when: "headers['x-gitlab-token'] == 'hunter2'"`,
+  `when: 'query.secret = "hunter2"'`,
+  `when: { '===': [{ var: headers.x-gitlab-token }, hunter2, hunter2] }`,
+  `when: { in: [{ var: headers.x-api-key }, 'hunter2,hunter2'] }`,
+  `# token: hunter2\n  when: { nonsense: 1 }`,
+  `when: { startsWith: [{ var: a }, ${GITHUB}, x] } # ${GITHUB}`,
+  `when: { ${GITHUB}: 1 }`,
+  'when: { “===”: [{ “var”: “headers.x-gitlab-token” }, “hunter2”] }',
+  `path: ${GITHUB}`,
+])('%s: what may be a secret is not printed', (line) => {
+  const found = adviseFile(`id: a\nmatch:\n  path: a\n  ${line}\nmessageTemplate: x\n`);
+  expect(found.length).toBeGreaterThan(0);
+  expect(formatFindings(hideValues(found, []))).not.toMatch(/hunter2|aB3/);
 });

@@ -8,8 +8,8 @@ import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 import { printed } from '../../support/printed.ts';
 
 const TEXT = `
-- {id: wrong, match: {path: a}, messageTemplate: '{{date at "dd.mm.yyyy"}}'}
-- {id: right, match: {path: b}, messageTemplate: '{{date at "dd.MM.yyyy"}}'}
+- {id: wrong, match: {path: a}, messageTemplate: 'at \${at}'}
+- {id: right, match: {path: b}, messageTemplate: 'at {{at}}'}
 `;
 
 test('is told of the requests of its mapping, and of no other', () => {
@@ -25,8 +25,8 @@ test('is told of the requests of its mapping, and of no other', () => {
   expect(printed(told('a'))).toEqual([
     {
       setting: 'messageTemplate',
-      at: 'mappings.yaml:2:61',
-      text: 'the format "dd.mm.yyyy" has letters of other tools; here yyyy is the year, MM the month, dd the day, HH the hour, mm the minute, ss the second; did you mean "dd.MM.yyyy"?',
+      at: 'mappings.yaml:2:54',
+      text: '"${at}" is an expression of another tool; here it is text; look in docs/other-tools.md, which shows conditions and templates of other tools as they are written here',
     },
   ]);
   expect(told('b')).toEqual([]);

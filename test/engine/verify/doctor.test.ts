@@ -11,7 +11,7 @@ import {
 } from '../../../src/engine/verify/verify.ts';
 import type { ProofCode } from '../../../src/engine/verify/facts.ts';
 import { findSender, shippedSenders, type Sender } from '../../../src/engine/senders/senders.ts';
-import { signatureOf } from '../../../src/authoring/advice/vocabulary/senders.ts';
+import { waysOf } from '../../../src/authoring/advice/vocabulary/senders.ts';
 import { writtenScheme } from '../../../src/authoring/advice/proofs/written-verify.ts';
 import { threadMs } from '../../support/thread-time.ts';
 import { findProofFault, sayProof } from '../../../src/authoring/advice/proofs.ts';
@@ -827,8 +827,8 @@ describe('the doctor', () => {
 
   /** Senders without a scheme of their own, which sign in a way that the general scheme describes. */
   const signedBy = shippedSenders().flatMap((sender) => {
-    const columns = signatureOf(sender);
-    return columns === undefined ? [] : [{ sender, columns }];
+    const [first] = sender.verify?.scheme === 'hmac' ? waysOf(sender) : [];
+    return first?.kind === 'signature' ? [{ sender, columns: first.columns }] : [];
   });
 
   test.each(signedBy.map((each) => [each.sender.title, each] as const))(

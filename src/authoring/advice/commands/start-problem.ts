@@ -3,7 +3,7 @@
  * and after one that did not start.
  */
 import { readdirSync } from 'node:fs';
-import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { findOnPath, isExecutable } from '../../../engine/config/facts.ts';
 import { didYouMean } from '../../../base/document/document.ts';
 import { beginningOf, statOf } from './look-at-file.ts';
@@ -17,26 +17,16 @@ export interface StartProblem {
   readonly argv?: readonly string[];
 }
 
-/** Where programs are looked for. */
-export interface StartPlaces {
-  /** What PATH of the command holds. */
-  readonly path: string | undefined;
-  /** Folders in which a program may be meant that is named without one: that of the configuration first. */
-  readonly folders: readonly string[];
-}
-
-/** Looks at the disk; undefined where the program should start. */
+/** Looks at the disk; undefined where the program should start. `path` is what PATH of the command holds. */
 export function findStartProblem(
   argv: readonly string[],
-  { path = '', folders }: StartPlaces,
+  path: string | undefined = '',
 ): StartProblem | undefined {
   const [program = ''] = argv;
   const found = program.includes('/') ? isStartable(program) : findOnPath(program, path) !== undefined;
   if (found) return undefined;
   if (program.includes(' ') && statOf(program) === undefined) return wholeLine(argv);
-  return program.includes('/')
-    ? fileProblem(program)
-    : (shellProblem(argv) ?? beside(argv, folders) ?? notOnPath(program, path));
+  return program.includes('/') ? fileProblem(program) : notOnPath(program, path);
 }
 
 const problemOf = (problem: string, remedy: string): StartProblem => ({ problem, remedy });
@@ -52,45 +42,6 @@ function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
   const words = isForShell ? ['sh', '-c', program] : [...program.trim().split(/ +/), ...rest];
   const remedy = `write argv: ${shown(words)}`;
   return isForShell ? { problem, remedy } : { problem, remedy, argv: words };
-}
-
-/** Words that a shell knows and no file has. */
-const SHELL_WORDS = new Set(
-  'cd source . export set unset eval alias ulimit umask exec pushd if for while'.split(' '),
-);
-
-const WITHOUT_ONE = 'and a command is started without one';
-
-function shellProblem(argv: readonly string[]): StartProblem | undefined {
-  const [program = '', ...rest] = argv;
-  const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(program) ?? [];
-  if (name !== '')
-    return problemOf(
-      `${name}=… sets a variable in a shell, ${WITHOUT_ONE}`,
-      `write env: { ${name}: … } and argv: ${shown(rest)}`,
-    );
-  if (!SHELL_WORDS.has(program)) return undefined;
-  const cwd = program === 'cd' ? ', or name the folder as cwd' : '';
-  const remedy = `write argv: ${shown(['sh', '-c', argv.join(' ')])}${cwd}`;
-  return problemOf(`${program} is a word of a shell, ${WITHOUT_ONE}`, remedy);
-}
-
-/** A file of that name in a folder that is not on PATH. */
-function beside(
-  [program = '', ...rest]: readonly string[],
-  folders: readonly string[],
-): StartProblem | undefined {
-  const [folder] = folders;
-  const file = folders.map((each) => resolve(each, program)).find((each) => statOf(each)?.isFile() === true);
-  if (file === undefined) return undefined;
-  const written = dirname(file) === folder ? `./${program}` : file;
-  const own = fileProblem(file);
-  const words = [written, ...rest];
-  return {
-    problem: 'it is not on PATH, and a file elsewhere is named with its folder',
-    remedy: `write argv: ${shown(words)}${own === undefined ? '' : `, and ${own.remedy}`}`,
-    ...(own === undefined ? { argv: words } : {}),
-  };
 }
 
 function notOnPath(program: string, path: string): StartProblem {

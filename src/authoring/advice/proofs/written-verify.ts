@@ -7,7 +7,6 @@ import {
   secretsText,
   type SignatureColumns,
 } from '../../../engine/verify/facts.ts';
-import { SIGNATURE_NAME } from '../../../base/telemetry/telemetry.ts';
 import {
   SCHEMES,
   type SecretReference,
@@ -90,10 +89,6 @@ export const columnsOf = (settings: VerifySettings): readonly SignatureColumns[]
   isTable(settings)
     ? schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'signature' ? [way.columns] : []))
     : [];
-
-/** The general scheme for the header of a sender that is not known. */
-export const generalScheme = (header: string): string =>
-  `${SIGNATURE_NAME.test(header) ? 'hmac' : 'header'}, header: ${header}`;
 
 /**
  * What to write at `place` for a proof in a header, and what else is to be done. `schemes`: those of the senders that

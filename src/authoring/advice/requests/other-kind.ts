@@ -5,7 +5,7 @@ import { isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Suggestions } from './missing-paths.ts';
-import { withDots } from '../dialects/paths.ts';
+import { withDots } from './near-paths.ts';
 
 const TEXTS: ReadonlySet<string> = new Set(['messageTemplate', 'textTemplate']);
 

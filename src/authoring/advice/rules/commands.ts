@@ -1,10 +1,9 @@
-/** Runners that start a command: programs and files that are not there, words of a shell, variables that are kept from it. */
+/** Runners that start a command: programs that are not there, words of a shell, variables that are kept from it. */
 import { basename, relative } from 'node:path';
 import { quoted } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
 import { AGENT_PROFILES } from '../../../service/runners/facts.ts';
 import { isWithin } from '../../../service/runners/runners.ts';
-import { findMisplacedFile } from '../commands/misplaced-file.ts';
 import { findShellLine, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
 import { hint, look, type Found } from '../rule.ts';
@@ -37,8 +36,8 @@ function notStartable(subject: Subject): readonly Found[] {
   const isAgent = runner.kind === 'agent';
   const argv = isAgent ? [runner.command] : runner.argv;
   const [program = ''] = argv;
-  const places = { path: runner.env['PATH'] ?? host['PATH'], folders: [configDir] };
-  const wrong = program === '' || program.includes('{') ? undefined : findStartProblem(argv, places);
+  const path = runner.env['PATH'] ?? host['PATH'];
+  const wrong = program === '' || program.includes('{') ? undefined : findStartProblem(argv, path);
   if (wrong === undefined) return [];
   const name = (isWithin(program, configDir) ? `./${relative(configDir, program)}` : program).slice(0, 80);
   const { problem, remedy, argv: mended } = wrong;
@@ -49,23 +48,6 @@ function notStartable(subject: Subject): readonly Found[] {
         ? `${remedy} (${atOf(subject)}.${isAgent ? 'command' : 'argv'}); runs wait until it can be started`
         : remedy,
     text: mended && listText(mended),
-  });
-}
-
-/** A file in the arguments that is beside the configuration, and not in the folder the command works in. */
-function misplacedFile(subject: Subject): readonly Found[] {
-  const { runner, configDir, workFolders } = subject;
-  const { cwd } = runner;
-  const works = [...(cwd === undefined ? [] : [cwd]), ...workFolders];
-  const line = runner.kind === 'agent' ? [runner.command, ...runner.argv] : runner.argv;
-  const misplaced = findMisplacedFile(line, { configDir, works });
-  if (misplaced === undefined) return [];
-  const text = listText(runner.kind === 'agent' ? misplaced.argv.slice(1) : misplaced.argv);
-  const folder = cwd === undefined ? 'private folders of its own (cwd: private)' : `${cwd} (cwd)`;
-  return found(subject, 'argv', {
-    message: `the command works in ${folder}, and ${misplaced.word} is looked for there: the file is beside the configuration`,
-    hint: `write argv: ${text}`,
-    text,
   });
 }
 
@@ -106,7 +88,6 @@ function keptVariables(subject: Subject): readonly Found[] {
 
 export const COMMANDS = [
   look({ on: 'runner', codes: ['COMMAND_NOT_FOUND'], find: notStartable }),
-  look({ on: 'runner', codes: ['COMMAND_FILE_ELSEWHERE'], find: misplacedFile }),
   look({ on: 'runner', codes: ['COMMAND_WITHOUT_SHELL'], confidence: 'likely', find: wordsOfShell }),
   look({ on: 'runner', codes: ['RUNNER_ENVIRONMENT'], confidence: 'likely', find: keptVariables }),
 ];

@@ -1,10 +1,10 @@
-/** Rules of a condition that are right, and hardly meant: they never hold, always hold, or compare what cannot be equal. */
-import { emptyPath } from '../dialects/paths.ts';
-import { say, quoted } from '../../../base/finding.ts';
+/** Rules of a condition that are right, and give the same for every request: they never hold, or always do. */
+import { say } from '../../../base/finding.ts';
 import type { Path } from '../../../base/document/document.ts';
-import { isJsonObject } from '../../../base/json.ts';
+import { isJsonObject, isScalar } from '../../../base/json.ts';
 import {
   canonicalPath,
+  hasDefault,
   nameOfVariable,
   operationOf,
   operationProblem,
@@ -14,20 +14,21 @@ import {
   type Operation,
 } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
-import { look, replacing, type Found } from '../rule.ts';
-import { asksForEmpty, wholeRule } from '../rule-edits.ts';
-import { readsSecret, SECRET_HINT } from '../rule-parts.ts';
-import { checkAlternatives, checkConstants, checkItself } from './condition-constants.ts';
-import { suspectOperands } from './condition-operands.ts';
+import { emptyPath } from '../empty-paths.ts';
+import { SEE_OTHER_TOOLS } from '../other-tools.ts';
+import { look, type Found } from '../rule.ts';
+import { quoteName, readsSecret, SECRET_HINT } from '../rule-parts.ts';
 import { isAsked, isInList } from './conditions.ts';
 
 /** A rule that the engine takes, where it stands. */
 interface RuleAt {
   readonly subject: ConditionSubject;
-  readonly rule: object;
   readonly operation: Operation;
   readonly path: Path;
 }
+
+/** Without its place. */
+type Suspect = Omit<Found, 'at'>;
 
 const OF_ELEMENT = 'ITEM_WITHOUT_FOR_EACH';
 
@@ -47,7 +48,12 @@ function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): read
   const { located } = subject;
   const keyAt = () => located.place([...path, operation.operator], 'key');
   if (operationProblem(value, operation, { at: located.place(path), keyAt }) !== undefined) return [];
-  const found = suspect({ subject, rule: value, operation, path });
+  const suspected = operandsOf(operation) ?? constantsOf(operation, path) ?? nullOf(operation, path);
+  const own =
+    suspected?.code === 'CONDITION_OPERANDS' && readsSecret(value)
+      ? { ...suspected, message: SECRET_COMPARED, hint: say`${SECRET_HINT}` }
+      : suspected;
+  const found = own === undefined ? variableOf({ subject, operation, path }) : { ...own, at: keyAt() };
   const inner = value[operation.operator] ?? null;
   return [
     ...(found === undefined ? [] : [found]),
@@ -55,79 +61,136 @@ function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): read
   ];
 }
 
-function suspect(each: RuleAt): Found | undefined {
-  const { subject, rule, operation, path } = each;
-  const at = subject.located.place([...path, operation.operator], 'key');
-  const itself = checkItself(operation, at);
-  if (itself !== undefined) return { ...itself, code: 'CONDITION_ALWAYS_HOLDS' };
-  const equality = checkEquality(operation, at, isTurned(path));
-  if (equality !== undefined) return equality;
-  const operands = suspectOperands(operation, isInList(path));
-  if (operands !== undefined) {
-    const { message, hint } = operands;
-    const edit = asksForEmpty(operation) ? undefined : wholeRule(subject.located.place(path), operands.rule);
-    const said = { message: quoted(message), at, hint: quoted(hint), ...(edit && { edit }) };
-    return withoutSecret(said, rule, operands.rule);
-  }
-  const constant =
-    checkAlternatives(operation, at) ?? (isAsked(path) ? checkConstants(operation, at) : undefined);
-  if (constant !== undefined) return { ...constant, code: 'CONDITION_ALWAYS_HOLDS' };
-  return isInList(path) ? undefined : checkVariable(each);
+const SECRET_COMPARED = say`the operands cannot be meant, and what is compared may be a secret`;
+
+const COMPARING = /^(?:[=!]==?|[<>]=?)$/;
+const EQUALITY = /^[=!]==?$/;
+
+type Words = ReturnType<typeof say>;
+
+const operand = (message: Words, hint: Words): Suspect => ({ code: 'CONDITION_OPERANDS', message, hint });
+
+/** Operands that cannot be meant: whatever is sent, the comparison gives the same. */
+function operandsOf(operation: Operation): Suspect | undefined {
+  const { operator, operands } = operation;
+  if (operator === 'in') return operandsOfIn(operation);
+  const [first, second] = operands;
+  if (!COMPARING.test(operator) || operands.length !== 2) return undefined;
+  if (asOne(first) === asOne(second))
+    return {
+      code: 'CONDITION_ALWAYS_HOLDS',
+      message: say`"${operator}" compares a value with itself, which ${operator.includes('=') && !operator.startsWith('!') ? 'always holds' : 'never holds'}`,
+      hint: say`name what it is to be compared with, as one of the two`,
+    };
+  if (!EQUALITY.test(operator)) return undefined;
+  if (typeof first === 'string' && isScalar(second))
+    return operand(
+      say`"${operator}" compares two constants, ${quoteName(first)} and ${JSON.stringify(second).slice(0, 120)}`,
+      /\{\{/.test(first) ? SEE_OTHER_TOOLS : say`name what was sent, as {"var": "name"} does`,
+    );
+  const name = nameIn(operands);
+  if (name === undefined) return undefined;
+  if (operands.some((each) => Array.isArray(each) && each.length > 0))
+    return operand(
+      say`"${operator}" compares ${quoteName(name)} with a whole list`,
+      say`use "in" for one of several values: {"in": [{"var": …}, […]]}`,
+    );
+  const other = operands.find((each) => typeof each === 'number' || typeof each === 'boolean');
+  const isText = /^(?:headers|query)\../.test(name) && !operands.some(hasDefault);
+  return operator.length === 3 && isText && other !== undefined
+    ? operand(
+        say`"${operator}" compares ${quoteName(name)}, which is always a text, with ${JSON.stringify(other)}: that ${operator === '===' ? 'never holds' : 'always holds'}`,
+        say`put the value in quotes`,
+      )
+    : undefined;
 }
 
-/** A rule that reads what has a secret's name: nothing that it is compared with is quoted. */
-function withoutSecret(found: Found, rule: object, hint?: string): Found {
-  if (!readsSecret(rule, hint)) return found;
-  const message = say`the operands cannot be meant, and what is compared may be a secret`;
-  return { ...found, message, hint: quoted(SECRET_HINT) };
+function operandsOfIn({ operands: [first, second] }: Operation): Suspect | undefined {
+  const name = nameOfVariable(first);
+  if (Array.isArray(first) && nameOfVariable(second) !== undefined)
+    return operand(
+      say`"in" looks for the first operand in the second, and the first is a whole list`,
+      say`name the variable first, and the list behind it`,
+    );
+  return name !== undefined && typeof second === 'string'
+    ? operand(
+        say`"in" looks for the value of ${quoteName(name)} inside the text ${quoteName(second)}`,
+        say`name the text first to look for it in the value; make a list of several texts: ["a", "b"]`,
+      )
+    : undefined;
 }
 
-/** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
-function checkEquality(
-  { operator, operands }: Operation,
-  at: NonNullable<Found['at']>,
-  isNegated: boolean,
-): Found | undefined {
-  const isVariable = (operand: unknown): boolean => operationOf(operand)?.operator === 'var';
-  if (!/^[!=]==?$/.test(operator) || !operands.some(isVariable)) return undefined;
-  if (operands.includes(null)) return nullComparison({ operator, operands }, at, isNegated);
-  const converts = operands.some((operand) => typeof operand === 'boolean' || operand === '');
-  if (operator.length > 2 || !converts) return undefined;
-  const strict = operator === '==' ? '===' : '!==';
-  const found = {
-    code: 'CONDITION_LOOSE_EQUALITY',
-    message: say`"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
-    at,
-    hint: say`write "${strict}"`,
+const nameIn = (operands: Operation['operands']): string | undefined =>
+  operands.map(nameOfVariable).find((each) => each !== undefined);
+
+/** A rule as text, in which every spelling of a variable is the same. */
+function asOne(rule: unknown): string {
+  return JSON.stringify(rule, (_key, value: unknown) => {
+    const name = nameOfVariable(value);
+    return name === undefined || hasDefault(value) ? value : canonicalPath(name.split('.'));
+  });
+}
+
+/** Of an `or` or `and`: two differences of one variable, of which one always holds, and constants that are asked whether they hold. */
+function constantsOf({ operator, operands }: Operation, path: Path): Suspect | undefined {
+  if (operator !== 'or' && operator !== 'and') return undefined;
+  const code = 'CONDITION_ALWAYS_HOLDS';
+  const differing = operator === 'or' ? differingName(operands) : undefined;
+  if (differing !== undefined)
+    return {
+      code,
+      message: say`this "or" can never be false: ${quoteName(differing)} always differs from one of the values`,
+      hint: say`join the rules about ${quoteName(differing)} with "and" to take none of the values`,
+    };
+  const constant = operands.find((each) => typeof each === 'number' || (typeof each === 'string' && each));
+  if (constant === undefined || constant === '' || !isAsked(path)) return undefined;
+  const is = `${JSON.stringify(constant)} alone is no rule, and always counts as true`;
+  return {
+    code,
+    message: say`${operator === 'or' ? `this "or" can never be false: ${is}` : `${is}: it asks nothing in this "and"`}`,
+    hint: say`make it a rule, which names the field that has this value`,
   };
-  return replacing(found, operator, strict);
+}
+
+/** The variable of which two texts are ruled out, one in each of two parts. */
+function differingName(operands: Operation['operands']): string | undefined {
+  const differences = operands.flatMap((each) => differenceIn(each) ?? []);
+  const byName = Map.groupBy(differences, ({ name }) => canonicalPath(name.split('.')));
+  return [...byName.values()].find((group) => new Set(group.map(({ value }) => value)).size > 1)?.[0]?.name;
+}
+
+/** Of `{"!==": [variable, text]}`, or of a negated equality; a text that spells a number equals others that do. */
+function differenceIn(rule: unknown): { readonly name: string; readonly value: string } | undefined {
+  const outer = operationOf(rule);
+  const isNegated = outer?.operator === '!';
+  const { operator = '', operands = [] } = (isNegated ? operationOf(outer.operands[0]) : outer) ?? {};
+  if (!(isNegated ? /^===?$/ : /^!==?$/).test(operator)) return undefined;
+  const name = nameIn(operands);
+  const value = operands.find(isScalar);
+  return name === undefined || typeof value !== 'string' || !Number.isNaN(Number(value))
+    ? undefined
+    : { name, value };
 }
 
 /** What is unknown does not match, as a null does not that must not be there: of such a rule nothing is said. */
-function nullComparison(
-  { operator, operands }: Pick<Operation, 'operator' | 'operands'>,
-  at: NonNullable<Found['at']>,
-  isNegated: boolean,
-): Found | undefined {
+function nullOf({ operator, operands }: Operation, path: Path): Suspect | undefined {
+  const isNegated = path.filter((step) => step === '!').length % 2 === 1;
   const asksForNull = !operator.startsWith('!');
-  const name = operands.map(nameOfVariable).find((each) => each !== undefined);
-  if (asksForNull === isNegated || name === undefined) return undefined;
+  const name = nameIn(operands);
+  if (!EQUALITY.test(operator) || !operands.includes(null) || asksForNull === isNegated || name === undefined)
+    return undefined;
   const variable = `{"var": ${quote(name)}}`;
   return {
     code: 'CONDITION_NULL_COMPARISON',
     message: say`"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
-    at,
     hint: say`to take a missing value as null write ${asksForNull ? `{"!": ${variable}}` : `{"!!": ${variable}}`}; an empty text, 0 and false count as missing there, too`,
   };
 }
 
-/** Whether the negations around a rule turn its result round: their number is odd. */
-const isTurned = (path: Path): boolean => path.filter((step) => step === '!').length % 2 === 1;
-
 /** A variable at the root whose name can find nothing. */
-function checkVariable({ subject, operation: { operator, operands }, path }: RuleAt): Found | undefined {
+function variableOf({ subject, operation: { operator, operands }, path }: RuleAt): Found | undefined {
   const [name] = operands;
-  if (operator !== 'var' || typeof name !== 'string') return undefined;
+  if (operator !== 'var' || typeof name !== 'string' || isInList(path)) return undefined;
   const at = subject.located.place([...path, operator]);
   const found = emptyPath(name.split('.'), at, { of: 'condition', withItem: false });
   const { forEach } = subject;
@@ -150,37 +213,15 @@ function contradictions({ match: { when, source, path } }: CompiledMapping): rea
     wanted.set(variable, literal);
     if (other === undefined || other === literal) continue;
     const [name, first, second] = [quote(keys.join('.')), quote(other), quote(literal)];
-    const rule = `{"in": [{"var": ${name}}, [${first}, ${second}]]}`;
-    // Where nothing else is asked for, the rule of the hint stands for all of it.
-    const isAll = when.leaves.length === 2 && when.equalities.length === 2;
-    const edit = isAll ? wholeRule(when.at, rule) : undefined;
     return [
       {
         message: say`the condition can never hold: ${name} cannot be ${first} and ${second} at once`,
         at: when.at,
-        hint: say`for one of several values write ${rule}`,
-        ...(edit && { edit }),
+        hint: say`use "in" for one of several values: {"in": [{"var": …}, […]]}`,
       },
     ];
   }
   return [];
-}
-
-/** A push of GitHub has the whole name of its branch in `ref`: a condition on the bare name never holds. */
-function bareBranches({ match: { when } }: CompiledMapping): readonly Found[] {
-  const literalOf = (field: string): string =>
-    when?.equalities.find(({ keys }) => canonicalPath(keys) === canonicalPath(field.split('.')))?.literal ??
-    '';
-  const branch = literalOf('payload.ref');
-  if (
-    when === undefined ||
-    literalOf('headers.x-github-event') !== 'push' ||
-    !/^(?!refs\/)[\w./-]+$/.test(branch)
-  )
-    return [];
-  const message = say`the condition can never hold: a push has the whole name of its branch, and ref is never ${quote(branch)}`;
-  const found = { message, at: when.at, hint: say`write ${quote(`refs/heads/${branch}`)}` };
-  return [replacing(found, branch, `refs/heads/${branch}`)];
 }
 
 export const CONDITION_LOOKS = [
@@ -189,7 +230,6 @@ export const CONDITION_LOOKS = [
     codes: [
       'CONDITION_OPERANDS',
       'CONDITION_ALWAYS_HOLDS',
-      'CONDITION_LOOSE_EQUALITY',
       'CONDITION_NULL_COMPARISON',
       'FOREIGN_PATH',
       'HEADER_NAME_CASE',
@@ -202,10 +242,5 @@ export const CONDITION_LOOKS = [
     on: 'mappings',
     codes: ['CONDITION_CONTRADICTION'],
     find: ({ enabled }: MappingsSubject) => enabled.flatMap(contradictions),
-  }),
-  look({
-    on: 'mappings',
-    codes: ['CONDITION_BRANCH_NAME'],
-    find: ({ enabled }: MappingsSubject) => enabled.flatMap(bareBranches),
   }),
 ];

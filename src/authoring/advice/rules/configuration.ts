@@ -72,15 +72,9 @@ const NAMES: readonly AnyRule[] = [
 ];
 
 /** A reference with a default, which there is not here. */
-function withoutDefault({ withDefault }: ConfigFacts['INVALID_REFERENCE']): string | undefined {
-  if (withDefault === undefined) return undefined;
-  const { variable, sign, text } = withDefault;
-  const way = `write \${${variable}}, as a reference has no default here, and set ${variable} wherever the service starts`;
-  if (text === undefined || sign === ':?') return `${way}; one that is not set is said at the start`;
-  const fixed = text.replaceAll(/^["']|["']$/g, '').trim();
-  const value = /^[\w./:-]{1,40}$/.test(fixed) ? fixed : 'the fixed value';
-  return `${way}; or write ${value} in its place; or leave the key out, where its own default will do`;
-}
+const withoutDefault = ({ withDefault }: ConfigFacts['INVALID_REFERENCE']): string | undefined =>
+  withDefault &&
+  `write \${${withDefault.variable}}, as a reference has no default here, and set ${withDefault.variable} where the service starts; or write the value in its place`;
 
 /** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
 function variableOf(written: string): string {

@@ -1,6 +1,5 @@
 /** Helpers of templates: those that there are not, and arguments that one does not take. */
-import { didYouMean, shorten } from '../../../base/document/document.ts';
-import { spelling } from '../../../base/document/facts.ts';
+import { shorten } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import {
   BLOCK_HELPERS,
@@ -8,40 +7,23 @@ import {
   type HelperProblem,
   type TemplateCall,
 } from '../../../engine/mapping/facts.ts';
-import { HELPER_SYNONYMS, blockHint } from '../dialects/helpers.ts';
 import { hint, near, nearName } from '../rule.ts';
-
-/** The zone that was probably meant: its city, or a near name. */
-function nearTimeZone(written: string): string | undefined {
-  const zones = Intl.supportedValuesOf('timeZone');
-  const city = spelling(written.split('/').at(-1) ?? '');
-  const found = zones.find((zone) => spelling(zone.split('/').at(-1) ?? '') === city);
-  return found ?? didYouMean(written, zones);
-}
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
 
 /** Helpers, blocks and names with @ that there are not. */
 export const UNKNOWN_HELPERS = [
-  hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-other-tool', 'certain'], ({ call, isBlock }) =>
-    isBlock ? blockHint(call.name, operandsOf(call)) : undefined,
-  ),
   hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-mustache', 'certain'], ({ call: { name }, sign }) => {
     if (sign === '^') return `open it as {{#unless ${name}}}, and close it as {{/unless}}`;
     return sign === '{{'
       ? 'put a backslash before each {{ that is to stay as it is, in place of raw text'
       : undefined;
   }),
-  hint('TEMPLATE_UNKNOWN_HELPER', ['calculation', 'certain'], ({ call: { args }, isBlock }) =>
-    !isBlock && args.some(({ text }) => text === '-')
-      ? 'make the text in a transform, as templates do not calculate'
-      : undefined,
-  ),
   nearName('TEMPLATE_UNKNOWN_HELPER', ({ call: { name }, isBlock }) => {
     if (isBlock) return undefined;
-    if (/^(?:else_?if|elif|elsif)$/i.test(name)) return { from: name, to: 'else if' };
-    const to = Object.hasOwn(HELPER_SYNONYMS, name) ? HELPER_SYNONYMS[name] : undefined;
-    return to === undefined ? near(name, Object.keys(HELPERS)) : { from: name, to };
+    return /^(?:else_?if|elif|elsif)$/i.test(name)
+      ? { from: name, to: 'else if' }
+      : near(name, Object.keys(HELPERS));
   }),
   hint('TEMPLATE_UNKNOWN_HELPER', ['near-block', 'likely'], ({ call: { name, args }, isBlock }) => {
     if (!isBlock) return undefined;
@@ -50,16 +32,10 @@ export const UNKNOWN_HELPERS = [
     const block = near(name, BLOCK_HELPERS)?.to;
     return block && `did you mean "{{#${block} …}}"?`;
   }),
-  hint('TEMPLATE_UNKNOWN_HELPER', ['name-with-blank', 'likely'], ({ call: { name, args }, isBlock }) =>
-    !isBlock && args.length > 0 && /\.|^[A-Z]/.test(name)
-      ? 'write a name with a blank in it in brackets: {{fields.[Due Date]}}'
-      : undefined,
-  ),
-  hint('TEMPLATE_UNKNOWN_HELPER', ['unknown-name', 'guess'], ({ isBlock }) =>
-    isBlock
-      ? `choose one of the block helpers: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; {{#if (eq a b)}} compares, {{#each list}} repeats`
-      : `choose one of the helpers: ${Object.keys(HELPERS).join(' ')}`,
-  ),
+  hint('TEMPLATE_UNKNOWN_HELPER', ['unknown-name', 'guess'], ({ isBlock }) => {
+    const names = isBlock ? BLOCK_HELPERS.map((each) => `#${each}`) : Object.keys(HELPERS);
+    return `choose one of the ${isBlock ? 'block helpers' : 'helpers'}: ${names.join(' ')}; a name with a blank in it stands in brackets, {{fields.[Due Date]}}; docs/other-tools.md shows what others are called here`;
+  }),
   nearName(
     'TEMPLATE_UNKNOWN_DATA',
     ({ name, known }) => (name === '' ? undefined : near(name, known)),
@@ -86,8 +62,7 @@ function usageOf(name: string, values: readonly string[]): string {
 const WRITE: Readonly<
   Record<HelperProblem['wrong'], (problem: HelperProblem & { readonly name: string }) => string | undefined>
 > = {
-  block: ({ name, call }) =>
-    blockHint(name, operandsOf(call)) ?? `test it with {{#if (${name} …)}}, or print it with {{${name} …}}`,
+  block: ({ name }) => `test it with {{#if (${name} …)}}, or print it with {{${name} …}}`,
   inline: ({ name }) => `open it as {{#${name} …}}, and close it as {{/${name}}}`,
   count: ({ name, call }) => usageOf(name, operandsOf(call).slice(0, 1)),
   arity: ({ name, call }) => usageOf(name, operandsOf(call)),
@@ -118,8 +93,7 @@ export const HELPER_USAGE = [
     'TEMPLATE_HELPER_USAGE',
     (facts) => {
       const zone = facts.wrong === 'zone' ? facts.zone : undefined;
-      const to = zone === undefined ? undefined : nearTimeZone(zone);
-      return zone === undefined || to === undefined ? undefined : { from: zone, to };
+      return zone === undefined ? undefined : near(zone, Intl.supportedValuesOf('timeZone'));
     },
     ({ to }) => say`did you mean tz="${to}"?`,
   ),

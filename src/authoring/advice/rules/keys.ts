@@ -1,6 +1,6 @@
 /** Keys of a mapping that are in order one by one, and do not do what they were written for. */
 import { inWords, singleQuoted } from '../../../base/document/facts.ts';
-import { say, type Finding } from '../../../base/finding.ts';
+import { say } from '../../../base/finding.ts';
 import {
   quote,
   templateKeys,
@@ -9,8 +9,8 @@ import {
   type MappingSubject,
 } from '../../../engine/mapping/facts.ts';
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
-import { look, replacing, type Found, hint, remedy } from '../rule.ts';
-import { eventIdOf, retryHeaders, webhookIds } from '../vocabulary/senders.ts';
+import { look, replacing, type Found, remedy } from '../rule.ts';
+import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
@@ -59,15 +59,14 @@ const isVolatile = ([, , header]: readonly unknown[]): boolean =>
   typeof header !== 'string' || retryHeaders().has(header.toLowerCase());
 
 /** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
-function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): readonly Found[] {
+function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly Found[] {
   const key = typeof dedupe === 'object' ? dedupe.key : '';
   const [part, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
   if (part === undefined || read === undefined) return [];
   const rest = key
     .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
     .replaceAll(EDGES, '');
-  // Where nothing is left, the id that the senders of the scheme give.
-  const better = rest.includes('{{') ? rest : eventIdOf(verify?.scheme ?? '');
+  const better = rest.includes('{{') ? rest : undefined;
   const found = {
     message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
     at: located.place(['dedupe', 'key']),
@@ -93,15 +92,15 @@ function constantKey(subject: MappingSubject): readonly Found[] {
   const ofAll = webhookIds(verify?.scheme ?? '', compiled.match.path ?? '');
   const isOfWebhook = reads.length === key.split('{{').length - 1 && reads.every((path) => ofAll.has(path));
   if (!isLiteral && !isOfWebhook) return [];
-  const better = eventIdOf(verify?.scheme ?? '');
-  const found: Found = {
-    message: isLiteral
-      ? say`the key is the text ${quote(key)} for every request, so all after the first are taken for repeats of it`
-      : say`${inWords(reads)} ${reads.length === 1 ? 'names' : 'name'} the webhook and not the event, so all events after the first are taken for repeats of it`,
-    at: located.place(['dedupe', 'key']),
-    hint: say`write what is new for each event, such as key: '${better ?? '{{id}}'}'; for one run in a time write key: '{{path}}'`,
-  };
-  return [better === undefined ? found : replacing(found, key, better)];
+  return [
+    {
+      message: isLiteral
+        ? say`the key is the text ${quote(key)} for every request, so all after the first are taken for repeats of it`
+        : say`${inWords(reads)} ${reads.length === 1 ? 'names' : 'name'} the webhook and not the event, so all events after the first are taken for repeats of it`,
+      at: located.place(['dedupe', 'key']),
+      hint: say`write what is new for each event, such as the id that its sender gives it; for one run in a time write key: '{{path}}'`,
+    },
+  ];
 }
 
 /** Keys that only another action reads. */
@@ -127,23 +126,6 @@ function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
       hint: say`make it a run of an agent, which takes ${isOne ? first : 'them'} (its action is agent${renamed}); else remove ${isOne ? 'it' : inWords(keys)}`,
     },
   ];
-}
-
-/** Trust in what is fixed: left there, it would silence the warning on the day the value comes from the request. */
-function needlessTrust({ source: { trust = [] }, compiled, located }: MappingSubject): readonly Found[] {
-  return trust.flatMap((key, index): readonly Found[] => {
-    const template = key === 'agentId' ? undefined : compiled[key];
-    const isRead = template?.reads.some((name) => name !== 'now' && name !== 'index') === true;
-    // What a transform returns is not known here.
-    if (isRead || compiled.transform !== undefined || trust.indexOf(key) !== index) return [];
-    return [
-      {
-        message: say`"trust" names "${key}", which takes nothing from the request`,
-        at: located.place(['trust', index]),
-        hint: say`remove "${key}" from the list`,
-      },
-    ];
-  });
 }
 
 /** A mapping that leaves the text to the request. */
@@ -181,31 +163,14 @@ export const KEYS = [
   look({ on: 'mapping', codes: ['DEDUPE_KEY_CONSTANT'], find: constantKey }),
   look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
-  look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], name: 'needless-trust', find: needlessTrust }),
   look({ on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate }),
   look({ on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys }),
 ];
 
-const keyOf = ({ at }: Finding): string =>
-  at === undefined ? '' : at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
-
-/** Keys of a mapping that are written twice because both are meant, and how the two are joined. */
-const TWICE: Readonly<Record<string, string>> = {
-  match:
-    'make one match of them, whose when joins the rules by "or" for "one or the other", or by "and" for "both"; for another path, a second entry with its own id',
-  when: 'join the rules, as a match has one when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
-  path: 'write a second entry with its own id for the other path: an entry takes one',
-  messageTemplate: 'join the texts in one template, with | for several lines',
-  mappings: 'put the entries of both below one mappings',
-};
-
 export const DOUBLE_KEYS = [
-  hint('DUPLICATE_KEY', ['both-are-meant', 'certain'], ({ of }, finding) =>
-    of === 'mapping' && Object.hasOwn(TWICE, keyOf(finding)) ? TWICE[keyOf(finding)] : undefined,
-  ),
   remedy(
     'DUPLICATE_KEY',
-    say`keep one of the two; where a new entry of a list begins here, begin it with a dash`,
+    say`keep one of the two, with what is meant of both (a match has one when, whose rules are joined by "and" or "or"); where a new entry of a list begins here, begin it with a dash`,
     'guess',
   ),
 ];

@@ -45,8 +45,8 @@ const FILES = [
 const asText = ({ to }: { readonly to: string }) => say`did you mean ${JSON.stringify(to)}?`;
 
 const IMPORTS = [
-  hint('TRANSFORM_IMPORT_REFUSED', ['package', 'likely'], ({ specifier, dir }, { at }) =>
-    hintForImport(specifier, at?.source.text ?? '', path.basename(dir)),
+  hint('TRANSFORM_IMPORT_REFUSED', ['package', 'likely'], ({ specifier, dir }) =>
+    hintForImport(specifier, path.basename(dir)),
   ),
   nearName(
     'TRANSFORM_IMPORT_NOT_FOUND',
@@ -80,7 +80,7 @@ const IMPORTS = [
 ];
 
 const RUNNING = [
-  hint('TRANSFORM_MISSING_GLOBAL', ['global', 'certain'], ({ name, call }) => hintForGlobal(name, call)),
+  hint('TRANSFORM_MISSING_GLOBAL', ['global', 'certain'], ({ name }) => hintForGlobal(name)),
   hint('TRANSFORM_FORGETS', ['collection', 'likely'], ({ isMemory }) =>
     isMemory
       ? "to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat, and take this out"

@@ -1,86 +1,21 @@
 /** Paths of mappings: names that no request has, settings that two mappings share, and mappings that are never taken. */
 import { moveBefore } from '../file-order.ts';
-import { formatPlace, replaceWithin } from '../../../base/document/document.ts';
+import { formatPlace } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
-import {
-  unexpectedSign,
-  quote,
-  type MappingFacts,
-  type MappingsSubject,
-  type MappingSubject,
-} from '../../../engine/mapping/facts.ts';
+import { quote, type MappingSubject } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
-import type { SecretReference } from '../../../engine/verify/verify.ts';
-import { secretsText } from '../../../engine/verify/facts.ts';
-import { differingFormats, ownPath } from '../body-formats.ts';
-import { hint, look, remedy, replacing, rule, type Found } from '../rule.ts';
-
-type Difference = MappingFacts['PATH_SETTINGS_DIFFER'];
+import { ownPath } from '../body-formats.ts';
+import { hint, look, remedy, replacing, type Found } from '../rule.ts';
 
 /** Settings that go with what a sender sends, and not with what an operator wants. */
 const OF_SENDER: ReadonlySet<string> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
 
-/** A verify takes so many secrets. */
-const MAX_SECRETS = 8;
-
-/** Two proofs that differ in their secrets alone: a list takes each, so both senders keep the one address. */
-function joinedSecrets({ key, values, mappings }: Difference): readonly SecretReference[] | undefined {
-  const [first, second] = values;
-  if (key !== 'verify' || schemeOf(first) !== schemeOf(second)) return undefined;
-  const alike = mappings.filter(
-    (each) => each.match.path === first.match.path && schemeOf(each) === schemeOf(first),
-  );
-  const texts = new Set(alike.flatMap(secretsOf).map((secret) => JSON.stringify(secret)));
-  if (texts.size === 0 || texts.size > MAX_SECRETS) return undefined;
-  return [...texts].map((text) => JSON.parse(text) as SecretReference);
-}
-
-const secretsOf = ({ settings: { verify } }: CompiledMapping): readonly SecretReference[] =>
-  verify !== undefined && 'secrets' in verify.settings ? verify.settings.secrets : [];
-
-/** A proof without its secrets, to compare. */
-function schemeOf({ settings: { verify } }: CompiledMapping): string | undefined {
-  return verify === undefined || !('secrets' in verify.settings)
-    ? undefined
-    : JSON.stringify({ ...verify.settings, secrets: [] });
-}
-
-/** A regular expression, and the name in it where that is all it says. */
-function patternIn(path: string): { readonly path: string; readonly name?: string } | undefined {
-  if (!/^\^|\$$|\.[*+]|\\|\([^()|]*\||\)\||\[[^[\]]*\]/.test(path)) return undefined;
-  const name = path
-    .replace(/^\^/, '')
-    .replace(/\$$/, '')
-    .replace(/^(?:\\?\/)?(?:hooks\\?\/)?/, '');
-  return /^[\w./-]+$/.test(name) && !name.includes('.*') ? { path, name } : { path };
-}
-
-const ofPattern = ({ name }: { readonly name?: string }) =>
-  name === undefined
-    ? say`write one mapping for each name; one without match.path takes every name, and match.when can read {"var": "path"}`
-    : say`write ${name}`;
-
 const pathOf = ({ source }: MappingSubject): string =>
   (source.match?.path ?? '').trim().replace(/^\/+|(?<!\/)\/+$/g, '');
 
-const isPattern = (path: string) =>
-  say`the path ${quote(path)} is a regular expression, and a hook name is compared as it is`;
-
-/** A pattern whose signs all can be part of a path, so that it may be meant as it is. */
-function pattern(subject: MappingSubject): readonly Found[] {
-  const found = patternIn(pathOf(subject));
-  if (found === undefined || unexpectedSign(found.path) !== undefined) return [];
-  const { path, name } = found;
-  const at = subject.located.place(['match', 'path']);
-  const whole = { message: isPattern(path), at, hint: ofPattern(found) };
-  return [name === undefined ? whole : replacing(whole, path, name)];
-}
-
 function wildcard(subject: MappingSubject): readonly Found[] {
   const path = pathOf(subject);
-  const sign = patternIn(path)
-    ? undefined
-    : /(?:^|\/)[\w-]*?(\*+|(?<![\w-]):[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
+  const sign = /(?:^|\/)[\w-]*?(\*+|(?<![\w-]):[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
   if (sign === undefined) return [];
   return [
     {
@@ -107,13 +42,6 @@ function withBase(subject: MappingSubject): readonly Found[] {
 const placeOf = ({ id, at }: CompiledMapping) => ({ id, at: formatPlace(at) });
 
 export const PATHS = [
-  hint('PATH_SETTINGS_DIFFER', ['other-secrets', 'certain'], (facts) => {
-    const secrets = joinedSecrets(facts);
-    return (
-      secrets &&
-      say`keep one of the two with ${secretsText(secrets)}, and remove verify from the other: they differ in their secrets alone, and each of the list is taken`
-    );
-  }),
   hint('PATH_SETTINGS_DIFFER', ['other-kind-of-request', 'likely'], ({ key, path, values: [, second] }) =>
     OF_SENDER.has(key)
       ? say`give this mapping a path of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there, as all mappings of a path share one ${key}; where their requests are of one kind, set ${key} in only one of the mappings`
@@ -134,22 +62,9 @@ export const PATHS = [
       ? say`give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them, as the two ask for the same. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
       : say`${moveBefore(placeOf(mapping), placeOf(before))}; the first mapping that matches acts`,
   ),
-  rule({
-    on: 'INVALID_MAPPING_PATH',
-    name: 'regular-expression',
-    confidence: 'certain',
-    find: ({ path }) => patternIn(path),
-    say: ofPattern,
-    fix: ({ path, name }, { at }) => {
-      const edit = name !== undefined && at && replaceWithin(at, path, name);
-      return edit ? { edit } : undefined;
-    },
-    closer: ({ path }) => ({ message: isPattern(path) }),
-  }),
   remedy(
     'INVALID_MAPPING_PATH',
-    say`write it as senders write it in the URL; percent escapes are compared as they are`,
-    'guess',
+    say`write it as senders write it in the URL: a hook name is compared as it is, also percent escapes, and is no pattern; a mapping without match.path takes every name`,
   ),
   hint(
     'RESERVED_PATH',
@@ -183,12 +98,6 @@ export const PATHS = [
 ];
 
 export const PATH_LOOKS = [
-  look({ on: 'mapping', codes: ['INVALID_MAPPING_PATH'], find: pattern }),
   look({ on: 'mapping', codes: ['MAPPING_PATH_WILDCARD'], find: wildcard }),
   look({ on: 'mapping', codes: ['MAPPING_PATH_WITH_BASE'], find: withBase }),
-  look({
-    on: 'mappings',
-    codes: ['PATH_SETTINGS_DIFFER'],
-    find: ({ enabled }: MappingsSubject) => differingFormats(enabled),
-  }),
 ];

@@ -1,21 +1,29 @@
-/** Keys that are unknown where they stand: words of others, mistyped names, and keys of another object. */
+/** Keys that are unknown where they stand: mistyped names, and keys of another object. */
 import { didYouMean, isSecretPath, type Path, replaceWithin } from '../../../base/document/document.ts';
-import type { KeyHint } from '../schema-hints.ts';
 import {
   findSchemas,
   findSchemasOf,
-  keyText,
   knownKeys,
-  type UnknownKeyFacts,
   longerWord,
+  type SchemaName,
   spelling,
+  type UnknownKeyFacts,
 } from '../../../base/document/facts.ts';
 import { type Confidence, type Finding, quoted } from '../../../base/finding.ts';
-import { findKeyPlaces, takesAt, placesHint } from '../keys/key-places.ts';
+import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
+import { findKeyPlace, placeHint, takesAt } from '../key-places.ts';
 import { type AnyRule, type Fix, rule } from '../rule.ts';
 import { findMeaning, kindsWith } from '../schema.ts';
-import { MAX_KEYS } from '../values/written-forms.ts';
-import { wordsOf } from '../vocabulary.ts';
+import { MAX_KEYS } from '../value-forms.ts';
+
+interface KeyHint {
+  readonly hint: string;
+  /** Whether it is known what the value means, and so, which part of it is a secret. */
+  readonly isKnown?: boolean;
+  readonly rename?: string;
+  /** The key that is there when the hint was followed. */
+  readonly repaired?: Path;
+}
 
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
@@ -27,37 +35,19 @@ function mergeKey({ key }: UnknownKeyFacts): KeyHint | undefined {
     : undefined;
 }
 
-/** What is known of the word. */
-function wordOfOthers(unknown: UnknownKeyFacts): KeyHint | undefined {
-  const { root, path, key } = unknown;
-  const { keys = {} } = wordsOf(unknown);
-  const full = keyText([...path, key]);
-  const advice = Object.hasOwn(keys, full) ? keys[full] : undefined;
-  if (advice?.beside !== undefined && root.at([...path, advice.beside]).value === undefined) return undefined;
-  // The other name is taken, so this key was meant as another one: `name` in a match that has its path.
-  const isTaken = root.at([...path, advice?.rename ?? '']).value !== undefined;
-  if (advice === undefined || (isTaken && otherPlace(unknown) !== undefined)) return undefined;
-  const own = advice.hintFor?.(root.at([...path, key]).value, root.at(path).value);
-  const { hint, rename, means = rename } = advice;
-  return {
-    hint: own ?? hint,
-    isKnown: own !== undefined || isPlainWord(unknown, rename),
-    ...(rename === undefined ? {} : { rename }),
-    ...(means === undefined ? {} : { repaired: [[...path, means]] }),
-  };
-}
-
-/** Whether a word of others has the value of a key that is no secret: of the one that it is called here, or of its own elsewhere. */
-function isPlainWord(unknown: UnknownKeyFacts, rename: string | undefined): boolean {
-  const { path, key } = unknown;
-  const places = rename === undefined ? findKeyPlaces(unknown) : [path];
-  const others = places.map((object) => [...object, rename ?? key]);
-  return others.length > 0 && others.every((each) => !isSecretPath(each) && isKnownAs(unknown, each));
+/** A key beside `mappings` that is one of a mapping. */
+function keyOfEach({ of, path, key }: UnknownKeyFacts): KeyHint | undefined {
+  return of === 'mapping file' && path.length === 0 && MAPPING_KEYS.has(key)
+    ? {
+        hint: `move it into each mapping that it is for: ${key} is a key of a mapping, and a file has none for all`,
+      }
+    : undefined;
 }
 
 /** The nearest of names that are known here. */
-function nearName(unknown: UnknownKeyFacts, names: readonly string[]): KeyHint | undefined {
+function nearName(unknown: UnknownKeyFacts): KeyHint | undefined {
   const { path, key } = unknown;
+  const names = knownHere(unknown);
   const near = didYouMean(key, names);
   const name = near ?? longerWord(key, names);
   if (name === undefined) return undefined;
@@ -67,7 +57,7 @@ function nearName(unknown: UnknownKeyFacts, names: readonly string[]): KeyHint |
   return {
     hint: `did you mean "${name}"?`,
     isKnown: isFit && !isSecretPath(there),
-    repaired: [there],
+    repaired: there,
     ...(isSure ? { rename: name } : {}),
   };
 }
@@ -76,11 +66,8 @@ function nearName(unknown: UnknownKeyFacts, names: readonly string[]): KeyHint |
 function otherPlace(unknown: UnknownKeyFacts): KeyHint | undefined {
   const { key } = unknown;
   if (knownHere(unknown).some((name) => spelling(name) === spelling(key))) return undefined;
-  const places = findKeyPlaces(unknown);
-  if (places.length === 0) return undefined;
-  const isKnown = places.every((object) => isKnownAs(unknown, [...object, key]));
-  const repaired = places.length === 1 ? places.map((object) => [...object, key]) : [];
-  return { hint: placesHint(unknown, places), isKnown, repaired };
+  const place = findKeyPlace(unknown);
+  return place && { hint: placeHint(unknown, place), isKnown: true, repaired: [...place, key] };
 }
 
 /** A key of another option of the union: `encoding` is one of scheme hmac, not of github. */
@@ -96,9 +83,21 @@ function otherKind({ root, schema, path, key }: UnknownKeyFacts): KeyHint | unde
   };
 }
 
+/** Where keys are listed that are too many for a hint. */
+const PAGES: Readonly<Record<SchemaName, string>> = {
+  configuration: 'docs/configuration.md',
+  mapping: 'docs/mappings.md',
+  'mapping file': 'docs/mappings.md',
+  'request file': 'docs/golden-cases.md',
+  'sender file': 'docs/senders.md',
+};
+
 function noWord(unknown: UnknownKeyFacts): KeyHint {
   const known = knownHere(unknown);
-  return { hint: `remove it${known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : ''}` };
+  const page = unknown.of === undefined ? '' : `; ${PAGES[unknown.of]} lists the keys`;
+  return {
+    hint: `remove it${known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : page}`,
+  };
 }
 
 /** Whether the value is one of another key. */
@@ -123,31 +122,22 @@ type Find = (unknown: UnknownKeyFacts) => KeyHint | undefined;
 /** The first that knows the key speaks. */
 const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Find])[] = [
   ['merge-key', 'certain', mergeKey],
-  ['word-of-others', 'certain', wordOfOthers],
-  ['key-of-another-file', 'certain', (key) => wordsOf(key).otherFile?.(key.root, [...key.path, key.key])],
+  ['key-of-each-mapping', 'certain', keyOfEach],
   ['other-place', 'likely', otherPlace],
   ['other-kind', 'likely', otherKind],
-  ['near-name', 'likely', (key) => nearName(key, knownHere(key))],
+  ['near-name', 'likely', nearName],
   ['no-word', 'guess', noWord],
 ];
 
-/** What is known of a key. */
-export function keyHint(unknown: UnknownKeyFacts): KeyHint {
-  for (const [, , find] of KNOWN) {
-    const known = find(unknown);
-    if (known !== undefined) return known;
-  }
-  return noWord(unknown);
-}
+/** The key that is there when what is said of an unknown one was done. */
+export const repairedBy = (unknown: UnknownKeyFacts): Path | undefined =>
+  KNOWN.map(([, , find]) => find(unknown)).find((known) => known !== undefined)?.repaired;
 
 /** Where the other name is taken, nothing is renamed to it. */
 function hintBeside({ hint, rename }: KeyHint, { root, path }: UnknownKeyFacts): string {
   const isTaken = rename !== undefined && root.at([...path, rename]).value !== undefined;
   return isTaken ? `remove it, as ${rename} is there already` : hint;
 }
-
-/** Rules that may know another name. */
-const RENAMING: ReadonlySet<string> = new Set(['word-of-others', 'near-name']);
 
 /** Renamed only where the other name is free: two keys of one name would be the next finding. */
 function renamed(
@@ -169,7 +159,7 @@ export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, fi
       return known && { ...known, hint: hintBeside(known, facts), facts };
     },
     say: ({ hint }) => quoted(hint),
-    ...(RENAMING.has(name) && { fix: renamed }),
+    ...(name === 'near-name' && { fix: renamed }),
     // Of a value that is known to be no secret.
     shows: ({ isKnown = false }) => isKnown,
   }),

@@ -1,104 +1,65 @@
-/* What `explain` would say of samples, before they are sent: of what templates read in vain, and of a condition that fails. */
-import type { Evaluation } from '../../../engine/hook/hook.ts';
-import type { JsonValue } from '../../../base/json.ts';
-import { compileReader } from '../../../engine/mapping/facts.ts';
-import type {
-  CompiledMapping,
-  ConditionTrace,
-  ConsideredMapping,
-  RoutingTable,
-} from '../../../engine/mapping/mapping.ts';
+/* What `explain` says of a sample, before it is sent: of what templates read in vain, and of a condition that it misses. */
+import type { Sentence } from '../../../base/finding.ts';
 import type { HookRequest } from '../../../base/request.ts';
+import type { Evaluation } from '../../../engine/hook/hook.ts';
+import type { ConditionTrace, ConsideredMapping, RenderTrace } from '../../../engine/mapping/mapping.ts';
 import { consideredNotes } from '../requests/considered-notes.ts';
 import type { EvaluationAdvice } from '../requests/evaluation-advice.ts';
-import { tellsWhatToWrite, type EvaluationNote } from '../requests/evaluation-note.ts';
+import { tellsWhatToWrite } from '../requests/evaluation-note.ts';
 import { adviceFor } from '../requests/request-advice.ts';
-import type { Sample } from './sampled-mapping.ts';
-import { isSlipOfValue } from './slips.ts';
-import type { CountedRead } from './template-reads.ts';
+import type { SampledMapping, SampledScope } from './sampled-mapping.ts';
 
-/** Samples that are asked what may have been meant. */
+/** Samples that are asked. */
 const MAX_ASKED = 20;
 
 const NOTHING = { outcome: { kind: 'accepted', actions: [] }, warnings: [] } as const;
 
-/** What a mapping reads in vain in samples that it takes: for each of them what they have instead. */
-export function adviseOnReads(
-  { mapping, table }: { readonly mapping: CompiledMapping; readonly table: RoutingTable },
-  reads: readonly (CountedRead & { readonly field: string })[],
-): readonly EvaluationAdvice[] {
-  const samples = [...new Set(reads.flatMap(({ absent }) => absent.map(({ sample }) => sample)))];
-  return samples.slice(0, MAX_ASKED).map(({ request }) => {
-    const own = reads.filter(({ absent }) => absent.some(({ sample }) => sample.request === request));
-    const templates = own.map((read) => ({
-      field: read.field,
-      at: read.at,
-      empty: [{ expression: writtenPath(read), at: read.at, ...aroundOf(read, request) }],
-      branches: [],
-    }));
-    const evaluation: Evaluation = {
-      ...NOTHING,
-      mapping,
-      trace: { considered: [], templates, transforms: [] },
-    };
-    return adviceFor(evaluation, request, table);
+/** Of a sample that the mapping takes: what it has in place of what templates read in vain. */
+export function adviceOnReads({ mapping, table }: SampledMapping, { scope }: SampledScope): EvaluationAdvice {
+  const templates = [...mapping.templates].map(([field, template]) => {
+    const trace: RenderTrace = { empty: [], branches: [] };
+    try {
+      template.render(scope, trace);
+    } catch {
+      // A sample that costs too much to render says nothing.
+    }
+    return { field, at: template.at, ...trace };
   });
+  const trace = { considered: [], templates, transforms: [] };
+  return adviceFor({ ...NOTHING, mapping, trace } satisfies Evaluation, scope.request, table);
 }
 
-/** The path as it is written: in a block it begins at what the block reads. */
-export const writtenPath = ({ inBlock, path, expression = '' }: CountedRead): string =>
-  inBlock && path.endsWith(`.${expression}`) ? expression : path;
-
-/** What the block around it reads. */
-function aroundOf(read: CountedRead, request: HookRequest): { readonly around?: readonly JsonValue[] } {
-  const written = writtenPath(read);
-  if (written === read.path) return {};
-  const value = compileReader(read.path.slice(0, -written.length - 1).split('.'))({ request });
-  return value === undefined ? {} : { around: [value] };
+/** The part of a condition that samples miss, and what is to be written. */
+export interface MissedPart {
+  readonly node: ConditionTrace;
+  readonly text: Sentence;
 }
 
-/** A sample that a mapping misses by one part of its condition. */
-export interface NearMiss {
-  readonly sample: Sample;
-  readonly considered: ConsideredMapping;
-  /** What to write, as it would be told of the request; the surest first. */
-  readonly notes: readonly EvaluationNote[];
+/** Of samples that a mapping misses by one part, or by names alone that are not there, where one shows what was meant. */
+export function adviceOnMiss({ mapping, table, ofPath }: SampledMapping): MissedPart | undefined {
+  const misses = ofPath.slice(0, MAX_ASKED).map(({ request }) => {
+    const considered = consideredOf({ mapping, table }, request);
+    return considered && isNear(considered) ? { considered, request } : undefined;
+  });
+  if (misses.length === 0 || misses.includes(undefined)) return undefined;
+  for (const each of misses) {
+    if (each === undefined || each.considered.failed?.part !== 'when') continue;
+    const { considered, request } = each;
+    const trace = { considered: [considered], templates: [], transforms: [] };
+    const advice = adviceFor({ ...NOTHING, trace }, request, table);
+    const note = consideredNotes([considered], advice).find(({ code }) => tellsWhatToWrite(code));
+    if (note !== undefined) return { node: each.considered.failed.node, text: note.text };
+  }
+  return undefined;
 }
 
-/** Samples that a mapping misses by one part of its condition alone, or by names that they have in other places. */
-export function nearMisses(
-  mapping: CompiledMapping,
-  samples: readonly Sample[],
-  table: RoutingTable,
-): readonly NearMiss[] {
-  return samples
-    .flatMap((sample) => {
-      const considered = consideredOf(mapping, sample, table);
-      return considered?.failed?.part === 'when' && isNear(considered) ? [{ sample, considered }] : [];
-    })
-    .map(({ sample, considered }, index) => ({
-      sample,
-      considered,
-      notes: index < MAX_ASKED ? notesOn(considered, sample, table) : [],
-    }))
-    .filter(({ considered, notes }) => considered.failing === 1 || notes.length > 0 || isSlipped(considered));
-}
-
-const isNear = ({ failing, parts = [] }: ConsideredMapping): boolean =>
-  failing === 1 || (parts.length === failing && parts.every(isMeant));
-
-/** A name that is not there, or a value that is nearly the one that is. */
-const isMeant = ({ missing, expected, found }: ConditionTrace): boolean =>
-  missing !== undefined ||
-  (typeof expected === 'string' && typeof found === 'string' && isSlipOfValue(expected, found));
-
-const isSlipped = ({ failed }: ConsideredMapping): boolean =>
-  failed?.part === 'when' && failed.node.missing === undefined && isMeant(failed.node);
+const isNear = ({ failed, failing, parts = [] }: ConsideredMapping): boolean =>
+  failed?.part === 'when' &&
+  (failing === 1 || (parts.length === failing && parts.every(({ missing }) => missing !== undefined)));
 
 function consideredOf(
-  mapping: CompiledMapping,
-  { request }: Sample,
-  table: RoutingTable,
+  { mapping, table }: Pick<SampledMapping, 'mapping' | 'table'>,
+  request: HookRequest,
 ): ConsideredMapping | undefined {
   try {
     return [...table.explain({ request })].find((each) => each.mapping === mapping);
@@ -106,14 +67,4 @@ function consideredOf(
     // A sample that costs too much to judge.
     return undefined;
   }
-}
-
-function notesOn(
-  considered: ConsideredMapping,
-  { request }: Sample,
-  table: RoutingTable,
-): readonly EvaluationNote[] {
-  const trace = { considered: [considered], templates: [], transforms: [] };
-  const advice = adviceFor({ ...NOTHING, trace }, request, table);
-  return consideredNotes([considered], advice).filter(({ code }) => tellsWhatToWrite(code));
 }

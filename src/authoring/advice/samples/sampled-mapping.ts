@@ -15,7 +15,6 @@ import {
 } from '../../../engine/mapping/mapping.ts';
 import type { Subject } from '../../../base/finding.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
-import { createBodyIndex, type BodyIndex } from '../requests/body-index.ts';
 import { kindNotes } from '../requests/request-notes.ts';
 
 /** A request as a sender sends it. */
@@ -35,24 +34,17 @@ export interface SampledMapping extends Subject {
   /** Those that the mapping takes, which therefore are of its kinds. */
   readonly taken: readonly Sample[];
   readonly ofPath: readonly Sample[];
-  /** How senders ask for the address: no events, which count nowhere else. */
-  readonly questions: readonly Sample[];
   /** JSON Schemas of its events. */
   readonly schemas: readonly JsonValue[];
   /** What its templates read, for each sample that it takes, or each element of its list. */
   readonly scopes: readonly SampledScope[];
   /** `samples of issues`: by what all of them have in the fields that tell kinds apart, else by the hook name. */
   readonly named: (samples: readonly Sample[]) => string;
-  /** Values of a sample in the fields that the mappings of the path tell kinds apart with. */
-  readonly kindOf: (sample: Sample) => string;
 }
 
 export interface SampledScope {
   readonly scope: Scope;
   readonly sample: Sample;
-  readonly body: BodyIndex;
-  /** The element of `forEach`. */
-  readonly element?: BodyIndex;
 }
 
 /** Elements of one list that are looked at. */
@@ -94,14 +86,7 @@ export function sampledMappings(
   const paths = new Set(asked.map(({ match }) => match.path));
   const own = all.filter(({ request }) => paths.has(undefined) || paths.has(request.path));
   const samples = own.filter(({ request }) => isEvent(request, table));
-  const events = new Set(samples);
   const takers = new Map(samples.map((sample) => [sample, takersOf(table, sample)]));
-  const bodies = new Map<Sample, BodyIndex>();
-  const bodyOf = (sample: Sample): BodyIndex => {
-    const known = bodies.get(sample) ?? createBodyIndex(sample.request.payload);
-    bodies.set(sample, known);
-    return known;
-  };
   return asked.map((mapping): SampledMapping => {
     const { path } = mapping.match;
     const fields = kindFields(table, path);
@@ -120,11 +105,9 @@ export function sampledMappings(
       table,
       taken,
       ofPath,
-      questions: own.filter((sample) => sample.request.path === path && !events.has(sample)),
       schemas: schemas.filter((each) => isOfEvents(each, mapping)).map(({ schema }) => schema),
-      scopes: taken.flatMap((sample) => scopesOf(mapping, sample, bodyOf(sample))),
+      scopes: taken.flatMap((sample) => scopesOf(mapping, sample)),
       named: (some) => nameOf(some, fields, path),
-      kindOf: (sample) => JSON.stringify(fields.map((keys) => valueIn(sample, keys) ?? null)),
     };
   });
 }
@@ -144,18 +127,13 @@ function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMa
   }
 }
 
-function scopesOf(mapping: CompiledMapping, sample: Sample, body: BodyIndex): readonly SampledScope[] {
+function scopesOf(mapping: CompiledMapping, sample: Sample): readonly SampledScope[] {
   const { request } = sample;
   const { forEach, dialect } = mapping;
-  if (forEach === undefined || dialect === 'openclaw') return [{ scope: { request }, sample, body }];
+  if (forEach === undefined || dialect === 'openclaw') return [{ scope: { request }, sample }];
   const list = compileReader(['payload', ...forEach.keys])({ request });
   const elements = (listOf({ request }, list) ?? []).slice(0, MAX_ELEMENTS);
-  return elements.map((item, index) => ({
-    scope: { request, item, index },
-    sample,
-    body,
-    element: createBodyIndex(item),
-  }));
+  return elements.map((item, index) => ({ scope: { request, item, index }, sample }));
 }
 
 /** Samples of one kind of event. */

@@ -78,16 +78,6 @@ function written({ challenge }: Sender): string | undefined {
   return `challenge: {${keys.join(', ')}}`;
 }
 
-/** The line for a provider that is called so; undefined where none is known. */
-export function challengeFor(name: string): string | undefined {
-  const word = name.toLowerCase();
-  if (word.length < 3) return undefined;
-  const called = shippedSenders().find(
-    (each) => each.challenge !== undefined && `${each.title} ${each.name}`.toLowerCase().includes(word),
-  );
-  return called && written(called);
-}
-
 /** What to write, and where. */
 export function adviseOnCheck({ provider, write: line, also }: AddressCheck, place: string): Sentence {
   const answered =

@@ -1,14 +1,7 @@
 /** What the files of senders say, for those who advise: of which sender a header is, and what it calls its secret. */
-import { findSender, type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
+import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import { isTable, schemeOf, type SignatureColumns } from '../../../engine/verify/facts.ts';
 import type { VerifySettings } from '../../../engine/verify/verify.ts';
-
-/** The signature that a sender describes in keys of a general scheme. */
-export function signatureOf(sender: Sender): SignatureColumns | undefined {
-  if (sender.verify?.scheme !== 'hmac') return undefined;
-  const [first] = waysOf(sender);
-  return first?.kind === 'signature' ? first.columns : undefined;
-}
 
 /** The ways in which a sender proves itself, where it signs. */
 export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {
@@ -46,12 +39,6 @@ export const deliveryHeaders = (): ReadonlySet<string> =>
     'request-id',
   ]);
 
-/** The id of an event or delivery, which a repeat has again, as a template, by the scheme of the proof. */
-export function eventIdOf(scheme: string): string | undefined {
-  const id = ownSender(scheme)?.id;
-  return id === undefined ? undefined : `{{${id}}}`;
-}
-
 /** Fields that all events of one webhook have alike: headers of any sender, and fields of the body of this one. */
 export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
   new Set(
@@ -66,24 +53,4 @@ export const shownAs = (scheme: string): string | undefined => ownSender(scheme)
 /** The sender after whom a scheme is named. */
 export function ownSender(scheme: string): Sender | undefined {
   return shippedSenders().find(({ name, verify }) => name === scheme && verify?.scheme === scheme);
-}
-
-/** What schemes are called elsewhere. */
-const SCHEME_WORDS: Readonly<Record<string, string>> = {
-  signature: 'hmac',
-  bearer: 'token',
-  'bearer-token': 'token',
-  apikey: 'header',
-  'api-key': 'header',
-  jwt: 'oidc',
-  oauth: 'oidc',
-  'basic-auth': 'basic',
-};
-
-/** The scheme that is meant by a name that is none, with the reason where a sender signs as another does. */
-export function schemeWord(word: string): readonly [scheme: string, why?: string] | undefined {
-  if (Object.hasOwn(SCHEME_WORDS, word)) return [SCHEME_WORDS[word] ?? ''];
-  const { verify: { scheme } = {} } = findSender(word) ?? {};
-  const owner = scheme === undefined || scheme === word ? undefined : ownSender(scheme);
-  return owner === undefined ? undefined : [owner.name, `signs as ${owner.title} does`];
 }

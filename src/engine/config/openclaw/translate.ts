@@ -1,10 +1,9 @@
 import { quoted, say } from '../../../base/finding.ts';
 import { basename, resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import type { Finding, LocatedValue, Path } from '../../../base/document/document.ts';
 import { DEFAULT_PORT } from '../settings.ts';
 import { grafted, putAt, recordAt } from './graft.ts';
-import { THEIR_PORT, type Loss, type Move, type Moves, moveWritten } from './moves.ts';
+import { THEIR_PORT, type Loss, type Move, type Moves } from './moves.ts';
 import { translateAgents } from './translate-agents.ts';
 import { translateChannels } from './translate-channels.ts';
 import { gmailFinding, translateGmail } from './translate-gmail.ts';
@@ -75,31 +74,6 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
       ...addressFinding(original, options),
     ],
   };
-}
-
-/** Keys that only the configuration of ours can take over: their gateway keeps its own. */
-const OWN_AFTER_ALL: Readonly<Record<string, string>> = {
-  'gateway.port': 'server.port',
-  'hooks.allowedAgentIds': 'hooks.agents.allowed',
-  'agents.defaults.maxConcurrent': 'gateway.maxRuns',
-};
-
-/** Where settings go that are called otherwise here, whichever file they stand in. */
-export function movedSettings(original: LocatedValue): readonly Move[] {
-  const result: Moves = { moves: [], lost: [] };
-  const nothing = {
-    directory: '',
-    hooksKeys: [],
-    env: {},
-    hasCommand: false,
-    has: { runner: false, port: false },
-  };
-  translateHooks(original, nothing, result);
-  translateGateway(original, result);
-  translateDefaults(original, result);
-  for (const [from, to] of Object.entries(OWN_AFTER_ALL))
-    if (original.at(to.split('.')).value === undefined) moveWritten(original, result, from, to);
-  return result.moves.filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
 
 function translateRest(original: LocatedValue, options: TranslateOptions, result: Moves): void {

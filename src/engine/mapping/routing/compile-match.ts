@@ -75,4 +75,4 @@ function compilePath(written: string, reporter: Reporter): string | undefined {
 }
 
 /** What cannot be part of the path of a request: a name is compared as it is. */
-export const unexpectedSign = (path: string): string | undefined => /[^!$&-;=@-Z_a-z~%]|\/\//.exec(path)?.[0];
+const unexpectedSign = (path: string): string | undefined => /[^!$&-;=@-Z_a-z~%]|\/\//.exec(path)?.[0];

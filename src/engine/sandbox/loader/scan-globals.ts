@@ -68,7 +68,7 @@ function usesIn(text: string, line: number): Use[] {
 type Described = Omit<SourceFinding, 'file' | 'line' | 'column'>;
 
 function describeUse(
-  { name, member, column }: Use,
+  { name, member }: Use,
   { line, code }: { readonly line: string; readonly code: string },
 ): Described | undefined {
   if (name === 'Map' || name === 'Set') {
@@ -83,7 +83,7 @@ function describeUse(
     code: 'TRANSFORM_MISSING_GLOBAL',
     message: `${global}${global === 'process' ? member.replace('?', '') : ''} does not exist in a transform`,
     length: global.length,
-    facts: { name: global, call: line.slice(column) },
+    facts: { name: global },
   };
 }
 

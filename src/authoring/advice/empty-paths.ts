@@ -1,10 +1,11 @@
-/** Paths that find nothing, whatever is sent, and paths as other tools write them. */
-import type { Place } from '../../../base/document/document.ts';
-import { quoted, say } from '../../../base/finding.ts';
-import { replacing, type Found } from '../rule.ts';
-import { quoteName } from '../rule-parts.ts';
-import { provider } from '../proof-headers.ts';
-import { schemesOfHeader } from '../../../engine/verify/facts.ts';
+/** Paths that find nothing, whatever is sent. */
+import type { Place } from '../../base/document/document.ts';
+import { quoted, say } from '../../base/finding.ts';
+import { schemesOfHeader } from '../../engine/verify/facts.ts';
+import { SEE_OTHER_TOOLS } from './other-tools.ts';
+import { provider } from './proof-headers.ts';
+import { replacing, type Found } from './rule.ts';
+import { quoteName } from './rule-parts.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
@@ -23,6 +24,7 @@ export function emptyPath(
 ): Found | undefined {
   const found =
     (of === 'condition' ? inBrackets(keys.join('.')) : undefined) ??
+    ofOtherTool(keys.join('.')) ??
     unreadable(keys) ??
     (of === 'condition' ? proof(keys) : undefined) ??
     (withItem ? undefined : item(keys, of));
@@ -43,10 +45,18 @@ function inBrackets(name: string): EmptyPath | undefined {
   };
 }
 
-function unreadable(keys: readonly string[]): EmptyPath | undefined {
-  const [root = '', name] = keys;
-  const written = pathOfTool(keys.join('.'));
-  if (written !== undefined || name === undefined) return written;
+/** `$json.title`, `$.title`, `.title`, `{{title}}`: no body has fields of such names. */
+function ofOtherTool(path: string): EmptyPath | undefined {
+  if (!/^(?:\$[\w.]|\.\w|\{\{)/.test(path)) return undefined;
+  return {
+    code: 'FOREIGN_PATH',
+    message: say`${quoteName(path)} is a path of another tool; here the fields of the body stand at its root`,
+    hint: SEE_OTHER_TOOLS,
+  };
+}
+
+function unreadable([root = '', name]: readonly string[]): EmptyPath | undefined {
+  if (name === undefined) return undefined;
   const lower = root === 'headers' ? name.toLowerCase() : name;
   if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true)
     return tokenCarrier(root, lower);
@@ -75,70 +85,6 @@ function proof([root, header = '']: readonly string[]): EmptyPath | undefined {
     code: 'TOKEN_CARRIER_READ',
     message: say`"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
     hint: say`let verify judge it, and leave this part of the condition out: scheme ${schemesOfHeader(header)[0] ?? ''}, with the secret that the sender has`,
-  };
-}
-
-/** Words that other tools put before the fields of a body, with the tool. */
-const ROOTS_OF_TOOLS: readonly (readonly [RegExp, string])[] = [
-  [/^\$\.(?=.)/, 'JSONPath'],
-  [/^\.(?=\w)/, 'jq'],
-  [/^\$json\.(?:body\.)?/, 'n8n'],
-  [/^\$input\.item\.json\.(?:body\.)?/, 'n8n'],
-  [/^steps\.trigger\.event\.(?:body\.)?/, 'Pipedream'],
-  [/^trigger\.(?:body|event)\./, 'other tools'],
-  [/^trigger\.json\./, 'Home Assistant'],
-  [/^msg\.payload\./, 'Node-RED'],
-  [/^context\.payload\./, 'Probot'],
-  [/^github\.event\./, 'GitHub Actions'],
-  [/^\$labels\./, 'Prometheus'],
-  [/^request\.body\./, 'other tools'],
-  [/^req\.body\./, 'other tools'],
-];
-
-/** The path as it is here, of one that begins as another tool writes it. */
-export function withoutRoot(path: string): string {
-  const start = ROOTS_OF_TOOLS.map(([prefix]) => prefix.exec(path)?.[0]).find((found) => found !== undefined);
-  return start === undefined || start.length === path.length ? path : path.slice(start.length);
-}
-
-/** `alerts[0].status` and `form['name']` with a dot before each step. */
-export const withDots = (path: string): string =>
-  path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\.(?=.)/, '');
-
-/** A path as another tool writes it. A body may have a field of that name, so it is a warning. */
-function pathOfTool(path: string): EmptyPath | undefined {
-  const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];
-  if (inside !== undefined) {
-    const message = 'a condition takes the path alone, without {{ }}';
-    return {
-      ...OF_TOOL,
-      message: quoted(message),
-      hint: say`write ${inside}`,
-      replace: { from: path, to: inside },
-    };
-  }
-  for (const [prefix, tool] of ROOTS_OF_TOOLS) {
-    const start = prefix.exec(path)?.[0];
-    if (start !== undefined && start.length < path.length) return rootOfTool(path, start, tool);
-  }
-  return undefined;
-}
-
-const OF_TOOL = { code: 'FOREIGN_PATH' } as const;
-
-/** A path that begins as another tool writes it. */
-function rootOfTool(path: string, start: string, tool: string): EmptyPath {
-  const here = path.slice(start.length);
-  // No body has a field called $json, but some have one called request.
-  const asField = /^[$.]/.test(start)
-    ? ''
-    : `, or payload.${path.slice(0, 80)} if the body has a field of that name`;
-  return {
-    ...OF_TOOL,
-    message: say`"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
-    hint: say`write ${here.slice(0, 80)}${asField}`,
-    // Where the body may have such a field, only its author can tell.
-    ...(asField === '' ? { replace: { from: path, to: here } } : {}),
   };
 }
 

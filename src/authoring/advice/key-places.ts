@@ -1,0 +1,85 @@
+/** Where a key belongs that stands in the wrong object: the nearest objects of the schema that take it with its value. */
+import type { z } from 'zod';
+import type { LocatedValue, Path } from '../../base/document/document.ts';
+import {
+  findSchemas,
+  findSchemasOf,
+  formatPath,
+  isObject,
+  knownKeys,
+  positionOf,
+} from '../../base/document/facts.ts';
+import { isStrict } from './schema.ts';
+
+/** Objects are looked for so many levels below one that surrounds the place. */
+const MAX_DEPTH = 4;
+
+export interface Misplaced {
+  readonly schema: z.ZodType;
+  /** All that the schema is for. */
+  readonly root: LocatedValue;
+  /** The object in which the key stands. */
+  readonly path: Path;
+  readonly key: string;
+}
+
+/** Whether a schema takes a value at a path; what a reference stands for is not known. */
+export function takesAt(
+  { schema, root }: Pick<Misplaced, 'schema' | 'root'>,
+  path: Path,
+  value: unknown,
+): boolean {
+  const isReference = typeof value === 'string' && value.includes('${');
+  return findSchemasOf(schema, path, root.value).some((one) => isReference || one.safeParse(value).success);
+}
+
+/** The one object that takes the key, of the nearest that do; undefined where several are as near. */
+export function findKeyPlace(misplaced: Misplaced): Path | undefined {
+  for (const level of levelsAround(misplaced)) {
+    const taking = level.filter((object) => takesKey(misplaced, object));
+    if (taking.length > 0) return taking.length === 1 ? taking[0] : undefined;
+  }
+  return undefined;
+}
+
+function takesKey(misplaced: Misplaced, object: Path): boolean {
+  const { schema, root, path, key } = misplaced;
+  const isNamed = findSchemasOf(schema, object, root.value).some(
+    (one) => isStrict(one) && knownKeys(one).includes(key),
+  );
+  return isNamed && takesAt(misplaced, [...object, key], root.at([...path, key]).value);
+}
+
+/** Those around the place, from the inside out; then those below it and below each of these, level by level. */
+function* levelsAround(misplaced: Misplaced): Generator<readonly Path[]> {
+  const { path } = misplaced;
+  const outwards = path.map((_, index) => path.slice(0, path.length - 1 - index));
+  for (const object of outwards) yield [object];
+  for (const object of [path, ...outwards]) {
+    let level: readonly Path[] = [object];
+    for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
+      level = level.flatMap((each) => objectsIn(misplaced, each));
+      yield level;
+    }
+  }
+}
+
+function objectsIn({ schema, root }: Misplaced, object: Path): readonly Path[] {
+  const keys = new Set(findSchemasOf(schema, object, root.value).flatMap(knownKeys));
+  return [...keys]
+    .map((key) => [...object, key])
+    .filter((inner) => findSchemas(schema, inner).some((one) => knownKeys(one).length > 0));
+}
+
+/** What to do with the key. */
+export function placeHint({ root, path, key }: Misplaced, place: Path): string {
+  const name = root.at(place).path.length === 0 ? 'the top level' : formatPath(root.at(place).path);
+  const isBeside = place.length === path.length - 1;
+  if (root.at([...place, key]).value !== undefined)
+    return `keep one of the two: ${key} belongs in ${name}, where it stands already`;
+  if (isBeside && place.every((step, index) => step === path[index]))
+    return `move it one level to the left: ${key} belongs beside ${String(path.at(-1))}, not in it`;
+  if (place.length === 0 || !isObject(root.at(place).value)) return `move it into ${name}, where it belongs`;
+  const { source, start } = root.place(place, 'key');
+  return `move it into ${name} (line ${positionOf(source.text, start).line}), where it belongs`;
+}
