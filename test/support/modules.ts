@@ -60,7 +60,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   hook: {
     layer: 'engine',
     imports: ['mapping', 'payload', 'boundary', 'document', ...CONTRACT],
-    types: ['sandbox'],
+    types: ['sandbox', 'verify'],
   },
   server: {
     layer: 'service',
@@ -93,7 +93,11 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'timers',
     ],
   },
-  operations: { layer: 'service', imports: ['gateway', 'storage'], types: ['config'] },
+  operations: {
+    layer: 'service',
+    imports: ['gateway', 'hook', 'payload', 'storage'],
+    types: ['action', 'config', 'mapping', 'server'],
+  },
   mail: {
     layer: 'service',
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use'],

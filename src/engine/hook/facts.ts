@@ -5,3 +5,4 @@ export { USUAL_SENDERS } from './skip-rules.ts';
 export type { Outcome } from './evaluation.ts';
 export type { ConditionJson, ConsideredJson, EvaluationJson, TemplateJson } from './evaluation-json.ts';
 export type { KeptTrace } from './kept-request.ts';
+export { toWire, type WireRequest } from './wire-request.ts';

@@ -17,12 +17,13 @@ import {
 } from '../../service/channels/channels.ts';
 import type { Generation } from '../../service/generation/generation.ts';
 import { resolveTarget, sendChunks } from '../../service/gateway/gateway.ts';
+import { useLastChannel } from '../../service/operations/operations.ts';
 import { clearControl } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { printJson, type ChannelVerdict, type LastChannel } from './json.ts';
 import { type Column, formatRows } from './listings.ts';
-import { withStore } from './store-tasks.ts';
+import { withOperator, withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
 
 /** A check that does not heed its signal is given up this long after it. */
@@ -218,7 +219,7 @@ export async function useChannel(
       throw new CliError(`channel ${module.id} has no settings: add channels.${module.id}`, 2);
     }
     const target = { channel: module.id, ...(to === undefined ? {} : { to }) };
-    await withStore(cli, flags, (storage) => storage.saveLastTarget(target, Date.now()));
+    await withOperator(cli, flags, (operator) => useLastChannel(operator, target));
     cli.terminal.out(`last is now ${module.id}${to === undefined ? '' : ` to ${to}`}`);
   });
 }

@@ -101,12 +101,12 @@ const mailCommands: CommandTable = {
   'retry [ids...]': {
     about: 'deliver refused messages again',
     options: [CONFIG, ALL, JSON_OUTPUT],
-    load: async () => (await import('./mail-tasks.ts')).retryMail,
+    load: async () => (await import('./queue.ts')).retryMail,
   },
   'drop [ids...]': {
     about: 'forget refused messages; they stay in the mailbox',
     options: [CONFIG, ALL, JSON_OUTPUT],
-    load: async () => (await import('./mail-tasks.ts')).dropMail,
+    load: async () => (await import('./queue.ts')).dropMail,
   },
 };
 

@@ -1,6 +1,6 @@
 import type { MailBlock, Settings } from '../../engine/config/config.ts';
 import { httpEndpoint, mailboxReport, MailProcess, type MailboxReport } from '../../service/mail/mail.ts';
-import { openStorage, type SetAsideMail, type SetAsideSelection } from '../../engine/storage/storage.ts';
+import { openStorage, type SetAsideMail } from '../../engine/storage/storage.ts';
 import { createLogger, formatSpan, type Log } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
@@ -16,7 +16,6 @@ export interface MailRunFlags extends ConfigFlags {
 }
 
 export interface MailSelectionFlags extends JsonFlags {
-  readonly all?: boolean;
   readonly text?: boolean;
 }
 
@@ -137,40 +136,3 @@ const TEXT_COLUMNS: readonly Column<SetAsideMail>[] = [
   ['from', ({ from }) => formatOneLine(from, 40)],
   ['subject', ({ subject }) => formatOneLine(subject, 60)],
 ];
-
-/** Asks the reader to deliver refused messages again; it does so within some seconds. */
-export async function retryMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
-  const selection = selectionOf(ids, flags);
-  const changed = await withStore(cli, flags, (storage) => storage.retrySetAsideMail(selection));
-  sayChanged(cli, flags, {
-    command: 'webhooks mail retry',
-    changed,
-    done: 'will be delivered again by the reader of the mailbox',
-  });
-}
-
-/** Forgets refused messages. */
-export async function dropMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
-  const selection = selectionOf(ids, flags);
-  const changed = await withStore(cli, flags, (storage) => storage.dropSetAsideMail(selection));
-  sayChanged(cli, flags, { command: 'webhooks mail drop', changed, done: 'forgotten' });
-}
-
-function selectionOf(ids: readonly string[], { all }: MailSelectionFlags): SetAsideSelection {
-  if (ids.length > 0 === (all === true)) {
-    throw new CliError('name the messages: one or more ids, or --all', 2);
-  }
-  return all === true ? { kind: 'all' } : { kind: 'ids', ids };
-}
-
-interface Changed {
-  readonly command: 'webhooks mail retry' | 'webhooks mail drop';
-  readonly changed: number;
-  readonly done: string;
-}
-
-function sayChanged(cli: Cli, flags: MailSelectionFlags, { command, changed, done }: Changed): void {
-  if (flags.json === true) printJson(cli.terminal, command, { changed });
-  else cli.terminal.out(`${String(changed)} ${changed === 1 ? 'message' : 'messages'} ${done}`);
-  if (changed === 0) throw new CliError('no refused message matches; "sluice webhooks mail list" shows them');
-}

@@ -1,37 +1,28 @@
 import { printYaml } from '../../base/document/document.ts';
-import type { LoadedConfig } from '../../engine/config/config.ts';
 import {
-  awaitedUntil,
+  answerApproval,
   changeWork,
-  hasFailed,
+  findObstacles,
+  type Job,
   leftOutLines,
+  obstacleTexts,
   type Operator,
+  type Pausable,
+  pausableName,
   plannedText,
   planChange,
+  whyNotAgain,
 } from '../../service/operations/operations.ts';
-import {
-  DROPPED,
-  type QueuePause,
-  type QueueSelection,
-  type Storage,
-  type WorkPlan,
-} from '../../engine/storage/storage.ts';
-import {
-  ALL_MAPPINGS,
-  eventToJson,
-  isoTime,
-  outboxToJson,
-  pauseOfRunner,
-  runToJson,
-} from '../../engine/storage/facts.ts';
+import type { QueueSelection, SetAsideSelection, Storage } from '../../engine/storage/storage.ts';
+import { eventToJson, isoTime, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
 import { barredTexts } from '../../authoring/explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
 import { type Outputs, printJson } from './json.ts';
 import { printListing, queueListing, type QueueEntry } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
-import { commandUser, withStore } from './store-tasks.ts';
-import { CliError, type Terminal } from './terminal.ts';
+import { withOperator, withStore } from './store-tasks.ts';
+import { CliError } from './terminal.ts';
 
 interface SelectionFlags extends JsonFlags {
   readonly mapping?: string;
@@ -56,10 +47,43 @@ function readSelection(ids: readonly string[], { mapping, error, all }: Selectio
 /** No work fits what was asked for. */
 class NothingChanged extends CliError {}
 
-/** Changes work of the queue; of a mapping in vain says where no mapping has that id. */
-async function onStore(cli: Cli, flags: SelectionFlags, change: Parameters<typeof withStore<void>>[2]) {
+/** A change as a command makes it. */
+interface Wanted {
+  readonly job: Job;
+  readonly command: `queue ${'retry' | 'drop' | 'pause' | 'resume'}` | `webhooks mail ${'retry' | 'drop'}`;
+  /** What is said of how many were changed. */
+  readonly done: (changed: number) => string;
+  /** What is said where nothing is; absent where that is no failure. */
+  readonly nothing?: string;
+}
+
+/** Does a job, and says how much it changed and what was left out. */
+async function change(
+  { terminal }: Cli,
+  { json }: JsonFlags,
+  { job, command, done, nothing }: Wanted,
+  operator: Operator,
+): Promise<void> {
+  const plan = await planChange(operator, job);
+  const { leftOut } = plan;
+  const changed = await changeWork(operator, job);
+  const told = leftOut.length > 0 && (job.change === 'retry' || job.change === 'drop') ? { leftOut } : {};
+  if (json === true) printJson(terminal, command, { changed, ...told });
+  else if (changed > 0 || nothing === undefined) terminal.out(done(changed));
+  const isOne = 'selection' in job && job.selection.kind === 'ids' && job.selection.ids.length === 1;
+  if (!isOne && job.change === 'retry') for (const line of leftOutLines(plan)) terminal.err(line);
+  if (changed > 0 || nothing === undefined) return;
+  throw new NothingChanged(isOne || told.leftOut === undefined ? nothing : 'nothing changed');
+}
+
+/** Changes what a selection of the queue has; of a mapping in vain says where no mapping has that id. */
+async function onQueue(
+  cli: Cli,
+  flags: SelectionFlags,
+  work: (operator: Operator) => Promise<void>,
+): Promise<void> {
   try {
-    await withStore(cli, flags, change);
+    await withOperator(cli, flags, work);
   } catch (error) {
     if (error instanceof NothingChanged) await noteUnknownMapping(cli, flags, flags.mapping);
     throw error;
@@ -99,14 +123,6 @@ async function findWork(
   return event && { entry: eventToJson(event, withText) };
 }
 
-/** Who works on the queue by a command. */
-const operatorOf = (storage: Storage, { settings }: LoadedConfig): Operator => ({
-  storage,
-  ...commandUser(),
-  by: 'command',
-  defaultRunner: settings.gateway.runner,
-});
-
 /** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
 export async function retryWork(
   cli: Cli,
@@ -114,69 +130,50 @@ export async function retryWork(
   flags: SelectionFlags & { readonly dryRun?: boolean },
 ): Promise<void> {
   const selection = readSelection(ids, flags);
-  await onStore(cli, flags, async (storage, config) => {
-    const nothing = (await whyNotAgain(storage, selection)) ?? NOTHING_TO_RETRY;
-    if (flags.dryRun === true) return showRetry(cli.terminal, storage, { selection, flags, nothing, config });
-    await changeSelection(
-      cli,
-      flags,
-      { change: 'retry', selection, done: 'due now', nothing },
-      operatorOf(storage, config),
-    );
+  await onQueue(cli, flags, async (operator) => {
+    const [id = ''] = ids.length === 1 ? ids : [];
+    const nothing =
+      (id === '' ? undefined : await whyNotAgain(operator.storage, id)) ??
+      'nothing changed: no work matches, or it is due already; "sluice queue list" shows what waits';
+    const job = { change: 'retry', selection } as const;
+    if (flags.dryRun === true) return showRetry(cli, flags, { job, nothing, operator });
+    const done = (changed: number): string => `${changed} due now`;
+    await change(cli, flags, { job, command: 'queue retry', done, nothing }, operator);
   });
 }
 
-const NOTHING_TO_RETRY =
-  'nothing changed: no work matches, or it is due already; "sluice queue list" shows what waits';
 /** Rows of each kind that a dry run lists. */
 const MAX_SHOWN = 1_000;
 
 interface Retry {
-  readonly selection: QueueSelection;
-  readonly flags: SelectionFlags;
+  readonly job: Job & { readonly change: 'retry' };
   readonly nothing: string;
-  readonly config: LoadedConfig;
+  readonly operator: Operator;
 }
 
 /** Lists what a retry would begin, and changes nothing. */
 async function showRetry(
-  terminal: Terminal,
-  storage: Storage,
-  { selection, flags, nothing, config }: Retry,
+  { terminal }: Cli,
+  { json }: JsonFlags,
+  { job, nothing, operator }: Retry,
 ): Promise<void> {
-  const fetch = async (): Promise<readonly QueueEntry[]> => {
-    const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_SHOWN });
+  const fetch = async (storage: Storage): Promise<readonly QueueEntry[]> => {
+    const chosen = await storage.selectRetry(job.selection, { nowMs: Date.now(), limit: MAX_SHOWN });
     const runs = await Promise.all(chosen.runs.map((id) => storage.findRun(id)));
     const outbox = await Promise.all(chosen.outbox.map((id) => storage.listOutbox({ limit: 1, id })));
     const events = await Promise.all(chosen.events.map((id) => storage.listEvents({ limit: 1, id })));
     return [...runs.flatMap((run) => run ?? []), ...outbox.flat(), ...events.flat()];
   };
   const listing = { ...queueListing(), title: 'work to try again', fetch };
-  const plan = await planChange(operatorOf(storage, config), { change: 'retry', selection });
-  const shown = { json: flags.json === true, limit: Infinity, text: false };
-  const { length } = await printListing(listing, storage, terminal, shown);
+  const plan = await planChange(operator, job);
+  const shown = { json: json === true, limit: Infinity, text: false };
+  const { length } = await printListing(listing, operator.storage, terminal, shown);
   if (length < plan.runs + plan.outbox + plan.events)
     terminal.err(`listed are ${length}; further ones, or due runs whose agent is away, are not`);
   for (const line of leftOutLines(plan)) terminal.err(line);
   const planned = plannedText(plan);
   if (planned === 'nothing') throw new NothingChanged(nothing);
   terminal.err(`${planned} would be due now, the oldest first; nothing was changed (--dry-run)`);
-}
-
-/** Of one run that cannot be begun again: why, and what can be done instead. */
-async function whyNotAgain(storage: Storage, selection: QueueSelection): Promise<string | undefined> {
-  if (selection.kind !== 'ids' || selection.ids.length !== 1) return undefined;
-  const run = await storage.findRun(selection.ids[0] ?? '');
-  if (run === undefined) return undefined;
-  if (run.state === 'active') return `run ${run.id} is under way`;
-  if (awaitedUntil(run) !== undefined)
-    return `run ${run.id} waits for an approval; "sluice approve ${run.id}" begins it`;
-  if (run.lastError?.code === DROPPED.code) return `run ${run.id} was dropped`;
-  if (run.state !== 'completed' || hasFailed(run)) return undefined;
-  const kept = await storage.findKeptRequest(run.action.origin.requestId);
-  const instead =
-    kept === undefined ? '' : `; "sluice replay ${kept.requestId}" judges its request once more`;
-  return `run ${run.id} has ended well, and only what failed is tried again${instead}`;
 }
 
 /** Drops queued or dead work after asking; each dropped run posts its summary. */
@@ -188,54 +185,52 @@ export async function dropWork(
   // What comes while somebody is asked is not dropped.
   const given = readSelection(ids, flags);
   const selection = given.kind === 'ids' ? given : { ...given, until: Date.now() };
-  await onStore(cli, flags, async (storage, config) => {
-    const operator = operatorOf(storage, config);
-    const what = describeDrop(selection, await planChange(operator, { change: 'drop', selection }));
-    if (flags.yes !== true && !(await confirmDrop(cli.terminal, what))) return;
+  await onQueue(cli, flags, async (operator) => {
+    const job = { change: 'drop', selection } as const;
+    if (flags.yes !== true && !(await mayDrop(cli, job, operator))) return;
     const nothing = 'nothing in the queue matches; "sluice queue list" shows what waits';
-    await changeSelection(cli, flags, { change: 'drop', selection, done: 'dropped', nothing }, operator);
+    const done = (changed: number): string => `${changed} dropped`;
+    await change(cli, flags, { job, command: 'queue drop', done, nothing }, operator);
   });
 }
 
-function describeDrop(selection: QueueSelection, plan: WorkPlan): string {
-  if (selection.kind === 'ids') return selection.ids.join(', ');
-  const { errorCode } = selection;
-  const error = errorCode === undefined ? '' : ` with the error ${errorCode}`;
-  const what = selection.kind === 'all' ? '' : ` of mapping ${selection.mappingId}`;
-  return `all waiting and dead work${what}${error} (${plannedText(plan)})`;
-}
-
-async function confirmDrop(terminal: Terminal, what: string): Promise<boolean> {
+/** Whether somebody at the terminal wants it; where there is none, `--yes` has to say so. */
+async function mayDrop({ terminal }: Cli, job: Job, operator: Operator): Promise<boolean> {
+  const planned = plannedText(await planChange(operator, job));
   if (!terminal.interactive)
-    throw new CliError(`dropping ${what} needs --yes, because there is no terminal to ask on`, 2);
-  if (await terminal.confirm(`Drop ${what}?`)) return true;
+    throw new CliError(`this drops ${planned} and needs --yes, because there is no terminal to ask on`, 2);
+  if (await terminal.confirm(`Drop ${planned}?`)) return true;
   terminal.err('nothing dropped');
   return false;
 }
 
-interface Wanted {
-  readonly change: 'retry' | 'drop';
-  readonly selection: QueueSelection;
-  readonly done: string;
-  readonly nothing: string;
-}
+/** Asks the reader of the mailbox to deliver refused messages again; it does so within some seconds. */
+export const retryMail = (cli: Cli, ids: readonly string[], flags: SelectionFlags): Promise<void> =>
+  changeMail(cli, ids, flags, {
+    change: 'retry',
+    done: 'will be delivered again by the reader of the mailbox',
+  });
 
-/** Changes what a selection has, and says how much, and what was left out. */
-async function changeSelection(
-  { terminal }: Cli,
-  { json }: JsonFlags,
-  { done, nothing, ...job }: Wanted,
-  operator: Operator,
+/** Forgets refused messages. */
+export const dropMail = (cli: Cli, ids: readonly string[], flags: SelectionFlags): Promise<void> =>
+  changeMail(cli, ids, flags, { change: 'drop', done: 'forgotten' });
+
+async function changeMail(
+  cli: Cli,
+  ids: readonly string[],
+  flags: SelectionFlags,
+  { change: what, done }: { readonly change: 'retry' | 'drop'; readonly done: string },
 ): Promise<void> {
-  const plan = await planChange(operator, job);
-  const changed = await changeWork(operator, job);
-  const { leftOut } = plan;
-  const told = leftOut.length === 0 ? {} : { leftOut };
-  if (json === true) printJson(terminal, `queue ${job.change}`, { changed, ...told });
-  else terminal.out(`${changed} ${done}`);
-  const isOne = job.selection.kind === 'ids' && job.selection.ids.length === 1;
-  if (!isOne && job.change === 'retry') for (const line of leftOutLines(plan)) terminal.err(line);
-  if (changed === 0) throw new NothingChanged(isOne || leftOut.length === 0 ? nothing : 'nothing changed');
+  if (ids.length > 0 === (flags.all === true))
+    throw new CliError('name the messages: one or more ids, or --all', 2);
+  const selection: SetAsideSelection = flags.all === true ? { kind: 'all' } : { kind: 'ids', ids };
+  const wanted: Wanted = {
+    job: { change: `${what} mail`, selection },
+    command: `webhooks mail ${what}`,
+    done: (changed) => `${changed} ${changed === 1 ? 'message' : 'messages'} ${done}`,
+    nothing: 'no refused message matches; "sluice webhooks mail list" shows them',
+  };
+  await withOperator(cli, flags, (operator) => change(cli, flags, wanted, operator));
 }
 
 /** Answers whether a run begins, and says what holds: the first answer counts. */
@@ -244,16 +239,16 @@ export async function approveRun(
   id: string,
   flags: JsonFlags & { readonly deny?: boolean },
 ): Promise<void> {
-  const decision = flags.deny === true ? 'denied' : 'approved';
-  const answer = { decision, by: 'command', nowMs: Date.now() } as const;
-  const decided = await withStore(cli, flags, (storage) => storage.decideApproval(id, answer));
+  const decided = await withOperator(cli, flags, (operator) =>
+    answerApproval(operator, id, flags.deny === true ? 'deny' : 'approve'),
+  );
   if (decided === null) throw new CliError(`no run with the id ${id} waits for an approval`, 2);
   const { approval, isFirst, runs } = decided;
   const { decision: holds = null, by = '', at = 0, expiresAt } = approval;
   if (flags.json === true) return printJson(cli.terminal, 'approve', { decision: holds, isFirst });
   const also = runs > 1 ? `, with ${runs - 1} more of its request` : '';
-  if (isFirst) return cli.terminal.out(`${decision} run ${id}${also}`);
-  const undecided = answer.nowMs < expiresAt ? 'it was dropped' : 'its time is over';
+  if (isFirst) return cli.terminal.out(`${holds} run ${id}${also}`);
+  const undecided = Date.now() < expiresAt ? 'it was dropped' : 'its time is over';
   const why = holds === null ? undecided : `it was ${holds} by ${by} at ${isoTime(at)}`;
   throw new CliError(`run ${id} is decided: ${why}`);
 }
@@ -262,52 +257,43 @@ interface PauseFlags extends JsonFlags {
   readonly runner?: string;
 }
 
-/** What is paused, as the store names it and as people do. */
-function pauseNamed(
-  mapping: string | undefined,
-  { runner }: PauseFlags,
-): { readonly key: string; readonly what: string } {
-  if (runner === undefined) {
-    return mapping === undefined
-      ? { key: ALL_MAPPINGS, what: 'the queue' }
-      : { key: mapping, what: `mapping ${mapping}` };
-  }
+function readPausable(mapping: string | undefined, { runner }: PauseFlags): Pausable {
+  if (runner === undefined) return mapping === undefined ? {} : { mapping };
   if (mapping !== undefined) throw new CliError('name a mapping or --runner, not both', 2);
-  return { key: pauseOfRunner(runner), what: `runner ${runner}` };
+  return { runner };
 }
 
 /** Begins no further run of a mapping, of a runner, or of any; a service at work sees it at once. What is under way goes on. */
 export async function pauseQueue(cli: Cli, mapping: string | undefined, flags: PauseFlags): Promise<void> {
-  const { key, what } = pauseNamed(mapping, flags);
-  const isNew = await withStore(cli, flags, (storage, { settings }) => {
+  const of = readPausable(mapping, flags);
+  const name = pausableName(of);
+  const done = (changed: number): string => (changed > 0 ? `paused ${name}` : `${name} is paused already`);
+  await withOperator(cli, flags, async (operator, { settings }) => {
     const names = Object.keys(settings.gateway.runners);
-    if (flags.runner !== undefined && !names.includes(flags.runner)) {
+    if (flags.runner !== undefined && !names.includes(flags.runner))
       throw new CliError(`no runner has the name ${flags.runner}; the runners are ${names.join(', ')}`, 2);
-    }
-    return storage.pauseRuns(key, Date.now());
+    await change(cli, flags, { job: { change: 'pause', of }, command: 'queue pause', done }, operator);
   });
-  if (flags.json === true) printJson(cli.terminal, 'queue pause', { changed: isNew ? 1 : 0 });
-  else cli.terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
   await noteUnknownMapping(cli, flags, mapping);
 }
 
-/** Ends the pause of a mapping or a runner; without either every pause there is. */
+/** Ends the pause of a mapping or a runner; without either every pause there is. Says what is still paused. */
 export async function resumeQueue(cli: Cli, mapping: string | undefined, flags: PauseFlags): Promise<void> {
-  const { terminal } = cli;
-  const { key, what } = pauseNamed(mapping, flags);
-  const { changed, rest } = await withStore(cli, flags, async (storage) => ({
-    changed: await storage.resumeRuns(key),
-    rest: await storage.listPauses(),
-  }));
-  if (flags.json === true) printJson(terminal, 'queue resume', { changed });
-  else if (changed > 0) terminal.out(key === ALL_MAPPINGS ? 'resumed' : `resumed ${what}`);
-  if (changed === 0 && rest.length === 0) throw new CliError('nothing is paused');
-  const isAll = rest.some(({ mappingId }) => mappingId === ALL_MAPPINGS);
-  if (isAll) terminal.err('the whole queue is still paused: "sluice queue resume" ends every pause');
-  if (changed > 0) return;
-  throw new CliError(`${what} is not paused by itself; paused: ${rest.map(nameOf).join(', ')}`);
-}
-
-function nameOf({ mappingId }: QueuePause): string {
-  return mappingId === ALL_MAPPINGS ? 'the whole queue' : mappingId;
+  const of = readPausable(mapping, flags);
+  const name = pausableName(of);
+  const isAll = name === pausableName({});
+  const wanted: Wanted = {
+    job: { change: 'resume', of },
+    command: 'queue resume',
+    done: () => (isAll ? 'resumed' : `resumed ${name}`),
+    nothing: isAll ? 'nothing is paused' : `${name} is not paused by itself`,
+  };
+  await withOperator(cli, flags, async (operator, { settings }) => {
+    try {
+      await change(cli, flags, wanted, operator);
+    } finally {
+      const { pauses } = await findObstacles(operator.storage, settings.gateway);
+      for (const line of obstacleTexts({ pauses }, Date.now())) cli.terminal.err(line);
+    }
+  });
 }

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { readKeptRequest } from '../../engine/hook/hook.ts';
+import { readKeptRequest, type WrittenRequest } from '../../engine/hook/hook.ts';
 import { defined } from '../../base/json.ts';
 import { asItWasRead } from '../../base/payload/payload.ts';
 import type { Cli } from './command-line.ts';
 import { explainRequests } from './explain.ts';
 import { readDeliveries } from './request-file.ts';
 import { type SendFlags, sendRequests } from './send.ts';
-import type { RequestOfFile } from './sender-request.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
 import type { Storage } from '../../engine/storage/storage.ts';
@@ -47,7 +46,7 @@ async function soon<Found>(look: () => Promise<Found | undefined>): Promise<Foun
   return undefined;
 }
 
-async function findRequests(cli: Cli, what: string, flags: SendFlags): Promise<readonly RequestOfFile[]> {
+async function findRequests(cli: Cli, what: string, flags: SendFlags): Promise<readonly WrittenRequest[]> {
   if (isFile(cli, what)) return readDeliveries(cli.terminal, what);
   const kept = await withStore(cli, flags, (storage) => soon(() => storage.findKeptRequest(what)));
   if (kept === undefined) {

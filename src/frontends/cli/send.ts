@@ -3,11 +3,13 @@ import { hooksAddress, readSecretFile, type Settings } from '../../engine/config
 import { readJson } from '../../base/json.ts';
 import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import { writeBody } from '../../base/payload/payload.ts';
+import { toWire } from '../../engine/hook/facts.ts';
+import type { WrittenRequest } from '../../engine/hook/hook.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { printJson, type Answer } from './json.ts';
 import { readDeliveries } from './request-file.ts';
-import { type RequestOfFile, signWire, toWire } from './sender-request.ts';
+import { signWire } from './sender-request.ts';
 import { isOfConnection } from '../../service/server/server.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
@@ -28,7 +30,7 @@ export async function send(cli: Cli, file: string, flags: SendFlags): Promise<vo
 /** Sends requests with the configuration's token and prints each answer. */
 export async function sendRequests(
   cli: Cli,
-  requests: readonly RequestOfFile[],
+  requests: readonly WrittenRequest[],
   flags: SendFlags,
 ): Promise<readonly Answer[]> {
   const target = await findTarget(cli, flags);
@@ -47,7 +49,7 @@ export async function sendRequests(
 }
 
 interface Sent {
-  readonly requests: readonly RequestOfFile[];
+  readonly requests: readonly WrittenRequest[];
   readonly answers: readonly Answer[];
 }
 
@@ -68,7 +70,7 @@ async function sayUnsigned(cli: Cli, flags: SendFlags, { requests, answers }: Se
 /** Signs as the sender would where `--sign` asks for it and the path has a proof. */
 function postOne(
   cli: Cli,
-  each: RequestOfFile,
+  each: WrittenRequest,
   { target, settings, flags }: { target: Target; settings: PathSettings; flags: SendFlags },
 ): Promise<Answer> {
   if (settings.verify === undefined) return post(target, each);
@@ -143,7 +145,7 @@ interface SignedPost {
 /** Sends a request as its sender would. The address that is signed is the one that the service knows itself by. */
 async function postSigned(
   cli: Cli,
-  request: RequestOfFile,
+  request: WrittenRequest,
   { target, settings, keyFile }: SignedPost,
 ): Promise<Answer> {
   const wire = await signWire(cli.terminal, toWire(request, settings, target.publicUrl), {
@@ -168,7 +170,7 @@ function withoutFraming(headers: Readonly<Record<string, string>>): Record<strin
 /** Posts one request as it was received, with the target's token. */
 export async function post(
   target: Pick<Target, 'url' | 'token'>,
-  { request, rawBody }: RequestOfFile,
+  { request, rawBody }: WrittenRequest,
 ): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
   const { body, contentType } = rawBody === undefined ? writeBody(request, 'json') : { body: rawBody };

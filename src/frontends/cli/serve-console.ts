@@ -1,12 +1,8 @@
 import { dirname, join } from 'node:path';
 import { hooksAddress, type Settings, stateFolder } from '../../engine/config/config.ts';
 import type { ConsoleDeps, RunningConsole } from '../console/console.ts';
-import type { ReadKept } from '../../engine/hook/hook.ts';
-import { defined } from '../../base/json.ts';
-import { asItWasRead } from '../../base/payload/payload.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
-import { toWire } from './sender-request.ts';
 
 export type { RunningConsole };
 
@@ -38,7 +34,6 @@ export async function openConsole(
   return startConsole({
     ...parts,
     ...addressesOf(settings, parts.url, mode),
-    takeAgain: (kept, root) => takeAgain(parts, kept, root),
     mode,
     keyFiles: consoleKeyFiles(configFile, env),
     log,
@@ -64,18 +59,5 @@ function addressesOf(
   };
 }
 
-/** By the way every request goes, with what its sender sent; the key keeps it from being taken twice. */
-function takeAgain(
-  { deliver, live }: ConsoleParts,
-  { request, unread }: ReadKept,
-  root: string,
-): ReturnType<ConsoleParts['deliver']> {
-  const { path: name, query } = request;
-  const settings = live().table.settingsOf(name);
-  const { body, headers } = toWire(
-    { request: asItWasRead(request), ...defined({ rawBody: unread }) },
-    settings,
-    '',
-  );
-  return deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
+}
 }

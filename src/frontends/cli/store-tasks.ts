@@ -4,11 +4,12 @@ import type { StorageError } from '../../engine/storage/storage.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { hintLines, indent, runAdvice } from '../../authoring/explanation/explanation.ts';
 import {
-  type Actor,
-  auditedStorage,
+  clearConversation,
   findWaits,
   hasFailed,
   obstacleTexts,
+  type Operator,
+  pruneNow,
 } from '../../service/operations/operations.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
@@ -48,14 +49,22 @@ export async function withStore<Result>(
   const config = await loadSettings(cli.terminal, flags);
   const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
   try {
-    return await use(auditedStorage(storage, commandUser()), config);
+    return await use(storage, config);
   } finally {
     await storage.close();
   }
 }
 
-/** Who changes something by a command: the user of the operating system. */
-export const commandUser = (): Actor => ({ who: userName(), source: hostname() });
+/** The same for what a user of the operating system changes. */
+export const withOperator = <Result>(
+  cli: Cli,
+  flags: ConfigFlags,
+  use: (operator: Operator, config: LoadedConfig) => Promise<Result>,
+): Promise<Result> =>
+  withStore(cli, flags, (storage, config) => {
+    const defaultRunner = config.settings.gateway.runner;
+    return use({ storage, who: userName(), source: hostname(), by: 'command', defaultRunner }, config);
+  });
 
 function userName(): string {
   try {
@@ -190,16 +199,16 @@ export async function showSession(cli: Cli, key: string, flags: SessionFlags): P
 
 /** Forgets a session. */
 export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
-  await withStore(cli, flags, async (storage) =>
-    storage.clearSession(await findSession(storage, key, flags.owner)),
+  await withOperator(cli, flags, async (operator) =>
+    clearConversation(operator, await findSession(operator.storage, key, flags.owner)),
   );
   cli.terminal.out('cleared');
 }
 
 /** Applies `storage.keep` now. */
 export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
-  const result = await withStore(cli, flags, (storage, { settings }) =>
-    storage.prune(retentionLimits(settings.storage.keep), Date.now()),
+  const result = await withOperator(cli, flags, (operator, { settings }) =>
+    pruneNow(operator, retentionLimits(settings.storage.keep)),
   );
   if (flags.json === true) printJson(cli.terminal, 'queue prune', { removed: result });
   else

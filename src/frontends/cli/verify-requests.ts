@@ -12,7 +12,7 @@ import type { JsonFlags } from './config-file.ts';
 import { printJson, type Verdict } from './json.ts';
 import { readDeliveries } from './request-file.ts';
 import { originOf } from './send.ts';
-import { toWire, type WireRequest } from './sender-request.ts';
+import { toWire, type WireRequest } from '../../engine/hook/facts.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 

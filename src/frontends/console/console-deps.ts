@@ -1,5 +1,5 @@
-import type { ReadKept } from '../../engine/hook/hook.ts';
 import type { Generation } from '../../service/generation/generation.ts';
+import type { RunningServer } from '../../service/server/server.ts';
 import type { Storage } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 
@@ -28,11 +28,8 @@ export interface ConsoleDeps {
   readonly env: NodeJS.ProcessEnv;
   /** Takes the files as they are into service; a rejected reload says how many findings kept them out. */
   readonly reload: () => Promise<{ readonly kind: string; readonly findings?: number }>;
-  /** Takes a kept request again by the way every request goes, once in a day for its `root`; resolves to the new one. */
-  readonly takeAgain: (
-    kept: ReadKept,
-    root: string,
-  ) => Promise<{ readonly status: number; readonly requestId: string }>;
+  /** Takes a request by the way every request goes. */
+  readonly deliver: RunningServer['deliver'];
   /** Ends the turns of these runs that are under way here; how many these were. */
   readonly cancel: (ids: readonly string[]) => number;
   /** Wakes who performs work: the queue was changed. */

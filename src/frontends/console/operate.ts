@@ -1,18 +1,17 @@
 /** Changes of stored work from the page: what the command line does, by the same functions and with the same rules. */
 import * as z from 'zod';
 import {
-  audited,
-  auditedStorage,
   changeWork,
+  type Job,
   leftOutLines,
   type Operator,
   planChange,
   plannedText,
+  replayInto,
 } from '../../service/operations/operations.ts';
-import { ALL_MAPPINGS, pauseOfRunner } from '../../engine/storage/facts.ts';
 import type { QueueSelection, WorkChange } from '../../engine/storage/storage.ts';
-import type { PlannedChange, Replayed } from './protocol.ts';
-import { planReplay, replay } from './replay.ts';
+import type { PlannedChange } from './protocol.ts';
+import { planReplay } from './replay.ts';
 import type { Asked, Route, RouteContext } from './routes.ts';
 
 /** As they were given out: no store has another one. */
@@ -35,32 +34,34 @@ const CHANGES = ['retry', 'drop', 'approve', 'deny', 'cancel'] as const satisfie
 const Planned = z.strictObject({ change: z.enum(CHANGES), chosen: Chosen });
 
 export const OPERATING: Readonly<Record<string, Route>> = {
-  ...Object.fromEntries(CHANGES.map((change) => [`/api/${change}`, changing(change)])),
+  ...Object.fromEntries(
+    CHANGES.map((change) => [
+      `/api/${change}`,
+      changing((body) => ({ change, selection: selectionOf(Chosen.parse(body)) })),
+    ]),
+  ),
+  '/api/pause': changing((body) => ({ change: 'pause', of: Paused.parse(body) })),
+  '/api/resume': changing((body) => ({ change: 'resume', of: Paused.parse(body) })),
   '/api/plan': plan,
   '/api/replay/plan': (context, { body, signal }) => planReplay(context, Listing.parse(body).ids, signal),
   '/api/replay': async (context, asked) => {
+    const { deliver, live } = context.deps;
+    const door = { deliver, settingsOf: (path: string) => live().table.settingsOf(path) };
     const { ids } = Ids.parse(asked.body);
-    const done: Replayed[] = [];
-    const make = async (): Promise<number> => done.push(...(await replay(context, ids, asked.signal)));
-    const operator = operatorOf(context, asked);
-    await told(context, asked, { what: 'replay', ids }, () =>
-      audited(operator, { what: 'replay', about: ids.join(' ') }, make),
-    );
-    return { done };
+    return { done: await replayInto(operatorOf(context, asked), door, ids, asked.signal) };
   },
-  '/api/pause': pausing('pause'),
-  '/api/resume': pausing('resume'),
 };
 
 /** Whoever asked, with the name of the key. */
 function operatorOf({ deps }: RouteContext, { who, from }: Asked): Operator {
-  const { storage, live, cancel, notify } = deps;
+  const { storage, live, cancel, notify, log } = deps;
   return {
     storage,
     who: who.name === '' ? `key of the console (${who.role})` : who.name,
     source: from,
     by: 'console',
     defaultRunner: live().config.settings.gateway.runner,
+    log,
     cancel,
     notify,
   };
@@ -84,49 +85,8 @@ async function plan(context: RouteContext, asked: Asked): Promise<PlannedChange>
   return { until, count, says: plannedText(found), leftOut: leftOutLines(found) };
 }
 
-function changing(change: WorkChange): Route {
-  return async (context, asked) => {
-    const chosen = Chosen.parse(asked.body);
-    const selection = selectionOf(chosen);
-    const what = { what: change, ...('ids' in chosen ? { ids: chosen.ids } : { filter: chosen }) };
-    const changed = await told(context, asked, what, () =>
-      changeWork(operatorOf(context, asked), { change, selection }),
-    );
-    return { changed };
-  };
-}
-
-function pausing(what: 'pause' | 'resume'): Route {
-  return async (context, asked) => {
-    const { runner, mapping = runner === undefined ? ALL_MAPPINGS : pauseOfRunner(runner) } = Paused.parse(
-      asked.body,
-    );
-    const { storage, ...operator } = operatorOf(context, asked);
-    const store = auditedStorage(storage, operator);
-    const changed = await told(context, asked, { what, mapping }, async () =>
-      what === 'pause' ? Number(await store.pauseRuns(mapping, Date.now())) : store.resumeRuns(mapping),
-    );
-    operator.notify?.();
-    return { changed };
-  };
-}
-
-/** Does it, and has the log say who did what, from where; also of what failed. */
-async function told(
-  context: RouteContext,
-  asked: Asked,
-  change: { readonly what: string } & Readonly<Record<string, unknown>>,
-  make: () => Promise<number>,
-): Promise<number> {
-  const { who, source: from } = operatorOf(context, asked);
-  const { log } = context.deps;
-  const line = { audit: change.what, who, from, ...change };
-  try {
-    const changed = await make();
-    log.info({ ...line, changed }, 'a change was made in the console');
-    return changed;
-  } catch (error) {
-    log.info({ ...line, changed: 0 }, 'a change in the console failed');
-    throw error;
-  }
+function changing(readJob: (body: unknown) => Job): Route {
+  return async (context, asked) => ({
+    changed: await changeWork(operatorOf(context, asked), readJob(asked.body)),
+  });
 }

@@ -8,11 +8,11 @@ import type {
   Offered,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
+import type { Lost } from '../../service/operations/operations.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
 import type { MappingActivity, Replay, SessionRecord } from '../../engine/storage/storage.ts';
 
 export type { AuditRecord, CostRecord } from '../../engine/storage/storage.ts';
-export type { End as ShownEnd, Need, Overview, Pausable } from '../../service/operations/operations.ts';
 export type {
   AuthorFile,
   FileContent,
@@ -20,6 +20,13 @@ export type {
   KeptCase as GoldenAnswer,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
+export type {
+  End as ShownEnd,
+  Need,
+  Overview,
+  Pausable,
+  Replayed,
+} from '../../service/operations/operations.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
 export interface InboxRow {
@@ -92,11 +99,7 @@ export interface PlannedChange {
 /** What would become of a request that is taken again. */
 export interface PlannedReplay {
   readonly id: string;
-  /**
-   * `accepted`: something came of it, so it is not repeated; `again`: of a replay of it, or it is one of another in the
-   * list; `not-kept`: nobody knows what it held.
-   */
-  readonly end: 'taken' | 'refused' | 'accepted' | 'again' | 'not-kept';
+  readonly end: 'taken' | 'refused' | NonNullable<Lost['end']>;
   /** The mapping, why it would be refused again, or the other request. */
   readonly says?: string;
 }
@@ -106,13 +109,6 @@ export interface ReplayPlan {
   readonly plan: readonly PlannedReplay[];
   /** How many were not looked at, as one replay takes only so many: the next plan begins with them. */
   readonly later: number;
-}
-
-/** A request that was taken again, with the new one. */
-export interface Replayed {
-  readonly id: string;
-  readonly requestId: string;
-  readonly status: number;
 }
 
 /** Requests found by a search over what is kept, and where it goes on. */

@@ -148,7 +148,7 @@ export function pausedThing({ mappingId, runner }: QueuePause): Pausable {
   return mappingId === ALL_MAPPINGS ? {} : { mapping: mappingId };
 }
 
-function pausableName({ mapping, runner }: Pausable): string {
+export function pausableName({ mapping, runner }: Pausable): string {
   if (runner !== undefined) return `runner ${runner}`;
   return mapping === undefined ? 'the queue' : `mapping ${mapping}`;
 }

@@ -269,7 +269,7 @@ console:
       audit: 'pause',
       who: 'operateer',
       from: '127.0.0.1',
-      mapping: 'order-slow',
+      about: 'order-slow',
     });
     expect(audits.map(({ audit }) => audit)).toEqual(expect.arrayContaining(['pause', 'resume', 'cancel']));
   });

@@ -6,7 +6,7 @@ import { createHookRequest, receiveWritten } from '../../../src/engine/hook/hook
 import type { PathSettings } from '../../../src/engine/mapping/mapping.ts';
 import { UnwritableBody } from '../../../src/base/payload/payload.ts';
 import type { HookRequest, JsonValue } from '../../../src/base/request.ts';
-import { toWire } from '../../../src/frontends/cli/sender-request.ts';
+import { toWire } from '../../../src/engine/hook/facts.ts';
 import { BEARER, json, send, startTestServer, stopServers } from '../../support/server-fixture.ts';
 
 afterEach(stopServers);

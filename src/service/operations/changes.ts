@@ -1,0 +1,263 @@
+/*
+ * What people change of stored work, whoever asks. A change of several is a job on a selection: its plan says how much
+ * would be changed, and what is left out and why. What somebody denied, and what waits for a limit, is begun one by one and
+ * by its id only. Each change is one line of the audit, written here.
+ */
+import type { DeliveryTarget } from '../../base/action.ts';
+import type { Log } from '../../base/telemetry/telemetry.ts';
+import { ALL_MAPPINGS, pauseOfRunner } from '../../engine/storage/facts.ts';
+import {
+  DROPPED,
+  type Conversation,
+  type Decided,
+  type LeftOut,
+  type PruneResult,
+  type QueueSelection,
+  type RetentionLimits,
+  type SetAsideSelection,
+  type Storage,
+  type WorkChange,
+  type WorkPlan,
+} from '../../engine/storage/storage.ts';
+import { dropEnding } from '../gateway/gateway.ts';
+import { hasFailed } from './ends.ts';
+import { awaitedUntil, type Pausable } from './waits.ts';
+
+/** Who changes something, as the audit names them, and what changes it. */
+export interface Operator {
+  readonly storage: Storage;
+  readonly who: string;
+  /** Where from: a machine, or an address. */
+  readonly source: string;
+  readonly by: 'command' | 'console';
+  /** The runner of runs that name none. */
+  readonly defaultRunner: string;
+  /** Where a change is told, too. */
+  readonly log?: Pick<Log, 'info'>;
+  /** Ends the turns of these runs that are under way in this process; how many these were. */
+  readonly cancel?: (ids: readonly string[]) => number;
+  /** Wakes who performs work. */
+  readonly notify?: () => void;
+}
+
+/** Makes a change and writes its one line of the audit, also where it failed. */
+export async function audited<Result>(
+  { storage, who, source, log, notify }: Operator,
+  { what, about }: { readonly what: string; readonly about: string },
+  make: () => Promise<Result>,
+  countOf: (result: Result) => number = Number,
+): Promise<Result> {
+  const note = async (changed: number): Promise<void> => {
+    log?.info({ audit: what, who, from: source, about, changed }, 'somebody changed stored work');
+    await storage.recordAudit({ at: Date.now(), who, source, what, about, changed });
+  };
+  let result: Result;
+  try {
+    result = await make();
+  } catch (error) {
+    await note(0).catch(() => undefined);
+    throw error;
+  }
+  await note(countOf(result));
+  notify?.();
+  return result;
+}
+
+/** A change of what a selection has. */
+export type Job =
+  | { readonly change: WorkChange; readonly selection: QueueSelection }
+  /** Begins no further run, or ends every pause that this covers; what is under way goes on. */
+  | { readonly change: 'pause' | 'resume'; readonly of: Pausable }
+  /** Mail that the service refused: offers it again, or forgets it. */
+  | { readonly change: 'retry mail' | 'drop mail'; readonly selection: SetAsideSelection };
+
+/** What a job would do now. */
+export interface Plan extends WorkPlan {
+  readonly messages?: number;
+  readonly pauses?: number;
+}
+
+/** Refused messages that a plan looks at. */
+const MAX_MESSAGES = 1_000_000;
+
+export async function planChange(
+  { storage, defaultRunner }: Pick<Operator, 'storage' | 'defaultRunner'>,
+  job: Job,
+): Promise<Plan> {
+  if ('of' in job) {
+    const key = pauseKey(job.of);
+    const there = (await storage.listPauses()).filter(
+      ({ mappingId }) => mappingId === key || (job.change === 'resume' && key === ALL_MAPPINGS),
+    );
+    if (job.change === 'pause') return planOf({ pauses: 1 - there.length }, there.length);
+    return planOf({ pauses: there.length }, there.length === 0 ? 1 : 0);
+  }
+  if (job.change === 'retry mail' || job.change === 'drop mail') {
+    const { selection } = job;
+    const all = await storage.listSetAsideMail({ limit: MAX_MESSAGES });
+    if (selection.kind === 'all') return planOf({ messages: all.length }, 0);
+    const messages = all.filter(({ id }) => selection.ids.includes(id)).length;
+    return planOf({ messages }, new Set(selection.ids).size - messages);
+  }
+  const { change, selection } = job;
+  return storage.planWork(change, { selection, nowMs: timeOf(selection), defaultRunner });
+}
+
+function planOf(counts: Pick<Plan, 'messages' | 'pauses'>, others: number): Plan {
+  const leftOut = others === 0 ? [] : [{ reason: 'other', count: others } as const];
+  return { runs: 0, outbox: 0, events: 0, runIds: [], leftOut, ...counts };
+}
+
+/** Does a job, the oldest first; how much that changed. */
+export function changeWork(operator: Operator, job: Job): Promise<number> {
+  const about = 'of' in job ? pauseKey(job.of) : describeSelection(job.selection);
+  return audited(operator, { what: job.change, about }, async () => perform(operator, job));
+}
+
+/** What came or ended after the plan was made is not in it. */
+const timeOf = (selection: QueueSelection): number =>
+  (selection.kind === 'ids' ? undefined : selection.until) ?? Date.now();
+
+/** As the store names what is paused. */
+const pauseKey = ({ mapping, runner }: Pausable): string =>
+  runner === undefined ? (mapping ?? ALL_MAPPINGS) : pauseOfRunner(runner);
+
+async function perform(operator: Operator, job: Job): Promise<number> {
+  const { storage, defaultRunner } = operator;
+  switch (job.change) {
+    case 'pause':
+      return Number(await storage.pauseRuns(pauseKey(job.of), Date.now()));
+    case 'resume':
+      return storage.resumeRuns(pauseKey(job.of));
+    case 'retry mail':
+      return storage.retrySetAsideMail(job.selection);
+    case 'drop mail':
+      return storage.dropSetAsideMail(job.selection);
+    case 'retry':
+      return storage.retry(job.selection, timeOf(job.selection), defaultRunner);
+    case 'drop':
+      return storage.drop(job.selection, Date.now(), (run) => dropEnding(run, Date.now()));
+    case 'cancel':
+      return operator.cancel?.((await planChange(operator, job)).runIds) ?? 0;
+    case 'approve':
+    case 'deny':
+      return decideAll(operator, { change: job.change, selection: job.selection });
+  }
+}
+
+/** Answers for all runs that wait for it; how many nobody had decided before. */
+async function decideAll(
+  operator: Operator,
+  job: { readonly change: 'approve' | 'deny'; readonly selection: QueueSelection },
+): Promise<number> {
+  let total = 0;
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- step by step, so that accepts pass between
+    const { runIds } = await planChange(operator, job);
+    let changed = 0;
+    for (const id of runIds) {
+      // oxlint-disable-next-line no-await-in-loop -- the oldest first
+      changed += (await decide(operator, id, job.change))?.runs ?? 0;
+    }
+    total += changed;
+    if (changed === 0) return total;
+  }
+}
+
+const decide = ({ storage, by }: Operator, id: string, change: 'approve' | 'deny'): Promise<Decided | null> =>
+  storage.decideApproval(id, {
+    decision: change === 'approve' ? 'approved' : 'denied',
+    by,
+    nowMs: Date.now(),
+  });
+
+/** Answers whether a run begins; what holds then, as the first answer counts. */
+export function answerApproval(
+  operator: Operator,
+  id: string,
+  change: 'approve' | 'deny',
+): Promise<Decided | null> {
+  const make = (): Promise<Decided | null> => decide(operator, id, change);
+  return audited(operator, { what: change, about: id }, make, (decided) => decided?.runs ?? 0);
+}
+
+/** Forgets a conversation. Its key may hold what was sent, so that its owner alone is noted. */
+export const clearConversation = (operator: Operator, conversation: Conversation): Promise<boolean> =>
+  audited(operator, { what: 'clear session', about: conversation.owner }, () =>
+    operator.storage.clearSession(conversation),
+  );
+
+/** Makes this the channel that `last` means. */
+export const useLastChannel = (operator: Operator, target: DeliveryTarget): Promise<void> =>
+  audited(
+    operator,
+    { what: 'use channel', about: target.channel },
+    () => operator.storage.saveLastTarget(target, Date.now()),
+    () => 1,
+  );
+
+/** Removes what is not to be kept any more. */
+export const pruneNow = (operator: Operator, limits: RetentionLimits): Promise<PruneResult> =>
+  audited(
+    operator,
+    { what: 'prune', about: '' },
+    () => operator.storage.prune(limits, Date.now()),
+    (removed) => Object.values(removed).reduce((sum, count) => sum + count, 0),
+  );
+
+const KINDS = { runs: 'runs', outbox: 'deliveries and callbacks', events: 'system events' } as const;
+
+/** A selection as people read it, such as in the audit. */
+function describeSelection(selection: QueueSelection): string {
+  if (selection.kind === 'ids') return selection.ids.join(' ');
+  const { of, state, errorCode } = selection;
+  const all = selection.kind === 'mapping' ? selection.mappingId : '*';
+  const kind = of === undefined ? '' : ` ${KINDS[of]}`;
+  return `${all}${kind}${state === undefined ? '' : `, ${state}`}${errorCode === undefined ? '' : `, ${errorCode}`}`;
+}
+
+/** How much a plan would change, in words. */
+export function plannedText({ runs, outbox, events, messages = 0, pauses = 0 }: Plan): string {
+  const parts = [
+    [runs, 'run', 'runs'],
+    [outbox, 'delivery or callback', KINDS.outbox],
+    [events, 'system event', KINDS.events],
+    [messages, 'message', 'messages'],
+    [pauses, 'pause', 'pauses'],
+  ] as const;
+  const said = parts.flatMap(([count, one, many]) =>
+    count === 0 ? [] : `${count} ${count === 1 ? one : many}`,
+  );
+  return said.length === 0 ? 'nothing' : said.join(', ');
+}
+
+const REASONS: Readonly<Record<LeftOut['reason'], string>> = {
+  refused:
+    'denied, or not approved in time: each is begun alone, by its own id ("sluice queue retry ID", or its page)',
+  limited:
+    'held by a limit of their mapping or a pause: each is let past its limit alone, by its own id ("sluice queue retry ID", or its page)',
+  asking: 'not begun before somebody approves them',
+  due: 'due already: they begin as pauses, limits and free agents allow',
+  active: 'under way',
+  other: 'ended well, dropped, as it is wanted already, or not there',
+};
+
+/** What a plan leaves out, and why, in lines. */
+export function leftOutLines({ leftOut }: Pick<Plan, 'leftOut'>): readonly string[] {
+  return leftOut.map(({ reason, count }) => `${count} left out: ${REASONS[reason]}`);
+}
+
+/** Of one run that cannot be begun again: why, and what can be done instead. */
+export async function whyNotAgain(storage: Storage, id: string): Promise<string | undefined> {
+  const run = await storage.findRun(id);
+  if (run === undefined) return undefined;
+  if (run.state === 'active') return `run ${id} is under way`;
+  if (awaitedUntil(run) !== undefined)
+    return `run ${id} waits for an approval; "sluice approve ${id}" begins it`;
+  if (run.lastError?.code === DROPPED.code) return `run ${id} was dropped`;
+  if (run.state !== 'completed' || hasFailed(run)) return undefined;
+  const kept = await storage.findKeptRequest(run.action.origin.requestId);
+  const instead =
+    kept === undefined ? '' : `; "sluice replay ${kept.requestId}" judges its request once more`;
+  return `run ${id} has ended well, and only what failed is tried again${instead}`;
+}

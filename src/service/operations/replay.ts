@@ -1,0 +1,111 @@
+/*
+ * Requests that were refused or failed, taken again by the way every request goes, the oldest first. A request and its
+ * replays name each other, so that one of which something came is not taken twice.
+ */
+import { defined } from '../../base/json.ts';
+import { asItWasRead } from '../../base/payload/payload.ts';
+import { toWire } from '../../engine/hook/facts.ts';
+import { readKeptRequest } from '../../engine/hook/hook.ts';
+import type { PathSettings } from '../../engine/mapping/mapping.ts';
+import type { DecisionRecord, KeptRequest, Storage } from '../../engine/storage/storage.ts';
+import type { RunningServer } from '../server/server.ts';
+import { audited, type Operator } from './changes.ts';
+
+/** A request of which nothing came, as it was kept; else why it is not taken again. */
+export interface Lost {
+  readonly id: string;
+  /** The first of those that are replays of each other. */
+  readonly root: string;
+  readonly kept?: KeptRequest;
+  /**
+   * `accepted`: something came of it, so it is not repeated; `again`: of a replay of it, or it is one of another in the
+   * list; `not-kept`: nobody knows what it held.
+   */
+  readonly end?: 'accepted' | 'again' | 'not-kept';
+  /** The other request. */
+  readonly says?: string;
+}
+
+/** The oldest first. */
+export async function findLost(
+  storage: Storage,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Lost[]> {
+  const found: { readonly id: string; readonly decision?: DecisionRecord; readonly kept?: KeptRequest }[] =
+    [];
+  for (const id of ids) {
+    signal.throwIfAborted();
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
+    const [decision, kept] = await Promise.all([storage.findDecision(id), storage.findKeptRequest(id)]);
+    found.push({ id, ...defined({ decision, kept }) });
+  }
+  const timeOf = ({ decision, kept }: (typeof found)[number]): number =>
+    kept?.receivedAt ?? decision?.receivedAt ?? Infinity;
+  const firsts = new Map<string, string>();
+  const lost: Lost[] = [];
+  for (const { id, decision, kept } of found.toSorted((a, b) => timeOf(a) - timeOf(b))) {
+    const root = decision?.replayOf ?? id;
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    const { outcome, replays = [] } = (root === id ? decision : await storage.findDecision(root)) ?? {};
+    const again = replays.find((each) => each.outcome === 'accepted')?.requestId ?? firsts.get(root);
+    if (decision?.outcome === 'accepted' || outcome === 'accepted') lost.push({ id, root, end: 'accepted' });
+    else if (again !== undefined) lost.push({ id, root, end: 'again', says: again });
+    else if (kept?.kind !== 'whole') lost.push({ id, root, end: 'not-kept' });
+    else {
+      firsts.set(root, id);
+      lost.push({ id, root, kept });
+    }
+  }
+  return lost;
+}
+
+/** The door of a service: what comes in here goes the way of every request. */
+export interface Door {
+  readonly settingsOf: (path: string) => PathSettings;
+  readonly deliver: RunningServer['deliver'];
+}
+
+/** A request that was taken again, with the new one. */
+export interface Replayed {
+  readonly id: string;
+  readonly requestId: string;
+  readonly status: number;
+}
+
+/** Takes them again, each once in a day; what was accepted meanwhile, or taken again before, stays as it is. */
+export async function replayInto(
+  operator: Operator,
+  door: Door,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Replayed[]> {
+  const { storage } = operator;
+  const make = async (): Promise<readonly Replayed[]> => {
+    const done: Replayed[] = [];
+    for (const { id, root, kept } of await findLost(storage, ids, signal)) {
+      if (signal.aborted) break;
+      if (kept === undefined) continue;
+      // oxlint-disable-next-line no-await-in-loop -- in their order
+      const { requestId, status } = await takeAgain(door, kept, root);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await storage.noteReplay(root, requestId);
+      done.push({ id, requestId, status });
+    }
+    return done;
+  };
+  return audited(operator, { what: 'replay', about: ids.join(' ') }, make, ({ length }) => length);
+}
+
+/** With what its sender sent. */
+function takeAgain(
+  { deliver, settingsOf }: Door,
+  kept: KeptRequest,
+  root: string,
+): ReturnType<Door['deliver']> {
+  const { request, unread } = readKeptRequest(kept);
+  const { path: name, query } = request;
+  const read = { request: asItWasRead(request), ...defined({ rawBody: unread }) };
+  const { body, headers } = toWire(read, settingsOf(name), '');
+  return deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
+}
