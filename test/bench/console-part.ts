@@ -231,9 +231,9 @@ async function openPage(folder: string, port: number): Promise<() => void> {
   const headers = { 'x-sluice-session': token };
   const leaving = new AbortController();
   const list = await fetch(`${origin}/api/inbox`, { headers });
-  const { cursor, rows } = (await list.json()) as Pick<InboxPage, 'cursor' | 'rows'>;
+  const { rows } = (await list.json()) as Pick<InboxPage, 'rows'>;
   const ids = rows.flatMap(({ work = [] }) => work).slice(0, LOOKED_AT);
-  const feed = await fetch(`${origin}/api/feed?after=${cursor}`, { headers, signal: leaving.signal });
+  const feed = await fetch(`${origin}/api/feed`, { headers, signal: leaving.signal });
   void feed.body?.pipeTo(new WritableStream()).catch(() => undefined);
   const look = (): Promise<unknown> =>
     fetch(`${origin}/api/ends?ids=${ids.join(',')}`, { headers, signal: leaving.signal })

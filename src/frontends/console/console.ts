@@ -242,7 +242,7 @@ class Site {
   ): Promise<void> {
     const path = url.pathname;
     const { role } = who;
-    if (path === '/api/feed') return this.#openFeed(res, url, { who, visitor });
+    if (path === '/api/feed') return this.#openFeed(res, { who, visitor });
     const routes = req.method === 'POST' ? ROUTES[role].change : ROUTES[role].read;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (route === undefined) return sendText(res, 404, ROUTES[role].unknown);
@@ -262,26 +262,21 @@ class Site {
 
   #openFeed(
     res: ListenerResponse,
-    url: URL,
     { who, visitor }: { readonly who: Identity; readonly visitor: Visitor },
   ): void {
-    const cursor = url.searchParams.get('after') ?? '';
     res.writeHead(200, [...HEADERS, 'content-type', 'text/event-stream', 'x-accel-buffering', 'no']);
     res.flushHeaders();
-    const close = this.#context.feed.open(
-      {
-        write: (text) => void res.write(text),
-        end: () => void res.end(),
-        mayRead: () => {
-          const now = this.#access.identify(visitor);
-          return now?.name === who.name && now.role === who.role;
-        },
-        get writableLength() {
-          return res.writableLength;
-        },
+    const close = this.#context.feed.open({
+      write: (text) => void res.write(text),
+      end: () => void res.end(),
+      mayRead: () => {
+        const now = this.#access.identify(visitor);
+        return now?.name === who.name && now.role === who.role;
       },
-      cursor,
-    );
+      get writableLength() {
+        return res.writableLength;
+      },
+    });
     if (close === undefined) res.end('event: full\ndata: {}\n\n');
     else res.once('close', close);
   }

@@ -1,26 +1,20 @@
 /*
  * Decisions as they happen, to every open page. Of a flood a page gets some of each second and a remark that there were
- * more, for which it reads the list again; what it missed while it was away is sent again from a ring, as long as it is
- * there.
+ * more, for which it reads the list again, as it does whenever it opens the feed.
  */
-import { defined } from '../../base/json.ts';
-import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
+import { defined } from '../../base/json.ts';
 import { shorten } from '../../base/document/document.ts';
 import { decisionLine } from '../../authoring/explanation/explanation.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import type { InboxRow } from './protocol.ts';
 
-/** Decisions that can be sent again to a page that comes back. */
-const RING = 2_000;
 /** Rows gather this long. */
 const GATHER_MS = 250;
 /** Rows sent at once at most. */
-const MAX_ROWS = 200;
-/** Decisions that are held: what a flood leaves in the ring would outlive V8's young generation, and nobody reads more. */
-const HELD_PER_SECOND = 200;
+const MAX_ROWS = 50;
 const ALIVE_MS = 15_000;
-/** Unread bytes after which a page is let go: it comes back and goes on where it was. */
+/** Unread bytes after which a page is let go: it comes back. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const MAX_PAGES = 20;
 
@@ -33,119 +27,63 @@ export interface FeedReader {
   readonly writableLength: number;
 }
 
-interface Held {
-  readonly number: number;
-  readonly decision: DecisionRecord;
-}
-
-interface Page {
-  readonly reader: FeedReader;
-  /** Number of the last decision it was sent. */
-  sent: number;
-}
-
 export class LiveFeed {
-  /** Another process has other numbers. */
-  readonly #epoch = randomUUID().slice(0, 8);
-  readonly #ring: Held[] = [];
-  readonly #pages = new Set<Page>();
+  readonly #pages = new Set<FeedReader>();
   readonly #alive: NodeJS.Timeout;
-  #last = 0;
-  /** How many were held, and of these in the second of the last one. */
-  #held = 0;
-  #second = 0;
-  #heldInSecond = 0;
-  /** What the last page was sent, and what it had been sent before. */
-  #text = { after: -1, upTo: -1, text: '' };
-  /** Whether anybody has looked yet: nothing is held before that. */
-  #isWatched = false;
+  /** Those that are not sent yet, and how many more there were. */
+  #gathered: DecisionRecord[] = [];
+  #more = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor() {
-    this.#alive = setInterval(() => {
-      for (const page of this.#pages) this.#write(page, ': alive\n\n');
-    }, ALIVE_MS).unref();
+    this.#alive = setInterval(() => this.#write(': alive\n\n'), ALIVE_MS).unref();
   }
 
   /** Takes a decision; costs next to nothing while no page is open. */
   see(decision: DecisionRecord): void {
-    this.#last += 1;
-    if (!this.#isWatched) return;
-    this.#hold(decision);
-    if (this.#pages.size > 0) this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
+    if (this.#pages.size === 0) return;
+    if (this.#gathered.length < MAX_ROWS) this.#gathered.push(decision);
+    else this.#more += 1;
+    this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
   }
 
-  #hold(decision: DecisionRecord): void {
-    const second = Math.floor(decision.receivedAt / 1000);
-    if (second !== this.#second) [this.#second, this.#heldInSecond] = [second, 0];
-    if (this.#heldInSecond === HELD_PER_SECOND) return;
-    this.#heldInSecond += 1;
-    this.#held += 1;
-    this.#ring[this.#held % RING] = { number: this.#last, decision };
-  }
-
-  /** What a page that reads from here on has seen. */
-  get cursor(): string {
-    this.#isWatched = true;
-    return `${this.#epoch}-${this.#last}`;
-  }
-
-  /** Adds a page that has seen everything up to the cursor; returns how to end it, or undefined where there are too many. */
-  open(reader: FeedReader, cursor: string): (() => void) | undefined {
+  /** Adds a page, which then reads the list; returns how to end it, or undefined where there are too many. */
+  open(reader: FeedReader): (() => void) | undefined {
     if (this.#pages.size >= MAX_PAGES) return undefined;
-    const [epoch, number = ''] = cursor.split('-');
-    const sent = epoch === this.#epoch ? Number(number) : Number.NaN;
-    const isKnown = Number.isInteger(sent) && sent <= this.#last && this.#last - sent < RING;
-    this.#isWatched = true;
-    const page: Page = { reader, sent: isKnown ? sent : this.#last };
-    this.#pages.add(page);
-    if (isKnown) this.#send(page);
-    else reader.write(event('restart', this.cursor, {}));
-    return () => this.#pages.delete(page);
+    this.#pages.add(reader);
+    reader.write(event('opened', {}));
+    return () => this.#pages.delete(reader);
   }
 
   /** Tells every page that something else changed. */
   tell(kind: 'generation', data: object): void {
-    for (const page of this.#pages) this.#write(page, event(kind, undefined, data));
+    this.#write(event(kind, data));
   }
 
   stop(): void {
     clearInterval(this.#alive);
     clearTimeout(this.#timer);
-    for (const { reader } of this.#pages) reader.end();
+    for (const reader of this.#pages) reader.end();
     this.#pages.clear();
   }
 
   #flush(): void {
+    const [rows, more] = [this.#gathered.map(rowOf).toReversed(), this.#more];
     this.#timer = undefined;
-    for (const page of this.#pages) this.#send(page);
+    this.#gathered = [];
+    this.#more = 0;
+    this.#write(event('rows', { rows, more }));
   }
 
-  #send(page: Page): void {
-    if (this.#last === page.sent) return;
-    if (this.#text.after !== page.sent || this.#text.upTo !== this.#last)
-      this.#text = { after: page.sent, upTo: this.#last, text: this.#textAfter(page.sent) };
-    page.sent = this.#last;
-    this.#write(page, this.#text.text);
-  }
-
-  /** The one way to a page; lets it go where it does not read, or may not any more. */
-  #write(page: Page, text: string): void {
-    const { reader } = page;
-    if (reader.writableLength <= MAX_UNREAD_BYTES && reader.mayRead()) return reader.write(text);
-    this.#pages.delete(page);
-    reader.end();
-  }
-
-  /** Made once for all pages that have seen the same. */
-  #textAfter(sent: number): string {
-    const rows: InboxRow[] = [];
-    for (let at = this.#held; at > 0 && rows.length < MAX_ROWS; at -= 1) {
-      const held = this.#ring[at % RING];
-      if (held === undefined || held.number <= sent) break;
-      rows.push(rowOf(held.decision));
+  /** The one way to pages; lets one go that does not read, or may not any more. */
+  #write(text: string): void {
+    for (const reader of this.#pages) {
+      if (reader.writableLength <= MAX_UNREAD_BYTES && reader.mayRead()) reader.write(text);
+      else {
+        this.#pages.delete(reader);
+        reader.end();
+      }
     }
-    return event('rows', this.cursor, { rows, more: this.#last - sent - rows.length });
   }
 }
 
@@ -168,6 +106,6 @@ export function rowOf(decision: DecisionRecord): InboxRow {
   };
 }
 
-function event(kind: string, id: string | undefined, data: object): string {
-  return `event: ${kind}\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(data)}\n\n`;
+function event(kind: string, data: object): string {
+  return `event: ${kind}\ndata: ${JSON.stringify(data)}\n\n`;
 }

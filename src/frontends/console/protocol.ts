@@ -135,8 +135,6 @@ export interface InboxPage {
   readonly rows: readonly InboxRow[];
   /** There are further requests before these. */
   readonly hasMore: boolean;
-  /** Where the feed goes on after these rows. */
-  readonly cursor: string;
   readonly state: ConsoleState;
 }
 

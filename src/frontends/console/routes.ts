@@ -138,17 +138,15 @@ export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
   return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
 }
 
-async function inbox({ deps, feed, judge }: RouteContext, { query, who }: Asked): Promise<InboxPage> {
+async function inbox({ deps, judge }: RouteContext, { query, who }: Asked): Promise<InboxPage> {
   const asked = Number(query.get('limit') ?? Number.NaN);
   const { decisions } = deps.live().config.settings.storage.keep;
   const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
   // Whoever looks at the list opens a request next.
   void judge.base().catch(() => undefined);
-  // Before the list is read: what is decided meanwhile comes twice rather than never.
-  const { cursor } = feed;
   const found = await deps.storage.listDecisions({ limit: limit + 1 });
   const rows = found.slice(0, limit).map(rowOf);
-  return { rows, hasMore: found.length > limit, cursor, state: { ...stateOf(deps), role: who.role } };
+  return { rows, hasMore: found.length > limit, state: { ...stateOf(deps), role: who.role } };
 }
 
 async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {

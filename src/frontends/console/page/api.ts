@@ -40,8 +40,6 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 /** One event of the feed. */
 export interface FeedEvent {
   readonly kind: string;
-  /** Empty where it has none. */
-  readonly id: string;
   readonly data: unknown;
 }
 
@@ -72,7 +70,6 @@ function parseEvent(text: string): FeedEvent {
   const lines = new Map(text.split('\n').map((line) => [line.split(':', 1)[0], line.replace(/^\w+: ?/, '')]));
   return {
     kind: lines.get('event') ?? '',
-    id: lines.get('id') ?? '',
     data: JSON.parse(lines.get('data') ?? 'null') as unknown,
   };
 }

@@ -111,11 +111,10 @@ function textOf({ id, path, status, outcome, code = '', mapping = '', note = '' 
   return `${id} ${path} ${status} ${outcome} ${code} ${mapping} ${note}`.toLowerCase();
 }
 
-let cursor = '';
 let reading: AbortController | undefined;
 let reloading: ReturnType<typeof setTimeout> | undefined;
 
-/** Reads the list and opens the feed behind it. */
+/** Reads the beginning of the list and opens the feed, at whose beginning the rest is read. */
 export async function startInbox(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
     // A browser gives one address six connections: a page that nobody sees leaves its own to others.
@@ -124,20 +123,22 @@ export async function startInbox(): Promise<void> {
   });
   await reload(FIRST_ROWS);
   openFeed();
-  if (listHas.value === 'some') await reload(MAX_ROWS);
 }
 
-async function reload(limit: number): Promise<void> {
+/** Resolves to whether the rows that were read meet those that are known. */
+async function reload(limit: number): Promise<boolean> {
   try {
     const page = await getJson<InboxPage>(`/api/inbox?limit=${limit}`);
+    const known = new Set(rows.peek().map(({ id }) => id));
     state.value = page.state;
-    if (cursor === '') ({ cursor } = page);
     merge(page.rows);
-    listHas.value = !page.hasMore ? 'all' : limit === MAX_ROWS ? 'newest' : 'some';
+    if (!page.hasMore || limit === MAX_ROWS) listHas.value = page.hasMore ? 'newest' : 'all';
     loadProblem.value = '';
     isLoaded.value = true;
+    return !page.hasMore || page.rows.some(({ id }) => known.has(id));
   } catch (error) {
     loadProblem.value = messageOf(error);
+    return true;
   }
 }
 
@@ -157,7 +158,7 @@ function openFeed(): void {
   const opened = (): void => {
     connection.value = 'live';
   };
-  void readFeed(`/api/feed?after=${encodeURIComponent(cursor)}`, { signal, opened, take })
+  void readFeed('/api/feed', { signal, opened, take })
     .catch(() => undefined)
     .then(() => {
       if (signal.aborted) return;
@@ -167,15 +168,19 @@ function openFeed(): void {
     });
 }
 
-function take({ kind, id, data }: FeedEvent): void {
-  if (id !== '') cursor = id;
+function take({ kind, data }: FeedEvent): void {
   if (kind === 'generation') state.value = { ...state.value, ...(data as ConsoleState) };
-  else if (kind === 'restart') reloadSoon(0);
+  else if (kind === 'opened') void catchUp();
   else if (kind === 'rows') {
     const { rows: came, more } = data as { rows: InboxRow[]; more: number };
     merge(came);
     if (more > 0) reloadSoon();
   }
+}
+
+/** Reads what came while no feed was open. */
+async function catchUp(): Promise<void> {
+  if (listHas.peek() === 'some' || !(await reload(FIRST_ROWS))) reloadSoon(0);
 }
 
 function closeFeed(): void {
