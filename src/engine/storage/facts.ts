@@ -4,6 +4,7 @@ export {
   decisionToJson,
   eventToJson,
   isoTime,
+  isoTimes,
   outboxToJson,
   kindOf,
   runToJson,

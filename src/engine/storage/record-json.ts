@@ -12,6 +12,15 @@ import type {
 /** A time as ISO 8601. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
+/** Prints these times, where a row has them, as ISO 8601. */
+export function isoTimes<Row extends object, Key extends keyof Row>(
+  row: Row,
+  ...keys: readonly Key[]
+): Omit<Row, Key> & { readonly [Each in keyof Pick<Row, Key>]: string } {
+  const times = keys.filter((key) => row[key] !== undefined).map((key) => [key, isoTime(Number(row[key]))]);
+  return Object.assign({ ...row }, Object.fromEntries(times) as { [Each in keyof Pick<Row, Key>]: string });
+}
+
 const isoTimeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
 
 /** An error's message can hold what an agent or a platform said: payload-derived, as the texts are. */

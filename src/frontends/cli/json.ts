@@ -2,7 +2,6 @@ import type { HookRoutes } from '../../authoring/advice/routes.ts';
 import type { ImportedConfig } from '../../engine/config/config.ts';
 import type { FindingJson } from '../../base/document/facts.ts';
 import {
-  isoTime,
   type CopyReport,
   type DecisionJson,
   type EventJson,
@@ -39,15 +38,6 @@ type IsoTimes<Row, Always extends keyof Row, Sometimes extends keyof Row = never
 > &
   Record<Always, string> &
   Partial<Record<Sometimes, string>>;
-
-/** Prints these times, where a row has them, as ISO 8601. */
-export function isoTimes<Row extends object, Key extends keyof Row>(
-  row: Row,
-  ...keys: readonly Key[]
-): Omit<Row, Key> & { readonly [Each in keyof Pick<Row, Key>]: string } {
-  const times = keys.filter((key) => row[key] !== undefined).map((key) => [key, isoTime(Number(row[key]))]);
-  return Object.assign({ ...row }, Object.fromEntries(times) as { [Each in keyof Pick<Row, Key>]: string });
-}
 
 /** What a channel's platform said to its credentials. */
 export interface ChannelVerdict {

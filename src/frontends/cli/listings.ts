@@ -3,27 +3,25 @@ import type {
   CostRecord,
   DecisionRecord,
   EventRecord,
-  OutboxRecord,
   RunRecord,
   SessionRecord,
+  SetAsideMail,
   Storage,
 } from '../../engine/storage/storage.ts';
-import {
-  type EventJson,
-  type OutboxJson,
-  type RunJson,
-  decisionToJson,
-  eventToJson,
-  outboxToJson,
-  kindOf,
-  runToJson,
-} from '../../engine/storage/facts.ts';
+import { kindOf } from '../../engine/storage/facts.ts';
 import { defined } from '../../base/json.ts';
 import type { ActionOrigin } from '../../base/action.ts';
 import { decisionLine } from '../../authoring/explanation/explanation.ts';
 import { clearLine, formatSpan } from '../../base/telemetry/telemetry.ts';
-import { isoTimes, printJson } from './json.ts';
-import { hasFailed, reasonsToWait, type Waits } from '../../service/operations/operations.ts';
+import {
+  hasFailed,
+  type List,
+  RECORDS,
+  type QueueEntry,
+  reasonsToWait,
+  type Waits,
+} from '../../service/operations/operations.ts';
+import { type Outputs, printJson } from './json.ts';
 import { formatBytes, formatOneLine, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
@@ -42,28 +40,34 @@ export type Column<Row> = readonly [title: string, cell: (row: Row, nowMs: numbe
 
 export interface Listing<Row> {
   readonly title: string;
+  readonly list: List<Row>;
   readonly columns: readonly Column<Row>[];
-  fetch(storage: Storage, options: ListingOptions): Promise<readonly Row[]>;
-  printJson(terminal: Terminal, rows: readonly Row[], text: boolean): void;
+  /** Of the JSON form: the command, and what it calls the rows. */
+  readonly json: readonly [command: keyof Outputs, rows: string];
   /** What people may ask about the rows. */
-  footnote?(rows: readonly Row[]): string | undefined;
+  readonly footnote?: (rows: readonly Row[]) => string | undefined;
 }
 
 /** Prints one listing: as JSON on stdout, or a table for people. Resolves to its rows. */
 export async function printListing<Row>(
-  listing: Listing<Row>,
+  { title, list, columns, json, footnote }: Listing<Row>,
   storage: Storage,
   terminal: Terminal,
-  options: ListingOptions,
+  { limit, state, mapping, kind, session, ...options }: ListingOptions,
 ): Promise<readonly Row[]> {
-  const rows = await listing.fetch(storage, options);
-  if (options.json) listing.printJson(terminal, rows, options.text);
-  else if (rows.length === 0) terminal.err(`no ${listing.title}`);
+  const query = defined({ limit, state, mappingId: mapping, kind, sessionKey: session });
+  const rows = await list.read(storage, query);
+  if (options.json) {
+    const [command, name] = json;
+    const shown = { [name]: rows.map((row) => list.toJson(row, options.text)) };
+    // That these are the rows of the command is held by the schema of its output, under test.
+    printJson(terminal, command, shown as never);
+  } else if (rows.length === 0) terminal.err(`no ${title}`);
   else {
-    terminal.out(formatRows(listing.columns, rows, terminal));
-    const footnote = listing.footnote?.(rows);
-    if (footnote !== undefined) terminal.err(footnote);
-    if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
+    terminal.out(formatRows(columns, rows, terminal));
+    const note = footnote?.(rows);
+    if (note !== undefined) terminal.err(note);
+    if (rows.length === limit) terminal.err(`the newest ${limit}; --limit N shows more`);
   }
   return rows;
 }
@@ -82,9 +86,6 @@ export function formatRows<Row>(
     terminal,
   );
 }
-
-const query = ({ limit, state, mapping, kind, session }: ListingOptions) =>
-  defined({ limit, state, mappingId: mapping, kind, sessionKey: session });
 
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : `${error.code}: ${error.message}`;
@@ -139,9 +140,8 @@ export const runsListing: Listing<RunRecord> = {
       ({ outcome, lastError }) => (outcome === 'ok' ? '' : formatOneLine(errorText(lastError), MAX_ERROR)),
     ],
   ],
-  fetch: (storage, options) => storage.listRuns(query(options)),
-  printJson: (terminal, rows, text) =>
-    printJson(terminal, 'runs', { runs: rows.map((run) => runToJson(run, text)) }),
+  list: RECORDS.runs,
+  json: ['runs', 'runs'],
   footnote: (rows) =>
     rows.some(({ kind }) => kind === 'heartbeat') && rows.some(({ kind }) => kind === 'hook')
       ? 'heartbeat: a turn of the main session, which reads its events, such as a summary of each run; --kind hook leaves them out'
@@ -160,13 +160,9 @@ export const eventsListing: Listing<EventRecord> = {
     ['age', ({ createdAt }, nowMs) => formatSpan(nowMs - createdAt)],
     ['last error', ({ lastError }) => formatOneLine(errorText(lastError), 200)],
   ],
-  fetch: (storage, options) => storage.listEvents(query(options)),
-  printJson: (terminal, rows, text) =>
-    printJson(terminal, 'events', { events: rows.map((event) => eventToJson(event, text)) }),
+  list: RECORDS.events,
+  json: ['events', 'events'],
 };
-
-/** Work in the queue, or that was in it. */
-export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
 
 /**
  * Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. `waits` says
@@ -174,67 +170,33 @@ export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
  */
 export function queueListing(waits?: Waits): Listing<QueueEntry> {
   const whyNotNow = (entry: QueueEntry, nowMs: number): string | undefined =>
-    waits !== undefined && isRun(entry) ? reasonsToWait(entry, waits, nowMs)[0]?.short : undefined;
+    waits !== undefined && 'action' in entry ? reasonsToWait(entry, waits, nowMs)[0]?.short : undefined;
   return {
     title: 'work in the queue',
     columns: [
       ['id', ({ id }) => id],
-      ['kind', (entry) => (isRun(entry) ? 'run' : entry.kind)],
+      ['kind', (entry) => ('action' in entry ? 'run' : entry.kind)],
       ['mapping', mappingOf],
-      ['state', (entry) => (isRun(entry) ? stateOf(entry) : entry.state)],
+      ['state', (entry) => ('action' in entry ? stateOf(entry) : entry.state)],
       ['tries', ({ attempts }) => String(attempts)],
-      ['age', (entry, nowMs) => formatSpan(nowMs - storedAt(entry))],
+      ['age', (entry, nowMs) => formatSpan(nowMs - ('action' in entry ? entry.acceptedAt : entry.createdAt))],
       ['next try', (entry, nowMs) => whyNotNow(entry, nowMs) ?? nextTry(entry, nowMs)],
       ['last error', ({ lastError }) => errorText(lastError)],
     ],
-    fetch: fetchQueue,
-    printJson: (terminal, rows, text) =>
-      printJson(terminal, 'queue list', { work: rows.map((entry) => entryToJson(entry, text)) }),
+    list: RECORDS.queue,
+    json: ['queue list', 'work'],
   };
 }
 
-async function fetchQueue(storage: Storage, options: ListingOptions): Promise<readonly QueueEntry[]> {
-  const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
-  const lists = await Promise.all(
-    states.flatMap((state): Promise<readonly QueueEntry[]>[] => [
-      storage.listRuns({ ...query(options), state }),
-      storage.listOutbox({ ...query(options), state }),
-      // An event belongs to the main session, whatever the session of its hook.
-      ...(state === 'dead' && options.session === undefined
-        ? [storage.listEvents({ ...query(options), state })]
-        : []),
-    ]),
-  );
-  return lists
-    .flat()
-    .sort((a, b) => storedAt(b) - storedAt(a))
-    .slice(0, options.limit);
-}
-
 function mappingOf(entry: QueueEntry): string {
-  if (isRun(entry)) return madeBy(entry.action.origin);
-  return isEvent(entry) ? madeBy(entry.origin) : '';
+  if ('action' in entry) return madeBy(entry.action.origin);
+  return 'origin' in entry ? madeBy(entry.origin) : '';
 }
 
 function nextTry(entry: QueueEntry, nowMs: number): string {
   if (entry.state !== 'queued' || !('dueAt' in entry)) return '';
   if ('isBehind' in entry && entry.isBehind) return 'after an earlier one';
   return entry.dueAt <= nowMs ? 'now' : `in ${formatSpan(entry.dueAt - nowMs)}`;
-}
-
-function entryToJson(entry: QueueEntry, text: boolean): RunJson | EventJson | OutboxJson {
-  if (isRun(entry)) return runToJson(entry, text);
-  return isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text);
-}
-
-const storedAt = (entry: QueueEntry): number => (isRun(entry) ? entry.acceptedAt : entry.createdAt);
-
-function isRun(entry: QueueEntry): entry is RunRecord {
-  return 'action' in entry;
-}
-
-function isEvent(entry: QueueEntry): entry is EventRecord {
-  return 'origin' in entry;
 }
 
 /** How long the body is, where it was read. */
@@ -255,8 +217,8 @@ export const requestsListing: Listing<DecisionRecord> = {
     ['age', ({ receivedAt }, nowMs) => formatSpan(nowMs - receivedAt)],
     ['notes', (decision) => firstSentence(decisionLine(decision))],
   ],
-  fetch: (storage, options) => storage.listDecisions(query(options)),
-  printJson: (terminal, rows) => printJson(terminal, 'requests', { requests: rows.map(decisionToJson) }),
+  list: RECORDS.requests,
+  json: ['requests', 'requests'],
 };
 
 /** Notes of more characters are cut in a table; "sluice explain" tells them whole. */
@@ -285,8 +247,8 @@ export const costsListing: Listing<CostRecord> = {
         ].join(', '),
     ],
   ],
-  fetch: (storage, options) => storage.listCosts(query(options)),
-  printJson: (terminal, rows) => printJson(terminal, 'costs', { costs: rows }),
+  list: RECORDS.costs,
+  json: ['costs', 'costs'],
 };
 
 /** Who changed what. */
@@ -300,9 +262,8 @@ export const auditListing: Listing<AuditRecord> = {
     ['changed', ({ changed }) => String(changed)],
     ['about', ({ about }) => formatOneLine(about, MAX_ERROR)],
   ],
-  fetch: (storage, { limit }) => storage.listAudit(limit),
-  printJson: (terminal, rows) =>
-    printJson(terminal, 'audit', { changes: rows.map((change) => isoTimes(change, 'at')) }),
+  list: RECORDS.changes,
+  json: ['audit', 'changes'],
 };
 
 export const sessionsListing: Listing<SessionRecord> = {
@@ -314,9 +275,24 @@ export const sessionsListing: Listing<SessionRecord> = {
     ['size', ({ bytes }) => formatBytes(bytes)],
     ['last used', ({ lastUsedAt }, nowMs) => `${formatSpan(nowMs - lastUsedAt)} ago`],
   ],
-  fetch: (storage, options) => storage.listSessions(query(options)),
-  printJson: (terminal, rows) =>
-    printJson(terminal, 'sessions list', {
-      sessions: rows.map((session) => isoTimes(session, 'createdAt', 'lastUsedAt')),
-    }),
+  list: RECORDS.conversations,
+  json: ['sessions list', 'sessions'],
+};
+
+/** Mail that the service refused. */
+export const refusedMailListing: Listing<SetAsideMail> = {
+  title: 'refused messages',
+  list: RECORDS.refusedMail,
+  columns: [
+    ['id', ({ id }) => id],
+    ['mailbox', ({ mailbox }) => mailbox],
+    ['state', ({ state }) => state],
+    ['arrived', ({ receivedAt }, nowMs) => `${formatSpan(nowMs - receivedAt)} ago`],
+    ['size', ({ sizeBytes }) => formatBytes(sizeBytes)],
+    ['refused with', ({ code, reason }) => `${code}: ${formatOneLine(reason, 80)}`],
+    // What the sender wrote.
+    ['from', ({ from }) => formatOneLine(from, 40)],
+    ['subject', ({ subject }) => formatOneLine(subject, 60)],
+  ],
+  json: ['webhooks mail list', 'messages'],
 };

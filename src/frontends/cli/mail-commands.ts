@@ -96,7 +96,7 @@ const mailCommands: CommandTable = {
       ['--limit <n>', 'how many, oldest first', { read: wholeNumber(1, 1_000_000), fallback: 100 }],
       ['--no-text', 'leave sender and subject out'],
     ],
-    load: async () => (await import('./mail-tasks.ts')).listMail,
+    load: async () => (await import('./store-tasks.ts')).listRefusedMail,
   },
   'retry [ids...]': {
     about: 'deliver refused messages again',

@@ -1,14 +1,15 @@
 import type { MailBlock, Settings } from '../../engine/config/config.ts';
 import { httpEndpoint, mailboxReport, MailProcess, type MailboxReport } from '../../service/mail/mail.ts';
-import { openStorage, type SetAsideMail } from '../../engine/storage/storage.ts';
+import { openStorage } from '../../engine/storage/storage.ts';
 import { createLogger, formatSpan, type Log } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
-import { isoTimes, printJson } from './json.ts';
+import { isoTimes } from '../../engine/storage/facts.ts';
+import { printJson } from './json.ts';
 import { type Column, formatRows } from './listings.ts';
 import { findTarget } from './send.ts';
 import { withStore } from './store-tasks.ts';
-import { CliError, formatBytes, formatOneLine } from './terminal.ts';
+import { CliError } from './terminal.ts';
 
 export interface MailRunFlags extends ConfigFlags {
   readonly against?: string;
@@ -102,37 +103,3 @@ function neverRead(mail: MailBlock | undefined): string {
     ? 'no mailbox is configured; "sluice webhooks mail setup" connects one'
     : 'the mailbox has not been read yet: start "sluice serve", or "sluice webhooks mail run" for a process of its own';
 }
-
-/** Lists what the service refused. */
-export async function listMail(
-  cli: Cli,
-  flags: MailSelectionFlags & { readonly limit: number },
-): Promise<void> {
-  const rows = await withStore(cli, flags, (storage) => storage.listSetAsideMail({ limit: flags.limit }));
-  const withText = flags.text !== false;
-  if (flags.json === true) {
-    const shown = rows.map(({ from, subject, ...rest }) => ({
-      ...isoTimes(rest, 'receivedAt', 'setAsideAt'),
-      ...(withText ? { from, subject } : {}),
-    }));
-    return printJson(cli.terminal, 'webhooks mail list', { messages: shown });
-  }
-  const textColumns = withText ? TEXT_COLUMNS : TEXT_COLUMNS.map(([title]) => [title, () => ''] as const);
-  cli.terminal.out(
-    rows.length === 0 ? 'no message was refused' : formatRows([...REFUSED_COLUMNS, ...textColumns], rows),
-  );
-}
-
-const REFUSED_COLUMNS: readonly Column<SetAsideMail>[] = [
-  ['id', ({ id }) => id],
-  ['mailbox', ({ mailbox }) => mailbox],
-  ['state', ({ state }) => state],
-  ['arrived', ({ receivedAt }, nowMs) => ago(receivedAt, nowMs)],
-  ['size', ({ sizeBytes }) => formatBytes(sizeBytes)],
-  ['refused with', ({ code, reason }) => `${code}: ${formatOneLine(reason, 80)}`],
-];
-/** What the sender wrote. */
-const TEXT_COLUMNS: readonly Column<SetAsideMail>[] = [
-  ['from', ({ from }) => formatOneLine(from, 40)],
-  ['subject', ({ subject }) => formatOneLine(subject, 60)],
-];

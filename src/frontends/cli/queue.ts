@@ -3,23 +3,25 @@ import {
   answerApproval,
   changeWork,
   findObstacles,
+  findWork,
   type Job,
-  leftOutLines,
+  RECORDS,
   obstacleTexts,
   type Operator,
   type Pausable,
   pausableName,
-  plannedText,
+  planTexts,
   planChange,
+  readRetry,
   whyNotAgain,
 } from '../../service/operations/operations.ts';
 import type { QueueSelection, SetAsideSelection, Storage } from '../../engine/storage/storage.ts';
-import { eventToJson, isoTime, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
+import { isoTime } from '../../engine/storage/facts.ts';
 import { barredTexts } from '../../authoring/explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
-import { type Outputs, printJson } from './json.ts';
-import { printListing, queueListing, type QueueEntry } from './listings.ts';
+import { printJson } from './json.ts';
+import { printListing, queueListing } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
 import { withOperator, withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
@@ -71,7 +73,7 @@ async function change(
   if (json === true) printJson(terminal, command, { changed, ...told });
   else if (changed > 0 || nothing === undefined) terminal.out(done(changed));
   const isOne = 'selection' in job && job.selection.kind === 'ids' && job.selection.ids.length === 1;
-  if (!isOne && job.change === 'retry') for (const line of leftOutLines(plan)) terminal.err(line);
+  if (!isOne && job.change === 'retry') for (const line of planTexts(plan).leftOut) terminal.err(line);
   if (changed > 0 || nothing === undefined) return;
   throw new NothingChanged(isOne || told.leftOut === undefined ? nothing : 'nothing changed');
 }
@@ -107,22 +109,6 @@ export async function showWork(
     );
 }
 
-async function findWork(
-  storage: Storage,
-  id: string,
-  withText: boolean,
-): Promise<Outputs['queue show'] | undefined> {
-  const run = await storage.findRun(id);
-  if (run !== undefined) {
-    const outbox = await storage.listOutbox({ limit: 1000, runId: id });
-    return { run: runToJson(run, withText), outbox: outbox.map((entry) => outboxToJson(entry, withText)) };
-  }
-  const [sent] = await storage.listOutbox({ limit: 1, id });
-  if (sent !== undefined) return { entry: outboxToJson(sent, withText) };
-  const [event] = await storage.listEvents({ limit: 1, id });
-  return event && { entry: eventToJson(event, withText) };
-}
-
 /** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
 export async function retryWork(
   cli: Cli,
@@ -142,9 +128,6 @@ export async function retryWork(
   });
 }
 
-/** Rows of each kind that a dry run lists. */
-const MAX_SHOWN = 1_000;
-
 interface Retry {
   readonly job: Job & { readonly change: 'retry' };
   readonly nothing: string;
@@ -157,23 +140,17 @@ async function showRetry(
   { json }: JsonFlags,
   { job, nothing, operator }: Retry,
 ): Promise<void> {
-  const fetch = async (storage: Storage): Promise<readonly QueueEntry[]> => {
-    const chosen = await storage.selectRetry(job.selection, { nowMs: Date.now(), limit: MAX_SHOWN });
-    const runs = await Promise.all(chosen.runs.map((id) => storage.findRun(id)));
-    const outbox = await Promise.all(chosen.outbox.map((id) => storage.listOutbox({ limit: 1, id })));
-    const events = await Promise.all(chosen.events.map((id) => storage.listEvents({ limit: 1, id })));
-    return [...runs.flatMap((run) => run ?? []), ...outbox.flat(), ...events.flat()];
-  };
-  const listing = { ...queueListing(), title: 'work to try again', fetch };
+  const list = { ...RECORDS.queue, read: (storage: Storage) => readRetry(storage, job.selection) };
+  const listing = { ...queueListing(), title: 'work to try again', list };
   const plan = await planChange(operator, job);
   const shown = { json: json === true, limit: Infinity, text: false };
   const { length } = await printListing(listing, operator.storage, terminal, shown);
   if (length < plan.runs + plan.outbox + plan.events)
     terminal.err(`listed are ${length}; further ones, or due runs whose agent is away, are not`);
-  for (const line of leftOutLines(plan)) terminal.err(line);
-  const planned = plannedText(plan);
-  if (planned === 'nothing') throw new NothingChanged(nothing);
-  terminal.err(`${planned} would be due now, the oldest first; nothing was changed (--dry-run)`);
+  const { says, leftOut } = planTexts(plan);
+  for (const line of leftOut) terminal.err(line);
+  if (says === 'nothing') throw new NothingChanged(nothing);
+  terminal.err(`${says} would be due now, the oldest first; nothing was changed (--dry-run)`);
 }
 
 /** Drops queued or dead work after asking; each dropped run posts its summary. */
@@ -196,10 +173,10 @@ export async function dropWork(
 
 /** Whether somebody at the terminal wants it; where there is none, `--yes` has to say so. */
 async function mayDrop({ terminal }: Cli, job: Job, operator: Operator): Promise<boolean> {
-  const planned = plannedText(await planChange(operator, job));
+  const { says } = planTexts(await planChange(operator, job));
   if (!terminal.interactive)
-    throw new CliError(`this drops ${planned} and needs --yes, because there is no terminal to ask on`, 2);
-  if (await terminal.confirm(`Drop ${planned}?`)) return true;
+    throw new CliError(`this drops ${says} and needs --yes, because there is no terminal to ask on`, 2);
+  if (await terminal.confirm(`Drop ${says}?`)) return true;
   terminal.err('nothing dropped');
   return false;
 }

@@ -6,7 +6,8 @@ import type { OpenWork, RestoreReport } from '../../engine/storage/facts.ts';
 import { formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
-import { isoTimes, printJson, type Outputs } from './json.ts';
+import { isoTimes } from '../../engine/storage/facts.ts';
+import { printJson, type Outputs } from './json.ts';
 import { type Column, formatRows } from './listings.ts';
 import { CliError } from './terminal.ts';
 

@@ -58,6 +58,3 @@ function addressesOf(
     hooksUrl: hooksAddress(serviceUrl, settings),
   };
 }
-
-}
-}

@@ -16,7 +16,8 @@ import {
 import { formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
-import { isoTimes, printJson } from './json.ts';
+import { isoTimes } from '../../engine/storage/facts.ts';
+import { printJson } from './json.ts';
 import { knownStoreOf } from './known-store.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';

@@ -7,19 +7,23 @@ import {
   clearConversation,
   findWaits,
   hasFailed,
+  type Obstacles,
   obstacleTexts,
   type Operator,
   pruneNow,
+  type QueueEntry,
 } from '../../service/operations/operations.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
-import { isoTimes, printJson } from './json.ts';
+import { isoTimes } from '../../engine/storage/facts.ts';
+import { printJson } from './json.ts';
 import {
   auditListing,
   costsListing,
   eventsListing,
   printListing,
   queueListing,
+  refusedMailListing,
   requestsListing,
   runsListing,
   sessionsListing,
@@ -27,11 +31,10 @@ import {
   type ListingOptions,
 } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
-import { CliError } from './terminal.ts';
+import { CliError, type Terminal } from './terminal.ts';
 import {
   openStorage,
   retentionLimits,
-  type RunRecord,
   type SessionRecord,
   type Storage,
 } from '../../engine/storage/storage.ts';
@@ -79,53 +82,32 @@ export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'tex
   readonly text?: boolean;
 }
 
-/** What a listing is printed from. */
-interface ListContext {
-  readonly storage: Storage;
-  readonly config: LoadedConfig;
+/** What is said to people about the rows of a listing. */
+type Remark<Row> = (terminal: Terminal, rows: readonly Row[], config: LoadedConfig) => void;
+
+/** The command that prints a listing of the store. */
+function listing<Row>(
+  open: Listing<Row> | ((storage: Storage, config: LoadedConfig) => Promise<Listing<Row>>),
+  remark?: Remark<Row>,
+): (cli: Cli, flags: ListFlags) => Promise<void> {
+  return async (cli, flags) => {
+    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+    const count = await withStore(cli, flags, async (storage, config) => {
+      const opened = typeof open === 'function' ? await open(storage, config) : open;
+      const rows = await printListing(opened, storage, cli.terminal, options);
+      if (!options.json) remark?.(cli.terminal, rows, config);
+      return rows.length;
+    });
+    if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
+  };
 }
 
-/** A listing, and what is said to people about its rows. */
-interface Page<Row> {
-  readonly listing: Listing<Row>;
-  readonly remark?: (rows: readonly Row[]) => void;
-}
-
-/** Prints a listing of the store. */
-async function list<Row>(
-  cli: Cli,
-  flags: ListFlags,
-  open: (context: ListContext) => Page<Row> | Promise<Page<Row>>,
-): Promise<void> {
-  const options = { ...flags, json: flags.json === true, text: flags.text !== false };
-  const count = await withStore(cli, flags, async (storage, config) => {
-    const { listing, remark } = await open({ storage, config });
-    const rows = await printListing(listing, storage, cli.terminal, options);
-    if (!options.json) remark?.(rows);
-    return rows.length;
-  });
-  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
-}
-
-export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, () => ({ listing: eventsListing }));
-}
-
-export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, () => ({ listing: requestsListing }));
-}
-
-export async function listCosts(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, () => ({ listing: costsListing }));
-}
-
-export async function listAudit(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, () => ({ listing: auditListing }));
-}
-
-export async function listSessions(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, () => ({ listing: sessionsListing }));
-}
+export const listEvents = listing(eventsListing);
+export const listRequests = listing(requestsListing);
+export const listCosts = listing(costsListing);
+export const listAudit = listing(auditListing);
+export const listSessions = listing(sessionsListing);
+export const listRefusedMail = listing(refusedMailListing);
 
 /** Explains one run, or lists them. */
 export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
@@ -134,30 +116,26 @@ export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlag
 }
 
 /** Prints the runs, and what to write where some failed. */
-async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
-  await list<RunRecord>(cli, flags, ({ config }) => ({
-    listing: runsListing,
-    remark: (runs) => {
-      const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
-      const hints = new Set(advice.map((text) => hintLines({ code: 'setting', text }).join('\n')));
-      for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(hint);
-    },
-  }));
-}
+const listRuns = listing(runsListing, (terminal, runs, config) => {
+  const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
+  const hints = new Set(advice.map((text) => hintLines({ code: 'setting', text }).join('\n')));
+  for (const hint of [...hints].slice(0, MAX_HINTS)) terminal.err(hint);
+});
 
 const MAX_HINTS = 3;
 
-/** Prints what waits, is under way or was given up, and which agents are away. */
+/** Prints what waits, is under way or was given up, and what keeps work from beginning. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, async ({ storage, config: { settings } }) => {
+  const found: Partial<Obstacles> = {};
+  const open = async (storage: Storage, { settings }: LoadedConfig): Promise<Listing<QueueEntry>> => {
     const waits = await findWaits(storage, settings.gateway);
-    return {
-      listing: queueListing(waits),
-      remark: () => {
-        for (const line of obstacleTexts(waits, Date.now())) cli.terminal.err(line);
-      },
-    };
-  });
+    Object.assign(found, waits);
+    return queueListing(waits);
+  };
+  const remark = (terminal: Terminal): void => {
+    for (const line of obstacleTexts(found, Date.now())) terminal.err(line);
+  };
+  await listing(open, remark)(cli, flags);
 }
 
 export interface SessionFlags extends JsonFlags {

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { defined } from '../../base/json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
 import type { ActivitySince, Conversation, ListQuery } from '../../engine/storage/storage.ts';
-import { whyQueued } from '../../service/operations/operations.ts';
+import { RECORDS, whyQueued } from '../../service/operations/operations.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type {
   ConversationPage,
@@ -28,7 +28,7 @@ export const LISTS: Readonly<Record<string, Route>> = {
   '/api/deliveries': async ({ deps }, asked) => {
     const { storage } = deps;
     const page = await pageOf(asked, {
-      list: (query) => storage.listOutbox(query),
+      list: (query) => RECORDS.deliveries.read(storage, query),
       older: (query) => storage.oldestAmong('outbox', query),
     });
     const rows = page.rows.map((entry): DeliveryRow => outboxToJson(entry, false));
@@ -39,9 +39,12 @@ export const LISTS: Readonly<Record<string, Route>> = {
     return { rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '' } : row)) };
   },
   '/api/conversation': ({ deps }, asked) => conversation(deps, asked),
-  '/api/costs': async ({ deps }, { query }) => ({ rows: await deps.storage.listCosts(queryOf(query)) }),
+  '/api/costs': async ({ deps }, { query }) => ({
+    rows: await RECORDS.costs.read(deps.storage, queryOf(query)),
+  }),
   '/api/audit': async ({ deps }, { query, who }) => {
-    const rows = await deps.storage.listAudit(queryOf(query).limit);
+    const found = await RECORDS.changes.read(deps.storage, queryOf(query));
+    const rows = found.map((change) => RECORDS.changes.toJson(change, true));
     return { rows: who.role === 'view' ? rows.map((row) => ({ ...row, source: '' })) : rows };
   },
 };
@@ -132,7 +135,10 @@ function idOf({ owner, key }: Conversation, { live }: ConsoleDeps): string {
 
 async function conversations(deps: ConsoleDeps): Promise<readonly ConversationRow[]> {
   const found = await deps.storage.listSessions({ limit: MAX_CONVERSATIONS });
-  return found.map((session) => ({ id: idOf(session, deps), ...session }));
+  return found.map((session) => ({
+    id: idOf(session, deps),
+    ...RECORDS.conversations.toJson(session, true),
+  }));
 }
 
 async function conversation(deps: ConsoleDeps, asked: Asked): Promise<ConversationPage | undefined> {

@@ -3,10 +3,9 @@ import * as z from 'zod';
 import {
   changeWork,
   type Job,
-  leftOutLines,
   type Operator,
   planChange,
-  plannedText,
+  planTexts,
   replayInto,
 } from '../../service/operations/operations.ts';
 import type { QueueSelection, WorkChange } from '../../engine/storage/storage.ts';
@@ -82,7 +81,7 @@ async function plan(context: RouteContext, asked: Asked): Promise<PlannedChange>
   const selection = selectionOf('ids' in chosen ? chosen : { ...chosen, until });
   const found = await planChange(operatorOf(context, asked), { change, selection });
   const count = found.runs + found.outbox + found.events;
-  return { until, count, says: plannedText(found), leftOut: leftOutLines(found) };
+  return { until, count, ...planTexts(found) };
 }
 
 function changing(readJob: (body: unknown) => Job): Route {

@@ -8,11 +8,10 @@ import type {
   Offered,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
-import type { Lost } from '../../service/operations/operations.ts';
+import type { Lost, RECORDS } from '../../service/operations/operations.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
-import type { MappingActivity, Replay, SessionRecord } from '../../engine/storage/storage.ts';
+import type { MappingActivity, Replay } from '../../engine/storage/storage.ts';
 
-export type { AuditRecord, CostRecord } from '../../engine/storage/storage.ts';
 export type {
   AuthorFile,
   FileContent,
@@ -54,8 +53,8 @@ export interface InboxRow {
 
 /**
  * A page of a list, asked with `limit` (100, at most 500) and, where they apply, `state`, `mapping` and `run`: `/api/runs`
- * and `/api/deliveries`. `/api/mappings`, `/api/conversations`, `/api/costs` and `/api/audit` are one page, of
- * `MappingRow`, `ConversationRow`, `CostRecord` and `AuditRecord`.
+ * and `/api/deliveries`. `/api/mappings`, `/api/conversations`, `/api/costs` and `/api/audit` are one page. Rows have the
+ * shape that `--json` of the command line has.
  */
 export interface ListPage<Row> {
   /** Newest first. */
@@ -78,9 +77,7 @@ export type RunRow = RunJson & { readonly why?: string };
 export type DeliveryRow = OutboxJson;
 
 /** A conversation; without its key for who may not see what was sent. */
-export interface ConversationRow extends SessionRecord {
-  readonly id: string;
-}
+export type ConversationRow = ReturnType<typeof RECORDS.conversations.toJson> & { readonly id: string };
 
 /** The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those before. */
 export interface ConversationPage extends ListPage<RunRow> {

@@ -216,8 +216,11 @@ function describeSelection(selection: QueueSelection): string {
   return `${all}${kind}${state === undefined ? '' : `, ${state}`}${errorCode === undefined ? '' : `, ${errorCode}`}`;
 }
 
-/** How much a plan would change, in words. */
-export function plannedText({ runs, outbox, events, messages = 0, pauses = 0 }: Plan): string {
+/** How much a plan would change, in words, and what it leaves out and why, in lines. */
+export function planTexts({ runs, outbox, events, messages = 0, pauses = 0, leftOut }: Plan): {
+  readonly says: string;
+  readonly leftOut: readonly string[];
+} {
   const parts = [
     [runs, 'run', 'runs'],
     [outbox, 'delivery or callback', KINDS.outbox],
@@ -228,7 +231,10 @@ export function plannedText({ runs, outbox, events, messages = 0, pauses = 0 }: 
   const said = parts.flatMap(([count, one, many]) =>
     count === 0 ? [] : `${count} ${count === 1 ? one : many}`,
   );
-  return said.length === 0 ? 'nothing' : said.join(', ');
+  return {
+    says: said.length === 0 ? 'nothing' : said.join(', '),
+    leftOut: leftOut.map(({ reason, count }) => `${count} left out: ${REASONS[reason]}`),
+  };
 }
 
 const REASONS: Readonly<Record<LeftOut['reason'], string>> = {
@@ -241,11 +247,6 @@ const REASONS: Readonly<Record<LeftOut['reason'], string>> = {
   active: 'under way',
   other: 'ended well, dropped, as it is wanted already, or not there',
 };
-
-/** What a plan leaves out, and why, in lines. */
-export function leftOutLines({ leftOut }: Pick<Plan, 'leftOut'>): readonly string[] {
-  return leftOut.map(({ reason, count }) => `${count} left out: ${REASONS[reason]}`);
-}
 
 /** Of one run that cannot be begun again: why, and what can be done instead. */
 export async function whyNotAgain(storage: Storage, id: string): Promise<string | undefined> {

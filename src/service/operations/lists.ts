@@ -1,0 +1,126 @@
+/** What is stored, as lists for every front end: how each is read, and the one shape that its rows have as JSON. */
+import {
+  decisionToJson,
+  type EventJson,
+  eventToJson,
+  isoTimes,
+  type OutboxJson,
+  outboxToJson,
+  type RunJson,
+  runToJson,
+} from '../../engine/storage/facts.ts';
+import type {
+  CostRecord,
+  EventRecord,
+  ListQuery,
+  OutboxRecord,
+  QueueSelection,
+  RunRecord,
+  SetAsideMail,
+  Storage,
+} from '../../engine/storage/storage.ts';
+
+export interface List<Row, Json extends object = object> {
+  readonly read: (storage: Storage, query: ListQuery) => Promise<readonly Row[]>;
+  /** `text`: with what comes from payloads. */
+  readonly toJson: (row: Row, text: boolean) => Json;
+}
+
+const list = <Row, Json extends object>(
+  read: List<Row, Json>['read'],
+  toJson: List<Row, Json>['toJson'],
+): List<Row, Json> => ({ read, toJson });
+
+/** The newest first, but for refused mail. */
+export const RECORDS = {
+  runs: list((storage, query) => storage.listRuns(query), runToJson),
+  events: list((storage, query) => storage.listEvents(query), eventToJson),
+  deliveries: list((storage, query) => storage.listOutbox(query), outboxToJson),
+  requests: list((storage, query) => storage.listDecisions(query), decisionToJson),
+  costs: list(
+    (storage, query) => storage.listCosts(query),
+    (cost: CostRecord) => cost,
+  ),
+  changes: list(
+    (storage, { limit }) => storage.listAudit(limit),
+    (change) => isoTimes(change, 'at'),
+  ),
+  conversations: list(
+    (storage, query) => storage.listSessions(query),
+    (session) => isoTimes(session, 'createdAt', 'lastUsedAt'),
+  ),
+  refusedMail: list(
+    (storage, { limit }) => storage.listSetAsideMail({ limit }),
+    ({ from, subject, ...rest }: SetAsideMail, text) => ({
+      ...isoTimes(rest, 'receivedAt', 'setAsideAt'),
+      ...(text ? { from, subject } : {}),
+    }),
+  ),
+  queue: list(readQueue, entryToJson),
+};
+
+/** Work in the queue, or that was in it. */
+export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
+type EntryJson = RunJson | OutboxJson | EventJson;
+
+const isRun = (entry: QueueEntry): entry is RunRecord => 'action' in entry;
+const isEvent = (entry: QueueEntry): entry is EventRecord => 'origin' in entry;
+const storedAt = (entry: QueueEntry): number => (isRun(entry) ? entry.acceptedAt : entry.createdAt);
+
+function entryToJson(entry: QueueEntry, text: boolean): EntryJson {
+  if (isRun(entry)) return runToJson(entry, text);
+  return isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text);
+}
+
+/** What waits, is under way, or was given up: runs, what they send, and system events that were parked. */
+async function readQueue(storage: Storage, query: ListQuery): Promise<readonly QueueEntry[]> {
+  const states = query.state === undefined ? ['active', 'queued', 'dead'] : [query.state];
+  const lists = await Promise.all(
+    states.flatMap((state): Promise<readonly QueueEntry[]>[] => [
+      storage.listRuns({ ...query, state }),
+      storage.listOutbox({ ...query, state }),
+      // An event belongs to the main session, whatever the session of its hook.
+      ...(state === 'dead' && query.sessionKey === undefined
+        ? [storage.listEvents({ ...query, state })]
+        : []),
+    ]),
+  );
+  return lists
+    .flat()
+    .sort((a, b) => storedAt(b) - storedAt(a))
+    .slice(0, query.limit);
+}
+
+/** Rows of each kind and state that a retry would begin and that are listed. */
+const MAX_RETRIED = 1_000;
+
+/** What a retry would begin. */
+export async function readRetry(storage: Storage, selection: QueueSelection): Promise<readonly QueueEntry[]> {
+  const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_RETRIED });
+  const ids = [...chosen.runs, ...chosen.outbox, ...chosen.events];
+  return (await Promise.all(ids.map((id) => findEntry(storage, id)))).flatMap((entry) => entry ?? []);
+}
+
+async function findEntry(storage: Storage, id: string): Promise<QueueEntry | undefined> {
+  const run = await storage.findRun(id);
+  if (run !== undefined) return run;
+  const [sent] = await storage.listOutbox({ limit: 1, id });
+  return sent ?? (await storage.listEvents({ limit: 1, id }))[0];
+}
+
+/** One run with everything that belongs to it, or one delivery, callback or system event. */
+export async function findWork(
+  storage: Storage,
+  id: string,
+  text: boolean,
+): Promise<
+  | { readonly run: RunJson; readonly outbox: readonly OutboxJson[] }
+  | { readonly entry: OutboxJson | EventJson }
+  | undefined
+> {
+  const entry = await findEntry(storage, id);
+  if (entry === undefined) return undefined;
+  if (!isRun(entry)) return { entry: isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text) };
+  const outbox = await storage.listOutbox({ limit: 1000, runId: id });
+  return { run: runToJson(entry, text), outbox: outbox.map((sent) => outboxToJson(sent, text)) };
+}
