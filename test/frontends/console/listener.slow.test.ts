@@ -434,7 +434,7 @@ console:
     const feed = await fetch(`${named.url}/api/feed`, { headers: signedIn['operate'] ?? {} });
     writeFileSync(join(own.path, 'sluice.yaml'), config(['view']));
     await named.service.reload();
-    expect(await feed.text()).toMatch(/^event: restart\n.*\ndata: \{\}\n\n$/);
+    expect(await feed.text()).toMatch(/^event: opened\ndata: \{\}\n\n$/);
     expect((await as('operate', '/api/inbox')).status).toBe(401);
     expect((await as('view', '/api/inbox')).status).toBe(200);
     const key = KEYS[2]?.[1];
