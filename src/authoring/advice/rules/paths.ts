@@ -70,7 +70,7 @@ export const PATHS = [
     'RESERVED_PATH',
     ['reserved', 'certain'],
     ({ reserved }) =>
-      say`choose another name; ${reserved.map((name) => `"${name}"`).join(', ')} are reserved`,
+      say`remove this mapping, as these routes work without one, or choose another name; ${reserved.map((name) => `"${name}"`).join(', ')} are reserved`,
   ),
   remedy(
     'DUPLICATE_MAPPING_ID',
