@@ -1,7 +1,6 @@
-export { putCollectorsBehind } from './background-threads.ts';
 export { askThread, startThread } from './bounded-thread.ts';
 export { armTimer, pause, within } from './delays.ts';
-export { limitGarbage, giveBackWhenIdle } from './idle-memory.ts';
+export { limitGarbage } from './garbage.ts';
 
 import { armTimer } from './delays.ts';
 

@@ -8,7 +8,7 @@ import {
   type ServiceRole,
 } from '../../service/startup/startup.ts';
 import { createLogger, type Log } from '../../base/telemetry/telemetry.ts';
-import { giveBackWhenIdle, limitGarbage, putCollectorsBehind } from '../../base/timers/timers.ts';
+import { limitGarbage } from '../../base/timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, printFindings } from './config-file.ts';
 import { type ConsoleContext, openConsole, type RunningConsole } from './serve-console.ts';
@@ -44,8 +44,6 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
 async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void> {
   const service = await startForOperators(terminal, flags, log);
   limitGarbage();
-  putCollectorsBehind();
-  giveBackWhenIdle();
   const endReloading = reloadOnHangup(service);
   try {
     sayReady(log, service);

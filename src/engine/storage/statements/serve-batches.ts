@@ -1,5 +1,4 @@
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { giveBackWhenIdle } from '../../../base/timers/timers.ts';
 import { StorageError } from '../storage-error.ts';
 import { serializeError, type SerializedError } from './serialized-error.ts';
 import type { Engine } from './engine.ts';
@@ -70,7 +69,6 @@ export function serveBatches(
     onClose();
     port.close();
   });
-  giveBackWhenIdle();
   postMessage({ kind: 'opened', operations: OPERATION_NAMES, ...(notice === undefined ? {} : { notice }) });
 }
 
