@@ -109,7 +109,7 @@ function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
   if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return [];
   const keys = [...MAPPING_KEYS].flatMap(([key, { actions }]) => {
     // Of the texts of a run and of a wake, the wrong one is a finding of its own.
-    const isRead = actions?.includes(action) !== false;
+    const isRead = actions?.includes(action) !== false || (action !== 'skip' && key.endsWith('Template'));
     return isRead || located.at([key]).value === undefined ? [] : [key];
   });
   const [first] = keys;

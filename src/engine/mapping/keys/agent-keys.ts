@@ -33,7 +33,7 @@ export const agentKeys = keysOf({
     explain: clearLine,
   },
   timeoutSeconds: {
-    about: 'Time limit of a run in seconds; fractions are kept.',
+    about: 'Time limit of a run in seconds, at most agents.defaults.maxTimeoutSeconds; fractions are kept.',
     schema: z.number().positive(),
     actions: ['agent'],
     compile: same,
@@ -71,7 +71,8 @@ export const agentKeys = keysOf({
     compile: compileForEach,
   },
   summary: {
-    about: 'When the main session gets a line about the run; default hooks.defaults.summary, else always.',
+    about:
+      'When the main session gets a line about the run: always, failures (of the run or its delivery) or never; default hooks.defaults.summary, else always.',
     schema: z.enum(SUMMARY_MODES),
     actions: ['agent', 'notify'],
     compile: same,

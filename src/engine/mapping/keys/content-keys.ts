@@ -14,7 +14,8 @@ export const contentKeys = keysOf({
     compile: template,
   },
   wakeMode: {
-    about: 'Default hooks.defaults.wakeMode, else now.',
+    about:
+      'Whether the main session is asked for a turn at once (now) or hears of it at its periodic one (next-heartbeat); default hooks.defaults.wakeMode, else now.',
     schema: z.enum(WAKE_MODES),
     actions: ['agent', 'notify', 'wake'],
     compile: same,
@@ -54,13 +55,13 @@ export const contentKeys = keysOf({
     about: 'Template of what the agent, or with notify the people, read; for agent and notify mappings.',
     schema: z.string(),
     see: '#templates',
-    actions: ['agent', 'notify', 'wake'],
+    actions: ['agent', 'notify'],
   },
   textTemplate: {
     about: "Template of the system event's text; for wake mappings.",
     schema: z.string(),
     see: '#templates',
-    actions: ['agent', 'notify', 'wake'],
+    actions: ['wake'],
   },
 });
 

@@ -73,7 +73,7 @@ export const pathKeys = keysOf({
     compile: same,
   },
   method: {
-    about: 'Default POST; of a GET the query is the payload.',
+    about: 'Method of the requests, POST or GET, whose query is the payload; default POST.',
     schema: z.enum(['POST', 'GET']),
     compile: same,
   },
@@ -105,7 +105,7 @@ export const pathKeys = keysOf({
     compile: same,
   },
   maxBodyBytes: {
-    about: 'Bytes, for every mapping of the path; default hooks.maxBodyBytes.',
+    about: 'Largest body in bytes; default hooks.maxBodyBytes.',
     schema: whole(1, 67_108_864),
     compile: same,
   },
