@@ -557,7 +557,7 @@ function difference(was: string, is: string): string {
   const gone = a.filter((line) => !b.includes(line));
   const come = b.filter((line) => !a.includes(line));
   const shown = (line: string, other = ''): string => {
-    const first = [...line].findIndex((sign, index) => sign !== other[index]);
+    const first = Array.from(line).findIndex((sign, index) => sign !== other[index]);
     return line.slice(Math.max(0, first - 60), Math.max(0, first - 60) + 240);
   };
   const lines = [

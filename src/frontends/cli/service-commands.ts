@@ -9,7 +9,7 @@ import {
 import type { TunnelTool } from './tunnel.ts';
 
 /** Written here too, since the command line starts without loading what it runs. */
-const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const satisfies readonly TunnelTool[];
+const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const satisfies readonly TunnelTool[];
 
 const PORT = { read: wholeNumber(0, 65_535) };
 const MAIL: OptionRow = ['--mail', 'read the mailbox of hooks.mail, too'];
@@ -50,7 +50,7 @@ export const serviceCommands: CommandTable = {
       MAIL,
       [
         '--tunnel [tool]',
-        'make the hooks reachable from the internet, by tailscale, cloudflared or ngrok',
+        'make the hooks reachable from the internet, by tailscale or cloudflared',
         { choices: TUNNEL_TOOLS },
       ],
     ],

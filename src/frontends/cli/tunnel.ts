@@ -1,13 +1,12 @@
 /*
- * A tunnel from the internet to a port of this machine, by a tool that the person has: `tailscale funnel`, `cloudflared`
- * or `ngrok`. Each says its address in its own way, and each keeps it for as long as it runs.
+ * A tunnel from the internet to a port of this machine, by a tool that the person has: `tailscale funnel` or
+ * `cloudflared`. Each says its address in its own way, and each keeps it for as long as it runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isOnPath } from '../../engine/config/config.ts';
-import { isJsonObject, readJson } from '../../base/json.ts';
 import { CliError } from './terminal.ts';
 
-const TUNNEL_TOOLS = ['tailscale', 'cloudflared', 'ngrok'] as const;
+const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const;
 export type TunnelTool = (typeof TUNNEL_TOOLS)[number];
 
 interface Tool {
@@ -19,7 +18,7 @@ interface Tool {
   readonly install: string;
 }
 
-/** As they print it: tailscale 1.52 and later, cloudflared 2025, ngrok 3. */
+/** As they print it: tailscale 1.52 and later, cloudflared 2025. */
 const TOOLS: Readonly<Record<TunnelTool, Tool>> = {
   tailscale: {
     argv: (port) => ['funnel', String(port)],
@@ -38,22 +37,8 @@ const TOOLS: Readonly<Record<TunnelTool, Tool>> = {
     findUrl: (line) => /\|\s+(https:\/\/(?!api\.)[a-z\d-]+\.trycloudflare\.com)\s+\|/.exec(line)?.[1],
     findProblem: (line) =>
       /^failed to |\bERR\b.*(?:quick Tunnel|Unauthorized)/i.test(line) ? line : undefined,
-    install: 'https://developers.cloudflare.com/tunnel/downloads (no account needed)',
-  },
-  ngrok: {
-    argv: (port) => ['http', '--log=stdout', '--log-format=json', `127.0.0.1:${port}`],
-    findUrl: (line) => {
-      const { msg, url } = jsonOf(line);
-      return msg === 'started tunnel' && typeof url === 'string' && url.startsWith('https://')
-        ? url
-        : undefined;
-    },
-    findProblem: (line) => {
-      const { lvl, err, msg } = jsonOf(line);
-      if (lvl === 'crit' || (lvl === 'eror' && /session|auth/i.test(String(msg)))) return String(err ?? msg);
-      return /^ERROR:\s+\S/.test(line) ? line : undefined;
-    },
-    install: 'https://ngrok.com/download (an account and "ngrok config add-authtoken")',
+    install:
+      'https://developers.cloudflare.com/tunnel/downloads (no account needed; the address is new each time, and what comes while it is away is lost)',
   },
 };
 
@@ -174,9 +159,4 @@ async function endTool(child: ChildProcess, ended: Promise<void>): Promise<void>
   const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
   await ended;
   clearTimeout(timer);
-}
-
-function jsonOf(line: string): Readonly<Record<string, unknown>> {
-  const value = readJson(line);
-  return isJsonObject(value) ? value : {};
 }

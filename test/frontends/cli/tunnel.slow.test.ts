@@ -10,7 +10,7 @@ import { builtMain } from '../../support/built-program.ts';
 import { type Bench, openBench, START_ENV, TOKEN, waitFor } from '../../support/cli-service.ts';
 
 /*
- * The words of tailscale 1.98, cloudflared 2025.11 and ngrok 3.33, as their documentation and their users' reports show
+ * The words of tailscale 1.98, cloudflared 2025.11, as their documentation and their users' reports show
  * them. Each notes the port it was given and its process id.
  */
 const TOOLS = {
@@ -25,18 +25,12 @@ cat >&2 <<END
 2026-11-22T04:00:03Z INF Registered tunnel connection connIndex=0 connection=2f0c event=0 ip=198.41.200.23 location=fra08 protocol=quic
 END
 exec sleep 60`,
-  ngrok: `[ "$1 $2 $3" = "http --log=stdout --log-format=json" ] || exit 9; echo "http://$4 $$" > "$NOTE"
-echo '{"lvl":"info","msg":"open config file","path":"/home/me/.config/ngrok/ngrok.yml","t":"2026-11-22T04:00:00.1Z"}'
-echo '{"addr":"127.0.0.1:4040","lvl":"info","msg":"starting web service","obj":"web","t":"2026-11-22T04:00:00.2Z"}'
-echo '{"addr":"http://'"$4"'","lvl":"info","msg":"started tunnel","name":"command_line","obj":"tunnels","t":"2026-11-22T04:00:01Z","url":"https://1a2b-203-0-113-7.ngrok-free.app"}'
-exec sleep 60`,
   tailscale: `[ "$1" = funnel ] || exit 9; echo "http://127.0.0.1:$2 $$" > "$NOTE"
 printf 'Available on the internet:\\n\\nhttps://amelie-workstation.pango-lin.ts.net/\\n|-- proxy http://127.0.0.1:%s\\n\\nPress Ctrl+C to exit.\\n' "$2"
 exec sleep 60`,
 } as const;
 const ADDRESSES = {
   cloudflared: 'https://four-dashed-word-url.trycloudflare.com',
-  ngrok: 'https://1a2b-203-0-113-7.ngrok-free.app',
   tailscale: 'https://amelie-workstation.pango-lin.ts.net',
 } as const;
 
@@ -129,7 +123,6 @@ test('a tool that has no address to give is passed over, with its own words', as
   const env = install(bench, {
     tailscale: `printf '\\nFunnel is not enabled on your tailnet.\\nTo enable, visit:\\n\\n         https://login.tailscale.com/f/funnel?node=n1\\n\\n'; exec sleep 60`,
     cloudflared: `echo 'failed to request quick Tunnel: Post "https://api.trycloudflare.com/tunnel": dial tcp: lookup api.trycloudflare.com: no such host' >&2; exit 1`,
-    ngrok: `echo 'ERROR:  authentication failed: Usage of ngrok requires a verified account and authtoken.' >&2; echo 'ERROR:  ERR_NGROK_4018' >&2; exit 1`,
   });
   const problems: string[] = [];
   const opening = openTunnel({
@@ -137,13 +130,12 @@ test('a tool that has no address to give is passed over, with its own words', as
     env,
     onProblem: (tool, problem) => problems.push(`${tool}: ${problem}`),
   });
-  await expect(opening).rejects.toThrow(/no tunnel could be opened[^]*ngrok config add-authtoken/);
+  await expect(opening).rejects.toThrow(/no tunnel could be opened[^]*no account needed/);
   expect(problems).toEqual([
     'tailscale: Funnel is not enabled on your tailnet.',
     expect.stringMatching(/^cloudflared: failed to request quick Tunnel/),
-    expect.stringMatching(/^ngrok: ERROR: {2}authentication failed/),
   ]);
-  const silent = install(openBench({}), { ngrok: 'exec sleep 60' });
+  const silent = install(openBench({}), { cloudflared: 'exec sleep 60' });
   const waiting = openTunnel({
     port: 1,
     env: silent,
