@@ -280,15 +280,3 @@ export interface NotifyAction {
 export type RunAction = AgentAction | NotifyAction;
 
 export type Action = WakeAction | RunAction;
-
-/** Something that was accepted but not quite as sent: an ignored field, a fallback, a coerced value. */
-export interface Warning {
-  /** Stable lower_snake code, e.g. `unknown_field`. */
-  readonly code: string;
-  /** The field it is about, cut to 80 characters; absent where it is about the whole request. */
-  readonly field?: string;
-  /** What was found, in one sentence. */
-  readonly message: string;
-  /** What advice needs to know to say what to do, by code: see `HookFacts`. Never sent, never stored. */
-  readonly facts?: object;
-}

@@ -40,6 +40,10 @@ export interface Finding {
   readonly code: string;
   /** What is wrong, what was found, what is expected: lower case, no full stop, values cut to 80 characters. */
   readonly message: Sentence;
+  /** Default `author`. */
+  readonly audience?: Audience;
+  /** What it is about beside a place: a field of the request, cut to 80 characters. */
+  readonly subject?: string;
   /** Absent where the finding belongs to no file, e.g. a command line option. */
   readonly at?: Place;
   /** Further places that explain it, e.g. the first of two duplicates. */
@@ -60,6 +64,14 @@ export interface Finding {
   readonly also?: readonly TextEdit[];
 }
 
+/** A finding on a request that was taken, as its answer and `--json` have it: an ignored field, a fallback. */
+export interface RequestWarning {
+  readonly code: string;
+  /** Absent where it is about the whole request. */
+  readonly field?: string;
+  readonly message: string;
+}
+
 /** Of what a finding speaks, where it is kept: all of it the operator's own or a name of ours. */
 export type KeptFacts = Readonly<Record<string, string | number | boolean>>;
 
@@ -73,7 +85,7 @@ export type StoredFinding<Code extends string = string, Facts extends object = K
   facts?: Facts;
 }>;
 
-/** A text that a sender wrote: shown only to those who may read the request. */
+/** A text that a sender wrote, among facts. */
 interface Sent {
   readonly sent: string;
 }
@@ -90,7 +102,7 @@ export interface Fix {
   readonly purpose?: string;
 }
 
-type Part = string | Sent | Fix;
+type Part = string | Fix;
 
 /**
  * Something that the engine has read or compiled, and that may be in order: advice looks at it for what was hardly meant.
@@ -141,7 +153,8 @@ export function say(
     const value = values[index];
     if (value === undefined) return [word];
     if (value instanceof Sentence) return [word, ...Sentence.partsOf(value)];
-    return [word, typeof value === 'number' ? String(value) : value];
+    if (typeof value === 'object') return [word, 'sent' in value ? value.sent : value];
+    return [word, String(value)];
   });
   return new Sentence(parts);
 }
@@ -174,14 +187,13 @@ export const joinSentences = (sentences: readonly Sentence[], between: string): 
 export const mapSentence = (sentence: Sentence, change: (text: string) => string): Sentence =>
   new Sentence(
     Sentence.partsOf(sentence).map((part) =>
-      typeof part === 'string' ? change(part) : changeTexts(part, change),
+      typeof part === 'string'
+        ? change(part)
+        : (Object.fromEntries(
+            Object.entries(part).map(([key, text]) => [key, change(text as string)]),
+          ) as unknown as Fix),
     ),
   );
-
-const changeTexts = <Of extends Sent | Fix>(part: Of, change: (text: string) => string): Of =>
-  Object.fromEntries(
-    Object.entries(part).map(([key, text]) => [key, change(text as string)]),
-  ) as unknown as Of;
 
 /** A sentence where it first says what to do: what stands before, and what behind. Only printers call it. */
 export function splitAtFix(sentence: Sentence): {
@@ -190,7 +202,7 @@ export function splitAtFix(sentence: Sentence): {
   readonly after: Sentence;
 } {
   const parts = Sentence.partsOf(sentence);
-  const at = parts.findIndex((part) => typeof part === 'object' && 'verb' in part);
+  const at = parts.findIndex((part) => typeof part === 'object');
   if (at === -1) return { before: sentence, after: new Sentence([]) };
   const [before, after] = [parts.slice(0, at), parts.slice(at + 1)].map((some) => new Sentence(some));
   return { before, fix: parts[at] as Fix, after } as ReturnType<typeof splitAtFix>;
@@ -199,17 +211,11 @@ export function splitAtFix(sentence: Sentence): {
 /** Whether it says what to do. */
 export const hasFix = (sentence: Sentence): boolean => splitAtFix(sentence).fix !== undefined;
 
-/** The text of a sentence, for people; with `hideSent` what a sender wrote is `…`. Only printers call it. */
-export function printSentence(
-  sentence: Sentence,
-  { hideSent = false }: { readonly hideSent?: boolean } = {},
-): string {
+/** The text of a sentence, for people. Only printers call it. */
+export function printSentence(sentence: Sentence): string {
   let text = '';
-  for (const part of Sentence.partsOf(sentence)) {
-    if (typeof part === 'string') text += part;
-    else if ('sent' in part) text += hideSent ? '…' : part.sent;
-    else text += begun(fixText(part), text.endsWith('. '));
-  }
+  for (const part of Sentence.partsOf(sentence))
+    text += typeof part === 'string' ? part : begun(fixText(part), text.endsWith('. '));
   return text;
 }
 
@@ -227,22 +233,12 @@ export const inLine = ({ message, hint }: Pick<Finding, 'message' | 'hint'>): Se
 export const printInLine = (finding: Pick<Finding, 'message' | 'hint'>): string =>
   printSentence(inLine(finding));
 
-/** What a sentence says to do, as data that may be kept: the words before, the fix, and those behind. */
-export interface SaidParts {
-  readonly text: string;
-  readonly fix?: Fix;
-  readonly after?: string;
-}
-
-export function keepParts(sentence: Sentence): SaidParts | undefined {
-  const { before, fix, after } = splitAtFix(sentence);
-  if (fix === undefined) return undefined;
-  const rest = printSentence(after);
-  return { text: printSentence(before), fix, ...(rest === '' ? {} : { after: rest }) };
-}
-
-export const sayParts = ({ text, fix, after = '' }: SaidParts): Sentence =>
-  fix === undefined ? quoted(text) : say`${text}${fix}${after}`;
+/** The same as data, for the answer and `--json`. */
+export const warningToJson = (finding: Finding): RequestWarning => ({
+  code: finding.code,
+  ...(finding.subject === undefined ? {} : { field: finding.subject }),
+  message: printInLine(finding),
+});
 
 /** `a, b and c`, or `a, b or c`. */
 export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): string {

@@ -2,7 +2,7 @@
  * What a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the verdict, one hint (a
  * second only of the same kind), and how to see more.
  */
-import { quoted, say, splitAtFix, write } from '../../base/finding.ts';
+import { inLine, quoted, say, splitAtFix, write } from '../../base/finding.ts';
 import { formatPlace, type Place } from '../../base/document/document.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import {
@@ -88,10 +88,10 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
     ...of('passed_over'),
     ...of('remedy'),
     ...of('returned_nothing'),
-    ...warningsLeft(advisedWarnings(warnings), notes).map(({ code, message }): Hint => ({
+    ...warningsLeft(advisedWarnings(warnings), notes).map((warning): Hint => ({
       code: 'warning',
-      warning: code,
-      text: say`${code}: ${message}`,
+      warning: warning.code,
+      text: say`${warning.code}: ${inLine(warning)}`,
     })),
     ...(isAmiss ? [] : others),
     ...of('setting').filter(({ isFine }) => isFine !== true),

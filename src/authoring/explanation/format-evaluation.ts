@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
 import type { HookError } from '../../base/errors.ts';
+import { printInLine } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import {
@@ -97,7 +98,7 @@ function sectionsOf(
       ...headLines(evaluation, options, paint),
       ...print(settingsFirst(notes)),
       ...warningsLeft(advisedWarnings(warnings), notes).map(
-        ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
+        (warning) => `${paint('yellow', 'warning')} ${warning.code}: ${clearLine(printInLine(warning))}`,
       ),
     ],
     isOfMapping ? error : [],

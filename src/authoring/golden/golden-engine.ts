@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HookError } from '../../base/errors.ts';
+import { warningToJson } from '../../base/finding.ts';
 import {
   receiveWritten,
   unreadEvaluation,
@@ -68,10 +69,11 @@ async function openAcceptor(): Promise<Acceptor> {
 async function acceptInto(
   storage: Storage,
   delivery: DeliveryRequest,
-  { outcome, warnings }: Evaluation,
+  { outcome, warnings: found }: Evaluation,
 ): Promise<AcceptedAs> {
   if (outcome.kind !== 'accepted') return { duplicate: false, duplicates: [] };
   const { id: requestId, receivedAt } = delivery.request;
+  const warnings = found.map(warningToJson);
   const work = { requestId, receivedAt, actions: outcome.actions, warnings, ...idempotencyOf(delivery) };
   try {
     const { accepted, duplicate } = await storage.accept(work);

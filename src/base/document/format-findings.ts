@@ -1,9 +1,9 @@
 import { printSentence } from '../finding.ts';
+import { defined } from '../json.ts';
 import { styleText } from 'node:util';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import type { Finding, Place } from '../finding.ts';
 import { formatPlace, lineColumn, positionOf } from './line-column.ts';
-import { printSarif } from './print-sarif.ts';
 import { sourceFrame } from './source-frame.ts';
 
 export type FindingFormat = 'pretty' | 'github' | 'sarif';
@@ -25,9 +25,9 @@ export function formatFindings(found: readonly Finding[], options: FormatOptions
     case 'pretty':
       return printPretty(findings, options.color === true);
     case 'github':
-      return findings.map((finding) => `${toAnnotation(finding)}\n`).join('');
+      return findings.map((finding) => `${toAnnotation(findingToJson(finding))}\n`).join('');
     case 'sarif':
-      return `${JSON.stringify(printSarif(findings), undefined, 2)}\n`;
+      return `${JSON.stringify(toSarif(findings.map(findingToJson)), undefined, 2)}\n`;
   }
 }
 
@@ -125,18 +125,16 @@ export interface FindingJson extends Partial<PlaceJson> {
   readonly hint?: string;
 }
 
-export function findingToJson({ severity, code, message, at, labels, hint }: Finding): FindingJson {
-  return {
-    severity,
-    code,
-    message: printSentence(message),
-    ...(at === undefined ? {} : position(at)),
-    ...(labels === undefined
-      ? {}
-      : { labels: labels.map((label) => ({ ...position(label.at), text: printSentence(label.text) })) }),
-    ...(hint === undefined ? {} : { hint: printSentence(hint) }),
-  };
-}
+export const findingToJson = ({ severity, code, message, at, labels, hint }: Finding): FindingJson => ({
+  severity,
+  code,
+  message: printSentence(message),
+  ...(at && position(at)),
+  ...defined({
+    labels: labels?.map((label) => ({ ...position(label.at), text: printSentence(label.text) })),
+    hint: hint && printSentence(hint),
+  }),
+});
 
 function position(at: NonNullable<Finding['at']>): PlaceJson {
   const { line, column } = lineColumn(at);
@@ -144,16 +142,11 @@ function position(at: NonNullable<Finding['at']>): PlaceJson {
   return { file: at.source.file, line, column, endLine: end.line, endColumn: end.column };
 }
 
-function toAnnotation({ severity, code, message, at, hint }: Finding): string {
-  const said = [message, ...(hint === undefined ? [] : [hint])].map((each) => printSentence(each));
-  return printAnnotation(severity, { ...(at && placeOf(at)), title: code }, said.join('\n'));
-}
-
-function placeOf(at: Place): Readonly<Record<string, string | number>> {
-  const { line, column } = lineColumn(at);
-  const end = positionOf(at.source.text, at.end);
-  const range = end.line === line ? { col: column, endColumn: end.column } : { endLine: end.line };
-  return { file: at.source.file, line, ...range };
+function toAnnotation({ severity, code, message, hint, labels: _, ...at }: FindingJson): string {
+  const { file, line, column: col, endLine, endColumn } = at;
+  const range = endLine === line ? { col, endColumn } : { endLine };
+  const place = defined({ file, line, ...range, title: code });
+  return printAnnotation(severity, place, [message, ...(hint === undefined ? [] : [hint])].join('\n'));
 }
 
 /** A workflow command; `%`, line ends and, in properties, `:` and `,` are escaped as the runner expects them. */
@@ -172,4 +165,37 @@ function escapeText(text: string): string {
 
 function escapeProperty(text: string): string {
   return escapeText(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** The findings as a SARIF 2.1.0 log (OASIS standard), columns in UTF-16 code units. */
+function toSarif(findings: readonly FindingJson[]): object {
+  const codes = [...new Set(findings.map(({ code }) => code))];
+  const rules = codes.map((id) => ({ id, help: { text: `sluice check --explain ${id}` } }));
+  const results = findings.map(({ code, severity, message, hint, labels, file, ...at }) => ({
+    ruleId: code,
+    ruleIndex: codes.indexOf(code),
+    level: severity,
+    message: { text: hint === undefined ? message : `${message} (${hint})` },
+    ...(file !== undefined && {
+      locations: [{ physicalLocation: toLocation({ file, ...at } as PlaceJson) }],
+    }),
+    ...(labels !== undefined && {
+      relatedLocations: labels.map(({ text, ...place }, id) => ({
+        id,
+        physicalLocation: toLocation(place),
+        message: { text },
+      })),
+    }),
+  }));
+  const runs = [{ tool: { driver: { name: 'sluice', rules } }, columnKind: 'utf16CodeUnits', results }];
+  return { $schema: 'https://json.schemastore.org/sarif-2.1.0.json', version: '2.1.0', runs };
+}
+
+/** A relative reference stays relative; an absolute path becomes a file URI. A file that was not read has no region. */
+function toLocation({ file, line, column, endLine, endColumn }: PlaceJson): object {
+  const encoded = file.split('/').map(encodeURIComponent).join('/');
+  const uri = file.startsWith('/') ? `file://${encoded}` : encoded;
+  const isWhole = line === 1 && column === 1 && endLine === 1 && endColumn === 1;
+  const region = { startLine: line, startColumn: column, endLine, endColumn };
+  return { artifactLocation: { uri }, ...(isWhole ? {} : { region }) };
 }

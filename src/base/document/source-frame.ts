@@ -15,75 +15,47 @@ interface FrameLines {
 }
 
 /** The source lines around a place with carets under its first line; secrets and control characters are hidden. */
-export function sourceFrame(at: Place, options: FrameLines): string {
+export function sourceFrame(at: Place, { before, after }: FrameLines): string {
   const { text } = at.source;
-  const start = positionOf(text, at.start);
-  const lines = linesAround(at.source, at.start - start.column + 1, options);
-  const own = lines.shown[lines.ownIndex] ?? '';
-  const cut = Math.max(0, Math.min(start.column - 60, own.length - MAX_COLUMNS));
-  const width = Math.max(1, Math.min(at.end - at.start, own.length - start.column + 1));
-  const shown = lines.shown.map((line) => line.slice(cut, cut + MAX_COLUMNS));
+  const { line, column } = positionOf(text, at.start);
+  // Only the lines that are shown: a large file is not split for every finding.
+  let [from, to, above] = [at.start - column + 1, at.start - column, 0];
+  for (; above < before && from > 0; above += 1) from = from < 2 ? 0 : text.lastIndexOf('\n', from - 2) + 1;
+  // The line feed that ends the file starts no line of its own.
+  for (let below = 0; below <= after && (below === 0 || to + 1 < text.length); below += 1)
+    to = endOfLine(text, to + 1);
+  const shown = printable(at.source, from, to).split('\n');
+  const own = shown[above] ?? '';
+  const cut = Math.max(0, Math.min(column - 60, own.length - MAX_COLUMNS));
+  const width = Math.max(1, Math.min(at.end - at.start, own.length - column + 1));
   // The frame's columns are 0-based, its lines 1-based.
-  const column = start.column - 1 - cut;
+  const start = column - 1 - cut;
   const { codeFrameColumns } = require('@babel/code-frame') as typeof CodeFrame;
   return codeFrameColumns(
-    shown.join('\n'),
+    shown.map((each) => each.slice(cut, cut + MAX_COLUMNS)).join('\n'),
     {
-      start: { line: start.line, column },
-      end: { line: start.line, column: Math.min(column + width, MAX_COLUMNS) },
+      start: { line, column: start },
+      end: { line, column: Math.min(start + width, MAX_COLUMNS) },
     },
-    {
-      linesAbove: options.before,
-      linesBelow: options.after,
-      startLine: start.line - lines.ownIndex,
-      highlightCode: false,
-    },
+    { linesAbove: before, linesBelow: after, startLine: line - above, highlightCode: false },
   );
 }
 
-/** Only the lines that are shown, so that a large file is not split for every finding. */
-function linesAround(
-  source: SourceText,
-  lineStart: number,
-  { before, after }: FrameLines,
-): { readonly shown: readonly string[]; readonly ownIndex: number } {
-  const { from, ownIndex } = firstShown(source.text, lineStart, before);
-  const shown: string[] = [];
-  let at = from;
-  while (shown.length <= ownIndex + after && at <= source.text.length) {
-    // The line feed that ends the file starts no line of its own.
-    if (at === source.text.length && shown.length > ownIndex) break;
-    const end = source.text.indexOf('\n', at);
-    shown.push(printable(source, at, end < 0 ? source.text.length : end));
-    if (end < 0) break;
-    at = end + 1;
-  }
-  return { shown, ownIndex };
-}
+const endOfLine = (text: string, from: number): number => {
+  const end = text.indexOf('\n', from);
+  return end < 0 ? text.length : end;
+};
 
-/** Where the first line that is shown begins, and how many lines stand between it and the line of the place. */
-function firstShown(
-  text: string,
-  lineStart: number,
-  before: number,
-): { readonly from: number; readonly ownIndex: number } {
-  let from = lineStart;
-  let ownIndex = 0;
-  while (ownIndex < before && from > 0) {
-    // From before the text's first character lastIndexOf would look at that character all the same.
-    from = from < 2 ? 0 : text.lastIndexOf('\n', from - 2) + 1;
-    ownIndex += 1;
-  }
-  return { from, ownIndex };
-}
-
-/** A line with every character that is secret or unprintable replaced by one of the same width. */
-function printable(source: SourceText, start: number, end: number): string {
-  let line = source.text.slice(start, end).replace(/\r$/, '');
+/** Lines with every character that is secret or unprintable replaced by one of the same width. */
+function printable(source: SourceText, from: number, to: number): string {
+  let text = source.text.slice(from, to);
   for (const secret of source.secrets ?? []) {
-    const from = Math.max(0, secret.start - start);
-    const to = Math.min(line.length, secret.end - start);
-    if (from < to) line = line.slice(0, from) + '•'.repeat(to - from) + line.slice(to);
+    const [start, end] = [Math.max(0, secret.start - from), Math.min(text.length, secret.end - from)];
+    if (start >= end) continue;
+    const covered = text.slice(start, end).replaceAll(/[^\n]/g, '•');
+    text = text.slice(0, start) + covered + text.slice(end);
   }
-  return line.replaceAll(/(?!\t)[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, '·');
+  return text
+    .replaceAll(/\r$/gm, '')
+    .replaceAll(/(?![\t\n])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu, '·');
 }

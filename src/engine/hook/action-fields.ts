@@ -9,10 +9,10 @@ import {
   thinkingLevel,
   WAKE_MODES,
   type WakeMode,
-  type Warning,
 } from '../../base/action.ts';
 import { HookError, type HookErrorCode } from '../../base/errors.ts';
-import { ExactNumber, isNumeric, type JsonValue } from '../../base/json.ts';
+import { type Finding, quoted, type RequestWarning } from '../../base/finding.ts';
+import { defined, ExactNumber, isNumeric, type JsonValue } from '../../base/json.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 
 /** The fields of a wake and of an agent action, as request bodies, transforms and mappings name them. */
@@ -44,15 +44,19 @@ const MAX_FIELD_CHARS = 80;
 /** Where a rule reads its settings and leaves its remarks. */
 export interface FieldContext {
   readonly settings: EvaluationSettings;
-  readonly warnings: Warning[];
+  readonly warnings: Finding[];
 }
 
 /** Adds a warning unless it says what another one says already, or there are 16. */
-export function warn(warnings: Warning[], warning: Warning): void {
+export function warn(
+  warnings: Finding[],
+  { code, field, message, facts }: Pick<Finding, 'code' | 'facts'> & Omit<RequestWarning, 'code'>,
+): void {
   if (warnings.length >= MAX_WARNINGS) return;
-  if (warnings.some((known) => known.code === warning.code && known.field === warning.field)) return;
-  const field = warning.field === undefined ? undefined : oneLine(warning.field, MAX_FIELD_CHARS);
-  warnings.push(field === undefined ? warning : { ...warning, field });
+  const subject = field === undefined ? undefined : oneLine(field, MAX_FIELD_CHARS);
+  if (warnings.some((known) => known.code === code && known.subject === subject)) return;
+  const about = defined({ subject, facts });
+  warnings.push({ severity: 'warning', audience: 'sender', code, message: quoted(message), ...about });
 }
 
 /** Makes the 400 that names a field; the detail says what kind of thing was found, never its value. */

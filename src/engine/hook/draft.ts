@@ -1,5 +1,5 @@
 import { TEMPLATE_KEYS } from '../mapping/mapping.ts';
-import type { Warning } from '../../base/action.ts';
+import type { Finding } from '../../base/finding.ts';
 import { HookError } from '../../base/errors.ts';
 import {
   printedText,
@@ -42,7 +42,7 @@ export function createRender(
     templates,
     warnings,
     full,
-  }: { readonly templates: RenderedTemplate[]; readonly warnings: Warning[]; readonly full: boolean },
+  }: { readonly templates: RenderedTemplate[]; readonly warnings: Finding[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
     const unfit: Unfit[] = [];
@@ -88,7 +88,7 @@ export function createRender(
 
 /** Warns of the first path that leads into a text which holds JSON, among those that found nothing. */
 function warnOfJsonText(
-  warnings: Warning[],
+  warnings: Finding[],
   field: string,
   { empty, scope }: { readonly empty: RenderTrace['empty']; readonly scope: Scope },
 ): void {

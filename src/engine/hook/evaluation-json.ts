@@ -1,5 +1,6 @@
 import { defined } from '../../base/json.ts';
-import type { Action, Warning } from '../../base/action.ts';
+import type { Action } from '../../base/action.ts';
+import { type RequestWarning, warningToJson } from '../../base/finding.ts';
 import { formatPlace } from '../../base/document/document.ts';
 import type { HookError, HookErrorItem } from '../../base/errors.ts';
 import type {
@@ -30,7 +31,7 @@ export interface EvaluationJson {
   /** Mappings that were taken after it. */
   readonly further?: readonly { readonly id: string; readonly at: string }[];
   readonly actions: readonly Action[];
-  readonly warnings: readonly Omit<Warning, 'facts'>[];
+  readonly warnings: readonly RequestWarning[];
   readonly considered: readonly ConsideredJson[];
   readonly empty: readonly {
     readonly field: string;
@@ -97,7 +98,7 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
     ...(outcome.kind === 'rejected' ? { error: pickError(outcome.error) } : {}),
     ...defined({ mapping: mapping && namedAt(mapping), further: further?.map(namedAt) }),
     actions: outcome.kind === 'accepted' ? outcome.actions : [],
-    warnings: warnings.map(({ facts: _facts, ...warning }) => warning),
+    warnings: warnings.map(warningToJson),
     considered: trace.considered.map(consideredToJson),
     empty: trace.templates.flatMap(emptyToJson),
     templates: trace.templates.flatMap((template) => templateToJson(template, taken)),

@@ -1,4 +1,4 @@
-import type { Warning } from '../../base/action.ts';
+import type { Finding } from '../../base/finding.ts';
 import { NeutralisedTexts } from '../../base/boundary/boundary.ts';
 import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -11,7 +11,7 @@ export interface EvaluationState {
   readonly request: HookRequest;
   readonly settings: EvaluationSettings;
   readonly full: boolean;
-  readonly warnings: Warning[];
+  readonly warnings: Finding[];
   readonly considered: ConsideredMapping[];
   readonly templates: RenderedTemplate[];
   readonly transforms: TransformTrace[];
@@ -39,7 +39,7 @@ export function startEvaluation(
   full: boolean,
 ): EvaluationState {
   const templates: RenderedTemplate[] = [];
-  const warnings: Warning[] = [];
+  const warnings: Finding[] = [];
   const work = new WorkBudget(settings.limits);
   const isEmpty = received.payload === null && settings.dialect === 'openclaw';
   // As there, a body null is an empty one.

@@ -1,4 +1,5 @@
-import type { Action, Warning } from '../../base/action.ts';
+import type { Action } from '../../base/action.ts';
+import type { Finding } from '../../base/finding.ts';
 import type { Place } from '../../base/document/document.ts';
 import type { HookError } from '../../base/errors.ts';
 import type {
@@ -74,7 +75,7 @@ export interface Evaluation {
   readonly mapping?: CompiledMapping;
   /** Mappings that were taken after it, in their order, as it says `continue`; absent where there are none. */
   readonly further?: readonly CompiledMapping[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly Finding[];
   readonly trace: Trace;
 }
 

@@ -1,4 +1,4 @@
-import type { Warning } from '../../base/action.ts';
+import type { Finding } from '../../base/finding.ts';
 import { oneLine } from '../../base/boundary/boundary.ts';
 import { didYouMean } from '../../base/document/document.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
@@ -33,7 +33,7 @@ class ResultProblem extends Error {
 
 /** Where a merge leaves its remarks. */
 export interface MergeOptions {
-  readonly warnings: Warning[];
+  readonly warnings: Finding[];
   /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */
   readonly lenient: boolean;
   /** In an OpenClaw mapping a text or number as the result leaves the mapping's own action. */
@@ -134,7 +134,7 @@ const ofMapping = (key: string): boolean =>
   MAPPING_KEYS.has(key) && key !== 'id' && key !== 'enabled' && !FIELDS.has(key) && key !== 'kind';
 
 /** A wake has a text and a mode; a message or wakeMode is taken for them, and the rest is named. */
-function asWake(draft: Draft, overrides: JsonObject, warnings: Warning[]): Draft['fields'] {
+function asWake(draft: Draft, overrides: JsonObject, warnings: Finding[]): Draft['fields'] {
   const { fields } = draft;
   for (const field of Object.keys(overrides)) {
     if (['text', 'message', 'mode', 'wakeMode'].includes(field)) continue;

@@ -2,7 +2,7 @@
  * What shows in the result of a transform that was hardly meant: a word that JavaScript writes for what is no text, a time
  * in seconds read as milliseconds. Looked for only where the result has their mark and the body has not.
  */
-import type { Warning } from '../../base/action.ts';
+import type { Finding } from '../../base/finding.ts';
 import { warn } from './action-fields.ts';
 import type { HookFacts } from './finding-facts.ts';
 
@@ -26,7 +26,7 @@ const WORDS: readonly Word[] = [
 ];
 
 /** Warns of such words in what a transform returned; `json` is its result, `input` what it was called with. */
-export function warnOfWords(warnings: Warning[], json: string, input: string): void {
+export function warnOfWords(warnings: Finding[], json: string, input: string): void {
   for (const { code, mark, pattern } of WORDS) {
     const found = json.includes(mark) ? pattern.exec(json)?.[0] : undefined;
     if (found === undefined || input.includes(found)) continue;
@@ -46,7 +46,7 @@ const EPOCH = /\b1970-01-\d\d|\b\d{1,2}[./]\d{1,2}[./]1970\b|\bJan(?:uary)? (?:\
 const SECONDS = /[:[,]1\d{9}(?=[,\]}])/;
 
 /** Warns of a date that a transform most likely made of seconds; `json` is its result, `input` what it was called with. */
-export function warnOfEpoch(warnings: Warning[], json: string, input: string): void {
+export function warnOfEpoch(warnings: Finding[], json: string, input: string): void {
   if (!json.includes('1970') || !EPOCH.test(json) || input.includes('1970') || !SECONDS.test(input)) return;
   const message =
     'the transform made a date of January 1970 of a number of seconds: JavaScript counts milliseconds';
@@ -57,7 +57,7 @@ export function warnOfEpoch(warnings: Warning[], json: string, input: string): v
 const LONG = /\d{16,}/g;
 
 /** Warns of a number of the body that JavaScript rounded: two of them may look the same then. */
-export function warnOfRounded(warnings: Warning[], json: string, input: string): void {
+export function warnOfRounded(warnings: Finding[], json: string, input: string): void {
   const isRounded = json.match(LONG)?.some((digits) => !input.includes(digits)) === true;
   if (!isRounded || !/[:[,]-?\d{16,}/.test(input)) return;
   const message =

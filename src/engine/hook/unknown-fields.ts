@@ -1,5 +1,5 @@
 import { oneLine } from '../../base/boundary/boundary.ts';
-import type { Warning } from '../../base/action.ts';
+import type { Finding } from '../../base/finding.ts';
 import { didYouMean } from '../../base/document/document.ts';
 import type { JsonObject } from '../../base/request.ts';
 import { AGENT_FIELDS, WAKE_FIELDS, warn } from './action-fields.ts';
@@ -26,7 +26,7 @@ const MAX_LOOKED_AT = 64;
 export function warnOfUnknownFields(
   kind: 'wake' | 'agent',
   body: JsonObject,
-  warnings: Warning[],
+  warnings: Finding[],
   readElsewhere: readonly string[],
 ): void {
   let looked = 0;

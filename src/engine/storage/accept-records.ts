@@ -1,10 +1,11 @@
-import type { Action, Warning } from '../../base/action.ts';
+import type { Action } from '../../base/action.ts';
+import type { RequestWarning } from '../../base/finding.ts';
 
 export interface AcceptedWork {
   readonly requestId: string;
   readonly receivedAt: number;
   readonly actions: readonly Action[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly RequestWarning[];
   /** From the `Idempotency-Key` header: scope is the path. */
   readonly idempotency?: IdempotencyKey;
 }
@@ -26,7 +27,7 @@ export interface IdempotentRecord {
 export interface AcceptResult {
   /** One entry per action, in order. */
   readonly accepted: readonly AcceptedAction[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly RequestWarning[];
   /** True where the whole request repeats one already accepted (same Idempotency-Key, or every action deduped). */
   readonly duplicate: boolean;
 }

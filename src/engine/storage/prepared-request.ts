@@ -5,8 +5,8 @@ import {
   type AgentAction,
   type NotifyAction,
   type RunAction,
-  type Warning,
 } from '../../base/action.ts';
+import type { RequestWarning } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './records.ts';
 
@@ -14,7 +14,7 @@ import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './record
 export interface PreparedRequest {
   readonly receivedAt: number;
   readonly actions: readonly PreparedAction[];
-  readonly warnings: readonly Warning[];
+  readonly warnings: readonly RequestWarning[];
   /** From the Idempotency-Key header, with the answer to store where nothing is deduped. */
   readonly reservation?: Reservation & { readonly bodySha256: string; readonly result: string };
 }

@@ -69,7 +69,7 @@ export interface DecisionRecord {
   /** The requests that this one was taken again as, and what came of them; the first is the oldest. */
   readonly replays?: readonly Replay[] | undefined;
   /** Why the proof of a sender failed: what the doctor found, and its facts by code. */
-  readonly refusal?: { readonly scheme: string; readonly code: string; readonly facts?: object } | undefined;
+  readonly refusal?: (StoredFinding<string, object> & { readonly scheme: string }) | undefined;
 }
 
 /** How large requests of one kind may be together, and where it is said, how many are kept. */

@@ -1,4 +1,4 @@
-import { sayParts, type SaidParts } from '../../base/finding.ts';
+import { quoted } from '../../base/finding.ts';
 import { styleText } from 'node:util';
 import type { Action, AgentAction } from '../../base/action.ts';
 import { skipText } from '../../engine/hook/hook.ts';
@@ -41,11 +41,11 @@ export function formatRefusalLine(
   fields: LogFields,
   { color, columns, explain, hints = [] }: RefusalLog,
 ): string {
-  const { requestId, status, hook, code, outcome, tookMs, why, said } = fields;
+  const { requestId, status, hook, code, outcome, tookMs, why } = fields;
   // Names are known only of senders with the token.
   const name = typeof hook === 'string' ? hook : '…';
   // What is more than a clause says what to do.
-  const isShort = typeof why === 'string' && said === undefined && !/[:;] /.test(why);
+  const isShort = typeof why === 'string' && !/[:;] /.test(why);
   const became = typeof code === 'string' ? `${code}: ${isShort ? why : noteOf(code)}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.
@@ -53,10 +53,7 @@ export function formatRefusalLine(
   // What is said of its name says what the reason does, and more.
   const hint =
     hints.length === 0 && typeof why === 'string' && isKept && !isShort
-      ? hintLines(
-          { code: 'detail', text: sayParts((said as SaidParts | undefined) ?? { text: why }) },
-          { columns: columns - 2 },
-        )
+      ? hintLines({ code: 'detail', text: quoted(why) }, { columns: columns - 2 })
       : [];
   const more = isKept ? [...hint, ...hints, `more: ${explain(String(requestId))}`] : [];
   return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');

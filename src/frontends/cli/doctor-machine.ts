@@ -5,8 +5,8 @@ import type { LoadedConfig } from '../../engine/config/config.ts';
 import { findStoreFile, storeStatus } from '../../engine/storage/storage.ts';
 import { failoverPromise } from '../../engine/storage/facts.ts';
 
-/** One look at the set-up. */
-export interface MachineFinding {
+/** What one look at the set-up showed, also where all is well. */
+export interface Check {
   readonly area: string;
   readonly ok: boolean;
   readonly text: string;
@@ -18,25 +18,25 @@ const MIN_FREE_BYTES = 500_000_000;
 const CLOCK_SLACK_MS = 60_000;
 
 /** What the configuration and the machine show by themselves: nobody is asked. */
-export async function machineFindings(config: LoadedConfig): Promise<readonly MachineFinding[]> {
+export async function checkMachine(config: LoadedConfig): Promise<readonly Check[]> {
   return [
     ...(await findFileModes(config)),
-    ...listenerFindings(config),
+    ...checkListener(config),
     await findClock(config),
     await findStore(config),
   ];
 }
 
 /** Files with secrets that others on this machine can read, and a configuration that others can write. */
-async function findFileModes({ file, files }: LoadedConfig): Promise<readonly MachineFinding[]> {
-  const findings: MachineFinding[] = [];
+async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Check[]> {
+  const problems: Check[] = [];
   for (const path of files) {
     const stats = await stat(path).catch(() => undefined);
     const problem = stats === undefined ? 'it cannot be read' : modeProblem(stats, path === file);
-    if (problem !== undefined) findings.push({ area: 'files', ok: false, text: `${path}: ${problem}` });
+    if (problem !== undefined) problems.push({ area: 'files', ok: false, text: `${path}: ${problem}` });
   }
   const text = `${String(files.length)} files of configuration and secrets are closed to others`;
-  return findings.length > 0 ? findings : [{ area: 'files', ok: true, text }];
+  return problems.length > 0 ? problems : [{ area: 'files', ok: true, text }];
 }
 
 function modeProblem({ mode }: Stats, isConfiguration: boolean): string | undefined {
@@ -44,7 +44,7 @@ function modeProblem({ mode }: Stats, isConfiguration: boolean): string | undefi
   return (mode & 0o077) === 0 ? undefined : 'it holds a secret and others can read it; run chmod 600 on it';
 }
 
-function listenerFindings({ settings: { server } }: LoadedConfig): readonly MachineFinding[] {
+function checkListener({ settings: { server } }: LoadedConfig): readonly Check[] {
   const { host, port, trustedProxies, publicUrl } = server;
   const parts = [
     `listens on ${host} port ${String(port)}`,
@@ -66,12 +66,12 @@ const EVERYBODY_IS_TRUSTED =
 const URL_IS_PLAIN =
   'server.publicUrl is not https: tokens cross the network in the clear; put a proxy with TLS in front';
 
-function proxyProblem(text: string): MachineFinding {
+function proxyProblem(text: string): Check {
   return { area: 'proxies', ok: false, text };
 }
 
 /** Signed times are compared with this clock. */
-async function findClock({ file }: LoadedConfig): Promise<MachineFinding> {
+async function findClock({ file }: LoadedConfig): Promise<Check> {
   const { mtimeMs } = await stat(file);
   const aheadMs = mtimeMs - Date.now();
   const ok = aheadMs <= CLOCK_SLACK_MS;
@@ -82,7 +82,7 @@ async function findClock({ file }: LoadedConfig): Promise<MachineFinding> {
 }
 
 /** A database is asked itself what it promises. */
-async function askDatabase(url: string): Promise<MachineFinding> {
+async function askDatabase(url: string): Promise<Check> {
   try {
     const { place, server, services } = await storeStatus(url);
     const isDurable = server?.fsync !== 'off';
@@ -101,13 +101,13 @@ async function askDatabase(url: string): Promise<MachineFinding> {
 }
 
 /** Whether the store has room and may be written; a database says it itself. */
-async function findStore({ settings: { storage } }: LoadedConfig): Promise<MachineFinding> {
+async function findStore({ settings: { storage } }: LoadedConfig): Promise<Check> {
   const file = findStoreFile(storage.url);
   if (file === undefined) return askDatabase(storage.url);
   const folder = dirname(file);
   try {
     await access(folder, constants.W_OK);
-    return roomFinding(folder);
+    return checkRoom(folder);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     // A folder that is not there yet is made at the first start.
@@ -117,7 +117,7 @@ async function findStore({ settings: { storage } }: LoadedConfig): Promise<Machi
   }
 }
 
-function roomFinding(folder: string): MachineFinding {
+function checkRoom(folder: string): Check {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;

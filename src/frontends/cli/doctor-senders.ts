@@ -1,21 +1,21 @@
 import type { Generation } from '../../service/generation/generation.ts';
 import { findSender } from '../../engine/senders/senders.ts';
-import type { MachineFinding } from './doctor-machine.ts';
+import type { Check } from './doctor-machine.ts';
 
 /** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
 const MIN_SECRET_CHARS = 16;
 
 /** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
-export function senderFindings({ config, table }: Generation): readonly MachineFinding[] {
+export function checkSenders({ config, table }: Generation): readonly Check[] {
   const owners = tokenOwners(config.settings);
   const proofs = [...table.paths].flatMap((path) => {
     const { verify } = table.settingsOf(path);
     return verify === undefined ? [] : [{ path, scheme: verify.settings.scheme, secrets: verify.secrets }];
   });
-  const findings = proofs
+  const problems = proofs
     .filter(({ scheme }) => !PUBLIC_KEYS.has(scheme) && findSender(scheme)?.secret?.public !== true)
     .flatMap(({ path, ...proof }) => secretProblems(path, { ...proof, owners }));
-  if (findings.length > 0) return findings;
+  if (problems.length > 0) return problems;
   const count = proofs.length;
   const text =
     count === 0 ? 'no path has a proof of its own' : `${String(count)} paths have a proof of their own`;
@@ -41,7 +41,7 @@ interface PathSecrets {
   readonly owners: Map<string, string>;
 }
 
-function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly MachineFinding[] {
+function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly Check[] {
   return secrets.flatMap((secret, index) => {
     const which = `/${path} (${scheme}), secret ${String(index + 1)}`;
     if (secret === '') return [problem(`${which} is not set here: "sluice check" names its reference`)];
@@ -56,6 +56,6 @@ function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets):
   });
 }
 
-function problem(text: string): MachineFinding {
+function problem(text: string): Check {
   return { area: 'senders', ok: false, text };
 }

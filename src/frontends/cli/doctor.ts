@@ -9,8 +9,8 @@ import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
 import { printJson } from './json.ts';
 import type { Terminal } from './terminal.ts';
-import { type MachineFinding, machineFindings } from './doctor-machine.ts';
-import { senderFindings } from './doctor-senders.ts';
+import { type Check, checkMachine } from './doctor-machine.ts';
+import { checkSenders } from './doctor-senders.ts';
 import { benchOf } from './workbench.ts';
 import { existsSync } from 'node:fs';
 import { findStoreFile, openStorage } from '../../engine/storage/storage.ts';
@@ -34,15 +34,15 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   });
   const { findings, summary, proofs, generation } = await bench.check();
   const checks = [
-    configurationFinding(findings, summary),
-    ...(generation === undefined ? [] : await furtherFindings(generation)),
+    checkConfiguration(findings, summary),
+    ...(generation === undefined ? [] : await furtherChecks(generation)),
   ];
   print(terminal, { checks, findings, proofs }, flags);
   if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
 }
 
 interface Report {
-  readonly checks: readonly MachineFinding[];
+  readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
   readonly proofs: readonly string[];
 }
@@ -58,20 +58,20 @@ function print(terminal: Terminal, { checks, findings, proofs }: Report, { json 
 }
 
 /** What needs a configuration without errors. */
-async function furtherFindings(generation: Generation): Promise<readonly MachineFinding[]> {
+async function furtherChecks(generation: Generation): Promise<readonly Check[]> {
   const { config } = generation;
-  const [channels, mail] = await Promise.all([channelFindings(generation), mailFinding(config)]);
+  const [channels, mail] = await Promise.all([checkChannels(generation), checkMail(config)]);
   return [
-    ...(await machineFindings(config)),
-    ...(await queueFindings(config)),
-    ...senderFindings(generation),
+    ...(await checkMachine(config)),
+    ...(await checkQueue(config)),
+    ...checkSenders(generation),
     ...channels,
-    runnerFinding(config),
+    checkRunner(config),
     mail,
   ];
 }
 
-function configurationFinding(findings: readonly Finding[], summary: string): MachineFinding {
+function checkConfiguration(findings: readonly Finding[], summary: string): Check {
   const count = findings.length;
   const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
   if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
@@ -83,7 +83,7 @@ function configurationFinding(findings: readonly Finding[], summary: string): Ma
 }
 
 /** Asks each platform whether the credentials hold; nothing is sent to anybody. */
-async function channelFindings(generation: Generation): Promise<readonly MachineFinding[]> {
+async function checkChannels(generation: Generation): Promise<readonly Check[]> {
   if (Object.keys(generation.config.settings.channels).length === 0) {
     return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
   }
@@ -95,7 +95,7 @@ async function channelFindings(generation: Generation): Promise<readonly Machine
   }));
 }
 
-function runnerFinding({ settings: { gateway } }: LoadedConfig): MachineFinding {
+function checkRunner({ settings: { gateway } }: LoadedConfig): Check {
   const kind = gateway.runners[gateway.runner]?.kind ?? 'unknown';
   return {
     area: 'runner',
@@ -108,7 +108,7 @@ function runnerFinding({ settings: { gateway } }: LoadedConfig): MachineFinding 
 }
 
 /** Logs in to the mailbox as its reader does. */
-async function mailFinding({ settings: { hooks } }: LoadedConfig): Promise<MachineFinding> {
+async function checkMail({ settings: { hooks } }: LoadedConfig): Promise<Check> {
   const { mail } = hooks;
   if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
   const what = `the mailbox ${mail.account} (${mail.kind})`;
@@ -129,7 +129,7 @@ const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
 };
 
 /** Runs that wait because somebody paused them, or because their mapping is at its limit. */
-async function queueFindings({ settings }: LoadedConfig): Promise<readonly MachineFinding[]> {
+async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]> {
   const { url } = settings.storage;
   // A service that never ran has nothing that waits; it is not made here.
   const file = findStoreFile(url);

@@ -27,7 +27,7 @@ import type {
   SetAsideMail,
   WorkPlan,
 } from '../../engine/storage/storage.ts';
-import type { MachineFinding } from './doctor-machine.ts';
+import type { Check } from './doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
 import type { WriteProof } from './write-proof.ts';
 
@@ -97,7 +97,7 @@ export interface Outputs {
   readonly check: { readonly findings: readonly FindingJson[] };
   readonly doctor: {
     /** What was looked at on this machine. */
-    readonly checks: readonly MachineFinding[];
+    readonly checks: readonly Check[];
     /** What is wrong with the files. */
     readonly findings: readonly FindingJson[];
   };

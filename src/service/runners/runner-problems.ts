@@ -1,4 +1,5 @@
 /* What makes an agent that reads text from outside able to do more than it should. */
+import type { Finding } from '../../base/finding.ts';
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
 
@@ -24,14 +25,13 @@ export interface RunnerFacts {
 }
 
 /** A finding about a runner that starts a command. */
-export type RunnerProblem = {
-  readonly severity: 'error' | 'warning';
+export type RunnerProblem = Pick<Finding, 'severity'> & {
   /** The key below the runner it is about. */
   readonly key?: 'cwd' | 'access' | 'argv';
   readonly message: string;
 } & {
-  [Code in keyof RunnerFacts]: { readonly code: Code; readonly facts: RunnerFacts[Code] };
-}[keyof RunnerFacts];
+    [Code in keyof RunnerFacts]: { readonly code: Code; readonly facts: RunnerFacts[Code] };
+  }[keyof RunnerFacts];
 
 /** Where an agent works, and what it may do there. Looks at the disk. */
 export function runnerProblems(

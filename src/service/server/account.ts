@@ -2,9 +2,8 @@
  * The one place that accounts for a request. A step on the way returns values; what they mean for the worker, the
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
-import { defined } from '../../base/json.ts';
 import type { HookError } from '../../base/errors.ts';
-import { keepParts, printSentence, quoted, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { printSentence, quoted, type Sentence, type StoredFinding } from '../../base/finding.ts';
 import { usualSenders, type Evaluation } from '../../engine/hook/hook.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
@@ -102,7 +101,7 @@ async function logBytes(
   const ids = { id: line.requestId };
   const advisor = finding === undefined ? undefined : await loadAdvisor(context, { generation, ids });
   const said = finding === undefined ? undefined : advisor?.say([finding], '');
-  context.deps.log.info({ ...line, ...whyFields(said ?? quoted(error.detail)) }, 'request');
+  context.deps.log.info({ ...line, why: printSentence(said ?? quoted(error.detail)) }, 'request');
 }
 
 /** The network that a stranger's request came from. */
@@ -301,7 +300,7 @@ function withError(
   return {
     ...line,
     code,
-    ...whyFields(why),
+    why: printed(why),
     ...refusalFields(ending.proof),
     transform: failedTransformOf(ending),
     fault: cause === undefined ? undefined : describeFault(cause),
@@ -312,17 +311,13 @@ function skippedBy({ evaluation }: Judged): string | undefined {
   return evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined;
 }
 
-/** A reason in a log: as a text, and where it says what to do as its parts. */
-function whyFields(why: Sentence | undefined): Record<string, unknown> {
-  if (why === undefined) return {};
-  return { why: printSentence(why), ...defined({ said: keepParts(why) }) };
-}
+const printed = (why: Sentence | undefined): string | undefined => why && printSentence(why);
 
 /** Why a sender was not believed; nothing of what it sent. */
 function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   if (proof?.kind !== 'refused') return {};
   const { address, reason, scheme, finding, why } = proof;
-  return { address, reason, scheme, finding: finding?.code, ...whyFields(why) };
+  return { address, reason, scheme, finding: finding?.code, why: printed(why) };
 }
 
 /** Whether a stranger asked for a path that is none of hooks. */

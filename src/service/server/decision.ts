@@ -1,4 +1,5 @@
 import { joinSentences, quoted, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { formatPlace } from '../../base/document/document.ts';
 import { defined } from '../../base/json.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../../engine/storage/storage.ts';
@@ -199,7 +200,7 @@ function missOf(
   return {
     mappingId: mapping.id,
     part: failed.part,
-    place: placeText(at),
+    place: formatPlace(at),
     ...reason,
     ...(instead === undefined ? {} : { instead }),
   };
@@ -234,24 +235,12 @@ function emptyOf({ trace }: Evaluation, advice: RequestAdvice | undefined): Deci
       empty.set(key, {
         field,
         expression: expression.slice(0, MAX_NAME_CHARS),
-        place: placeText(at),
+        place: formatPlace(at),
         ...(instead === undefined ? {} : { instead }),
       });
     }
   }
   return empty.size === 0 ? undefined : [...empty.values()];
-}
-
-/** `file:line:column`, 1-based; linear in the position, and only for what missed or rendered empty. */
-function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
-  const { file, text } = at.source;
-  let line = 1;
-  let lineStart = 0;
-  for (let end = text.indexOf('\n'); end >= 0 && end < at.start; end = text.indexOf('\n', lineStart)) {
-    line += 1;
-    lineStart = end + 1;
-  }
-  return `${file}:${line}:${at.start - lineStart + 1}`;
 }
 
 /** What transforms did, by kind and place: their console and errors may hold anything of the payload. */

@@ -8,6 +8,7 @@ import type { RequestFacts } from './exchange.ts';
 import type { Repeat } from './idempotency.ts';
 import { toHookError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
+import { warningToJson } from '../../base/finding.ts';
 import { senderWarnings } from './sender-view.ts';
 
 /** One request to be evaluated and stored. */
@@ -101,7 +102,7 @@ function store(
   { actions, found }: Findings,
 ): AcceptResult | Promise<AcceptResult> {
   const { request, idempotency, isSignedId } = work;
-  const told = senderWarnings(request.path, found);
+  const told = senderWarnings(request.path, found).map(warningToJson);
   const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...told] : told;
   if (actions.length === 0 && (idempotency === undefined || isSignedId)) {
     return { accepted: [], warnings, duplicate: false };

@@ -3,7 +3,6 @@
  * and sentence. Of any other hook the fields are what a mapping or a transform made, so only the code is told, with a
  * fixed sentence; the rest is for those who may ask `sluice explain`.
  */
-import type { Warning } from '../../base/action.ts';
 import { CONDITION_NOT_MET, HookError, type HookErrorCode, type HookErrorItem } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import { isBuiltInRoute } from '../../engine/hook/hook.ts';
@@ -18,7 +17,10 @@ const OWN_WARNINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** The warnings on a request that its sender may read: of a mapped one only that on the header of its own. */
-export const senderWarnings = (path: string, found: readonly Warning[]): readonly Warning[] =>
+export const senderWarnings = <Of extends { readonly code: string }>(
+  path: string,
+  found: readonly Of[],
+): readonly Of[] =>
   found.filter(({ code }) =>
     isBuiltInRoute(path) ? OWN_WARNINGS.has(code) : code === 'blank_idempotency_key',
   );

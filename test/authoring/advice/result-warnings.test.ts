@@ -1,5 +1,6 @@
 /** What a mapping or transform made of the body, where it is a known slip: said by name, without a value. */
 import { expect, test } from 'vitest';
+import { printInLine } from '../../../src/base/finding.ts';
 import { parseJson, type JsonValue } from '../../../src/base/json.ts';
 import { advisedWarnings } from '../../../src/authoring/advice/requests.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
@@ -9,7 +10,7 @@ const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform:
 function warningsOfResult(body: string, message: string): readonly string[] {
   const reply = { value: { message } };
   const { evaluation } = evaluateHook({ payload: parseJson(body) }, transformed, { answer: () => reply });
-  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${warning.message}`);
+  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${printInLine(warning)}`);
 }
 
 test.each([
@@ -42,7 +43,7 @@ function warningsOfTemplate(template: string, payload: JsonValue): readonly stri
   const table = `[{id: m, match: {path: h}, messageTemplate: 'x ${template}'}]`;
   const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
   return advisedWarnings(evaluation.warnings).map(
-    (warning) => `${warning.code} ${warning.field}: ${warning.message}`,
+    (warning) => `${warning.code} ${warning.subject}: ${printInLine(warning)}`,
   );
 }
 

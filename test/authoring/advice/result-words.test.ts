@@ -1,5 +1,6 @@
 /** Words that JavaScript writes where a transform put something into a text that is none. */
 import { expect, test } from 'vitest';
+import { printInLine } from '../../../src/base/finding.ts';
 import { advisedWarnings } from '../../../src/authoring/advice/requests.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
@@ -8,7 +9,7 @@ const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform:
 function warningsOf(message: string, body: string): readonly string[] {
   const reply = { value: { message } };
   const { evaluation } = evaluateHook({ payload: { body } }, transformed, { answer: () => reply });
-  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${warning.message}`);
+  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${printInLine(warning)}`);
 }
 
 test.each([
@@ -35,10 +36,12 @@ test('fields that were looked for in a body that is a list are looked for in its
   const { evaluation } = evaluateHook({ payload: [{ a: 1 }] }, transformed, {
     answer: () => ({ value: { message: 'undefined' } }),
   });
-  expect(advisedWarnings(evaluation.warnings)[0]?.message).toContain('payload.map((one) => one.name)');
+  expect(advisedWarnings(evaluation.warnings).map(printInLine).join()).toContain(
+    'payload.map((one) => one.name)',
+  );
   const each = settingsWith({ table: '[{id: m, match: {path: h}, forEach: list, transform: a.ts}]' });
   const { evaluation: ofEach } = evaluateHook({ payload: { list: [{ a: 1 }] } }, each, {
     answer: () => ({ value: { message: 'undefined' } }),
   });
-  expect(advisedWarnings(ofEach.warnings)[0]?.message).toContain('write ({ item }) =>');
+  expect(advisedWarnings(ofEach.warnings).map(printInLine).join()).toContain('write ({ item }) =>');
 });

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HookError } from '../../../src/base/errors.ts';
+import { quoted } from '../../../src/base/finding.ts';
 import {
   createGoldenEngine,
   findCases,
@@ -151,7 +152,7 @@ function reworded(evaluation: Evaluation): Evaluation {
   const { outcome, warnings, trace } = evaluation;
   return {
     ...evaluation,
-    warnings: warnings.map((warning) => ({ ...warning, message: 'other words' })),
+    warnings: warnings.map((warning) => ({ ...warning, message: quoted('other words') })),
     outcome: rewordedOutcome(outcome),
     trace: {
       ...trace,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { warningToJson } from '../../../src/base/finding.ts';
 import type { Evaluation, EvaluationSettings } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import { actionOf, errorOf as hookErrorOf, evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
@@ -113,7 +114,7 @@ describe('an agent body', () => {
   test('falls back with a warning where the thinking level is unknown', () => {
     const evaluation = evaluateBody('agent', { message: 'm', thinking: 'galaxy' });
     expect(actionOf(evaluation)).not.toHaveProperty('thinking');
-    expect(evaluation.warnings.map(({ code, field }) => [code, field])).toEqual([
+    expect(evaluation.warnings.map(({ code, subject }) => [code, subject])).toEqual([
       ['unknown_thinking', 'thinking'],
     ]);
   });
@@ -154,7 +155,11 @@ describe('fields without a meaning', () => {
       tiemoutSeconds: 1,
       zzz: 1,
     });
-    expect(warnings.map(({ field, message }) => [field, /did you mean (\w+)/.exec(message)?.[1]])).toEqual([
+    expect(
+      warnings
+        .map(warningToJson)
+        .map(({ field, message }) => [field, /did you mean (\w+)/.exec(message)?.[1]]),
+    ).toEqual([
       ['channelId', 'channel'],
       ['text', 'message'],
       ['tiemoutSeconds', 'timeoutSeconds'],
@@ -168,7 +173,7 @@ describe('fields without a meaning', () => {
     for (let n = 0; n < 5000; n += 1) body[`\u001b[31m${n}${'y'.repeat(200)}`] = n;
     const { warnings } = evaluateBody('wake', body);
     expect(warnings).toHaveLength(16);
-    for (const { field, message } of warnings) {
+    for (const { field, message } of warnings.map(warningToJson)) {
       expect(field!.length).toBeLessThanOrEqual(80);
       expect(field! + message).not.toContain('\u001b');
     }
@@ -196,7 +201,7 @@ describe('with hooks.lenient', () => {
       deliver: true,
       oneShot: true,
     });
-    expect(evaluation.warnings.map(({ code, field }) => `${code} ${field}`).sort()).toEqual(
+    expect(evaluation.warnings.map(({ code, subject }) => `${code} ${subject}`).sort()).toEqual(
       ['deliver', 'name', 'sessionKey', 'thinking', 'timeoutSeconds', 'to', 'wakeMode'].map(
         (field) => `coerced_field ${field}`,
       ),

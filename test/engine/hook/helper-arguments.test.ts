@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { printInLine } from '../../../src/base/finding.ts';
 import { advisedWarnings } from '../../../src/authoring/advice/requests/warnings.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
@@ -11,10 +12,11 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
   expect(evaluation.outcome.kind).toBe('accepted');
   expect(
     evaluation.warnings.every(
-      ({ code, field }) => ['helper_argument', 'printed_json'].includes(code) && field === 'messageTemplate',
+      ({ code, subject }) =>
+        ['helper_argument', 'printed_json'].includes(code) && subject === 'messageTemplate',
     ),
   ).toBe(true);
-  return advisedWarnings(evaluation.warnings).map(({ message }) => message);
+  return advisedWarnings(evaluation.warnings).map(printInLine);
 }
 
 test.each([

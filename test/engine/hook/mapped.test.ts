@@ -511,7 +511,7 @@ test('maxRuns has the key of its event, and a blank one is told', () => {
   expect(formatEvaluation(evaluation)).toContain('maxRuns 1: further runs of the key shop wait');
   const { evaluation: blank } = evaluateHook({ payload: {} }, settings);
   expect(actionOf(blank)).not.toHaveProperty('maxRuns');
-  expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', field: 'maxRuns.key' }]);
+  expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', subject: 'maxRuns.key' }]);
   // It is not counted, so nobody waits for it.
   expect(formatEvaluation(blank)).not.toContain('a part of maxRuns.key');
 });
@@ -686,6 +686,6 @@ describe('debounce', () => {
     const payload = { alerts: [{ name: 'a' }] };
     const { evaluation } = evaluateHook({ payload }, settingsWith({ table: yaml }));
     expect(actionOf(evaluation)).not.toHaveProperty('debounce');
-    expect(evaluation.warnings).toMatchObject([{ code: 'blank_debounce_key', field: 'debounce.key' }]);
+    expect(evaluation.warnings).toMatchObject([{ code: 'blank_debounce_key', subject: 'debounce.key' }]);
   });
 });

@@ -50,9 +50,7 @@ describe('the result of a transform', () => {
     } as const;
     const { evaluation } = evaluateHook({}, agent, { answer: () => reply });
     expect(actionOf(evaluation)).toMatchObject({ message: 'a', name: 'N' });
-    expect(evaluation.warnings).toEqual([
-      { code: 'class_instance', message: expect.stringContaining('an instance of a class'), facts: {} },
-    ]);
+    expect(evaluation.warnings.map(({ code }) => code)).toEqual(['class_instance']);
   });
 
   test('null skips', () => {
@@ -81,7 +79,7 @@ describe('the result of a transform', () => {
   test('names what has no effect on a wake', () => {
     const { evaluation } = evaluateHook({}, wake, returning({ text: 't', channel: 'slack' }));
     expect(actionOf(evaluation)).toMatchObject({ text: 't' });
-    expect(evaluation.warnings).toMatchObject([{ code: 'unused_field', field: 'channel' }]);
+    expect(evaluation.warnings).toMatchObject([{ code: 'unused_field', subject: 'channel' }]);
   });
 
   test.each<[string, JsonValue]>([
@@ -127,7 +125,7 @@ describe('the result of a transform', () => {
     const value = { accountId: 'a', deliver: 'no', message: 'm', allowUnsafeExternalContent: true };
     const { evaluation } = evaluateHook({}, { ...agent, lenient: true }, returning(value));
     expect(actionOf(evaluation)).toMatchObject({ message: 'm', deliver: true, origin: { trusted: false } });
-    expect(evaluation.warnings.map(({ field }) => field)).toEqual([
+    expect(evaluation.warnings.map(({ subject }) => subject)).toEqual([
       'accountId',
       'deliver',
       'allowUnsafeExternalContent',

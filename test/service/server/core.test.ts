@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { type Finding, quoted, type RequestWarning } from '../../../src/base/finding.ts';
 import {
   BEARER,
   evaluationOf,
@@ -12,6 +13,14 @@ import {
 } from '../../support/server-fixture.ts';
 
 afterEach(stopServers);
+
+/** A warning as an evaluation has it. */
+const asFinding = ({ code, field, message }: RequestWarning): Finding => ({
+  severity: 'warning',
+  code,
+  message: quoted(message),
+  ...(field === undefined ? {} : { subject: field }),
+});
 
 describe('answers', () => {
   test('a wake is answered 200 with its mode and id', async () => {
@@ -75,7 +84,10 @@ describe('answers', () => {
     const server = await startTestServer({
       generation: {
         evaluate: (request) =>
-          evaluationOf({ kind: 'accepted', actions: [agentAction(request)] }, { warnings }),
+          evaluationOf(
+            { kind: 'accepted', actions: [agentAction(request)] },
+            { warnings: warnings.map(asFinding) },
+          ),
       },
     });
     const reply = await send(server, '/hooks/agent', { body: '{}' });
@@ -90,7 +102,10 @@ describe('answers', () => {
     const server = await startTestServer({
       generation: {
         evaluate: (request) =>
-          evaluationOf({ kind: 'accepted', actions: [agentAction(request)] }, { warnings }),
+          evaluationOf(
+            { kind: 'accepted', actions: [agentAction(request)] },
+            { warnings: warnings.map(asFinding) },
+          ),
       },
     });
     const mapped = await send(server, '/hooks/mapped', { body: '{}' });

@@ -1,23 +1,10 @@
-import type { Warning } from '../../../base/action.ts';
-import { printInLine, quoted } from '../../../base/finding.ts';
+import { type Finding, printInLine, quoted } from '../../../base/finding.ts';
 import type { HookFacts } from '../../../engine/hook/facts.ts';
+import { defined } from '../../../base/json.ts';
 import { advise } from '../advice.ts';
 
 /** Warnings on a request with what to do about each. */
-export function advisedWarnings(warnings: readonly Warning[]): readonly Warning[] {
-  if (warnings.length === 0) return warnings;
-  const findings = warnings.map(({ code, message, facts }) => ({
-    severity: 'warning' as const,
-    code,
-    message: quoted(message),
-    ...(facts === undefined ? {} : { facts }),
-  }));
-  const advised = advise(findings);
-  return warnings.map(({ facts: _facts, ...warning }, index) => {
-    const finding = advised[index];
-    return finding?.hint === undefined ? warning : { ...warning, message: printInLine(finding) };
-  });
-}
+export const advisedWarnings = (warnings: readonly Finding[]): readonly Finding[] => advise(warnings);
 
 /** A decision keeps the code of a warning alone: what it says of any request, with what a rule reads where that is not known. */
 const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts[keyof HookFacts]]>> = {
@@ -55,6 +42,6 @@ const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts
 export function keptWarning(code: string): string {
   const [message, facts] = Object.hasOwn(KEPT, code) ? (KEPT[code] ?? []) : [];
   if (message === undefined) return code;
-  const [advised] = advisedWarnings([{ code, message, ...(facts === undefined ? {} : { facts }) }]);
-  return `${code}: ${advised?.message ?? message}`;
+  const about = { severity: 'warning', code, message: quoted(message), ...defined({ facts }) } as const;
+  return [code, ...advise([about]).map(printInLine)].join(': ');
 }

@@ -4,21 +4,22 @@
  * import comes back as a warning of ours, which esbuild furnishes with its place.
  */
 import * as esbuild from 'esbuild';
+import type { Finding } from '../../../base/finding.ts';
 import type { GraphFile } from './load-graph.ts';
 
-/** A finding of the loader; lines and columns are 1-based, columns and lengths in UTF-16 units. */
-export interface SourceFinding {
+/**
+ * A finding as the loader's process sends it: its place and its sentence are plain data, its facts JSON. Lines and columns
+ * are 1-based, columns and lengths in UTF-16 units.
+ */
+export interface SourceFinding extends Pick<Finding, 'code' | 'facts'> {
   /** Default error; only an error keeps a module from being linked. */
   readonly severity?: 'warning';
-  readonly code: string;
   /** Id of the file. */
   readonly file: string;
   readonly line: number;
   readonly column: number;
   readonly length: number;
   readonly message: string;
-  /** What advice needs to know, as JSON. */
-  readonly facts?: object;
   /** A name read of `process.env`: a finding only for mappings whose transform does not set it. */
   readonly env?: string;
 }
