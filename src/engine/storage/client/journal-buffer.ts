@@ -19,6 +19,8 @@ const BUSY_PAUSE_MS = 125;
 const WRITES_PER_LOOK = 4;
 /** The same for requests of strangers, who choose how many there are. */
 const STRANGERS_PAUSE_MS = 1_000;
+/** Writes without an answer at most: what is written to a store that hangs waits in memory. */
+const MAX_UNANSWERED = 16;
 /** A longer decision is kept without its lists. */
 const MAX_DECISION_LENGTH = 32 * 1024;
 
@@ -52,6 +54,7 @@ export class JournalBuffer {
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
   #writes = 0;
+  #unanswered = 0;
   readonly #strangers = new StrangerRing();
   #strangersTimer: NodeJS.Timeout | undefined;
 
@@ -126,6 +129,7 @@ export class JournalBuffer {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#writtenAt = performance.now();
+    if (this.#unanswered >= MAX_UNANSWERED) return this.#schedule();
     // First, so that who finds a decision finds its request, too.
     this.#writeKept();
     this.#writeDecisions(mostDecisions);
@@ -134,7 +138,7 @@ export class JournalBuffer {
 
   #writeKept(): void {
     if (this.#kept.length === 0) return;
-    this.#operations.keepRequests(this.#kept).catch(ignore);
+    this.#send(this.#operations.keepRequests(this.#kept));
     this.#kept = [];
     this.#causes.clear();
     for (const kind of ['whole', 'shape'] as const) {
@@ -148,7 +152,7 @@ export class JournalBuffer {
       Object.assign(unlooked, { count: 0, bytes: 0 });
       const rest = 1 - ROOM_PER_LOOK;
       const room = { count: Math.ceil(count * rest), bytes: Math.ceil(bytes * rest) };
-      this.#operations.makeKeptRoom(kind, room).catch(ignore);
+      this.#send(this.#operations.makeKeptRoom(kind, room));
     }
     this.#waiting = noRequests();
   }
@@ -158,15 +162,21 @@ export class JournalBuffer {
     if (rows.length === 0) return;
     this.#writes += 1;
     const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
-    this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);
+    this.#send(this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined));
   }
 
   #writeStrangers(): void {
     clearTimeout(this.#strangersTimer);
     this.#strangersTimer = undefined;
+    if (this.#unanswered >= MAX_UNANSWERED) return;
     const { decisions, forgotten } = this.#strangers.take();
     if (decisions.length > 0)
-      this.#operations.recordStrangers(decisions.map(toDecisionRow), forgotten).catch(ignore);
+      this.#send(this.#operations.recordStrangers(decisions.map(toDecisionRow), forgotten));
+  }
+
+  #send(written: Promise<unknown>): void {
+    this.#unanswered += 1;
+    void written.catch(ignore).finally(() => (this.#unanswered -= 1));
   }
 }
 
