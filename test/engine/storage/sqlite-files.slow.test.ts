@@ -277,7 +277,7 @@ test(
     const storage = await openStorage(`sqlite:${file}`, { prepared });
     let heard = 0;
     storage.onOutsideChange(() => (heard += 1));
-    const [before, begun] = [agent(), agent()];
+    const [before, begun] = [agent(), agent()] as const;
     await storage.accept(work([before]));
     const refused = { status: 503, retryAfterSeconds: 2, cause: { code: 'unreachable' } };
     const idempotency = { scope: 's', key: 'k', bodySha256: 'x', ttlSeconds: 60 };
@@ -291,7 +291,8 @@ test(
     expect(performance.now() - began).toBeLessThan(14_000);
     expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
     expect(storage.health()).toHaveProperty('message', expect.stringContaining(file));
-    await expect(storage.findIdempotent('s', 'k', NOW)).rejects.toMatchObject({ code: 'unreachable' });
+    for (const asked of [storage.findIdempotent('s', 'k', NOW), storage.findRun(before.id)])
+      await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
     for (let number = 0; number < 100; number += 1)
       await expect(storage.accept(work([agent()]))).rejects.toMatchObject(refused);
     expect(performance.now() - began).toBeLessThan(16_000);

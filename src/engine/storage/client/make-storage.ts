@@ -51,7 +51,7 @@ export function makeStorage(
   return {
     ...operations,
     ...inspection,
-    ...readRows(operations),
+    ...readRows(operations, queue),
     ...readTexts(operations, queue),
     ...readDecisions(operations, journal),
     ...readKeptRequests(operations, journal),
@@ -84,14 +84,14 @@ export function makeStorage(
 }
 
 /** Operations whose rows this thread makes into records: their JSON is cheaper to copy than what it holds. */
-function readRows(operations: RemoteOperations) {
+function readRows(operations: RemoteOperations, queue: AcceptQueue) {
   return {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
     findUnapproved: async (nowMs) => (await operations.findUnapproved(nowMs)).map(toAgentRun),
-    findAsked: async (asked) => (await operations.findAsked(asked)).map(toAgentRun),
+    findAsked: async (asked) => (await queue.inTime(() => operations.findAsked(asked))).map(toAgentRun),
     findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),
     findRun: async (runId) => {
-      const row = await operations.findRun(runId);
+      const row = await queue.inTime(() => operations.findRun(runId));
       return row && toRun(row);
     },
     listRuns: async (query) => (await operations.listRuns(query)).map(toRun),
