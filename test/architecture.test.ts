@@ -103,7 +103,7 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 const STARTS = ['frontends/cli/serve.ts', 'service/startup/startup.ts'];
 
 /** Files of the command line that start another front end. */
-const STARTERS = ['frontends/cli/lsp.ts', 'frontends/cli/mcp.ts', 'frontends/cli/serve-console.ts'];
+const STARTERS = ['frontends/cli/lsp.ts', 'frontends/cli/mcp.ts', 'frontends/cli/serve.ts'];
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([

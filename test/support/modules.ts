@@ -167,7 +167,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'request',
       'timers',
     ],
-    types: ['advice'],
+    types: ['startup', 'advice'],
     owns: [
       'preact',
       '@preact/signals',

@@ -68,7 +68,7 @@ export class DevHints {
     if (stored?.decision?.mappingId === undefined) return;
     // Told already, and nothing more is known before its run ends.
     if (this.#running.has(id) && !hasEnded(stored)) return this.#lookAgain(id);
-    const generation = live();
+    const generation = live.generation;
     const told = await explainStored(stored, {
       keepRequests: generation.config.settings.storage.keepRequests,
       explainer: { generation, findings: [] },

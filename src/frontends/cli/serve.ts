@@ -11,11 +11,13 @@ import { createLogger, type Log } from '../../base/telemetry/telemetry.ts';
 import { limitGarbage } from '../../base/timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, printFindings } from './config-file.ts';
-import { type ConsoleContext, openConsole, type RunningConsole } from './serve-console.ts';
+import type { ConsoleContext, RunningConsole } from '../console/console.ts';
 import { untilStopSignal } from './stop-signals.ts';
 import { CliError, exitCodeOf, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
 import { serviceAdvice } from './lazy-advice.ts';
+
+export type { RunningConsole };
 
 export interface ServeFlags {
   readonly config?: string;
@@ -78,6 +80,15 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
   });
   isRunning = true;
   return service;
+}
+
+/** Serves the console where the configuration, or the command, says so; it is not read before. */
+export async function openConsole(
+  context: ConsoleContext,
+  parts: ConsoleParts,
+): Promise<RunningConsole | undefined> {
+  const { enabled = context.mode === 'dev' } = parts.live.generation.config.settings.console;
+  return enabled ? (await import('../console/console.ts')).startConsole(context, parts) : undefined;
 }
 
 /** The log says where the console is, and which file holds its key. */

@@ -3,6 +3,7 @@
  * nothing by itself. What a visitor may do is the role of the key: `dev` alone writes files.
  */
 import { randomBytes } from 'node:crypto';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { ZodError } from 'zod';
@@ -12,19 +13,22 @@ import {
   type ListenerRequest,
   type ListenerResponse,
 } from '../../service/server/server.ts';
+import { defined } from '../../base/json.ts';
+import { hooksAddress, type Settings, stateFolder } from '../../engine/config/config.ts';
+import type { ConsoleParts } from '../../service/startup/startup.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { Drafts, Judge, Workbench } from '../../authoring/workbench/workbench.ts';
 import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
 import { loadAssets, type Assets, contentSecurityPolicy, pageDocument } from './assets.ts';
-import type { ConsoleDeps } from './console-deps.ts';
+import type { ConsoleContext, ConsoleDeps } from './console-deps.ts';
 import { LiveFeed } from './live-feed.ts';
 import { LISTS } from './lists.ts';
 import { OPERATING } from './operate.ts';
 import { search } from './search.ts';
 import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
 
-export type { ConsoleDeps } from './console-deps.ts';
+export type { ConsoleContext } from './console-deps.ts';
 
 /** A console that is served. */
 export interface RunningConsole {
@@ -61,17 +65,29 @@ const HEADERS: readonly string[] = [
   'no-store',
 ];
 
+/** One above the service's own. */
+const DEFAULT_PORT = 8788;
+
 /**
  * Serves the console.
  * @throws Error naming the setting where the address cannot be listened on
  */
-export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
-  const { file: keyFile, key } = readOrMakeKey(deps.keyFiles);
+export async function startConsole(started: ConsoleContext, parts: ConsoleParts): Promise<RunningConsole> {
+  const { mode, configFile, env } = started;
+  const { live, url: serviceUrl } = parts;
+  const { settings } = live.generation.config;
+  const { publicUrl } = settings.console;
+  const deps: ConsoleDeps = {
+    ...started,
+    ...parts,
+    hooksUrl: hooksAddress(serviceUrl, settings),
+    goldenDir: join(dirname(configFile), 'test', 'golden'),
+  };
+  const { file: keyFile, key } = readOrMakeKey(keyFilesOf(configFile, env));
   const feed = new LiveFeed();
-  const { configFile, env } = deps;
   // Who started the service means to run its plugins.
   const openBench = () => new Workbench(configFile, { env, mayLoadPlugins: () => true });
-  const judge = new Judge({ ...deps, openBench });
+  const judge = new Judge({ ...deps, live: () => live.generation, openBench });
   const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
   // The port is known once it is listened on; nothing can be asked before that.
   const front: { site?: Site } = {};
@@ -79,19 +95,19 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
     if (front.site === undefined) res.writeHead(503).end();
     else void front.site.answer(req, res);
   };
-  const listener = await listen(deps, handle);
+  const listener = await listen(settings, mode, handle);
   const { host, url } = listener;
   const access = new Access({
     keys: () => [
-      { name: '', role: deps.mode === 'dev' ? 'author' : 'inspect', key },
-      ...Object.entries(deps.live().config.settings.console.keys).map(([name, named]) => ({
+      { name: '', role: mode === 'dev' ? 'author' : 'inspect', key },
+      ...Object.entries(live.generation.config.settings.console.keys).map(([name, named]) => ({
         name,
         ...named,
       })),
     ],
-    proxy: () => deps.live().config.settings.console.proxy,
+    proxy: () => live.generation.config.settings.console.proxy,
     host,
-    ...(deps.publicUrl === undefined ? {} : { publicUrl: deps.publicUrl }),
+    ...defined({ publicUrl }),
   });
   front.site = new Site(context, access);
   let stopped: Promise<void> | undefined;
@@ -101,9 +117,9 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
     await judge.stop();
   };
   return {
-    url: deps.publicUrl ?? url,
+    url: publicUrl ?? url,
     keyFile,
-    link: `${deps.publicUrl ?? url}/#key=${key}`,
+    link: `${publicUrl ?? url}/#key=${key}`,
     see: (decision) => feed.see(decision),
     replaced: () => {
       context.drafts.forget();
@@ -113,16 +129,30 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
   };
 }
 
+/** Where the file with the key may be: beside the configuration, else where the service keeps its state. */
+function keyFilesOf(configFile: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const directory = dirname(configFile);
+  const elsewhere = stateFolder('console', { directory, env, name: 'console-key' });
+  return [join(directory, '.sluice', 'console-key'), elsewhere];
+}
+
+/** On a port that `dev` chose by itself, another one is taken where it is in use. */
 async function listen(
-  { listen: { host, port, otherPort } }: ConsoleDeps,
+  { console: { port, host } }: Settings,
+  mode: ConsoleContext['mode'],
   handle: (req: ListenerRequest, res: ListenerResponse) => void,
 ): ReturnType<typeof startHandlerListener> {
-  const options = { host, port, setting: 'console', handle };
+  const options = {
+    host: mode === 'dev' ? '127.0.0.1' : host,
+    port: port ?? DEFAULT_PORT,
+    setting: 'console',
+    handle,
+  };
   try {
     return await startHandlerListener(options);
   } catch (error) {
-    if (otherPort === undefined || !isInUse(error)) throw error;
-    return startHandlerListener({ ...options, port: otherPort });
+    if (port !== undefined || mode === 'serve' || !isInUse(error)) throw error;
+    return startHandlerListener({ ...options, port: 0 });
   }
 }
 
@@ -256,7 +286,9 @@ class Site {
     const text = JSON.stringify(answer);
     // The operator's own file is shown as it is: what would be left out would be saved.
     const shown =
-      path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets, 'json');
+      path === '/api/file'
+        ? text
+        : withoutSecrets(text, this.#context.deps.live.generation.config.secrets, 'json');
     await sendJson(req, res, shown);
   }
 

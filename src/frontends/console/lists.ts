@@ -80,12 +80,12 @@ async function pageOf<Row extends { readonly id: string }>(
 
 /** Since when the counts of a day are whole. */
 function sinceOf({ storage, live }: ConsoleDeps): Promise<ActivitySince> {
-  return storage.activitySince(Date.now(), live().config.settings.storage.keep.decisions);
+  return storage.activitySince(Date.now(), live.generation.config.settings.storage.keep.decisions);
 }
 
 /** Those that are live, and others that did something in the last day. */
 async function mappings({ storage, live }: ConsoleDeps): Promise<readonly MappingRow[]> {
-  const { table, config } = live();
+  const { table, config } = live.generation;
   const { gateway, hooks } = config.settings;
   const found = await storage.mappingActivity(Date.now());
   const known = new Map(found.map((row) => [row.mappingId, row]));
@@ -126,7 +126,7 @@ const runsOf = ({ owner, key }: Conversation) =>
 
 /** Its id tells nothing of its key to who may not see that. */
 function idOf({ owner, key }: Conversation, { live }: ConsoleDeps): string {
-  const secret = live().config.secrets.join('\n');
+  const secret = live.generation.config.secrets.join('\n');
   return createHmac('sha256', secret)
     .update(`conversation ${owner}\n${key}`)
     .digest('base64url')

@@ -44,25 +44,22 @@ export const OPERATING: Readonly<Record<string, Route>> = {
   '/api/plan': plan,
   '/api/replay/plan': (context, { body, signal }) => planReplay(context, Listing.parse(body).ids, signal),
   '/api/replay': async (context, asked) => {
-    const { deliver, live } = context.deps;
-    const door = { deliver, settingsOf: (path: string) => live().table.settingsOf(path) };
     const { ids } = Ids.parse(asked.body);
-    return { done: await replayInto(operatorOf(context, asked), door, ids, asked.signal) };
+    return { done: await replayInto(operatorOf(context, asked), context.deps, ids, asked.signal) };
   },
 };
 
 /** Whoever asked, with the name of the key. */
 function operatorOf({ deps }: RouteContext, { who, from }: Asked): Operator {
-  const { storage, live, cancel, notify, log } = deps;
+  const { storage, live, gateway, log } = deps;
   return {
     storage,
     who: who.name === '' ? `key of the console (${who.role})` : who.name,
     source: from,
     by: 'console',
-    defaultRunner: live().config.settings.gateway.runner,
+    defaultRunner: live.generation.config.settings.gateway.runner,
     log,
-    cancel,
-    notify,
+    gateway,
   };
 }
 

@@ -119,7 +119,7 @@ const Completing = Draft.extend({ pos: z.int().nonnegative(), explicit: z.boolea
 async function complete({ deps }: RouteContext, { body }: Asked): Promise<Completion> {
   const { file: fileName, request: id, ...at } = Completing.parse(body);
   const request = id === undefined ? undefined : await findKept(deps, id);
-  const hookNames = [...deps.live().table.paths];
+  const hookNames = [...deps.live.generation.table.paths];
   const offer = completeAt(
     { fileName, ...at },
     { requests: request === undefined ? [] : [request], hookNames },
@@ -127,20 +127,20 @@ async function complete({ deps }: RouteContext, { body }: Asked): Promise<Comple
   return { from: at.pos, options: [], ...offer, validFor: offer?.validFor.source ?? '' };
 }
 
-export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live().config.settings.gateway;
+export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live.generation.config.settings.gateway;
 
 function foldersOf({ live }: ConsoleDeps): AuthorFolders {
-  return live().config.settings.hooks;
+  return live.generation.config.settings.hooks;
 }
 
 export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
-  const { id, table } = live();
+  const { id, table } = live.generation;
   return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
 }
 
 async function inbox({ deps, judge }: RouteContext, { query, who }: Asked): Promise<InboxPage> {
   const asked = Number(query.get('limit') ?? Number.NaN);
-  const { decisions } = deps.live().config.settings.storage.keep;
+  const { decisions } = deps.live.generation.config.settings.storage.keep;
   const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
   // Whoever looks at the list opens a request next.
   void judge.base().catch(() => undefined);
@@ -212,7 +212,7 @@ async function patch(
     request: asked.request === undefined ? undefined : await findKept(deps, asked.request),
     generation: loaded?.generation,
     goldenDir: deps.goldenDir,
-    secrets: deps.live().config.secrets,
+    secrets: deps.live.generation.config.secrets,
   };
   return { patch: await patchOf(made) };
 }
@@ -224,7 +224,8 @@ async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<Sa
   const written = await saveAuthorFile(file, { text, version });
   if (!written.isSaved) return { kind: 'changed', version: written.version };
   drafts.forget();
-  const { findings = 0 } = await deps.reload();
+  const reloaded = await deps.live.reload();
+  const findings = reloaded.kind === 'rejected' ? reloaded.findings : 0;
   return { kind: 'saved', version: written.version, findings };
 }
 
@@ -236,7 +237,7 @@ async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<G
   const answer = await keepAsGolden(request, {
     dir: deps.goldenDir,
     masks,
-    secrets: deps.live().config.secrets,
+    secrets: deps.live.generation.config.secrets,
     generation,
   });
   judge.forgetCases();
@@ -250,7 +251,7 @@ async function newMapping({ deps, drafts }: RouteContext, { body }: Asked): Prom
   if (request === undefined) return undefined;
   const file = await writeNewMapping(request, foldersOf(deps).mappingsDir);
   drafts.forget();
-  await deps.reload();
+  await deps.live.reload();
   return { file: displayName(file) };
 }
 
@@ -275,11 +276,11 @@ async function requestPage(
   const { decision, kept } = stored;
   const now = await judge.base();
   const told = await explainStored(stored, {
-    keepRequests: live().config.settings.storage.keepRequests,
+    keepRequests: live.generation.config.settings.storage.keepRequests,
     explainer: judging(now),
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     isHidden: !withText && content !== undefined,
-    settings: live(),
+    settings: live.generation,
   });
   const { request, explained } = told;
   return {

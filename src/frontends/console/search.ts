@@ -36,7 +36,7 @@ export async function search(
   const byName = cursor > 0 ? [] : await findByName(storage, text, who.role === 'view');
   // Whoever may not see what was sent could guess it letter by letter.
   if (who.role === 'view') return { rows: byName, looked: byName.length };
-  const { secrets } = deps.live().config;
+  const { secrets } = deps.live.generation.config;
   const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
   const holds = (json: string): boolean =>
     json.toLowerCase().includes(wanted) &&

@@ -19,7 +19,7 @@ import {
   type WorkChange,
   type WorkPlan,
 } from '../../engine/storage/storage.ts';
-import { dropEnding } from '../gateway/gateway.ts';
+import { dropEnding, type Gateway } from '../gateway/gateway.ts';
 import { hasFailed } from './ends.ts';
 import { awaitedUntil, type Pausable } from './waits.ts';
 
@@ -34,15 +34,13 @@ export interface Operator {
   readonly defaultRunner: string;
   /** Where a change is told, too. */
   readonly log?: Pick<Log, 'info'>;
-  /** Ends the turns of these runs that are under way in this process; how many these were. */
-  readonly cancel?: (ids: readonly string[]) => number;
-  /** Wakes who performs work. */
-  readonly notify?: () => void;
+  /** Of the service that changes its own work: it is woken, and ends turns that are under way. */
+  readonly gateway?: Pick<Gateway, 'notify' | 'cancel'>;
 }
 
 /** Makes a change and writes its one line of the audit, also where it failed. */
 export async function audited<Result>(
-  { storage, who, source, log, notify }: Operator,
+  { storage, who, source, log, gateway }: Operator,
   { what, about }: { readonly what: string; readonly about: string },
   make: () => Promise<Result>,
   countOf: (result: Result) => number = Number,
@@ -59,7 +57,7 @@ export async function audited<Result>(
     throw error;
   }
   await note(countOf(result));
-  notify?.();
+  gateway?.notify();
   return result;
 }
 
@@ -138,7 +136,7 @@ async function perform(operator: Operator, job: Job): Promise<number> {
     case 'drop':
       return storage.drop(job.selection, Date.now(), (run) => dropEnding(run, Date.now()));
     case 'cancel':
-      return operator.cancel?.((await planChange(operator, job)).runIds) ?? 0;
+      return operator.gateway?.cancel((await planChange(operator, job)).runIds) ?? 0;
     case 'approve':
     case 'deny':
       return decideAll(operator, { change: job.change, selection: job.selection });

@@ -6,7 +6,7 @@ import { defined } from '../../base/json.ts';
 import { asItWasRead } from '../../base/payload/payload.ts';
 import { toWire } from '../../engine/hook/facts.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
-import type { PathSettings } from '../../engine/mapping/mapping.ts';
+import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import type { DecisionRecord, KeptRequest, Storage } from '../../engine/storage/storage.ts';
 import type { RunningServer } from '../server/server.ts';
 import { audited, type Operator } from './changes.ts';
@@ -62,8 +62,8 @@ export async function findLost(
 
 /** The door of a service: what comes in here goes the way of every request. */
 export interface Door {
-  readonly settingsOf: (path: string) => PathSettings;
-  readonly deliver: RunningServer['deliver'];
+  readonly live: { readonly generation: { readonly table: Pick<RoutingTable, 'settingsOf'> } };
+  readonly server: Pick<RunningServer, 'deliver'>;
 }
 
 /** A request that was taken again, with the new one. */
@@ -99,13 +99,13 @@ export async function replayInto(
 
 /** With what its sender sent. */
 function takeAgain(
-  { deliver, settingsOf }: Door,
+  { server, live }: Door,
   kept: KeptRequest,
   root: string,
-): ReturnType<Door['deliver']> {
+): ReturnType<RunningServer['deliver']> {
   const { request, unread } = readKeptRequest(kept);
   const { path: name, query } = request;
   const read = { request: asItWasRead(request), ...defined({ rawBody: unread }) };
-  const { body, headers } = toWire(read, settingsOf(name), '');
-  return deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
+  const { body, headers } = toWire(read, live.generation.table.settingsOf(name), '');
+  return server.deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
 }

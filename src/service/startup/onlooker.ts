@@ -1,19 +1,17 @@
-import type { Generation, LiveGeneration, ReloadResult } from '../generation/generation.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { LiveGeneration } from '../generation/generation.ts';
 import type { RunningServer } from '../server/server.ts';
 import type { DecisionRecord, Storage } from '../../engine/storage/storage.ts';
 
-/** What the service hands to its console. */
+/** The parts of the service that its console works with. */
 export interface ConsoleParts {
   readonly url: string;
   readonly storage: Storage;
-  readonly live: () => Generation;
-  readonly reload: () => Promise<ReloadResult>;
-  /** Takes a request again by the way every request goes; see the server's `deliver`. */
-  readonly deliver: RunningServer['deliver'];
-  /** Wakes who performs work: the queue was changed. */
-  readonly notify: () => void;
-  /** Ends the turns of runs that are under way in this process; how many these were. */
-  readonly cancel: (runIds: readonly string[]) => number;
+  readonly live: Pick<LiveGeneration, 'generation' | 'reload'>;
+  /** Takes a request again by the way every request goes. */
+  readonly server: Pick<RunningServer, 'deliver'>;
+  /** Hears that the queue was changed, and ends turns that are under way in this process. */
+  readonly gateway: Pick<Gateway, 'notify' | 'cancel'>;
 }
 
 /** Somebody who looks on. */

@@ -195,15 +195,7 @@ async function openOnlooker(
   { openConsole }: ServiceOptions,
   { live, storage, gateway, server, looking }: Served,
 ): Promise<Onlooker | undefined> {
-  const onlooker = await openConsole?.({
-    url: server.url,
-    storage,
-    live: () => live.generation,
-    reload: () => live.reload(),
-    deliver: (hook) => server.deliver(hook),
-    notify: () => gateway.notify(),
-    cancel: (runIds) => gateway.cancel(runIds),
-  });
+  const onlooker = await openConsole?.({ url: server.url, storage, live, server, gateway });
   if (onlooker !== undefined) looking.onlooker = onlooker;
   return onlooker;
 }

@@ -283,7 +283,7 @@ test('a list goes on where it looked at some of the entries only, also where it 
     listMarked: (since: number) => storage.listMarked(since),
     listHolds: (runner: string) => storage.listHolds(runner),
   };
-  const live = () => ({ config: { settings: { gateway: { runner: 'echo', runners: {} } } } });
+  const live = { generation: { config: { settings: { gateway: { runner: 'echo', runners: {} } } } } };
   const deps = { storage: { ...few, ...waits }, live };
   const pages: (readonly string[])[] = [];
   for (let next: string | undefined = ''; next !== undefined && pages.length < 9;) {
