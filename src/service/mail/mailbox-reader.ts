@@ -19,7 +19,7 @@ import { toMailFailure } from './mail-failure.ts';
 import type { MailMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
 import { Reconnection } from './reconnection.ts';
-import { goneMail, logRefused, refusedMail, unreadableMail } from './set-aside.ts';
+import { goneMail, logRefused, setAsideMail, UNREADABLE } from './set-aside.ts';
 import type { StoredState } from './stored-status.ts';
 import { passedRow, type Candidate, type FetchedMail, type MailSource } from './source.ts';
 
@@ -250,7 +250,7 @@ export class MailboxReader {
     // It is gone, or was never ours to deliver.
     if (mail === undefined) return this.#held.pass({ position, passed: [] });
     if (mail === 'unreadable') {
-      return this.#held.pass({ position, passed: [], setAside: unreadableMail(identity, this.#mine()) });
+      return this.#held.pass({ position, passed: [], setAside: this.#unreadable(identity) });
     }
     await this.#offer(mail, position);
   }
@@ -265,8 +265,9 @@ export class MailboxReader {
     await this.#deliver(mail, message, { position });
   }
 
-  #mine(): { readonly mailbox: string; readonly nowMs: number } {
-    return { mailbox: this.#mailbox, nowMs: this.#clock() };
+  #unreadable(identity: string, before?: SetAsideMail): SetAsideMail {
+    const refusal = { mailbox: this.#mailbox, nowMs: this.#clock(), verdict: UNREADABLE, before };
+    return setAsideMail(identity, refusal);
   }
 
   /** Another try of a message that was set aside. */
@@ -276,8 +277,7 @@ export class MailboxReader {
       return this.#held.pass({ passed: [], setAside: goneMail(before, this.#clock()) });
     }
     if (mail === 'unreadable') {
-      const setAside = { ...unreadableMail(before.identity, this.#mine()), attempts: before.attempts + 1 };
-      return this.#held.pass({ passed: [], setAside });
+      return this.#held.pass({ passed: [], setAside: this.#unreadable(before.identity, before) });
     }
     await this.#deliver(mail, await this.#options.read(mail), { before });
   }
@@ -294,7 +294,8 @@ export class MailboxReader {
       const counted = { delivered: this.#figures.delivered + 1, lastMailAt: this.#clock() };
       return this.#count(counted, { ...rest, ...(before === undefined ? {} : { settled: before.id }) });
     }
-    const setAside = refusedMail({ mail, message, verdict, before }, this.#mine());
+    const refusal = { mailbox: this.#mailbox, nowMs: this.#clock(), verdict, before };
+    const setAside = setAsideMail(mail.identity, refusal, { mail, message });
     await this.#count({ setAside: this.#figures.setAside + 1 }, { ...rest, setAside });
     logRefused(this.#options.log, setAside);
   }
