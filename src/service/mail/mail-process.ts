@@ -84,7 +84,7 @@ export class MailProcess {
       const onStatuses = (statuses: readonly MailboxStatus[]): void => this.#take(mail, statuses);
       const reader = new ReaderProcess({ ...this.#options, start, onStatuses }, signal);
       this.#reader = reader;
-      const reason = await reader.ended;
+      const reason = await reader.ended.catch((error: Error) => error.message);
       this.#reader = undefined;
       if (signal.aborted) break;
       // One that ends over a message and has done with others before must not keep those behind it for minutes.

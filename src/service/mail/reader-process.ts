@@ -42,7 +42,7 @@ type StoreCall = (...args: readonly unknown[]) => Promise<unknown>;
 
 /** One process that reads a mailbox, from its start to its end. */
 export class ReaderProcess {
-  /** Why it ended. */
+  /** Why it ended; rejects where the system starts no process. */
   readonly ended: Promise<string>;
   /** Whether it has come as far as to offer a message, or to have done with one. */
   hasPassed = false;
@@ -50,7 +50,7 @@ export class ReaderProcess {
   isOverMessage = false;
   readonly #options: ReaderProcessOptions;
   readonly #signal: AbortSignal;
-  readonly #child: ChildProcess;
+  #child: ChildProcess | undefined;
   /** What each mailbox was fetching last. */
   readonly #fetching = new Map<string, string>();
   /** The message that is being read, with what the process had taken before. */
@@ -61,23 +61,34 @@ export class ReaderProcess {
   constructor(options: ReaderProcessOptions, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
-    this.#child = fork(ENTRY, {
-      execArgv: [`--max-old-space-size=${String(HEAP_MB)}`],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    putBehind(this.#child.pid);
-    this.#child.on('message', (message: FromReader) => this.#receive(message));
-    this.send({ kind: 'start', start: options.start });
-    this.ended = this.#untilEnd();
+    this.ended = this.#run();
   }
 
   send(message: ToReader): void {
     // A channel that breaks ends the reader, and that is heard of.
-    this.#child.send(message, () => undefined);
+    this.#child?.send(message, () => undefined);
   }
 
-  async #untilEnd(): Promise<string> {
+  async #run(): Promise<string> {
+    const child = fork(ENTRY, {
+      execArgv: [`--max-old-space-size=${String(HEAP_MB)}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const how = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(signal ?? `exit code ${String(code)}`));
+    });
+    // Without a number it was not started, and has no channel.
+    if (child.pid === undefined) return how;
+    this.#child = child;
+    putBehind(child.pid);
+    child.on('message', (message: FromReader) => this.#receive(message));
+    this.send({ kind: 'start', start: this.#options.start });
+    return this.#untilEnd(how);
+  }
+
+  async #untilEnd(ending: Promise<string>): Promise<string> {
     const ended = new AbortController();
     const stop = (): void => {
       this.send({ kind: 'stop' });
@@ -85,10 +96,7 @@ export class ReaderProcess {
     };
     this.#signal.addEventListener('abort', stop, { once: true });
     const looks = setInterval(() => this.#look(), LOOK_MS);
-    const how = await new Promise<string>((resolve) => {
-      this.#child.once('error', (error) => resolve(error.message));
-      this.#child.once('exit', (code, signal) => resolve(signal ?? `exit code ${String(code)}`));
-    });
+    const how = await ending;
     clearInterval(looks);
     this.#signal.removeEventListener('abort', stop);
     ended.abort();
@@ -98,7 +106,7 @@ export class ReaderProcess {
 
   #end(reason: string): void {
     this.#reason ??= reason;
-    this.#child.kill('SIGKILL');
+    this.#child?.kill('SIGKILL');
   }
 
   #look(): void {
@@ -108,7 +116,7 @@ export class ReaderProcess {
     const before = this.#reading;
     if (before === undefined || this.isOverMessage) return;
     // Where the system does not tell, a message that takes too much is one that keeps the reader from answering.
-    const now = useOf(this.#child.pid);
+    const now = useOf(this.#child?.pid);
     const growthMb = (now.rssBytes - before.rssBytes) / 1024 / 1024;
     if (now.cpuMs - before.cpuMs <= limits.cpuMs && growthMb <= limits.memoryMb) return;
     this.isOverMessage = true;
@@ -140,7 +148,7 @@ export class ReaderProcess {
         this.#fetching.set(message.mailbox, message.identity);
         return;
       case 'reading':
-        this.#reading = { ...message, ...useOf(this.#child.pid) };
+        this.#reading = { ...message, ...useOf(this.#child?.pid) };
         return;
       case 'read':
         this.#reading = undefined;
@@ -182,9 +190,9 @@ function useOf(pid: number | undefined): Use {
 }
 
 /** Whatever a message costs, the service goes first. */
-function putBehind(pid: number | undefined): void {
+function putBehind(pid: number): void {
   try {
-    if (pid !== undefined) setPriority(pid, Math.min(19, getPriority() + BEHIND));
+    setPriority(pid, Math.min(19, getPriority() + BEHIND));
   } catch {
     // It has ended, or a container forbids it.
   }

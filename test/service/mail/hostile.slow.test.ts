@@ -223,6 +223,23 @@ describe('the process that reads a mailbox', () => {
     }
   }, 90_000);
 
+  test('that the system does not start is trouble of its mailbox only, and is started later', async () => {
+    const server = await startMailServer();
+    const { execPath } = process;
+    try {
+      process.execPath = '/nowhere/node';
+      start(imapBlock(server.port), testEndpoint().endpoint);
+      await until(() => expect(state()).toBe('backing-off'));
+      expect(service?.statuses[0]?.health).toMatchObject({ reason: expect.stringContaining('ENOENT') });
+      process.execPath = execPath;
+      await until(() => expect(state()).toBe('connected'));
+    } finally {
+      process.execPath = execPath;
+      await service?.stop();
+      await server.stop();
+    }
+  }, 90_000);
+
   test('outlives a server that answers SEARCH with a million numbers', async () => {
     const server = await startHostileImap({ numbers: 1_000_000 });
     try {
