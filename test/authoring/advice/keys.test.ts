@@ -10,24 +10,20 @@ test('a mapping that wakes is told of keys of agents, unless a transform may cho
   const wake = { action: 'wake', textTemplate: 'x', deliver: true };
   expect(codes(wake)).toEqual(['MAPPING_KEY_WITHOUT_EFFECT (warning)']);
   expect(codes({ ...wake, transform: 'a.js' })).toEqual([]);
-  // It could not stand in a thread, whatever channel was named.
   for (const other of [
     { action: 'wake', textTemplate: 'x' },
     { action: 'skip', match: { path: 'p' } },
   ]) {
-    const found = advised(compileList([{ ...other, channel: 'slack', thread: '{{ts}}' }]));
-    expect(said(found[0]?.message)).toContain('"channel" and "thread" have no effect');
-    expect(codes({ ...other, thread: '{{ts}}' })).toEqual(['MAPPING_KEY_WITHOUT_EFFECT (warning)']);
+    const found = advised(compileList([{ ...other, channel: 'slack', to: 'C0123456' }]));
+    expect(said(found[0]?.message)).toContain('"channel" and "to" have no effect');
   }
   const notify = {
     action: 'notify',
     messageTemplate: 'x',
     channel: 'slack',
     to: 'C0123456',
-    thread: '{{ts}}',
   };
   expect(codes(notify)).toEqual([]);
-  expect(codes({ ...wake, transform: 'a.js', thread: '{{ts}}' })).toEqual(['INVALID_RECIPIENT (warning)']);
   expect(codes({ action: 'skip', match: { path: 'p' } })).toEqual([]);
 });
 

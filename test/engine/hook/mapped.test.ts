@@ -6,6 +6,7 @@ import { buildQuestion } from '../../../src/base/boundary/boundary.ts';
 import { deriveActionId } from '../../../src/engine/hook/ids.ts';
 import { formatEvaluation } from '../../../src/authoring/explanation/explanation.ts';
 import { describeEvaluation } from '../../../src/authoring/golden/expectation.ts';
+import { codesOf, compileList } from '../../support/mapping-compile.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../../src/base/request.ts';
 import {
   actionOf,
@@ -530,6 +531,12 @@ test('thread is that of the event, also of a notification, and a blank one is no
     expect(judge(action, { ts: ' 1.2\n' })).toMatchObject({ actions: [{ to: 'C0123456', thread: '1.2' }] });
     expect(JSON.stringify(judge(action, {}))).not.toContain('"thread":');
   }
+  // What sends nothing could not stand in a thread, whatever channel was named; a transform may make it send.
+  const codes = (mapping: object) => codesOf(compileList([{ ...mapping, thread: '{{ts}}' }]).findings);
+  expect(codes({ action: 'wake', textTemplate: 'x' })).toEqual([]);
+  expect(codes({ action: 'skip', match: { path: 'p' } })).toEqual([]);
+  const wake = { action: 'wake', textTemplate: 'x', transform: 'a.js' };
+  expect(codes(wake)).toEqual(['INVALID_RECIPIENT (warning)']);
 });
 
 describe('approve', () => {
