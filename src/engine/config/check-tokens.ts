@@ -56,8 +56,6 @@ const isOtherName = (key: string): boolean =>
 function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void {
   reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
     severity,
-    // A set-up that `sluice dev` serves is right as it stands.
-    ...(severity === 'warning' ? { isGeneral: true } : {}),
     message: say`hooks are enabled but hooks.token is missing: sluice serve will refuse to start`,
     hint: say`add token: '\${SLUICE_HOOK_TOKEN}' below hooks; make one with: openssl rand -hex 32`,
   });
