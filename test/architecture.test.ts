@@ -116,7 +116,6 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'authoring/explanation/format-notes.ts',
   'authoring/golden/case-hints.ts',
   'authoring/golden/reporters.ts',
-  'authoring/workbench/shown-finding.ts',
   'base/document/edit-document.ts',
   'base/document/format-findings.ts',
   'base/finding.ts',
@@ -129,6 +128,7 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'frontends/cli/verify-requests.ts',
   'frontends/cli/write-plan.ts',
   'frontends/lsp/lsp.ts',
+  'frontends/mcp/try-mapping.ts',
   'service/server/account.ts',
 ]);
 /** Names of an entry of the engine and the adapters: what more is exported is for advice and tools, in `facts.ts`. */

@@ -1,5 +1,7 @@
 import { basename, join } from 'node:path';
-import { Drafts, Judge, shownFinding, type ShownFinding } from '../../authoring/workbench/workbench.ts';
+import { printInLine } from '../../base/finding.ts';
+import { formatPlace, type Finding } from '../../base/document/document.ts';
+import { Drafts, Judge } from '../../authoring/workbench/workbench.ts';
 import { MAPPING_FILE } from '../../engine/mapping/facts.ts';
 import { type Answer, type McpDeps, readKept } from './mcp-deps.ts';
 
@@ -32,7 +34,7 @@ export async function tryMapping(
     const draft = await new Drafts(judge).load({ mappingsDir, transformsDir }, { file: found, text, signal });
     // What a finding says may have names and values of what was sent; its code and place have none.
     const { findings } = draft;
-    const shown = findings.slice(0, MAX_FINDINGS).map(shownFinding);
+    const shown = findings.slice(0, MAX_FINDINGS);
     const heads = [...shown.map(headOf), ...moreThan(findings.length)].join('\n');
     const words = findings.length === 0 ? 'No findings.' : `Findings:\n${heads}`;
     const said = shown.map(lineOf);
@@ -54,11 +56,10 @@ export async function tryMapping(
   }
 }
 
-const headOf = ({ severity, code, place }: ShownFinding): string =>
-  `${severity} ${code}${place === undefined ? '' : ` (${place})`}`;
+const headOf = ({ severity, code, at }: Finding): string =>
+  `${severity} ${code}${at === undefined ? '' : ` (${formatPlace(at)})`}`;
 
-const lineOf = ({ code, message, hint }: ShownFinding): string =>
-  `${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
+const lineOf = (finding: Finding): string => `${finding.code}: ${printInLine(finding)}`;
 
 const moreThan = (count: number): readonly string[] =>
   count > MAX_FINDINGS ? [`and ${count - MAX_FINDINGS} more`] : [];

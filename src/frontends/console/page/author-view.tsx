@@ -44,7 +44,7 @@ export function AuthorView(): JSX.Element {
           </p>
         )}
         <EditorBox editor={editor} />
-        <Findings onChoose={(finding) => editor.current?.goTo(finding.from)} />
+        <Findings onChoose={(finding) => editor.current?.goTo(finding)} />
       </section>
       <Side onInsert={(path) => editor.current?.insertPath(path)} />
     </div>
@@ -144,6 +144,9 @@ function showOpened(editor: Editor): void {
   author.wantedLine.value = 0;
 }
 
+const placeOf = ({ file, line = 1, column = 1 }: ShownFinding): string =>
+  file === undefined ? '' : `${file}:${line}:${column}`;
+
 function Findings({ onChoose }: { readonly onChoose: (finding: ShownFinding) => void }): JSX.Element {
   const name = author.opened.value?.name;
   const own = author.findings.value.filter(({ file }) => file === name);
@@ -164,7 +167,7 @@ function Findings({ onChoose }: { readonly onChoose: (finding: ShownFinding) => 
           <strong>
             {finding.severity} {finding.code}
           </strong>{' '}
-          <ShownText text={finding.message} /> <span class="place">{finding.place}</span>{' '}
+          <ShownText text={finding.message} /> <span class="place">{placeOf(finding)}</span>{' '}
           {finding.hint !== undefined && (
             <span class="hint">
               <ShownText text={finding.hint} />

@@ -24,7 +24,7 @@ export interface Editor {
   show(findings: readonly ShownFinding[]): void;
   /** Puts a path of the request in at the cursor, as the place wants it. */
   insertPath(path: string): void;
-  goTo(offset: number): void;
+  goTo(finding: ShownFinding): void;
   /** Brings a 1-based line to the top. */
   goToLine(line: number): void;
   destroy(): void;
@@ -81,7 +81,7 @@ export function createEditor(options: EditorOptions): Editor {
     },
     show: (findings) => view.dispatch(setDiagnostics(view.state, toDiagnostics(view, fileName, findings))),
     insertPath: (path) => insertPath(view, path, fileName),
-    goTo: (offset) => goTo(view, offset),
+    goTo: (finding) => goTo(view, rangeOf(view, finding).from),
     goToLine: (line) => goToLine(view, line),
     destroy: () => view.destroy(),
   };
@@ -124,8 +124,7 @@ function insertPath(view: EditorView, path: string, fileName: string): void {
   view.focus();
 }
 
-function goTo(view: EditorView, offset: number): void {
-  const anchor = Math.min(offset, view.state.doc.length);
+function goTo(view: EditorView, anchor: number): void {
   view.dispatch({ selection: { anchor }, scrollIntoView: true });
   view.focus();
 }
@@ -143,17 +142,26 @@ function languageOf(name: string): Extension {
 
 /** Findings of other files are listed beside the editor. */
 function toDiagnostics(view: EditorView, fileName: string, findings: readonly ShownFinding[]): Diagnostic[] {
-  const { length } = view.state.doc;
   return findings
     .filter(({ file }) => file === fileName)
-    .map(({ from, to, severity, code, message, hint, edit }) => ({
-      from: Math.min(from, length),
-      to: Math.min(Math.max(to, from), length),
-      severity,
-      source: code,
-      message: hint === undefined ? message : `${message}\n${hint}`,
-      ...(edit === undefined ? {} : { actions: [fixOf(edit)] }),
+    .map((finding) => ({
+      ...rangeOf(view, finding),
+      severity: finding.severity,
+      source: finding.code,
+      message: [finding.message, ...(finding.hint === undefined ? [] : [finding.hint])].join('\n'),
+      ...(finding.edit === undefined ? {} : { actions: [fixOf(finding.edit)] }),
     }));
+}
+
+/** The place of a finding in the text as it is now. */
+function rangeOf({ state: { doc } }: EditorView, place: ShownFinding): { from: number; to: number } {
+  const { line = 1, column = 1, endLine = line, endColumn = column } = place;
+  const at = (row: number, before: number): number => {
+    const { from, length } = doc.line(Math.min(row, doc.lines));
+    return from + Math.min(before - 1, length);
+  };
+  const from = at(line, column);
+  return { from, to: Math.max(from, at(endLine, endColumn)) };
 }
 
 function fixOf({ from, to, text: insert }: NonNullable<ShownFinding['edit']>): Action {
