@@ -14,12 +14,12 @@ import { advise } from '../../src/authoring/advice/advice.ts';
 import type { Finding } from '../../src/base/document/document.ts';
 import { applyEdits, formatFindings } from '../../src/base/document/facts.ts';
 import type { Place, TextEdit } from '../../src/base/finding.ts';
-import * as config from '../diagnostics/config.ts';
-import * as document from '../diagnostics/document.ts';
-import * as generation from '../diagnostics/generation.ts';
-import * as golden from '../diagnostics/golden.ts';
-import * as mapping from '../diagnostics/mapping.ts';
-import * as sandbox from '../diagnostics/sandbox.ts';
+import * as config from '../findings/config.ts';
+import * as document from '../findings/document.ts';
+import * as generation from '../findings/generation.ts';
+import * as golden from '../findings/golden.ts';
+import * as mapping from '../findings/mapping.ts';
+import * as sandbox from '../findings/sandbox.ts';
 import { said } from '../support/said.ts';
 import { parse } from 'yaml';
 import { tamper } from '../engine/verify/tamper.ts';
@@ -35,14 +35,14 @@ export interface Task {
 
 /** `work` is a folder of this run with the inputs in it; nothing outside it is written. */
 export function repositoryTasks(work: string): readonly Task[] {
-  return [...diagnosticTasks(work), ...goldenTasks(work), ...fixtureTasks(work), ...proofTasks(work)];
+  return [...findingTasks(work), ...goldenTasks(work), ...fixtureTasks(work), ...proofTasks(work)];
 }
 
 const rooms = { config, document, generation, golden, mapping, sandbox };
 
-function diagnosticTasks(work: string): readonly Task[] {
+function findingTasks(work: string): readonly Task[] {
   return Object.entries(rooms).flatMap(([room, { check }]) => {
-    const folder = join(work, 'test/diagnostics', room);
+    const folder = join(work, 'test/findings', room);
     if (!existsSync(folder)) return [];
     return readdirSync(folder)
       .toSorted()

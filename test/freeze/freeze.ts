@@ -17,7 +17,7 @@ const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 /** What the cases are made of: kept beside the results. */
 const INPUTS = ['mappings', 'transforms', 'sluice.yaml', 'test/golden', 'test/fixtures'];
 /** The cases of the pages of findings, as folders. */
-const CASES = 'test/diagnostics';
+const CASES = 'test/findings';
 
 let shownAt = 0;
 const { values } = parseArgs({

@@ -104,7 +104,7 @@ function readMaterial(work: string): Material {
   return {
     mappings: readMappings(join(work, 'mappings')),
     requests,
-    foreign: readForeign(join(work, 'test/diagnostics/mapping')),
+    foreign: readForeign(join(work, 'test/findings/mapping')),
   };
 }
 

@@ -10,7 +10,7 @@ const LONGEST = [
   'storage/sqlite',
   'gateway/heartbeat',
   'gateway/away',
-  'diagnostics/diagnostics',
+  'findings/findings',
 ];
 
 /**

@@ -190,7 +190,17 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   mcp: {
     layer: 'frontends',
-    imports: ['document', 'boundary', 'workbench', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
+    imports: [
+      'document',
+      'boundary',
+      'workbench',
+      'golden',
+      'hook',
+      'mapping',
+      'request',
+      'senders',
+      'storage',
+    ],
     types: ['config'],
     owns: ['@modelcontextprotocol/sdk'],
   },

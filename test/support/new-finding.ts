@@ -18,7 +18,7 @@ if (code !== undefined && !existsSync(page)) {
       ...(origin === undefined ? [] : [`Seen in: <${origin}>`]),
       '## Example',
       fenced('yaml mappings.yaml', 'match: { path: orders }\n'),
-      fenced(`text says ${room}`, 'UPDATE_DIAGNOSTICS=1 writes what is found\n'),
+      fenced(`text says ${room}`, 'UPDATE_FINDINGS=1 writes what is found\n'),
       '## Not found here',
       fenced('yaml mappings.yaml', 'match: { path: orders }\n'),
       fenced(`text silent ${room}`, ''),

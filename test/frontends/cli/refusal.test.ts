@@ -51,7 +51,7 @@ test('a mapping that was taken explains itself: no hint about the request is add
 
 test('every refusal says what to change, or explains itself', () => {
   const silent = Object.keys(HOOK_ERRORS).filter((code) => remedyOf(code, false) === undefined);
-  // The diagnosis of the proof, and the name of the field with what it takes, say it better.
+  // What was found of the proof, and the name of the field with what it takes, say it better.
   expect(silent).toEqual(['invalid_field', 'unauthorized']);
 });
 

@@ -1,5 +1,5 @@
 /**
- * `node test/diagnostics/survivors.ts [PREFIX…]`: takes each rule (of codes that begin so) and each look of advice out of its list in turn and runs the cases of
+ * `node test/findings/survivors.ts [PREFIX…]`: takes each rule (of codes that begin so) and each look of advice out of its list in turn and runs the cases of
  * the pages that it may have a part in. One that no case misses is printed: it needs an example, or can go. Exit 1 where
  * there is one. Rules on warnings of requests, which no page has, are held by `test/authoring/advice/result-warnings.test.ts`.
  */

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { describeRoom } from '../support/diagnostic-cases.ts';
+import { describeRoom } from '../support/finding-cases.ts';
 import * as sandbox from './sandbox.ts';
 
 describeRoom('sandbox', sandbox);

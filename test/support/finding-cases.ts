@@ -1,12 +1,12 @@
 /**
  * Every code has a page in `docs/findings/`, whose cases are run here: what is printed, and that each edit helps.
- * `UPDATE_DIAGNOSTICS=1` writes the blocks `says` and `after` anew (never where `CI` is set); read what changed before
+ * `UPDATE_FINDINGS=1` writes the blocks `says` and `after` anew (never where `CI` is set); read what changed before
  * committing it. Every finding has a hint. A hint is a promise: each edit on a finding, and each line that a hint gives to
  * paste, made in a copy of its case, leaves fewer findings and no new one.
  *
- * A room joins by a module `test/diagnostics/<room>.ts` that exports `codes` (its registry of codes) and
+ * A room joins by a module `test/findings/<room>.ts` that exports `codes` (its registry of codes) and
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
- * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/findings.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
+ * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/findings/findings.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
 import { DOCUMENT_CODES } from '../../src/base/document/document-codes.ts';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ export interface Room {
 }
 
 const isCi = !['', '0', 'false'].includes(process.env['CI'] ?? '');
-const isUpdate = process.env['UPDATE_DIAGNOSTICS'] === '1' && !isCi;
+const isUpdate = process.env['UPDATE_FINDINGS'] === '1' && !isCi;
 /** More edits than one case can need: they do not come to an end. */
 const MAX_ROUNDS = 20;
 

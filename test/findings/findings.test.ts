@@ -1,10 +1,10 @@
-/** The pages of all findings but those of the sandbox, whose cases start processes: see `test/support/diagnostic-cases.ts`. */
+/** The pages of all findings but those of the sandbox, whose cases start processes: see `test/support/finding-cases.ts`. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ADVICE_CODES } from '../../src/authoring/advice/requests/evaluation-note.ts';
 import { LOOKS } from '../../src/authoring/advice/rules.ts';
-import { describeRoom, emitted } from '../support/diagnostic-cases.ts';
+import { describeRoom, emitted } from '../support/finding-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
 import * as config from './config.ts';
