@@ -115,7 +115,7 @@ async function bundle() {
 
 /** The golden cases that `sluice demo` sends. */
 const DEMO = /REQUESTS = \[(.*)\]/
-  .exec(readFileSync(join(SOURCE, 'frontends/cli/demo.ts'), 'utf8'))?.[1]
+  .exec(readFileSync(join(SOURCE, 'frontends/cli/running/demo.ts'), 'utf8'))?.[1]
   .split(', ')
   .map((name) => name.slice(1, -1));
 

@@ -100,10 +100,14 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 }
 
 /** What runs from a start to a stop. */
-const STARTS = ['frontends/cli/serve.ts', 'service/startup/startup.ts'];
+const STARTS = ['frontends/cli/running/serve.ts', 'service/startup/startup.ts'];
 
 /** Files of the command line that start another front end. */
-const STARTERS = ['frontends/cli/lsp.ts', 'frontends/cli/mcp.ts', 'frontends/cli/serve.ts'];
+const STARTERS = [
+  'frontends/cli/authoring/lsp.ts',
+  'frontends/cli/authoring/mcp.ts',
+  'frontends/cli/running/serve.ts',
+];
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
@@ -120,13 +124,13 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'base/document/format-findings.ts',
   'base/finding.ts',
   'engine/config/openclaw/import.ts',
-  'frontends/cli/check.ts',
-  'frontends/cli/explain.ts',
+  'frontends/cli/authoring/check.ts',
+  'frontends/cli/authoring/explain.ts',
   'frontends/cli/lazy-advice.ts',
-  'frontends/cli/sample-plan.ts',
-  'frontends/cli/serve.ts',
-  'frontends/cli/verify-requests.ts',
-  'frontends/cli/write-plan.ts',
+  'frontends/cli/authoring/sample-plan.ts',
+  'frontends/cli/running/serve.ts',
+  'frontends/cli/running/verify-requests.ts',
+  'frontends/cli/setup/write-plan.ts',
   'frontends/lsp/lsp.ts',
   'frontends/mcp/try-mapping.ts',
   'service/server/account.ts',

@@ -7,8 +7,8 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { readRequests } from '../../src/frontends/cli/request-file.ts';
-import { openWorkbench, type OpenWorkbench } from '../../src/frontends/cli/workbench.ts';
+import { readRequests } from '../../src/frontends/cli/authoring/request-file.ts';
+import { openWorkbench, type OpenWorkbench } from '../../src/frontends/cli/authoring/workbench.ts';
 import { briefOf, explainRequest, formatEvaluation } from '../../src/authoring/explanation/explanation.ts';
 import { findInSamples } from '../../src/authoring/golden/golden.ts';
 import { createHookRequest } from '../../src/engine/hook/hook.ts';

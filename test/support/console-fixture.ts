@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openConsole } from '../../src/frontends/cli/serve.ts';
+import { openConsole } from '../../src/frontends/cli/running/serve.ts';
 import { startService, type Service } from '../../src/service/startup/startup.ts';
 import type { Storage } from '../../src/engine/storage/storage.ts';
 import { createLogger } from '../../src/base/telemetry/telemetry.ts';

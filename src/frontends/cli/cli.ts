@@ -1,9 +1,9 @@
 import { Command, CommanderError } from 'commander';
-import { authoringCommands } from './authoring-commands.ts';
+import { authoringCommands } from './authoring/authoring-commands.ts';
 import { addCommands } from './command-line.ts';
-import { sourceCommands } from './mail-commands.ts';
-import { serviceCommands } from './service-commands.ts';
-import { storeCommands } from './store-commands.ts';
+import { sourceCommands } from './mail/mail-commands.ts';
+import { serviceCommands } from './running/service-commands.ts';
+import { storeCommands } from './operating/store-commands.ts';
 import {
   CliError,
   type ExitCode,

@@ -27,9 +27,9 @@ import type {
   SetAsideMail,
   WorkPlan,
 } from '../../engine/storage/storage.ts';
-import type { Check } from './doctor-machine.ts';
+import type { Check } from './operating/doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
-import type { WriteProof } from './write-proof.ts';
+import type { WriteProof } from './setup/write-proof.ts';
 
 /** The same with times as ISO 8601: those it always has, and those it may have. */
 type IsoTimes<Row, Always extends keyof Row, Sometimes extends keyof Row = never> = Omit<

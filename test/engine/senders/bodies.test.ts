@@ -2,8 +2,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readRequests } from '../../../src/frontends/cli/request-file.ts';
-import { openWorkbench } from '../../../src/frontends/cli/workbench.ts';
+import { readRequests } from '../../../src/frontends/cli/authoring/request-file.ts';
+import { openWorkbench } from '../../../src/frontends/cli/authoring/workbench.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import type { HookRequest, JsonValue } from '../../../src/base/request.ts';
 import { fileOf, shippedSenders } from '../../../src/engine/senders/senders.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { firstCase } from '../../../src/frontends/cli/add-plan.ts';
+import { firstCase } from '../../../src/frontends/cli/setup/add-plan.ts';
 import { shippedSenders } from '../../../src/engine/senders/senders.ts';
 import { startService } from '../../../src/service/startup/startup.ts';
 import { createLogger } from '../../../src/base/telemetry/telemetry.ts';

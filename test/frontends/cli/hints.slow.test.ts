@@ -1,7 +1,7 @@
 /** What only explain had to say is in the log of `sluice dev`, once. */
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { DevHints } from '../../../src/frontends/cli/dev-hints.ts';
+import { DevHints } from '../../../src/frontends/cli/running/dev-hints.ts';
 import { startService } from '../../../src/service/startup/startup.ts';
 import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
 import { openBench, TOKEN } from '../../support/cli-service.ts';

@@ -4,7 +4,7 @@ import { remedyOf } from '../../../src/authoring/advice/requests.ts';
 import type { DecisionRecord } from '../../../src/engine/storage/storage.ts';
 import type { RoutingTable } from '../../../src/engine/mapping/mapping.ts';
 import { settingsWith } from '../../support/hook-fixture.ts';
-import { answerLines } from '../../../src/frontends/cli/format-stored.ts';
+import { answerLines } from '../../../src/frontends/cli/authoring/format-stored.ts';
 import { decisionLine, noteLines, reasonNotes } from '../../../src/authoring/explanation/explanation.ts';
 
 const DECISION = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatTable } from '../../../src/frontends/cli/terminal.ts';
-import { requestsListing } from '../../../src/frontends/cli/listings.ts';
+import { requestsListing } from '../../../src/frontends/cli/operating/listings.ts';
 import type { DecisionRecord } from '../../../src/engine/storage/storage.ts';
 
 const rows = [

@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openTunnel } from '../../../src/frontends/cli/tunnel.ts';
+import { openTunnel } from '../../../src/frontends/cli/running/tunnel.ts';
 import { isHook } from '../../../src/service/server/hook-gate.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { type Bench, openBench, START_ENV, TOKEN, waitFor } from '../../support/cli-service.ts';

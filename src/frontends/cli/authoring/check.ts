@@ -1,0 +1,171 @@
+import { printSentence, type TextEdit } from '../../../base/finding.ts';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { byWeight, didYouMean, formatPlace, type Finding } from '../../../base/document/document.ts';
+import { applyEdits, findingToJson, formatFindings } from '../../../base/document/facts.ts';
+import { findInSamples, sampleFolders } from '../../../authoring/golden/golden.ts';
+import type { Workbench } from '../../../authoring/workbench/workbench.ts';
+import { clearControl } from '../../../base/telemetry/telemetry.ts';
+import type { Cli } from '../command-line.ts';
+import { findConfigFile, type JsonFlags } from '../config-file.ts';
+import { printJson } from '../json.ts';
+import { readKeptRequest } from '../../../engine/hook/hook.ts';
+import { withStore } from '../operating/store-tasks.ts';
+import { CliError, formatOneLine } from '../terminal.ts';
+import { trust } from '../setup/trust.ts';
+import { benchOf } from './workbench.ts';
+
+export interface CheckFlags extends JsonFlags {
+  readonly format: 'pretty' | 'json' | 'github' | 'sarif';
+  /** The same as `--format json`. */
+  readonly json?: boolean;
+  readonly strict?: boolean;
+  /** Make the edits of findings that have one, then check again. */
+  readonly fix?: boolean;
+  /** Take the requests that the service kept, and the shapes of them, as samples, too. */
+  readonly kept?: boolean;
+  /** Say yes to the plugins as they are, then check. */
+  readonly trust?: boolean;
+  /** A code, whose page is printed in place of a check. */
+  readonly explain?: string;
+}
+
+/** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
+export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
+  if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
+  const file = findConfigFile(cli.terminal, flags);
+  const format = flags.json === true ? 'json' : flags.format;
+  await using bench = benchOf(cli.terminal, file, { needToken: true });
+  if (flags.trust === true) await trust(cli, flags);
+  const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
+  const check = (): Promise<Checked> => checkWithSamples(bench, kept);
+  if (flags.fix === true) await fix(cli, check);
+  const checked = await check();
+  const { findings } = checked;
+  // A choice that may be meant is no warning to a person: it is said below all else.
+  const isApart = format === 'pretty' && flags.strict !== true;
+  const found = isApart ? findings.filter((each) => !isChoice(each)) : findings;
+  if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
+  else {
+    const text = formatFindings(found, { format, color: cli.terminal.color });
+    if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
+  }
+  if (format === 'pretty') printNotes(cli, checked, found);
+  if (findings.some((finding) => fails(finding, flags))) cli.setExitCode(1);
+}
+
+/** `sluice dev` serves a folder without a token, too. */
+const isChoice = ({ isGeneral, code }: Finding): boolean => isGeneral === true || code === 'TOKEN_REQUIRED';
+
+type Checked = Awaited<ReturnType<Workbench['check']>>;
+
+/** What loading finds, and, where nothing refuses the files, what the samples beside them say. */
+async function checkWithSamples(
+  bench: Workbench,
+  kept: Parameters<typeof findInSamples>[2],
+): Promise<Checked> {
+  const checked = await bench.check();
+  if (checked.generation === undefined) return checked;
+  const { generation, findings, notes } = checked;
+  const found = await findInSamples(sampleFolders(generation.config), generation, kept);
+  return {
+    ...checked,
+    findings: byWeight(findings, found.findings),
+    notes: [...notes, ...found.notes],
+  };
+}
+
+/** Kept requests that are looked at, the newest first. */
+const MAX_KEPT = 500;
+
+/** What the store of the configuration keeps, which its operator decides: see storage.keepRequests. */
+function keptSamples(cli: Cli, flags: CheckFlags): Promise<NonNullable<Parameters<typeof findInSamples>[2]>> {
+  return withStore(cli, flags, async (storage) => {
+    const read = (await storage.listKeptRequests(MAX_KEPT)).map(readKeptRequest);
+    const whole = read.filter(({ unread }) => unread === undefined);
+    return whole.map(({ request }) => ({ request, from: `request ${request.id}` }));
+  });
+}
+
+const PAGES = fileURLToPath(new URL('../../../../docs/findings/', import.meta.url));
+
+/** The page of a code, for a terminal: what is for the tests of this project is left out of it. */
+function pageOf(asked: string): string {
+  const code = asked.toUpperCase().replaceAll('-', '_');
+  const known = readdirSync(PAGES).map((name) => name.replace('.md', ''));
+  if (!/^[A-Z_0-9]+$/.test(code) || !known.includes(code)) {
+    const near = didYouMean(code, known);
+    const hint = near === undefined ? 'a finding begins with its code' : `did you mean ${near}?`;
+    throw new CliError(`there is no finding ${formatOneLine(asked, MAX_SHOWN)}; ${hint}`, 2);
+  }
+  return readFileSync(join(PAGES, `${code}.md`), 'utf8')
+    .replaceAll(/^`{3,}text says.*$/gm, 'sluice check says:\n')
+    .replaceAll(/^`{3,}text silent.*$/gm, '')
+    .replaceAll(/^`{3,}\w+ (\S+) after$/gm, 'sluice check --fix makes of $1:\n')
+    .replaceAll(/^`{3,}\w+ (\S+).*$/gm, '$1:\n')
+    .replaceAll(/^`{3,}$/gm, '')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/** What `check` says to a person besides findings. */
+function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding[]): void {
+  const { findings, summary, conversations, proofs, notes, compiler } = checked;
+  if (found.length === 0) terminal.out(`no findings: ${summary}`);
+  for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
+  if (compiler?.isOwn === false) terminal.out(`types of transforms were checked by ${compiler.name}`);
+  for (const { message, at, hint } of findings.filter((each) => !found.includes(each))) {
+    const place = at === undefined ? '' : ` (${formatPlace(at)})`;
+    terminal.out(
+      clearControl(`${printSentence(message)}${place}; ${hint === undefined ? '' : printSentence(hint)}`),
+    );
+  }
+}
+
+/** Rounds of edits: one that mends a finding may show the next. */
+const MAX_ROUNDS = 5;
+
+/** Makes the edits of findings until there are none, and says what was changed. */
+async function fix(cli: Cli, check: () => Promise<Checked>): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    // Each round judges what the one before wrote.
+    // oxlint-disable-next-line no-await-in-loop
+    const { findings } = await check();
+    const edits = findings.flatMap(({ edit, also = [], code }) =>
+      edit === undefined ? [] : [edit, ...also].map((each) => ({ edit: each, code })),
+    );
+    if (edits.length === 0) return;
+    for (const name of new Set(edits.map(({ edit }) => edit.at.source.file))) {
+      const own = edits.filter(({ edit }) => edit.at.source.file === name);
+      applyTo(
+        name,
+        own.map(({ edit }) => edit),
+      );
+      for (const { edit, code } of own)
+        cli.terminal.err(`fixed ${code} at ${formatPlace(edit.at)}: ${shownText(edit)}`);
+    }
+  }
+}
+
+/** Makes edits in a file, unless it is no longer what was checked. */
+function applyTo(name: string, edits: readonly TextEdit[]): void {
+  const path = resolve(name);
+  const text = readFileSync(path, 'utf8');
+  // The edits' offsets are those of the text that was checked, without a byte order mark.
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  if (text.slice(mark.length) !== edits[0]?.at.source.text)
+    throw new CliError(`${name} changed while it was checked; nothing was written to it`, 3);
+  writeFileSync(path, mark + applyEdits(text.slice(mark.length), edits));
+}
+
+const MAX_SHOWN = 160;
+
+/** What was written, unless a secret stood there and may be part of it. */
+function shownText({ at: { source, start, end }, text }: TextEdit): string {
+  const isSecret = source.secrets?.some((secret) => secret.start < end && start < secret.end) === true;
+  return isSecret ? '…' : formatOneLine(clearControl(text), MAX_SHOWN);
+}
+
+const fails = (finding: Finding, flags: CheckFlags): boolean =>
+  finding.severity === 'error' || flags.strict === true;

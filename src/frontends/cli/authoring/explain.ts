@@ -1,0 +1,331 @@
+import { printSentence } from '../../../base/finding.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { EvaluationNote } from '../../../authoring/advice/requests.ts';
+import type { LoadedConfig } from '../../../engine/config/config.ts';
+import {
+  type Brief,
+  briefOf,
+  type ExplainOptions,
+  explainWritten,
+  explainStored,
+  explanationToJson,
+  formatEvaluation,
+  headOf,
+  isNameUnknown,
+  noteLines,
+  notesBrief,
+  reasonNotes,
+  type RequestExplanation,
+  settingsFirst,
+  type StoredExplanation,
+  storedToJson,
+} from '../../../authoring/explanation/explanation.ts';
+import type { WrittenRequest } from '../../../engine/hook/hook.ts';
+import { judging } from '../../../authoring/workbench/workbench.ts';
+import {
+  type DecisionRecord,
+  openStorage,
+  type KeptGeneration,
+  type Storage,
+} from '../../../engine/storage/storage.ts';
+import { findStoredRequest, type StoredRequest } from '../../../engine/storage/facts.ts';
+import { withoutSecrets } from '../../../base/telemetry/telemetry.ts';
+import { pause } from '../../../base/timers/timers.ts';
+import type { Cli } from '../command-line.ts';
+import { loadSettings, type JsonFlags } from '../config-file.ts';
+import { answerLines, stateText, workLines } from './format-stored.ts';
+import { printJson } from '../json.ts';
+import { commandLine } from '../next-steps.ts';
+import { findWaits, type Waits } from '../../../service/operations/operations.ts';
+import { readDeliveries } from './request-file.ts';
+import { CliError } from '../terminal.ts';
+import { benchOf, hasErrors, openWorkbench } from './workbench.ts';
+
+/** Options of `explain`. */
+export interface ExplainFlags extends JsonFlags {
+  /** Everything, and not only what is to be done. */
+  readonly all?: boolean;
+}
+
+/** Says what a request file becomes, or what a request that was answered became, and why. */
+export async function explain(cli: Cli, what: string, flags: ExplainFlags): Promise<void> {
+  if (existsSync(resolve(cli.terminal.cwd, what))) {
+    await explainRequests(cli, await readDeliveries(cli.terminal, what), flags);
+    return;
+  }
+  if (!/^[0-9a-f-]{8,36}$/i.test(what)) {
+    throw new CliError(
+      `there is no file ${what}, and it is not the id of a request, run or event; sluice requests lists the ids`,
+    );
+  }
+  await explainById(cli, what, flags);
+}
+
+/** One page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
+export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
+  const config = await loadSettings(cli.terminal, flags);
+  const found = await findStored(config, id);
+  if (found === undefined) throw nothingKept(id);
+  await using bench = benchOf({ ...cli.terminal, err: () => undefined }, config.file, { workers: 1 });
+  const safe = withoutSecretsIn(cli, config, flags);
+  const now = await bench.load();
+  const { hooks, storage } = config.settings;
+  // The mappings and transforms that judged it, where they are others now.
+  await using then =
+    found.generation && (await bench.loadKept(found.generation, { now: now.generation, hooks }));
+  const explained = await explainStored(found.stored, {
+    keepRequests: storage.keepRequests,
+    explainer: judging(now),
+    before: judging(then),
+  });
+  // The findings of the files, as any command prints them that needs the files.
+  const complain = (): void => {
+    if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
+  };
+  const page: Page = { explained, config, waits: found.waits, complain, all: flags.all === true };
+  if (flags.json === true) printStored(safe, page);
+  else printPage(safe, page);
+}
+
+/** Values of the configuration that are secrets stay out of what is printed. */
+function withoutSecretsIn(cli: Cli, { secrets }: LoadedConfig, { json }: JsonFlags): Cli {
+  const form = json === true ? 'json' : 'text';
+  const out = (text: string): void => cli.terminal.out(withoutSecrets(text, secrets, form));
+  return { ...cli, terminal: { ...cli.terminal, out } };
+}
+
+function printStored(cli: Cli, { explained, complain }: Page): void {
+  const { request } = explained;
+  if (request !== undefined) complain();
+  const evaluation = request === undefined ? undefined : explained.explained;
+  if (evaluation !== undefined) report(cli, [evaluation], { json: true });
+  printJson(cli.terminal, 'explain', storedToJson(explained, evaluation && explanationToJson(evaluation)));
+}
+
+interface Page {
+  readonly explained: StoredExplanation;
+  readonly config: LoadedConfig;
+  readonly waits: Waits;
+  readonly complain: () => void;
+  readonly all: boolean;
+}
+
+function printPage(cli: Cli, page: Page): void {
+  const { explained, complain } = page;
+  const { stored, notes, request } = explained;
+  const print = (lines: readonly string[]): void => {
+    if (lines.length > 0) cli.terminal.out(lines.join('\n'));
+  };
+  const brief = briefPage(page);
+  if (!page.all && brief !== undefined) {
+    if (stored.decision !== undefined) print(answerLines(stored.decision, { all: false }));
+    complain();
+    if (explained.isByThen) print(['with the mappings and transforms as they were then:']);
+    print([...brief.verdict, ...brief.hints]);
+    print(changedLines(explained));
+    print(isFine(stored) ? shortWork(stored) : storedWork(cli, page));
+    const id = stored.decision?.requestId ?? stored.kept?.requestId ?? stored.runs[0]?.run.id ?? 'ID';
+    print(['', `more: ${commandLine(cli.terminal, page.config.file, `explain ${id} --all`)}`]);
+    if (request !== undefined && explained.explained?.evaluation.outcome.kind === 'rejected')
+      cli.setExitCode(1);
+    return;
+  }
+  if (stored.decision !== undefined) print(answerLines(stored.decision, { all: true }));
+  const own = knownNotes(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
+  print([...own, ...settingsFirst(notes)].flatMap((note) => noteLines(note)));
+  complain();
+  if (request === undefined) sayWhatIsKnown(cli, explained);
+  else explainKept(cli, page);
+  print(storedWork(cli, page));
+}
+
+/** Notes that stand behind what the mappings make of the request. */
+const TOLD_LAST: ReadonlySet<string> = new Set(['judged_otherwise', 'removed', 'not_kept', 'name_known']);
+
+/** What the store knows; of a name that no mapping takes why, as the names there are stand below. */
+const knownNotes = ({ notes, request, explained, stored }: StoredExplanation): readonly EvaluationNote[] =>
+  request === undefined && explained !== undefined ? reasonNotes(stored.decision as DecisionRecord) : notes;
+
+/** The verdict and the hint, where there is something to be done; undefined where all is well. */
+function briefPage({ explained }: Page): Brief | undefined {
+  const { explained: now } = explained;
+  const known = notesBrief(knownNotes(explained));
+  if (now === undefined) return known.verdict.length + known.hints.length === 0 ? undefined : known;
+  const brief = briefOf(now.evaluation, now.advice);
+  const hints = brief.hints.length > 0 ? brief.hints : known.hints;
+  const repeat = knownNotes(explained).filter(({ code }) => code === 'repeat');
+  return hints.length + brief.verdict.length === 0
+    ? undefined
+    : { ...brief, verdict: [...repeat.flatMap((note) => noteLines(note)), ...brief.verdict], hints };
+}
+
+/** Whether all that it became ended well, so that a line of each says enough. */
+const isFine = ({ runs, events }: StoredRequest): boolean =>
+  runs.every(({ run: { state, outcome } }) => state === 'completed' && outcome === 'ok') &&
+  events.every(({ lastError }) => lastError === undefined);
+
+const shortWork = ({ runs, events }: StoredRequest): readonly string[] => [
+  ...runs.map(({ run }) => `run ${run.id}: ${stateText(run)}`),
+  ...events.map(({ id, state }) => `system event ${id}: ${state}`),
+];
+
+/** The runs, deliveries and events that the request became. */
+function storedWork({ terminal }: Cli, { explained, config, waits }: Page): readonly string[] {
+  const { stored } = explained;
+  const work = workLines(stored, {
+    gateway: config.settings.gateway,
+    now: Date.now(),
+    waits,
+    needs: explained.settings.find(({ isOfRun }) => isOfRun)?.setting,
+    requestId: stored.decision?.requestId,
+    command: (command) => commandLine(terminal, config.file, command),
+  });
+  return work.length === 0 ? [] : ['', 'What became of it:', ...work];
+}
+
+function nothingKept(id: string): CliError {
+  return new CliError(
+    `nothing is kept under the id ${id}; "sluice requests" lists the last decisions, "sluice runs" the runs. Of an answered question of a provider (challenge) nothing is kept`,
+  );
+}
+
+/** What the store knows, and the files that judged it. */
+interface FoundRequest {
+  readonly stored: StoredRequest;
+  readonly waits: Waits;
+  /** The files that judged it. */
+  readonly generation: KeptGeneration | undefined;
+}
+
+async function findStored({ settings }: LoadedConfig, id: string): Promise<FoundRequest | undefined> {
+  const storage = await openStorage(settings.storage.url, { mode: 'attached' });
+  try {
+    const stored = await findWritten(storage, id);
+    if (stored === undefined) return undefined;
+    const judgedBy = stored.kept && stored.decision?.generation;
+    const generation = judgedBy === undefined ? undefined : await storage.findGeneration(judgedBy);
+    return { stored, waits: await findWaits(storage, settings.gateway), generation };
+  } finally {
+    await storage.close();
+  }
+}
+
+/** A service writes what it decided within a second after the answer, of a stranger within two. */
+const WRITTEN_WITHIN_MS = 2_000;
+const LOOK_AGAIN_MS = 100;
+
+/** What the store knows, a moment later where it may be about to be written. */
+async function findWritten(storage: Storage, id: string): Promise<StoredRequest | undefined> {
+  const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;
+  for (;;) {
+    const stored = await findStoredRequest(storage, id);
+    if (performance.now() >= giveUpAt || (stored !== undefined && !isBeingWritten(stored))) return stored;
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+/** Its work is stored with the answer, the request itself a little later, and its decision at last. */
+function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolean {
+  const made = [
+    kept?.receivedAt ?? 0,
+    ...runs.map(({ run }) => run.acceptedAt),
+    ...events.map(({ createdAt }) => createdAt),
+  ];
+  return decision === undefined && Date.now() - Math.max(...made) < WRITTEN_WITHIN_MS;
+}
+
+/** What can be said without the request: of a name that no mapping takes, which names there are. */
+function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanation): void {
+  if (explained !== undefined && isNameUnknown(explained.evaluation)) {
+    const { evaluation, advice } = explained;
+    terminal.out(`\n${formatEvaluation(evaluation, { color: terminal.color, advice })}`);
+    return;
+  }
+  for (const { code, text } of notes)
+    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${printSentence(text)}`);
+}
+
+/** The kept request as it would be judged now, and how it was judged where that differs. */
+function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
+  const {
+    explained,
+    notes,
+    isByThen,
+    stored: { runs, events, kept },
+  } = page;
+  if (explained === undefined) return;
+  const isShape = kept?.kind === 'shape';
+  cli.terminal.out(
+    `\n${isShape ? 'Its shape was kept, with the values that decided' : 'The request was kept'}. With the mappings and transforms as they ${isByThen ? 'were then' : 'are now'}:\n`,
+  );
+  const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
+  report(cli, [explained], {
+    stored,
+    isRepeat: notes.some(({ code }) => code === 'repeat'),
+    hasChannels: hasChannels(config),
+    all,
+    isStored: true,
+  });
+  for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(printSentence(text));
+  const changed = changedLines(page);
+  if (changed.length > 0) cli.terminal.out(changed.join('\n'));
+}
+
+/** How it was judged when it came, where that differs. */
+function changedLines({ notes, isByThen }: StoredExplanation): readonly string[] {
+  const changed = notes.filter(({ code }) => code === 'judged_otherwise');
+  const lines = changed.map(({ text, at }) => `  ${printSentence(text)}${at === undefined ? '' : `  ${at}`}`);
+  if (lines.length === 0) return isByThen ? ['The mappings and transforms of now judge it alike.'] : [];
+  const head = isByThen
+    ? 'The mappings and transforms of now judge it otherwise:'
+    : 'When it came, it was judged otherwise:';
+  return [head, ...lines];
+}
+
+/** Evaluates requests with the mappings and transforms as they are, and prints what they become. */
+export async function explainRequests(
+  cli: Cli,
+  requests: readonly WrittenRequest[],
+  flags: ExplainFlags,
+): Promise<void> {
+  if (requests.length === 0) return;
+  await using workbench = await openWorkbench(cli.terminal, flags);
+  const explained: RequestExplanation[] = [];
+  for (const request of requests) explained.push(await explainWritten(request, workbench));
+  if (flags.json === true)
+    printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
+  report(cli, explained, {
+    json: flags.json === true,
+    all: flags.all === true,
+    hasChannels: hasChannels(workbench.generation.config),
+  });
+}
+
+const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>
+  Object.keys(settings.channels).length > 0;
+
+/** Prints for people; one that is refused ends the command with 1. */
+function report(
+  cli: Cli,
+  explained: readonly RequestExplanation[],
+  {
+    json,
+    all,
+    isStored,
+    ...how
+  }: ExplainFlags &
+    Pick<ExplainOptions, 'isRepeat' | 'stored' | 'hasChannels'> & { readonly isStored?: boolean } = {},
+): void {
+  for (const { evaluation, request, advice } of json === true ? [] : explained) {
+    const { verdict, hints } = briefOf(evaluation, advice);
+    const isBrief = all !== true && isStored !== true && verdict.length + hints.length > 0;
+    const options = { color: cli.terminal.color, ...how, request, advice };
+    cli.terminal.out(
+      isBrief
+        ? [...headOf(evaluation, options), ...verdict, ...hints, '', 'more: the same with --all'].join('\n')
+        : formatEvaluation(evaluation, { ...options, onlyRead: all !== true }),
+    );
+  }
+  if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
+}

@@ -1,0 +1,294 @@
+import { readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import {
+  applyPolicy,
+  collectCoverage,
+  COVERAGE_FORMS,
+  explainFailure,
+  findCases,
+  formatCoverage,
+  formatReport,
+  hasFailed,
+  isBelow,
+  isCi,
+  REPORTERS,
+  runCases,
+  type CaseResult,
+  type Coverage,
+  type CoverageForm,
+  type FoundCases,
+  type ReporterName,
+  type RunReport,
+  type UpdatePolicy,
+  createGoldenEngine,
+} from '../../../authoring/golden/golden.ts';
+import { adviceFor } from '../../../authoring/advice/requests.ts';
+import { displayName, type Finding } from '../../../base/document/document.ts';
+import type { Generation } from '../../../service/generation/generation.ts';
+import type { Cli } from '../command-line.ts';
+import { findCasesFolder, printFindings } from '../config-file.ts';
+import { CAN_COUNT_RUNS } from '../../../engine/sandbox/sandbox.ts';
+import { mutate } from './mutate.ts';
+import { openWorkbench, type OpenWorkbench } from './workbench.ts';
+import { CliError, type Terminal } from '../terminal.ts';
+import { watchCases, type WatchOptions } from './watch-cases.ts';
+
+export interface TestFlags {
+  readonly config?: string;
+  /** Default: `test/golden` next to the configuration. */
+  readonly dir?: string;
+  readonly update?: boolean;
+  readonly migrate?: boolean;
+  readonly interactive?: boolean;
+  readonly watch?: boolean;
+  readonly verbose?: boolean;
+  readonly mutate?: boolean;
+  /** With `mutate`: cases that would tell are written. */
+  readonly keep?: boolean;
+  readonly coverage?: boolean;
+  readonly coverageFile: readonly string[];
+  readonly failUnder?: string;
+  readonly reporter: readonly string[];
+}
+
+/** Runs golden cases; see `sluice test --help` for the flags. */
+export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
+  const plan = readPlan(cli.terminal, flags);
+  await using workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
+  const dir = findCasesFolder(cli.terminal, flags, flags.dir);
+  const found = await findWanted(cli.terminal, dir, filters);
+  let report = await runFound(cli.terminal, workbench, found, plan.policy);
+  if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
+  const shown = flags.interactive === true ? { brief: true } : {};
+  await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
+  if (printTypeErrors(cli.terminal, await workbench.bench.findTypeErrors(workbench.generation)))
+    cli.setExitCode(1);
+  if (flags.mutate === true) {
+    const keep = flags.keep === true ? { dir } : {};
+    const isNoticed = await mutate(cli.terminal, { ...workbench, cases: found.cases, ...keep });
+    if (!isNoticed || hasFailed(report)) cli.setExitCode(1);
+    return;
+  }
+  const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
+  if (flags.watch === true)
+    report = await watchFound(cli.terminal, workbench, { dir, filters, report, plan });
+  if (sayBelow(cli.terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
+}
+
+/** Whether there are any. */
+function printTypeErrors(terminal: Terminal, errors: readonly Finding[]): boolean {
+  printFindings(terminal, errors);
+  return errors.length > 0;
+}
+
+/** Whether coverage is too low, which is said. */
+function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnder }: Plan): boolean {
+  if (coverage === undefined || failUnder === undefined || !isBelow(coverage, failUnder)) return false;
+  terminal.err(`coverage ${coverage.covered}/${coverage.total} is below ${failUnder}%`);
+  return true;
+}
+
+interface Output<Name> {
+  readonly name: Name;
+  /** Absent: stdout. */
+  readonly file?: string;
+}
+
+interface Plan {
+  readonly policy: UpdatePolicy;
+  readonly reporters: readonly Output<ReporterName>[];
+  readonly coverage: boolean;
+  readonly coverageFiles: readonly Output<CoverageForm>[];
+  readonly failUnder: number | undefined;
+}
+
+function readPlan(terminal: Terminal, flags: TestFlags): Plan {
+  const policy = choosePolicy(terminal, flags);
+  const failUnder = flags.failUnder === undefined ? undefined : readPercentage(flags.failUnder);
+  const reporters = flags.reporter.map((text) => readOutput(text, REPORTERS, '--reporter'));
+  const coverageFiles = flags.coverageFile.map((text) => readOutput(text, COVERAGE_FORMS, '--coverage-file'));
+  return {
+    policy,
+    reporters: reporters.length === 0 ? [{ name: 'pretty' }] : reporters,
+    coverage: flags.coverage === true || failUnder !== undefined || coverageFiles.length > 0,
+    coverageFiles,
+    failUnder,
+  };
+}
+
+/** What is written. @throws CliError where the flags ask for what cannot be done here */
+function choosePolicy(terminal: Terminal, { update, migrate, interactive }: TestFlags): UpdatePolicy {
+  const ci = isCi(terminal.env);
+  if (ci && update === true)
+    throw new CliError('--update does not work where CI is set: expectations are written by people', 2);
+  if (ci && migrate === true) throw new CliError('--migrate does not work where CI is set', 2);
+  if (migrate === true && (update === true || interactive === true))
+    throw new CliError(
+      `--migrate changes no expectation: run it without ${update === true ? '--update' : '-i'}`,
+      2,
+    );
+  if (ci && interactive === true) throw new CliError('-i does not work where CI is set', 2);
+  if (interactive === true && !terminal.interactive) throw new CliError('-i needs a terminal', 2);
+  if (ci || interactive === true) return 'none';
+  if (migrate === true) return 'migrate';
+  return update === true ? 'all' : 'new';
+}
+
+function readPercentage(text: string): number {
+  const percentage = Number(text);
+  if (percentage >= 0 && percentage <= 100) return percentage;
+  throw new CliError(`--fail-under takes a percentage from 0 to 100, not ${JSON.stringify(text)}`, 2);
+}
+
+function readOutput<Name extends string>(text: string, names: readonly Name[], flag: string): Output<Name> {
+  const [word = '', ...rest] = text.split('=');
+  const name = names.find((candidate) => candidate === word);
+  if (name === undefined)
+    throw new CliError(`${flag} takes ${names.join(', ')}, not ${JSON.stringify(word)}`, 2);
+  return rest.length === 0 ? { name } : { name, file: rest.join('=') };
+}
+
+async function findWanted(terminal: Terminal, dir: string, filters: readonly string[]): Promise<FoundCases> {
+  const files = filters.map((name) =>
+    /\.(?:request|expected)\.\w+$/.test(name) ? resolve(terminal.cwd, name) : name,
+  );
+  const found = await findCases(dir, files);
+  const isPassedOver = found.findings.every(({ severity }) => severity === 'warning');
+  if (found.cases.length > 0 || !isPassedOver) return found;
+  printFindings(terminal, found.findings);
+  const shown = displayName(dir, terminal.cwd);
+  throw new CliError(
+    filters.length === 0
+      ? `there are no golden cases in ${shown}; "sluice record" writes some from real requests, and --dir names another folder`
+      : `no golden case in ${shown} has a name that contains ${filters.join(' or ')}`,
+  );
+}
+
+function watchFound(
+  terminal: Terminal,
+  workbench: OpenWorkbench,
+  { plan, ...watched }: Pick<WatchOptions, 'dir' | 'filters' | 'report'> & { readonly plan: Plan },
+): Promise<RunReport> {
+  return watchCases(terminal, workbench, {
+    ...watched,
+    run: (found) => runFound(terminal, workbench, found, plan.policy),
+    show: async (report, verbose) => {
+      await writeReports(terminal, report, plan.reporters, { verbose });
+      printTypeErrors(terminal, await workbench.bench.findTypeErrors(workbench.generation));
+    },
+  });
+}
+
+function runFound(
+  terminal: Terminal,
+  workbench: OpenWorkbench,
+  found: FoundCases,
+  policy: UpdatePolicy,
+): Promise<RunReport> {
+  const { generation } = workbench;
+  const engine = createGoldenEngine(generation, (evaluation, request) => {
+    // The fields of the body stand in the request file, beside the difference.
+    const { fields: _, ...advice } = adviceFor(evaluation, request, generation.table);
+    return advice;
+  });
+  return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
+}
+
+/** One moving line on a terminal while many cases run. */
+function progress(terminal: Terminal, total: number): { onResult?: (result: CaseResult) => void } {
+  if (!terminal.interactive || total < 50) return {};
+  let done = 0;
+  return {
+    onResult: () => {
+      done += 1;
+      if (done % 25 === 0 || done === total)
+        process.stderr.write(`\r${done}/${total} cases${done === total ? '\r\u001B[K' : ''}`);
+    },
+  };
+}
+
+async function writeReports(
+  terminal: Terminal,
+  report: RunReport,
+  reporters: readonly Output<ReporterName>[],
+  options: { readonly verbose?: boolean; readonly brief?: boolean },
+): Promise<void> {
+  for (const { name, file } of reporters) {
+    const color = file === undefined && terminal.color;
+    const text = formatReport(report, name, { color, cwd: terminal.cwd, ...options });
+    await writeOutput(terminal, file, text, { annotations: name === 'github' });
+  }
+}
+
+async function writeOutput(
+  terminal: Terminal,
+  file: string | undefined,
+  text: string,
+  options?: Parameters<Terminal['out']>[1],
+): Promise<void> {
+  if (file === undefined) {
+    terminal.out(text, options);
+    return;
+  }
+  const path = resolve(terminal.cwd, file);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+async function reportCoverage(
+  terminal: Terminal,
+  generation: Generation,
+  report: RunReport,
+  plan: Plan,
+): Promise<Coverage | undefined> {
+  if (!plan.coverage) return undefined;
+  if (!CAN_COUNT_RUNS)
+    terminal.err(
+      'the code of transforms is not part of the coverage: run it with Node 24, as Node 26 cannot count it',
+    );
+  const evaluations = report.results.flatMap((result) => result.evaluations);
+  const coverage = collectCoverage(generation.table, evaluations, {
+    modules: await generation.transforms.takeCoverage(),
+    readModule: (file) => readText(resolve(terminal.cwd, file)),
+  });
+  const outputs: Plan['coverageFiles'] =
+    plan.coverageFiles.length === 0 ? [{ name: 'text' }] : plan.coverageFiles;
+  for (const { name, file } of outputs) await writeOutput(terminal, file, formatCoverage(coverage, name));
+  return coverage;
+}
+
+/** Empty where it cannot be read: nothing of it is then left out of the coverage. */
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Shows each difference and asks: accept it, leave it, or stop. Resolves to the report as it then is. */
+async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunReport> {
+  const results = [...report.results];
+  const differing = [...results.entries()].filter(
+    ([, { status }]) => status === 'failed' || status === 'missing',
+  );
+  for (const [count, [index, result]] of differing.entries()) {
+    const shown = describeDifference(terminal, result);
+    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${shown}`);
+    const answer = await terminal.choose('Is this result right? Then it is written as the expected one.', [
+      'yes',
+      'no',
+      'quit',
+    ]);
+    if (answer === undefined || answer === 'quit') break;
+    if (answer === 'yes') results[index] = await applyPolicy(result, 'all');
+  }
+  return { ...report, results };
+}
+
+function describeDifference({ color, cwd }: Terminal, result: CaseResult): string {
+  return result.status === 'missing'
+    ? `It is new and would be written as:\n\n${result.actualText}`
+    : explainFailure(result, { color, cwd });
+}

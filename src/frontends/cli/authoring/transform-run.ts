@@ -1,0 +1,132 @@
+import { basename, dirname, resolve } from 'node:path';
+import { formatFindings } from '../../../base/document/facts.ts';
+import { TRANSFORM_DEFAULTS } from '../../../engine/mapping/facts.ts';
+import { randomKey, transformInput } from '../../../engine/hook/hook.ts';
+import type { HookRequest } from '../../../base/request.ts';
+import {
+  Sandbox,
+  type TransformRef,
+  type TransformReply,
+  type Transforms,
+  runTransformUnsandboxed,
+} from '../../../engine/sandbox/sandbox.ts';
+import { clearControl } from '../../../base/telemetry/telemetry.ts';
+import type { Cli } from '../command-line.ts';
+import { printJson } from '../json.ts';
+import { readRequests } from './request-file.ts';
+import { CliError, formatBytes, type Terminal } from '../terminal.ts';
+
+export interface TransformRunFlags {
+  readonly config?: string;
+  readonly request: string;
+  readonly export?: string;
+  readonly inspect?: boolean;
+  readonly json?: boolean;
+}
+
+/** Runs a transform module on a request file: in the sandbox, or with `--inspect` outside it. */
+export async function runTransform(cli: Cli, file: string, flags: TransformRunFlags): Promise<void> {
+  const path = resolve(cli.terminal.cwd, file);
+  const requests = await readRequests(cli.terminal, flags.request);
+  const [request] = requests;
+  if (request === undefined || requests.length > 1)
+    throw new CliError(`${flags.request} must contain exactly one request`, 2);
+  if (flags.inspect === true) await runOutside(cli, path, request, flags);
+  else await runInside(cli, { dir: dirname(path), module: basename(path), file }, request, flags);
+}
+
+interface ModulePlace {
+  /** A module may import whatever lies next to it: its own folder is the transforms folder here. */
+  readonly dir: string;
+  readonly module: string;
+  /** As the person has written it. */
+  readonly file: string;
+}
+
+/** The module as a mapping would name it. */
+function refOf({ module, file }: ModulePlace, flags: TransformRunFlags): TransformRef {
+  return {
+    ...TRANSFORM_DEFAULTS,
+    module,
+    ...(flags.export === undefined ? {} : { export: flags.export }),
+    at: { source: { file, text: '' }, start: 0, end: 0 },
+  };
+}
+
+async function runInside(
+  cli: Cli,
+  place: ModulePlace,
+  request: HookRequest,
+  flags: TransformRunFlags,
+): Promise<void> {
+  const ref = refOf(place, flags);
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
+  try {
+    const transforms = await loadModule(cli.terminal, sandbox, { dir: place.dir, ref });
+    const reply = await callModule(transforms, ref, request);
+    if (flags.json === true) printJson(cli.terminal, 'transform run', { reply });
+    else cli.terminal.out(formatReply(reply, ref));
+    if (reply.kind === 'failed') cli.setExitCode(1);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+/** @throws CliError where the module has errors; all findings are printed */
+async function loadModule(
+  terminal: Terminal,
+  sandbox: Sandbox,
+  { dir, ref }: { readonly dir: string; readonly ref: TransformRef },
+): Promise<Transforms> {
+  const transforms = await sandbox.loadTransforms(dir, [ref]);
+  const text = formatFindings(transforms.findings, { color: terminal.color });
+  if (text !== '') terminal.err(text);
+  if (transforms.findings.some((finding) => finding.severity === 'error')) {
+    throw new CliError('the module cannot be loaded; nothing was run');
+  }
+  return transforms;
+}
+
+function callModule(
+  transforms: Transforms,
+  ref: TransformRef,
+  request: HookRequest,
+): Promise<TransformReply> {
+  return transforms.call({
+    ref,
+    json: JSON.stringify(transformInput(request)),
+    now: request.receivedAt,
+    seed: request.seed,
+    key: randomKey(request),
+    budgetMs: ref.timeoutMs,
+  });
+}
+
+function formatReply(reply: TransformReply, ref: TransformRef): string {
+  const logs = reply.logs.map((line) => `${line.level}: ${line.text}`);
+  const dropped = reply.logsDropped === 0 ? [] : [`(${reply.logsDropped} more lines dropped)`];
+  const cost = [
+    `took ${reply.tookMs.toFixed(1)} of ${ref.timeoutMs} ms`,
+    ...(reply.cpuMs === undefined ? [] : [`cpu ${reply.cpuMs.toFixed(2)} ms`]),
+    ...(reply.heapBytes === undefined ? [] : [`heap ${formatBytes(reply.heapBytes)} of ${ref.memoryMb} MB`]),
+  ].join(', ');
+  return clearControl([...logs, ...dropped, describe(reply), cost].join('\n'));
+}
+
+function describe(reply: TransformReply): string {
+  if (reply.kind === 'failed') return `${reply.failure}: ${reply.stack ?? reply.message}`;
+  if (reply.json === undefined) return 'undefined (the draft stays as it is)';
+  return JSON.stringify(JSON.parse(reply.json), null, 2);
+}
+
+/** The runner itself says loudly that nothing of the sandbox holds here. */
+async function runOutside(
+  cli: Cli,
+  path: string,
+  request: HookRequest,
+  flags: TransformRunFlags,
+): Promise<void> {
+  const input = JSON.stringify(transformInput(request));
+  const { exitCode } = await runTransformUnsandboxed(path, flags.export, input, { onLine: cli.terminal.err });
+  if (exitCode !== 0) cli.setExitCode(1);
+}

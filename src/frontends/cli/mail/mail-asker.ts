@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { CliError, type Terminal } from '../terminal.ts';
+
+/** Asks a person for what no flag has said. */
+export interface Asker {
+  /** Shows a step or a hint. */
+  say(text: string): void;
+  choose<Value extends string>(
+    flag: string,
+    question: string,
+    options: { readonly choices: readonly { readonly value: Value; readonly label: string }[] },
+  ): Promise<Value>;
+  text(flag: string, question: string, problemOf: (value: string) => string | undefined): Promise<string>;
+  secret(flag: string, question: string): Promise<string>;
+}
+
+/** Where nobody can be asked, every question is an error that names its flag. */
+export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<Asker> {
+  const say = (text: string): void => terminal.err(text);
+  if (!terminal.interactive || !mayAsk) return refuser(say);
+  const prompts = await import('@clack/prompts');
+  return {
+    say,
+    choose: async (_flag, message, { choices }) => {
+      const options = choices.map(({ value, label }) => ({ value: value as string, label }));
+      const answer = answered(await prompts.select({ message, options }));
+      return chosen(choices, answer).value;
+    },
+    text: async (_flag, message, problemOf) =>
+      answered(await prompts.text({ message, validate: (value) => problemOf(value ?? '') })).trim(),
+    secret: async (_flag, message) =>
+      answered(await prompts.password({ message, validate: (value) => (value ? undefined : 'it is empty') })),
+  };
+}
+
+function chosen<Choice extends { readonly value: string }>(
+  choices: readonly Choice[],
+  answer: string,
+): Choice {
+  const found = choices.find(({ value }) => value === answer);
+  assert(found !== undefined, 'a choice is one of the choices');
+  return found;
+}
+
+/** Refuses every question, and names the flag that answers it. */
+function refuser(say: Asker['say']): Asker {
+  const refuse = (flag: string, question: string): Promise<never> =>
+    Promise.reject(new CliError(`${question} Nobody can be asked here: say it with ${flag}`, 2));
+  return { say, choose: refuse, text: refuse, secret: refuse };
+}
+
+function answered(value: unknown): string {
+  if (typeof value !== 'string') throw new CliError('nothing was written');
+  return value;
+}

@@ -1,0 +1,130 @@
+import { constants, statfsSync, type Stats } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { LoadedConfig } from '../../../engine/config/config.ts';
+import { findStoreFile, storeStatus } from '../../../engine/storage/storage.ts';
+import { failoverPromise } from '../../../engine/storage/facts.ts';
+
+/** What one look at the set-up showed, also where all is well. */
+export interface Check {
+  readonly area: string;
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+/** Less than this and the store may soon take nothing more. */
+const MIN_FREE_BYTES = 500_000_000;
+/** A file that is newer than now by more says that the clock is behind. */
+const CLOCK_SLACK_MS = 60_000;
+
+/** What the configuration and the machine show by themselves: nobody is asked. */
+export async function checkMachine(config: LoadedConfig): Promise<readonly Check[]> {
+  return [
+    ...(await findFileModes(config)),
+    ...checkListener(config),
+    await findClock(config),
+    await findStore(config),
+  ];
+}
+
+/** Files with secrets that others on this machine can read, and a configuration that others can write. */
+async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Check[]> {
+  const problems: Check[] = [];
+  for (const path of files) {
+    const stats = await stat(path).catch(() => undefined);
+    const problem = stats === undefined ? 'it cannot be read' : modeProblem(stats, path === file);
+    if (problem !== undefined) problems.push({ area: 'files', ok: false, text: `${path}: ${problem}` });
+  }
+  const text = `${String(files.length)} files of configuration and secrets are closed to others`;
+  return problems.length > 0 ? problems : [{ area: 'files', ok: true, text }];
+}
+
+function modeProblem({ mode }: Stats, isConfiguration: boolean): string | undefined {
+  if (isConfiguration) return (mode & 0o022) === 0 ? undefined : 'others can write it; run chmod go-w on it';
+  return (mode & 0o077) === 0 ? undefined : 'it holds a secret and others can read it; run chmod 600 on it';
+}
+
+function checkListener({ settings: { server } }: LoadedConfig): readonly Check[] {
+  const { host, port, trustedProxies, publicUrl } = server;
+  const parts = [
+    `listens on ${host} port ${String(port)}`,
+    trustedProxies.length === 0 ? 'trusts no proxy' : `trusts ${trustedProxies.join(', ')} as proxies`,
+    publicUrl === undefined ? 'no publicUrl' : `senders call ${publicUrl}`,
+  ];
+  const all = trustedProxies.filter((entry) => entry.endsWith('/0'));
+  const isPlain =
+    publicUrl?.startsWith('http://') === true && !/^http:\/\/(localhost|127\.|\[::1\])/.test(publicUrl);
+  return [
+    { area: 'listener', ok: true, text: parts.join(', ') },
+    ...all.map((entry) => proxyProblem(`server.trustedProxies holds ${entry}, ${EVERYBODY_IS_TRUSTED}`)),
+    ...(isPlain ? [proxyProblem(URL_IS_PLAIN)] : []),
+  ];
+}
+
+const EVERYBODY_IS_TRUSTED =
+  'which is everybody: whoever calls can write the address that limits and allowFrom go by, and has no limit of connections; name the addresses of your proxies';
+const URL_IS_PLAIN =
+  'server.publicUrl is not https: tokens cross the network in the clear; put a proxy with TLS in front';
+
+function proxyProblem(text: string): Check {
+  return { area: 'proxies', ok: false, text };
+}
+
+/** Signed times are compared with this clock. */
+async function findClock({ file }: LoadedConfig): Promise<Check> {
+  const { mtimeMs } = await stat(file);
+  const aheadMs = mtimeMs - Date.now();
+  const ok = aheadMs <= CLOCK_SLACK_MS;
+  const text = ok
+    ? `it is ${new Date().toISOString()} here; signed times are compared with that`
+    : `the clock is at least ${String(Math.round(aheadMs / 1000))} s behind: the configuration was written later than now; set the clock`;
+  return { area: 'clock', ok, text };
+}
+
+/** A database is asked itself what it promises. */
+async function askDatabase(url: string): Promise<Check> {
+  try {
+    const { place, server, services } = await storeStatus(url);
+    const isDurable = server?.fsync !== 'off';
+    const promise = server === undefined ? '' : `; ${failoverPromise(server)}`;
+    const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services${promise}`;
+    return {
+      area: 'store',
+      ok: isDurable,
+      text: isDurable
+        ? text
+        : `${text}; fsync is off there: turn it on, or accepted work is lost with the power`,
+    };
+  } catch (error) {
+    return { area: 'store', ok: false, text: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Whether the store has room and may be written; a database says it itself. */
+async function findStore({ settings: { storage } }: LoadedConfig): Promise<Check> {
+  const file = findStoreFile(storage.url);
+  if (file === undefined) return askDatabase(storage.url);
+  const folder = dirname(file);
+  try {
+    await access(folder, constants.W_OK);
+    return checkRoom(folder);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    // A folder that is not there yet is made at the first start.
+    if (code === 'ENOENT') return { area: 'disk', ok: true, text: `${folder} is made at the first start` };
+    const text = `the store cannot be written in ${folder} (${code}); allow the user that Sluice runs as`;
+    return { area: 'disk', ok: false, text };
+  }
+}
+
+function checkRoom(folder: string): Check {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;
+  if (free >= MIN_FREE_BYTES) return { area: 'disk', ok: true, text };
+  return {
+    area: 'disk',
+    ok: false,
+    text: `${text}; the store needs room: free some, or move it (storage.url)`,
+  };
+}

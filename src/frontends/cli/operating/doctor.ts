@@ -1,0 +1,150 @@
+import type { Finding } from '../../../base/document/document.ts';
+import { findingToJson, formatFindings } from '../../../base/document/facts.ts';
+import type { Generation } from '../../../service/generation/generation.ts';
+import { MailFailure, tryMailbox } from '../../../service/mail/mail.ts';
+import type { LoadedConfig } from '../../../engine/config/config.ts';
+import { clearLine } from '../../../base/telemetry/telemetry.ts';
+import { tryChannels } from '../setup/channel-tasks.ts';
+import type { Cli } from '../command-line.ts';
+import { findConfigFile, type JsonFlags } from '../config-file.ts';
+import { printJson } from '../json.ts';
+import type { Terminal } from '../terminal.ts';
+import { type Check, checkMachine } from './doctor-machine.ts';
+import { checkSenders } from './doctor-senders.ts';
+import { benchOf } from '../authoring/workbench.ts';
+import { existsSync } from 'node:fs';
+import { findStoreFile, openStorage } from '../../../engine/storage/storage.ts';
+import { findObstacles, obstacleTexts } from '../../../service/operations/operations.ts';
+
+/** One question to a platform. */
+const CHANNEL_TIMEOUT_MS = 10_000;
+/** Connecting to a mail server and opening its folders. */
+const MAIL_TIMEOUT_MS = 15_000;
+
+/**
+ * Looks at the whole set-up on this machine: everything that loading finds with the secrets as they are (tokens, their
+ * strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk, clock, the logins
+ * of channels and mailbox.
+ */
+export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
+  const { terminal } = cli;
+  await using bench = benchOf(terminal, findConfigFile(terminal, flags), {
+    needSecrets: true,
+    needToken: true,
+  });
+  const { findings, summary, proofs, generation } = await bench.check();
+  const checks = [
+    checkConfiguration(findings, summary),
+    ...(generation === undefined ? [] : await furtherChecks(generation)),
+  ];
+  print(terminal, { checks, findings, proofs }, flags);
+  if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
+}
+
+interface Report {
+  readonly checks: readonly Check[];
+  readonly findings: readonly Finding[];
+  readonly proofs: readonly string[];
+}
+
+function print(terminal: Terminal, { checks, findings, proofs }: Report, { json }: JsonFlags): void {
+  if (json === true) {
+    return printJson(terminal, 'doctor', { checks, findings: findings.map(findingToJson) });
+  }
+  if (findings.length > 0) terminal.out(formatFindings(findings, { color: terminal.color }));
+  for (const { area, ok, text } of checks)
+    terminal.out(`${ok ? 'ok     ' : 'problem'}  ${area.padEnd(13)}  ${text}`);
+  for (const line of proofs) terminal.out(line);
+}
+
+/** What needs a configuration without errors. */
+async function furtherChecks(generation: Generation): Promise<readonly Check[]> {
+  const { config } = generation;
+  const [channels, mail] = await Promise.all([checkChannels(generation), checkMail(config)]);
+  return [
+    ...(await checkMachine(config)),
+    ...(await checkQueue(config)),
+    ...checkSenders(generation),
+    ...channels,
+    checkRunner(config),
+    mail,
+  ];
+}
+
+function checkConfiguration(findings: readonly Finding[], summary: string): Check {
+  const count = findings.length;
+  const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
+  if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
+  const isBroken = findings.some(({ severity }) => severity === 'error');
+  const text = isBroken
+    ? `${listed}; mend the errors, then ask again: the rest was not looked at`
+    : `${listed}; ${summary}`;
+  return { area: 'configuration', ok: false, text };
+}
+
+/** Asks each platform whether the credentials hold; nothing is sent to anybody. */
+async function checkChannels(generation: Generation): Promise<readonly Check[]> {
+  if (Object.keys(generation.config.settings.channels).length === 0) {
+    return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
+  }
+  const verdicts = await tryChannels(generation, CHANNEL_TIMEOUT_MS);
+  return verdicts.map(({ channel, ok, account, code, message }) => ({
+    area: 'channels',
+    ok,
+    text: clearLine(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`),
+  }));
+}
+
+function checkRunner({ settings: { gateway } }: LoadedConfig): Check {
+  const kind = gateway.runners[gateway.runner]?.kind ?? 'unknown';
+  return {
+    area: 'runner',
+    ok: kind !== 'echo',
+    text:
+      kind === 'echo'
+        ? 'echo: no agent runs; set gateway.runner'
+        : `${gateway.runner} (${kind}); "sluice runners check" tries each of them with a turn`,
+  };
+}
+
+/** Logs in to the mailbox as its reader does. */
+async function checkMail({ settings: { hooks } }: LoadedConfig): Promise<Check> {
+  const { mail } = hooks;
+  if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
+  const what = `the mailbox ${mail.account} (${mail.kind})`;
+  try {
+    const folders = await tryMailbox(mail, MAIL_TIMEOUT_MS);
+    return { area: 'mail', ok: true, text: `${what} takes the login and opens ${folders.join(', ')}` };
+  } catch (error) {
+    if (!(error instanceof MailFailure)) throw error;
+    const text = clearLine(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`);
+    return { area: 'mail', ok: false, text };
+  }
+}
+
+const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
+  authentication: 'run "sluice webhooks mail setup" to log in again',
+  settings: 'correct hooks.mail',
+  connection: 'look whether this machine reaches the server, and at hooks.mail.host, port and security',
+};
+
+/** Runs that wait because somebody paused them, or because their mapping is at its limit. */
+async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]> {
+  const { url } = settings.storage;
+  // A service that never ran has nothing that waits; it is not made here.
+  const file = findStoreFile(url);
+  if (file !== undefined && !existsSync(file)) return [];
+  try {
+    const storage = await openStorage(url, { mode: 'attached' });
+    try {
+      const { pauses, limited } = await findObstacles(storage, settings.gateway);
+      const lines = obstacleTexts({ pauses, limited }, Date.now());
+      if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
+      return lines.map((text) => ({ area: 'queue', ok: false, text }));
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
+  }
+}

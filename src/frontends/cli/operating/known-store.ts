@@ -1,0 +1,16 @@
+import { basename, dirname } from 'node:path';
+import { stateFolder } from '../../../engine/config/config.ts';
+import type { StorageOptions } from '../../../engine/storage/storage.ts';
+
+/** Where the services of a configuration keep which store they worked with, and what accepts another one. */
+export function knownStoreOf(
+  configFile: string,
+  env: NodeJS.ProcessEnv,
+): NonNullable<StorageOptions['known']> {
+  const name = `${basename(configFile)}.json`;
+  const shown = /^[\w./@:+-]+$/.test(configFile) ? configFile : `'${configFile.replaceAll("'", "'\\''")}'`;
+  return {
+    file: stateFolder('store', { directory: dirname(configFile), env, name }),
+    acceptCommand: `sluice storage accept -c ${shown}`,
+  };
+}

@@ -1,0 +1,184 @@
+import { CONFIG, type CommandTable, JSON_OUTPUT, type OptionRow, wholeNumber } from '../command-line.ts';
+
+const RUN_STATES = ['queued', 'active', 'completed', 'dead'];
+const EVENT_STATES = ['pending', 'claimed', 'consumed', 'dead'];
+/** What a decision came to stands where other listings have a state. */
+const DECISION_STATES = ['accepted', 'skipped', 'rejected'];
+const QUEUE_STATES = ['queued', 'active', 'dead'];
+
+const LIMIT: OptionRow = [
+  '--limit <n>',
+  'how many, newest first',
+  { read: wholeNumber(1, 1_000_000), fallback: 100 },
+];
+const OF_MAPPING: OptionRow = ['--mapping <id>', 'only this mapping'];
+const OF_RUNNER: OptionRow = [
+  '--runner <name>',
+  'all runs of this runner, and the main session where it has it',
+];
+const OF_OWNER: OptionRow = ['--owner <owner>', 'whose session, where several owners have the key'];
+
+/** The options that listings of what comes from requests have. */
+const listingOf = (states: readonly string[]): readonly OptionRow[] => [
+  CONFIG,
+  JSON_OUTPUT,
+  LIMIT,
+  ['--no-text', 'leave out of the JSON the texts that come from payloads'],
+  ['--state <state>', 'only this state', { choices: states }],
+  OF_MAPPING,
+];
+
+/** What `queue retry` and `queue drop` are about. */
+const SELECTION: readonly OptionRow[] = [
+  CONFIG,
+  ['--mapping <id>', 'all of this mapping'],
+  ['--error <code>', 'all whose last error has this code, such as exit_1'],
+  ['--all', 'all of it'],
+  JSON_OUTPUT,
+];
+
+/** Commands that look into the store or change what waits in it, while a service may be running. */
+export const storeCommands: CommandTable = {
+  events: {
+    about: 'list system events of the main session',
+    options: listingOf(EVENT_STATES),
+    load: async () => (await import('./store-tasks.ts')).listEvents,
+  },
+  'runs [id]': {
+    about: 'list agent runs, or explain one',
+    options: [
+      ...listingOf(RUN_STATES),
+      ['--session <key>', 'only this session key'],
+      [
+        '--kind <kind>',
+        'only runs of hooks, or turns of the main session',
+        { choices: ['hook', 'heartbeat'] },
+      ],
+    ],
+    load: async () => (await import('./store-tasks.ts')).showRuns,
+  },
+  requests: {
+    about: 'list the last requests: what each became, or why no mapping matched',
+    options: listingOf(DECISION_STATES),
+    load: async () => (await import('./store-tasks.ts')).listRequests,
+  },
+  costs: {
+    about: 'what agents said their turns cost, by day (UTC), mapping and runner',
+    options: [CONFIG, JSON_OUTPUT, LIMIT, OF_MAPPING],
+    load: async () => (await import('./store-tasks.ts')).listCosts,
+  },
+  audit: {
+    about: 'who changed what by the console or the command line',
+    options: [CONFIG, JSON_OUTPUT, LIMIT],
+    load: async () => (await import('./store-tasks.ts')).listAudit,
+  },
+  'approve <id>': {
+    about: 'let a run begin that waits for an approval',
+    options: [CONFIG, ['--deny', 'give it up instead'], JSON_OUTPUT],
+    load: async () => (await import('./queue.ts')).approveRun,
+  },
+  queue: {
+    about: 'work that waits, is under way, or was given up',
+    commands: {
+      list: {
+        about: 'list this work, with age, attempts, next try and last error',
+        isDefault: true,
+        options: listingOf(QUEUE_STATES),
+        load: async () => (await import('./store-tasks.ts')).listQueue,
+      },
+      'show <id>': {
+        about: 'show everything about one run, delivery or callback',
+        options: [CONFIG, JSON_OUTPUT, ['--no-text', 'leave out the texts that come from payloads']],
+        load: async () => (await import('./queue.ts')).showWork,
+      },
+      'retry [ids...]': {
+        about: 'run failed or dead work again, and waiting work now; a run keeps how it ended before',
+        options: [...SELECTION, ['--dry-run', 'list what would be tried again, and change nothing']],
+        load: async () => (await import('./queue.ts')).retryWork,
+      },
+      'drop [ids...]': {
+        about: 'remove waiting or dead work; the main session gets a summary of each run',
+        options: [...SELECTION, ['-y, --yes', 'do not ask']],
+        load: async () => (await import('./queue.ts')).dropWork,
+      },
+      'pause [mapping]': {
+        about: 'begin no further run of a mapping, of a runner, or of any',
+        options: [CONFIG, JSON_OUTPUT, OF_RUNNER],
+        load: async () => (await import('./queue.ts')).pauseQueue,
+      },
+      'resume [mapping]': {
+        about: 'end the pause of a mapping or a runner, or every pause',
+        options: [CONFIG, JSON_OUTPUT, OF_RUNNER],
+        load: async () => (await import('./queue.ts')).resumeQueue,
+      },
+      prune: {
+        about: 'remove now the completed work that storage.keep does not keep',
+        options: [CONFIG, JSON_OUTPUT],
+        load: async () => (await import('./store-tasks.ts')).pruneStore,
+      },
+    },
+  },
+  sessions: {
+    about: 'conversations by session key',
+    commands: {
+      list: {
+        about: 'list sessions with their size and last use',
+        isDefault: true,
+        options: [CONFIG, JSON_OUTPUT, LIMIT],
+        load: async () => (await import('./store-tasks.ts')).listSessions,
+      },
+      'show <key>': {
+        about: 'print the stored turns of a session',
+        options: [CONFIG, JSON_OUTPUT, OF_OWNER],
+        load: async () => (await import('./store-tasks.ts')).showSession,
+      },
+      'clear <key>': {
+        about: 'forget a session; its next run starts a new conversation',
+        options: [CONFIG, OF_OWNER],
+        load: async () => (await import('./store-tasks.ts')).clearSession,
+      },
+    },
+  },
+  storage: {
+    about: 'where the store is and who uses it; back it up, restore it, check it',
+    commands: {
+      status: {
+        about: 'show where the store is, what it promises, and which services use it',
+        isDefault: true,
+        options: [CONFIG, JSON_OUTPUT],
+        load: async () => (await import('./storage-tasks.ts')).printStorageStatus,
+      },
+      migrate: {
+        about: 'make the store, or bring it up to date, while no service uses it',
+        options: [CONFIG],
+        load: async () => (await import('./storage-tasks.ts')).migrateStore,
+      },
+      accept: {
+        about:
+          'take what the database holds now as the store, where a service refused an empty, another or an older one',
+        options: [CONFIG],
+        load: async () => (await import('./storage-tasks.ts')).acceptStoreFound,
+      },
+      'backup <file>': {
+        about: 'copy the store into a new file while it is in use',
+        options: [CONFIG],
+        load: async () => (await import('./store-tasks.ts')).backupStore,
+      },
+      'copy <from> <to>': {
+        about: 'copy all work into an empty store of either kind, while no service uses one of them',
+        options: [JSON_OUTPUT],
+        load: async () => (await import('./storage-tasks.ts')).copyStore,
+      },
+      'restore <file>': {
+        about: 'put a copy in the place of the store, which is kept under another name',
+        options: [CONFIG, JSON_OUTPUT],
+        load: async () => (await import('./restore.ts')).restore,
+      },
+      verify: {
+        about: "check the store's integrity",
+        options: [CONFIG],
+        load: async () => (await import('./store-tasks.ts')).verifyStore,
+      },
+    },
+  },
+};

@@ -1,0 +1,220 @@
+import { hostname, userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import type { StorageError } from '../../../engine/storage/storage.ts';
+import type { LoadedConfig } from '../../../engine/config/config.ts';
+import { hintLines, indent, runAdvice } from '../../../authoring/explanation/explanation.ts';
+import {
+  clearConversation,
+  findWaits,
+  hasFailed,
+  type Obstacles,
+  obstacleTexts,
+  type Operator,
+  pruneNow,
+  type QueueEntry,
+} from '../../../service/operations/operations.ts';
+import type { Cli } from '../command-line.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.ts';
+import { isoTimes } from '../../../engine/storage/facts.ts';
+import { printJson } from '../json.ts';
+import {
+  auditListing,
+  costsListing,
+  eventsListing,
+  printListing,
+  queueListing,
+  refusedMailListing,
+  requestsListing,
+  runsListing,
+  sessionsListing,
+  type Listing,
+  type ListingOptions,
+} from './listings.ts';
+import { noteUnknownMapping } from './mapping-filter.ts';
+import { CliError, type Terminal } from '../terminal.ts';
+import {
+  openStorage,
+  retentionLimits,
+  type SessionRecord,
+  type Storage,
+} from '../../../engine/storage/storage.ts';
+import { formatSpan } from '../../../base/telemetry/telemetry.ts';
+
+/**
+ * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
+ * needs no secrets, so it works where only the service's environment has them.
+ */
+export async function withStore<Result>(
+  cli: Cli,
+  flags: ConfigFlags,
+  use: (storage: Storage, config: LoadedConfig) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadSettings(cli.terminal, flags);
+  const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
+  try {
+    return await use(storage, config);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** The same for what a user of the operating system changes. */
+export const withOperator = <Result>(
+  cli: Cli,
+  flags: ConfigFlags,
+  use: (operator: Operator, config: LoadedConfig) => Promise<Result>,
+): Promise<Result> =>
+  withStore(cli, flags, (storage, config) => {
+    const defaultRunner = config.settings.gateway.runner;
+    return use({ storage, who: userName(), source: hostname(), by: 'command', defaultRunner }, config);
+  });
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may have no name for its user.
+    return `user ${process.getuid?.() ?? ''}`.trim();
+  }
+}
+
+export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'text'> {
+  readonly text?: boolean;
+}
+
+/** What is said to people about the rows of a listing. */
+type Remark<Row> = (terminal: Terminal, rows: readonly Row[], config: LoadedConfig) => void;
+
+/** The command that prints a listing of the store. */
+function listing<Row>(
+  open: Listing<Row> | ((storage: Storage, config: LoadedConfig) => Promise<Listing<Row>>),
+  remark?: Remark<Row>,
+): (cli: Cli, flags: ListFlags) => Promise<void> {
+  return async (cli, flags) => {
+    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+    const count = await withStore(cli, flags, async (storage, config) => {
+      const opened = typeof open === 'function' ? await open(storage, config) : open;
+      const rows = await printListing(opened, storage, cli.terminal, options);
+      if (!options.json) remark?.(cli.terminal, rows, config);
+      return rows.length;
+    });
+    if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
+  };
+}
+
+export const listEvents = listing(eventsListing);
+export const listRequests = listing(requestsListing);
+export const listCosts = listing(costsListing);
+export const listAudit = listing(auditListing);
+export const listSessions = listing(sessionsListing);
+export const listRefusedMail = listing(refusedMailListing);
+
+/** Explains one run, or lists them. */
+export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
+  if (id === undefined) await listRuns(cli, flags);
+  else await (await import('../authoring/explain.ts')).explainById(cli, id, flags);
+}
+
+/** Prints the runs, and what to write where some failed. */
+const listRuns = listing(runsListing, (terminal, runs, config) => {
+  const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
+  const hints = new Set(advice.map((text) => hintLines({ code: 'setting', text }).join('\n')));
+  for (const hint of [...hints].slice(0, MAX_HINTS)) terminal.err(hint);
+});
+
+const MAX_HINTS = 3;
+
+/** Prints what waits, is under way or was given up, and what keeps work from beginning. */
+export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
+  const found: Partial<Obstacles> = {};
+  const open = async (storage: Storage, { settings }: LoadedConfig): Promise<Listing<QueueEntry>> => {
+    const waits = await findWaits(storage, settings.gateway);
+    Object.assign(found, waits);
+    return queueListing(waits);
+  };
+  const remark = (terminal: Terminal): void => {
+    for (const line of obstacleTexts(found, Date.now())) terminal.err(line);
+  };
+  await listing(open, remark)(cli, flags);
+}
+
+export interface SessionFlags extends JsonFlags {
+  readonly owner?: string;
+}
+
+/** The one conversation that is meant; a key alone is enough where only one owner has it. */
+async function findSession(storage: Storage, key: string, owner: string | undefined): Promise<SessionRecord> {
+  const found = await storage.listSessions({
+    limit: 1_000,
+    sessionKey: key,
+    ...(owner === undefined ? {} : { owner }),
+  });
+  const [session] = found;
+  const quoted = JSON.stringify(key);
+  if (session === undefined) {
+    const whose = owner === undefined ? '' : ` and the owner ${JSON.stringify(owner)}`;
+    throw new CliError(`no session has the key ${quoted}${whose}; "sluice sessions list" shows them`);
+  }
+  if (found.length === 1) return session;
+  const choices = found.map((one) => `--owner ${one.owner}`).join(', or ');
+  throw new CliError(`${found.length} sessions have the key ${quoted}; choose one: ${choices}`, 2);
+}
+
+/** Prints the turns of one session, oldest first. */
+export async function showSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
+  const { turns } = await withStore(cli, flags, async (storage) =>
+    storage.findConversation(await findSession(storage, key, flags.owner)),
+  );
+  if (flags.json === true)
+    printJson(cli.terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
+  else
+    for (const turn of turns)
+      // Set off, so that no text can look like the beginning of another turn.
+      cli.terminal.out(
+        [`${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:`, ...indent(turn.text), ''].join('\n'),
+      );
+}
+
+/** Forgets a session. */
+export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
+  await withOperator(cli, flags, async (operator) =>
+    clearConversation(operator, await findSession(operator.storage, key, flags.owner)),
+  );
+  cli.terminal.out('cleared');
+}
+
+/** Applies `storage.keep` now. */
+export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
+  const result = await withOperator(cli, flags, (operator, { settings }) =>
+    pruneNow(operator, retentionLimits(settings.storage.keep)),
+  );
+  if (flags.json === true) printJson(cli.terminal, 'queue prune', { removed: result });
+  else
+    cli.terminal.out(
+      Object.entries(result)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', '),
+    );
+}
+
+/** Copies the store into a new file. */
+export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): Promise<void> {
+  await withStore(cli, flags, (storage) => storage.backup(resolve(cli.terminal.cwd, file)));
+  cli.terminal.out(file);
+  cli.terminal.err(
+    'the copy holds all that the store holds: prompts, replies, conversations, and requests with their bodies (storage.keepRequests); keep it as private',
+  );
+}
+
+/** Checks the store's integrity; findings end with 1. */
+export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
+  const findings = await withStore(cli, flags, (storage) => storage.verify()).catch((error: unknown) => {
+    const { code, message } = error as StorageError;
+    // What is so damaged that it cannot be opened is what was asked.
+    if (code === 'corrupt' || code === 'not_a_store') return [message];
+    throw error;
+  });
+  for (const finding of findings) cli.terminal.out(finding);
+  if (findings.length > 0) cli.setExitCode(1);
+  else cli.terminal.out('the store is intact');
+}

@@ -1,0 +1,70 @@
+import { hooksAddress } from '../../../engine/config/config.ts';
+import type { PathSettings } from '../../../engine/mapping/mapping.ts';
+import { openHookGate } from '../../../service/server/server.ts';
+import type { Service } from '../../../service/startup/startup.ts';
+import { signsUrl } from '../../../engine/verify/verify.ts';
+import type { Terminal } from '../terminal.ts';
+import { openTunnel, type TunnelTool } from './tunnel.ts';
+
+export interface DevTunnel {
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Opens a tunnel to the hooks of a running service, through a gate that lets only hooks through, and says the addresses that senders call. */
+export async function openDevTunnel(
+  terminal: Terminal,
+  service: Service,
+  wanted: TunnelTool | true,
+): Promise<DevTunnel> {
+  const { settings } = service.generation.config;
+  const gate = await openHookGate({ service: new URL(service.url), hooksPath: settings.hooks.path });
+  terminal.err('opening a tunnel');
+  const opening = openTunnel({
+    port: gate.port,
+    env: terminal.env,
+    ...(wanted === true ? {} : { tool: wanted }),
+    // Said before another is tried.
+    onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
+  });
+  const tunnel = await opening.catch(async (error: unknown) => {
+    await gate.stop();
+    throw error;
+  });
+  let isStopping = false;
+  void tunnel.ended.then(() => {
+    if (!isStopping) terminal.err(`${tunnel.tool} has ended: nothing comes through the tunnel any more`);
+  });
+  terminal.err(addressLines(service, hooksAddress(tunnel.url, settings)).join('\n'));
+  return {
+    stop: async () => {
+      isStopping = true;
+      await tunnel.stop();
+      await gate.stop();
+    },
+  };
+}
+
+function addressLines({ generation }: Service, address: string): readonly string[] {
+  const { table, config } = generation;
+  const paths = [...table.paths];
+  const signing = paths.filter((path) => signsAddress(table.settingsOf(path)));
+  return [
+    '',
+    'Through the tunnel, only the hooks can be reached:',
+    ...paths.map((path) => `  Payload URL: ${address}/${path}   (${proofText(table.settingsOf(path))})`),
+    ...(paths.length === 0 ? [`  Payload URL: ${address}/NAME`] : []),
+    // Some senders sign the address they call: it has to be known here.
+    ...(signing.length === 0 || config.settings.server.publicUrl !== undefined
+      ? []
+      : [
+          `${signing.join(', ')}: set server.publicUrl to ${new URL(address).origin}, which this sender signs`,
+        ]),
+    '',
+  ];
+}
+
+const proofText = ({ verify }: PathSettings): string =>
+  verify === undefined ? 'asks for the hook token' : `proof: ${verify.settings.scheme}`;
+
+const signsAddress = ({ verify }: PathSettings): boolean => verify !== undefined && signsUrl(verify.settings);

@@ -1,0 +1,339 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { watch, type FSWatcher } from 'chokidar';
+import { hooksAddress, readSecretFile } from '../../../engine/config/config.ts';
+import { maskProblem } from '../../../authoring/golden/golden.ts';
+import { briefOf, explainRequest } from '../../../authoring/explanation/explanation.ts';
+import type { Generation, ReloadResult } from '../../../service/generation/generation.ts';
+import { createHookRequest } from '../../../engine/hook/hook.ts';
+import {
+  startService,
+  type ConsoleParts,
+  type Onlooker,
+  type Service,
+  type ServiceOptions,
+} from '../../../service/startup/startup.ts';
+import { createLogger, type Log, type LogFields, type LogLevel } from '../../../base/telemetry/telemetry.ts';
+import type { Cli } from '../command-line.ts';
+import { findCasesFolder, findConfigFile, printFindings } from '../config-file.ts';
+import { debounce } from './debounce.ts';
+import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
+import { DevHints } from './dev-hints.ts';
+import { runHintLines } from './dev-misses.ts';
+import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
+import { openRecorder, type Recorder } from '../authoring/recorder.ts';
+import { catFile, commandLine, tokenInShell } from '../next-steps.ts';
+import { devTokenFile } from './send.ts';
+import { openConsole, type RunningConsole, type ServeFlags, untilStopped } from './serve.ts';
+import { CliError, type Terminal } from '../terminal.ts';
+import type { TunnelTool } from './tunnel.ts';
+import { benchOf } from '../authoring/workbench.ts';
+import { serviceAdvice } from '../lazy-advice.ts';
+
+export interface DevFlags extends ServeFlags {
+  readonly record?: string;
+  /** False: requests are only recorded, in a store that goes with the command. Default true. */
+  readonly perform?: boolean;
+  /** Read the mailbox, too. */
+  readonly mail?: boolean;
+  readonly mask: readonly string[];
+  /** Opens a tunnel from the internet to the hooks, with the tool named, or with one that is installed. */
+  readonly tunnel?: TunnelTool | true;
+}
+
+/** Runs the service for authors: readable log, reload on change, a generated token where none is set. */
+export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
+  const { terminal } = cli;
+  for (const mask of flags.mask) {
+    const problem = maskProblem(mask);
+    if (problem !== undefined) throw new CliError(problem, 2);
+  }
+  const configFile = findConfigFile(terminal, flags);
+  const recorder = openRecorder(terminal, flags);
+  try {
+    await serveAuthors(terminal, { ...flags, configFile, recorder });
+  } finally {
+    recorder?.close();
+  }
+}
+
+/** `sluice record` is `sluice dev` that records, and performs only where it is asked to. */
+export async function record(cli: Cli, { into, ...flags }: RecordFlags): Promise<void> {
+  const folder = findCasesFolder(cli.terminal, flags, into);
+  await dev(cli, { ...flags, record: folder, perform: flags.perform === true });
+}
+
+type RecordFlags = Omit<DevFlags, 'record'> & { readonly into?: string };
+
+interface Authoring extends DevFlags {
+  readonly configFile: string;
+  readonly recorder: Recorder | undefined;
+}
+
+async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
+  const { service, ...started } = await startForAuthors(terminal, flags);
+  let tunnel: DevTunnel | undefined;
+  let watcher: FSWatcher | undefined;
+  try {
+    watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+    // From then on no change is missed: who reads the welcome may save a file at once.
+    await once(watcher, 'ready');
+    printWelcome(terminal, service, { ...flags, ...started });
+    if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
+    const watched = watcher;
+    const bench = benchOf(terminal, flags.configFile);
+    const sayTypeErrors = (): Promise<void> =>
+      bench.findTypeErrors(service.generation).then(
+        (errors) => printFindings(terminal, errors),
+        (error) => terminal.err(String(error)),
+      );
+    void sayTypeErrors();
+    const reloading = debounce(100, async () => {
+      const { kind } = await service.reload();
+      if (kind !== 'rejected') watched.add([...service.watchedPaths()]);
+      if (kind === 'live') await sayTypeErrors();
+    });
+    watcher.on('all', () => reloading.trigger());
+    await untilStopped(service, (signal, grace) => {
+      terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
+    });
+  } finally {
+    await watcher?.close();
+    await tunnel?.stop();
+    await service.stop();
+  }
+}
+
+/** The service, and the address of its console with its key. */
+interface ServedAuthors {
+  readonly service: Service;
+  readonly consoleLink: string | undefined;
+  /** Whether the author knows how to send a request, as one came before, or has findings to read first. */
+  readonly knowsHow: boolean;
+}
+
+/** Starts the service so that an author sees each decision, finding and reload. */
+async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<ServedAuthors> {
+  const log = withoutEcho(createLogger({ format: 'pretty' }));
+  const context = { configFile: flags.configFile, env: terminal.env, log };
+  let console: RunningConsole | undefined;
+  let knowsHow = false;
+  const service: Service = await startService({
+    ...serviceAdvice,
+    ...flags.recorder?.serviceOptions,
+    ...readableOptions(terminal, log, { ...flags, live: () => service.generation }),
+    ...context,
+    onFindings: (findings) => {
+      knowsHow ||= findings.length > 0;
+      printFindings(terminal, findings);
+    },
+    listen: flags,
+    readMail: flags.mail === true,
+    keepRequests: { which: 'all', bytes: 67_108_864, days: 1 },
+    makeToken: (host) => makeDevToken(flags.configFile, host),
+    openConsole: async (parts) => {
+      knowsHow ||= (await parts.storage.listDecisions({ limit: 1 })).length > 0;
+      console = await openConsole({ mode: 'dev', ...context }, parts);
+      return withHints(terminal, { parts, console });
+    },
+  });
+  return { service, consoleLink: console?.link, knowsHow };
+}
+
+/** A turn of echo answers with what it was asked, which the line of its request shows. */
+function withoutEcho(log: Log): Log {
+  return {
+    ...log,
+    info: (fields, message) => {
+      if (fields['runner'] !== 'echo') log.info(fields, message);
+    },
+    child: (fields) => withoutEcho(log.child(fields)),
+  };
+}
+
+/** The console, and the log, which is told what the explanation of each request has to say. */
+function withHints(
+  terminal: Terminal,
+  { parts, console }: { readonly parts: ConsoleParts; readonly console: RunningConsole | undefined },
+): Onlooker {
+  const { columns = USUAL_LOG_COLUMNS } = terminal;
+  const hints = new DevHints(parts, (mappingId, hint, requestId) => {
+    for (const line of runHintLines({ mappingId, requestId }, hint, { columns })) terminal.err(line);
+  });
+  return {
+    see: (decision) => {
+      hints.see(decision);
+      console?.see(decision);
+    },
+    replaced: () => {
+      hints.replaced();
+      console?.replaced();
+    },
+    stop: async () => {
+      await hints.stop();
+      await console?.stop();
+    },
+  };
+}
+
+/** Letters in a line of a log that goes to no terminal. */
+const USUAL_LOG_COLUMNS = 100;
+
+/** What happens is said in lines for people. */
+function readableOptions(
+  terminal: Terminal,
+  log: Log,
+  { configFile, recorder, live }: Authoring & { readonly live: () => Generation },
+): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onReload'> {
+  const told = new Set<string>();
+  let isRefused = false;
+  return {
+    requestLog: readableRequests(log, terminal, { configFile, live }),
+    onDecision: (decision) => {
+      const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
+      const { color, columns = USUAL_LOG_COLUMNS } = terminal;
+      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: live().table, told }));
+      if (isRefused) terminal.err('  by the files of before: those of now have errors, which stand above');
+      void recorder?.record(decision, live().config.secrets);
+    },
+    onReload: (result) => {
+      isRefused = result.kind === 'rejected';
+      sayReloaded(terminal, result);
+    },
+  };
+}
+
+/** Of an address that is none of hooks: where they are. Of a name that no mapping takes: which there are, and what to write. */
+async function nameHints(
+  fields: LogFields,
+  generation: Generation,
+  columns: number,
+): Promise<readonly string[]> {
+  const { code, hook } = fields;
+  if (code === 'not_found') return [`hint: hooks are below ${generation.config.settings.hooks.path}`];
+  if (code !== 'no_mapping_matched' || typeof hook !== 'string') return [];
+  const request = createHookRequest({ path: hook, payload: {}, receivedAt: 0 });
+  const { evaluation, advice } = await explainRequest(request, { generation, findings: [] });
+  const { verdict, hints } = briefOf(evaluation, advice, { columns: columns - 2 });
+  return [...verdict, ...hints];
+}
+
+/**
+ * Requests that were evaluated get a line of their own that says what they became; the others, refused before that,
+ * get one of the same form.
+ */
+function readableRequests(
+  log: Log,
+  terminal: Terminal,
+  { configFile, live }: { readonly configFile: string; readonly live: () => Generation },
+): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+  const { columns = USUAL_LOG_COLUMNS } = terminal;
+  const explain = (id: string): string => commandLine(terminal, configFile, `explain ${id}`);
+  const write =
+    (level: LogLevel) =>
+    (fields: LogFields, message: string): void => {
+      if (message !== 'request') log[level](fields, message);
+      else if (fields['fault'] !== undefined) log[level](fields, message);
+      else if (fields['evaluateMs'] === undefined)
+        void nameHints(fields, live(), columns).then((hints) =>
+          terminal.err(formatRefusalLine(fields, { color: terminal.color, columns, explain, hints })),
+        );
+    };
+  return {
+    // What a service passes over in silence, an author has mistyped.
+    debug: (fields, message) => write(fields['code'] === 'not_found' ? 'info' : 'debug')(fields, message),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    isEnabled: (level) => level === 'debug' || log.isEnabled(level),
+  };
+}
+
+/** A token in a file that only its owner can read, in a folder that git ignores; never made for an address others can reach. */
+function makeDevToken(configFile: string, host: string): string {
+  if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
+    throw new CliError(
+      `hooks.token is not set, and a generated token is only for this machine, not for ${host}: set hooks.token, or listen on 127.0.0.1`,
+    );
+  }
+  const file = devTokenFile(configFile);
+  const read = readSecretFile(file);
+  if (read.kind === 'read' && read.secret.length >= 16) {
+    chmodSync(file, 0o600);
+    return read.secret;
+  }
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(file), 0o700);
+  writeFileSync(resolve(dirname(file), '.gitignore'), '*\n');
+  const token = randomBytes(24).toString('base64url');
+  writeFileSync(file, `${token}\n`, { mode: 0o600 });
+  return token;
+}
+
+/** What the welcome says besides the address. */
+type Welcome = Authoring & Omit<ServedAuthors, 'service'>;
+
+function printWelcome(terminal: Terminal, service: Service, flags: Welcome): void {
+  const { configFile } = flags;
+  const { config, table } = service.generation;
+  const { hooks } = config.settings;
+  const count = table.mappings.length;
+  const token = service.tokenWasMade
+    ? catFile(devTokenFile(configFile), terminal.cwd)
+    : tokenInShell(config, terminal);
+  const address = hooksAddress(service.url, config.settings);
+  const lines = [
+    '',
+    `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${address}`,
+    ...(hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
+    ...optionLines(flags, `${address}/NAME?token=${token ?? 'TOKEN'}`),
+    ...nextLines(terminal, service.url, { ...flags, address, token }),
+  ];
+  terminal.err(lines.join('\n'));
+}
+
+/** What is different because of the options and settings of the command. */
+function optionLines({ recorder, consoleLink }: Welcome, tokenAddress: string): readonly string[] {
+  const recording =
+    recorder === undefined
+      ? []
+      : [...recorder.welcome, `For a sender that sends no header of yours: ${tokenAddress}`];
+  if (consoleLink === undefined) return recording;
+  return [...recording, '', `Watch requests arrive and try changes: ${consoleLink}`];
+}
+
+/** The first things to do. */
+function nextLines(
+  terminal: Terminal,
+  url: string,
+  { configFile, perform, knowsHow, address, token }: Welcome & { address: string; token: string | undefined },
+): readonly string[] {
+  const next = (command: string): string => commandLine(terminal, configFile, command);
+  const send = next(`send hello.json --against ${url}`);
+  const look = `${knowsHow ? 'Look' : 'Then look'}: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
+  const first = ['Send the first hook:', '', `  ${firstStep(address, token, send)}`, ''];
+  return ['', ...(knowsHow ? [] : first), perform === false ? 'Ctrl-C stops.' : look, ''];
+}
+
+/** The command that sends a first hook; without a token that a shell can show, "sluice send" finds it. */
+function firstStep(hooks: string, token: string | undefined, send: string): string {
+  return token === undefined
+    ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${send}`
+    : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
+}
+
+function sayReloaded(terminal: Terminal, result: ReloadResult): void {
+  switch (result.kind) {
+    case 'unchanged':
+      return;
+    case 'rejected':
+      terminal.err(`not reloaded, because of the errors above; generation ${result.generation} stays live`);
+      return;
+    case 'live': {
+      const later = result.needsRestart.map((key) => `; a change of ${key} needs a restart`).join('');
+      terminal.err(`reloaded: generation ${result.generation}${later}`);
+    }
+  }
+}

@@ -1,0 +1,206 @@
+import { dirname, join } from 'node:path';
+import { hooksAddress, readSecretFile, type Settings } from '../../../engine/config/config.ts';
+import { readJson } from '../../../base/json.ts';
+import type { PathSettings } from '../../../engine/mapping/mapping.ts';
+import { writeBody } from '../../../base/payload/payload.ts';
+import { toWire } from '../../../engine/hook/facts.ts';
+import type { WrittenRequest } from '../../../engine/hook/hook.ts';
+import type { Cli } from '../command-line.ts';
+import { loadSettings, type JsonFlags } from '../config-file.ts';
+import { printJson, type Answer } from '../json.ts';
+import { readDeliveries } from '../authoring/request-file.ts';
+import { signWire } from './sender-request.ts';
+import { isOfConnection } from '../../../service/server/server.ts';
+import { CliError } from '../terminal.ts';
+import { openWorkbench } from '../authoring/workbench.ts';
+
+export interface SendFlags extends JsonFlags {
+  readonly against?: string;
+  /** Signs each request as the sender of its path would. */
+  readonly sign?: boolean;
+  /** PEM of the private key, where the path holds the sender's public one. */
+  readonly signKey?: string;
+}
+
+/** Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends with 1. */
+export async function send(cli: Cli, file: string, flags: SendFlags): Promise<void> {
+  await sendRequests(cli, await readDeliveries(cli.terminal, file), flags);
+}
+
+/** Sends requests with the configuration's token and prints each answer. */
+export async function sendRequests(
+  cli: Cli,
+  requests: readonly WrittenRequest[],
+  flags: SendFlags,
+): Promise<readonly Answer[]> {
+  const target = await findTarget(cli, flags);
+  const answers: Answer[] = [];
+  const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
+  for (const each of requests) {
+    const settings = settingsOf(each.request.path);
+    const answer = await postOne(cli, each, { target, settings, flags });
+    answers.push(answer);
+    if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
+  }
+  if (flags.json === true) printJson(cli.terminal, 'send', { answers });
+  await sayUnsigned(cli, flags, { requests, answers });
+  if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
+  return answers;
+}
+
+interface Sent {
+  readonly requests: readonly WrittenRequest[];
+  readonly answers: readonly Answer[];
+}
+
+/** Says of a refused request that its path wants the signature of its sender, which was not made. */
+async function sayUnsigned(cli: Cli, flags: SendFlags, { requests, answers }: Sent): Promise<void> {
+  const refused = requests.filter((_, index) => answers[index]?.status === 401);
+  if (flags.sign === true || refused.length === 0) return;
+  // Where the files have errors now, "check" shows them.
+  const settingsOf = await loadPathSettings(cli, flags, { needSecrets: false }).catch(() => undefined);
+  const unsigned = refused.find(({ request }) => settingsOf?.(request.path).verify !== undefined);
+  const scheme = unsigned && settingsOf?.(unsigned.request.path).verify?.settings.scheme;
+  if (unsigned === undefined || scheme === undefined) return;
+  cli.terminal.err(
+    `the path "${unsigned.request.path}" asks for the proof of its sender (verify: ${scheme}), and the request went without one: send it again with --sign, which makes the proof as the sender would`,
+  );
+}
+
+/** Signs as the sender would where `--sign` asks for it and the path has a proof. */
+function postOne(
+  cli: Cli,
+  each: WrittenRequest,
+  { target, settings, flags }: { target: Target; settings: PathSettings; flags: SendFlags },
+): Promise<Answer> {
+  if (settings.verify === undefined) return post(target, each);
+  return postSigned(cli, each, { target, settings, keyFile: flags.signKey });
+}
+
+/** One readable line per answer, problem details below it. */
+export function formatAnswer(answer: Answer): string {
+  const request = answer.requestId === null ? '' : `  (request ${answer.requestId})`;
+  return `${answer.status} ${answer.body === null ? '' : JSON.stringify(answer.body)}${request}`;
+}
+
+export interface Target {
+  /** Address and base path of the hooks, no slash at the end. */
+  readonly url: string;
+  readonly token: string;
+  /** The same address as senders call it. */
+  readonly publicUrl: string;
+}
+
+/** The running service of a configuration, and the token it takes. */
+export async function findTarget(cli: Cli, flags: Pick<SendFlags, 'config' | 'against'>): Promise<Target> {
+  const { settings, file } = await loadSettings(cli.terminal, flags, { needSecrets: true });
+  const token = settings.hooks.token ?? readDevToken(file);
+  if (token === undefined)
+    throw new CliError('no token is configured, and "sluice dev" has not made one yet');
+  // People paste the address of the hooks, too.
+  const given = flags.against?.replace(/\/*$/, '');
+  const { path } = settings.hooks;
+  const base = given?.endsWith(path) === true ? given.slice(0, -path.length) : given;
+  const origin = base ?? originOf(settings);
+  return {
+    url: hooksAddress(origin, settings),
+    token,
+    publicUrl: hooksAddress(settings.server.publicUrl ?? origin, settings),
+  };
+}
+
+/** Where `sluice dev` keeps the token it made. */
+export function devTokenFile(configFile: string): string {
+  return join(dirname(configFile), '.sluice', 'dev-token');
+}
+
+function readDevToken(configFile: string): string | undefined {
+  const read = readSecretFile(devTokenFile(configFile));
+  return read.kind === 'read' ? read.secret : undefined;
+}
+
+export function originOf({ server }: Settings): string {
+  const host = ['0.0.0.0', '::'].includes(server.host) ? '127.0.0.1' : server.host;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
+}
+
+const NO_SETTINGS: PathSettings = {};
+
+async function loadPathSettings(
+  cli: Cli,
+  flags: SendFlags,
+  { needSecrets = true }: { readonly needSecrets?: boolean } = {},
+): Promise<(path: string) => PathSettings> {
+  await using workbench = await openWorkbench(cli.terminal, flags, { needSecrets });
+  const { table } = workbench.generation;
+  return (path) => table.settingsOf(path);
+}
+
+interface SignedPost {
+  readonly target: Target;
+  readonly settings: PathSettings;
+  readonly keyFile: string | undefined;
+}
+
+/** Sends a request as its sender would. The address that is signed is the one that the service knows itself by. */
+async function postSigned(
+  cli: Cli,
+  request: WrittenRequest,
+  { target, settings, keyFile }: SignedPost,
+): Promise<Answer> {
+  const wire = await signWire(cli.terminal, toWire(request, settings, target.publicUrl), {
+    settings,
+    keyFile,
+  });
+  const token = settings.requireToken === true ? { 'x-service-token': target.token } : {};
+  return exchange(target, wire.url.replace(target.publicUrl, target.url), {
+    method: wire.method,
+    headers: { ...withoutFraming(wire.headers), ...token },
+    ...(wire.method === 'GET' ? {} : { body: wire.body }),
+  });
+}
+
+function withoutFraming(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const own = Object.entries(headers).filter(
+    ([name]) => !isOfConnection(name) && !/^(content-length|host)$/i.test(name),
+  );
+  return Object.fromEntries(own);
+}
+
+/** Posts one request as it was received, with the target's token. */
+export async function post(
+  target: Pick<Target, 'url' | 'token'>,
+  { request, rawBody }: WrittenRequest,
+): Promise<Answer> {
+  const query = new URLSearchParams(request.query).toString();
+  const { body, contentType } = rawBody === undefined ? writeBody(request, 'json') : { body: rawBody };
+  const headers = { 'content-type': 'application/json', ...withoutFraming(request.headers) };
+  return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
+    method: 'POST',
+    headers: {
+      ...headers,
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      authorization: `Bearer ${target.token}`,
+    },
+    body,
+  });
+}
+
+async function exchange(target: Pick<Target, 'url'>, url: string, init: RequestInit): Promise<Answer> {
+  const response = await fetch(url, {
+    ...init,
+    redirect: 'manual',
+    signal: AbortSignal.timeout(60_000),
+  }).catch((error: unknown) => {
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    throw new CliError(
+      `no answer from ${target.url}: ${cause}; is "sluice dev" or "sluice serve" running?`,
+      3,
+    );
+  });
+  const text = await response.text();
+  const value = readJson(text === '' ? 'null' : text);
+  const body = value === undefined ? text : value;
+  return { status: response.status, requestId: response.headers.get('x-request-id'), body };
+}

@@ -1,0 +1,141 @@
+import { knownStoreOf } from '../operating/known-store.ts';
+import { printSentence } from '../../../base/finding.ts';
+import { formatPlace, type Finding } from '../../../base/document/document.ts';
+import {
+  startService,
+  type ConsoleParts,
+  type Service,
+  type ServiceRole,
+} from '../../../service/startup/startup.ts';
+import { createLogger, type Log } from '../../../base/telemetry/telemetry.ts';
+import { limitGarbage } from '../../../base/timers/timers.ts';
+import type { Cli } from '../command-line.ts';
+import { findConfigFile, printFindings } from '../config-file.ts';
+import type { ConsoleContext, RunningConsole } from '../../console/console.ts';
+import { untilStopSignal } from '../stop-signals.ts';
+import { CliError, exitCodeOf, type Terminal } from '../terminal.ts';
+import { version } from '../version.ts';
+import { serviceAdvice } from '../lazy-advice.ts';
+
+export type { RunningConsole };
+
+export interface ServeFlags {
+  readonly config?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly role?: ServiceRole;
+}
+
+/**
+ * Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. Who collects the log gets
+ * every line in its form, a start that failed included; only a person at a terminal gets findings to read.
+ */
+export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
+  const log = createLogger();
+  try {
+    await run(cli, flags, log);
+  } catch (error) {
+    if (cli.terminal.interactive) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    log.error({ reason }, 'the service does not run');
+    log.flush();
+    cli.setExitCode(exitCodeOf(error));
+  }
+}
+
+async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void> {
+  const service = await startForOperators(terminal, flags, log);
+  limitGarbage();
+  const endReloading = reloadOnHangup(service);
+  try {
+    sayReady(log, service);
+    await untilStopped(service, (signal, graceSeconds) => {
+      log.info({ signal, graceSeconds }, 'stopping; a second signal ends at once');
+    });
+  } finally {
+    endReloading();
+    await service.stop();
+    log.info({}, 'stopped');
+    log.flush();
+  }
+}
+
+/** Starts the service so that all it says goes into the log; only a start that fails is told to a person at a terminal. */
+async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log): Promise<Service> {
+  const context = { configFile: findConfigFile(terminal, flags), env: terminal.env, log };
+  let isRunning = false;
+  const service = await startService({
+    ...serviceAdvice,
+    ...context,
+    listen: flags,
+    readMail: true,
+    version,
+    knownStore: knownStoreOf(context.configFile, context.env),
+    ...(flags.role === undefined ? {} : { role: flags.role }),
+    openConsole: (parts) => openLoggedConsole(context, parts),
+    onFindings: (findings, isLoaded) => {
+      if (isRunning || isLoaded || !terminal.interactive) logFindings(log, findings);
+      else printFindings(terminal, findings);
+    },
+  });
+  isRunning = true;
+  return service;
+}
+
+/** Serves the console where the configuration, or the command, says so; it is not read before. */
+export async function openConsole(
+  context: ConsoleContext,
+  parts: ConsoleParts,
+): Promise<RunningConsole | undefined> {
+  const { enabled = context.mode === 'dev' } = parts.live.generation.config.settings.console;
+  return enabled ? (await import('../../console/console.ts')).startConsole(context, parts) : undefined;
+}
+
+/** The log says where the console is, and which file holds its key. */
+async function openLoggedConsole(
+  context: Omit<ConsoleContext, 'mode'>,
+  parts: ConsoleParts,
+): Promise<RunningConsole | undefined> {
+  const { log } = context;
+  const console = await openConsole({ ...context, mode: 'serve' }, parts);
+  if (console === undefined) return undefined;
+  log.info({ consoleUrl: console.url, keyFile: console.keyFile }, 'the console is served');
+  return console;
+}
+
+function sayReady(log: Log, { url, generation: { id, config } }: Service): void {
+  log.info({ url, path: config.settings.hooks.path, generation: id }, 'ready');
+}
+
+/** Returns how to end it. */
+function reloadOnHangup(service: Service): () => void {
+  const reload = (): void => void service.reload();
+  process.on('SIGHUP', reload);
+  return () => void process.off('SIGHUP', reload);
+}
+
+/** Warnings that say that nothing works: the service starts all the same. */
+const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
+
+/** Findings of a service that runs, as lines of its log. */
+function logFindings(log: Log, findings: readonly Finding[]): void {
+  for (const { severity, code, message, at, hint } of findings) {
+    const fields = {
+      code,
+      ...(at === undefined ? {} : { at: formatPlace(at) }),
+      ...(hint === undefined ? {} : { hint: printSentence(hint) }),
+    };
+    log[severity === 'error' || LOUD.has(code) ? 'error' : 'warn'](fields, printSentence(message));
+  }
+}
+
+/** Waits for SIGINT or SIGTERM, or rejects when the store has failed; a second signal while stopping ends the process at once. */
+export async function untilStopped(
+  service: Service,
+  say: (signal: NodeJS.Signals, graceSeconds: number) => void,
+): Promise<void> {
+  const signal = await Promise.race([untilStopSignal(), service.failed]);
+  if (signal instanceof Error)
+    throw new CliError(`the store failed: ${signal.message}; start the service again`, 3);
+  say(signal, service.generation.config.settings.server.stopGraceSeconds);
+}

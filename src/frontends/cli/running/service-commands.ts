@@ -1,0 +1,97 @@
+import {
+  collect,
+  CONFIG,
+  type CommandTable,
+  JSON_OUTPUT,
+  type OptionRow,
+  wholeNumber,
+} from '../command-line.ts';
+import type { TunnelTool } from './tunnel.ts';
+
+/** Written here too, since the command line starts without loading what it runs. */
+const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const satisfies readonly TunnelTool[];
+
+const PORT = { read: wholeNumber(0, 65_535) };
+const MAIL: OptionRow = ['--mail', 'read the mailbox of hooks.mail, too'];
+const RECORD: OptionRow = ['--record <dir>', 'write every received request as a golden case'];
+const MASK: OptionRow = [
+  '--mask <place>',
+  'mask the value at this place in records, e.g. payload.email (repeatable)',
+  { read: collect, fallback: [] },
+];
+
+/** Where the service listens. */
+const LISTENER: readonly OptionRow[] = [
+  CONFIG,
+  ['--host <address>', 'listen on this address instead of server.host'],
+  ['--port <n>', 'listen on this port instead of server.port; 0 takes a free port', PORT],
+];
+
+/** Commands that run the service or talk to a running one, in the order of the help. */
+export const serviceCommands: CommandTable = {
+  serve: {
+    about: 'run the service: it needs a token, logs JSON, and reloads on SIGHUP',
+    options: [
+      ...LISTENER,
+      [
+        '--role <role>',
+        'of several services on one PostgreSQL store: front takes hooks only, worker performs only; default all',
+        { choices: ['front', 'worker', 'all'] },
+      ],
+    ],
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  dev: {
+    about: 'run the service while you write mappings: readable log, reload on change, generated token',
+    options: [
+      ...LISTENER,
+      RECORD,
+      MASK,
+      MAIL,
+      [
+        '--tunnel [tool]',
+        'make the hooks reachable from the internet, by tailscale or cloudflared',
+        { choices: TUNNEL_TOOLS },
+      ],
+    ],
+    load: async () => (await import('./dev.ts')).dev,
+  },
+  demo: {
+    about: 'start a service on a free port, send three real payloads, show what became of them, stop',
+    load: async () => (await import('./demo.ts')).demo,
+  },
+  'send <request>': {
+    about: 'send a request file (path, headers, query, body) to a running service',
+    options: [
+      CONFIG,
+      ['--against <url>', 'address of the service (default: from the configuration)'],
+      JSON_OUTPUT,
+      ['--sign', "sign each request as its path's sender would"],
+      ['--sign-key <file>', 'PEM of a private key, where the path holds a public one'],
+    ],
+    load: async () => (await import('./send.ts')).send,
+  },
+  doctor: {
+    about: 'look at the whole set-up on this machine: configuration, secrets, files, disk, clock',
+    options: [CONFIG, JSON_OUTPUT],
+    load: async () => (await import('../operating/doctor.ts')).doctor,
+  },
+  'verify <request>': {
+    about: 'check whether a request file proves its sender as its path asks for, and say why not',
+    options: [CONFIG, JSON_OUTPUT],
+    load: async () => (await import('./verify-requests.ts')).verify,
+  },
+  record: {
+    about:
+      'receive requests and write each as a golden case, also where no mapping takes it; performs nothing unless asked',
+    options: [
+      CONFIG,
+      ['--into <dir>', 'where the cases go (default test/golden next to the configuration)'],
+      MASK,
+      ['--port <n>', 'port to listen on', PORT],
+      ['--perform', 'perform what requests become, in the store of the configuration, as sluice dev does'],
+      MAIL,
+    ],
+    load: async () => (await import('./dev.ts')).record,
+  },
+};

@@ -1,0 +1,162 @@
+/*
+ * A tunnel from the internet to a port of this machine, by a tool that the person has: `tailscale funnel` or
+ * `cloudflared`. Each says its address in its own way, and each keeps it for as long as it runs.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { isOnPath } from '../../../engine/config/config.ts';
+import { CliError } from '../terminal.ts';
+
+const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const;
+export type TunnelTool = (typeof TUNNEL_TOOLS)[number];
+
+interface Tool {
+  argv(port: number): readonly string[];
+  /** The address in a line of its output. */
+  findUrl(line: string): string | undefined;
+  /** What went wrong, in a line of its output. */
+  findProblem(line: string): string | undefined;
+  readonly install: string;
+}
+
+/** As they print it: tailscale 1.52 and later, cloudflared 2025. */
+const TOOLS: Readonly<Record<TunnelTool, Tool>> = {
+  tailscale: {
+    argv: (port) => ['funnel', String(port)],
+    findUrl: (line) => /^\s*(https:\/\/[\w.-]+\.ts\.net(?::\d+)?)\/?\s*$/.exec(line)?.[1],
+    findProblem: (line) =>
+      /not enabled on your tailnet|not logged in|Logged out|access denied|failed to connect to local|Funnel not available/i.test(
+        line,
+      )
+        ? line
+        : undefined,
+    install: 'https://tailscale.com/download (a lasting address; turn Funnel on once)',
+  },
+  cloudflared: {
+    argv: (port) => ['tunnel', '--no-autoupdate', '--url', `http://127.0.0.1:${port}`],
+    // In a frame of lines: "… INF |  https://four-words-and-more.trycloudflare.com  |".
+    findUrl: (line) => /\|\s+(https:\/\/(?!api\.)[a-z\d-]+\.trycloudflare\.com)\s+\|/.exec(line)?.[1],
+    findProblem: (line) =>
+      /^failed to |\bERR\b.*(?:quick Tunnel|Unauthorized)/i.test(line) ? line : undefined,
+    install:
+      'https://developers.cloudflare.com/tunnel/downloads (no account needed; the address is new each time, and what comes while it is away is lost)',
+  },
+};
+
+export interface Tunnel {
+  readonly tool: TunnelTool;
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Resolves when the tool ends by itself. */
+  readonly ended: Promise<void>;
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+export interface TunnelOptions {
+  readonly port: number;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The tool to use; default the first of those that are installed and give an address. */
+  readonly tool?: TunnelTool;
+  readonly onProblem: (tool: TunnelTool, problem: string) => void;
+  /** Default half a minute. */
+  readonly waitMs?: number;
+}
+
+const WAIT_MS = 30_000;
+/** Between SIGTERM and SIGKILL. */
+const GRACE_MS = 3_000;
+const MAX_LINE_CHARS = 8_192;
+const MAX_SHOWN_CHARS = 300;
+
+/** @throws CliError where no tool is installed, or none gives an address; it names the choices */
+export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
+  const { env, tool } = options;
+  const wanted = tool === undefined ? TUNNEL_TOOLS : [tool];
+  const found = wanted.filter((name) => isOnPath(name, env['PATH']));
+  for (const name of found) {
+    const started = await startTool(name, options);
+    if (typeof started !== 'string') return started;
+    options.onProblem(name, started);
+  }
+  const why = found.length > 0 ? 'no tunnel could be opened' : `${wanted.join(', ')}: not installed`;
+  const choices = TUNNEL_TOOLS.map((name) => `  ${name}: ${TOOLS[name].install}`);
+  throw new CliError([`${why}. --tunnel uses one of these:`, ...choices].join('\n'), 3);
+}
+
+/** Resolves to the tunnel, or to what is wrong. */
+async function startTool(
+  name: TunnelTool,
+  { port, env, waitMs = WAIT_MS }: TunnelOptions,
+): Promise<Tunnel | string> {
+  const tool = TOOLS[name];
+  const child = spawn(name, tool.argv(port), { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const stop = (): Promise<void> => endTool(child, ended);
+  endWithProcess(child, ended);
+  const found = await firstWord(child, tool, { waitMs, ended });
+  if ('url' in found) return { tool: name, url: found.url.replace(/(?<!\/)\/+$/, ''), ended, stop };
+  await stop();
+  return found.problem;
+}
+
+/** A person at the terminal ends all of it with Ctrl-C; a crash of ours must not leave the tunnel open. */
+function endWithProcess(child: ChildProcess, ended: Promise<void>): void {
+  const endNow = (): void => void child.kill('SIGKILL');
+  process.once('exit', endNow);
+  void ended.then(() => process.removeListener('exit', endNow));
+}
+
+type Word = { readonly url: string } | { readonly problem: string };
+
+interface Patience {
+  readonly waitMs: number;
+  /** Resolves when the tool ends. */
+  readonly ended: Promise<void>;
+}
+
+/** Reads what the tool prints until it names its address or a problem, ends, or takes too long. */
+function firstWord(child: ChildProcess, tool: Tool, { waitMs, ended }: Patience): Promise<Word> {
+  const { promise: said, resolve } = Promise.withResolvers<Word>();
+  let last = '';
+  const read = (line: string): void => {
+    if (line.trim() !== '') last = line.trim();
+    const word = wordIn(line, tool);
+    if (word !== undefined) resolve(word);
+  };
+  const giveUp = (why: string): void => resolve({ problem: `${why}: ${last.slice(0, MAX_SHOWN_CHARS)}` });
+  for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, read);
+  child.once('error', (error) => resolve({ problem: error.message }));
+  // What it printed last is read first.
+  void ended.then(() => setTimeout(() => giveUp('it ended'), 100));
+  const timer = setTimeout(() => giveUp(`no address within ${waitMs / 1000} s`), waitMs);
+  return said.finally(() => clearTimeout(timer));
+}
+
+function wordIn(line: string, tool: Tool): Word | undefined {
+  const url = tool.findUrl(line);
+  if (url !== undefined) return { url };
+  const problem = tool.findProblem(line);
+  return problem === undefined ? undefined : { problem: problem.trim().slice(0, MAX_SHOWN_CHARS) };
+}
+
+/** Goes on reading for as long as the tool prints: a full pipe would stop it. */
+function eachLine(stream: NodeJS.ReadableStream, read: (line: string) => void): void {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = (lines.pop() ?? '').slice(0, MAX_LINE_CHARS);
+    for (const line of lines) read(line);
+  });
+}
+
+async function endTool(child: ChildProcess, ended: Promise<void>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
+  await ended;
+  clearTimeout(timer);
+}

@@ -1,0 +1,286 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Settings } from '../../../engine/config/config.ts';
+import { applyPolicy, createGoldenEngine, findCases, runCase } from '../../../authoring/golden/golden.ts';
+import {
+  firstCase,
+  hasVerifyToken,
+  planSender,
+  refuseTwin,
+  secretFileOf,
+  type Places,
+  verifyTokenFileOf,
+} from './add-plan.ts';
+import {
+  addressOf,
+  type AddFlags,
+  type OfSender,
+  type OwnSecrets,
+  type Setting,
+  stepsOf,
+} from './add-steps.ts';
+import type { Cli } from '../command-line.ts';
+import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
+import { openAsker, type Asker } from '../mail/mail-asker.ts';
+import { interfaceOf, type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
+import { awaitFirstDelivery } from '../running/first-delivery.ts';
+import { awaitKey } from './sent-key.ts';
+import { planExamples, planSample } from '../authoring/sample-plan.ts';
+import { inOrder, knownSenders, readSenders, type Sender } from '../../../engine/senders/senders.ts';
+import { writeSecretFile } from '../../../service/mail/mail.ts';
+import { writeTypes } from '../authoring/types.ts';
+import { CliError, type Terminal } from '../terminal.ts';
+import { openWorkbench, type OpenWorkbench } from '../authoring/workbench.ts';
+import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
+
+/** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
+export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void> {
+  const { terminal } = cli;
+  const { settings, file, secrets } = await loadSettings(terminal, flags);
+  const places: Places = {
+    root: dirname(file),
+    mappings: settings.hooks.mappingsDir,
+    cases: findCasesFolder(terminal, flags, undefined),
+  };
+  refuseOddName(name);
+  refuseTwin(places, name);
+  const given = { flags, file, places, settings, configSecrets: secrets };
+  if (flags.remove !== undefined)
+    return removeWebhook(terminal, await registering(terminal, name, { ...given, target: flags.remove }));
+  const registers =
+    flags.register === undefined
+      ? undefined
+      : await registering(terminal, name, { ...given, target: flags.register });
+  const plan = await makePlan(terminal, name, given);
+  if (flags.dryRun === true) return show(terminal, plan, places);
+  const written = await writePlan(terminal, plan, places);
+  await editConfig(terminal, file, plan);
+  await finish(cli, name, { flags, places, written });
+  const secret = resolve(places.root, secretFileOf(name));
+  if (registers !== undefined) {
+    const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
+    const made = await registerWebhook(terminal, { ...registers, secret: own });
+    if (made !== undefined) await writeSecretFile(secret, `${made}\n`);
+  } else {
+    for (const step of plan.steps) terminal.out(step);
+    if (plan.sentBy !== undefined && !existsSync(secret))
+      await awaitKey(terminal, { file: secret, title: plan.sentBy });
+  }
+  await awaitFirstDelivery(cli, name, given);
+}
+
+/** What is needed to speak with the interface of a sender; the token is read or asked for, and never stored. */
+async function registering(
+  terminal: Terminal,
+  name: string,
+  { target: named, ...setting }: Setting & { readonly target: string | true },
+): Promise<Registering> {
+  const { flags, file, settings } = setting;
+  const known = await knownSenders(file, settings.hooks);
+  const sender = known.find((each) => each.name === name);
+  const register = sender?.register;
+  if (sender === undefined || register === undefined)
+    throw new CliError(`--register and --remove are not known of ${name}`, 2);
+  if ((flags.url ?? settings.server.publicUrl) === undefined)
+    throw new CliError('the sender needs an address to call: add --url https://YOUR-ADDRESS', 2);
+  const target = named === true ? undefined : named;
+  const problem = targetProblem(register, target);
+  if (problem !== undefined) throw new CliError(`--register of ${name}: ${problem}`, 2);
+  const url = addressOf(name, setting);
+  const api = interfaceOf(flags.api ?? register.api);
+  const given = { title: sender.title, register, target, url, api, isSure: flags.yes === true };
+  const ask = await openAsker(terminal, true);
+  const token =
+    flags.tokenFile === undefined
+      ? (await ask.secret('--token-file', `Paste ${register.token}; it goes to ${api.origin}`)).trim()
+      : await readGiven(terminal, flags.tokenFile);
+  return { ...given, token };
+}
+
+/** A name becomes the name of files and the end of an address. */
+function refuseOddName(name: string): void {
+  if (/^[a-z0-9][a-z0-9_-]{0,62}$/.test(name)) return;
+  throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
+}
+
+/** Of a sender that is known, or made from what it sends. */
+async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
+  const { flags, file, places, configSecrets: secrets } = given;
+  const ask = await openAsker(terminal, flags.dryRun !== true);
+  const read = await readSenders(file, given.settings.hooks);
+  const known = inOrder(read);
+  const sender = known.find((each) => each.name === name);
+  const isComment = flags.comment === true;
+  if (isComment && sender?.comments === undefined) throw nothingToComment(name);
+  const base = { name, known, places, secrets, ask, as: flags.as };
+  const made =
+    flags.from !== undefined
+      ? await planSample(terminal, { ...base, sender, samples: flags.from })
+      : sender?.mapping !== undefined
+        ? {
+            sender,
+            files: await planSender(name, sender, { places, comment: isComment }),
+            notes: [],
+            firstCase: firstCase(name, sender),
+          }
+        : sender?.examples !== undefined
+          ? await planExamples(terminal, { ...base, sender })
+          : undefined;
+  if (made === undefined) throw noMappings(name, sender, read);
+  return planOf(terminal, name, { ...given, ask, made });
+}
+
+function noMappings(
+  name: string,
+  sender: Sender | undefined,
+  read: Awaited<ReturnType<typeof readSenders>>,
+): CliError {
+  if (read.findings.length > 0)
+    return new CliError('a file in senders/ cannot be used: "sluice check" says why', 2);
+  const ready = inOrder(read).filter(
+    ({ mapping, examples }) => mapping !== undefined || examples !== undefined,
+  );
+  const what =
+    sender === undefined
+      ? `there is no sender "${name}"; the senders are: ${ready.map((each) => each.name).join(' ')}. For any other`
+      : `how ${sender.title} proves itself is known, and not what it sends`;
+  return new CliError(`${what}: save some of its payloads and run "sluice add ${name} --from FILE"`, 2);
+}
+
+async function planOf(terminal: Terminal, name: string, given: OfSender): Promise<Plan> {
+  const { flags, settings, made } = given;
+  const { sender } = made;
+  const secret = await secretOf(terminal, name, given);
+  const token = flags.comment === true ? await commentToken(terminal, given) : undefined;
+  const verifyToken = { file: verifyTokenFileOf(name), value: randomBytes(32).toString('hex') };
+  const secrets: OwnSecrets = [
+    secret,
+    ...(token === undefined ? [] : [token]),
+    ...(hasVerifyToken(sender) ? [verifyToken] : []),
+  ];
+  return {
+    files: made.files,
+    secrets,
+    edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
+    steps: stepsOf(terminal, name, { ...given, secrets }),
+    ...(sender.secret?.from === 'sent' ? { sentBy: sender.title } : {}),
+  };
+}
+
+function nothingToComment(name: string): CliError {
+  return new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
+}
+
+async function secretOf(
+  terminal: Terminal,
+  name: string,
+  { made: { sender }, ask, flags, places }: OfSender,
+): Promise<Secret> {
+  const file = secretFileOf(name);
+  if (existsSync(join(places.root, file))) return { file, value: '' };
+  if (flags.secretFile !== undefined) return { file, value: await readGiven(terminal, flags.secretFile) };
+  const { verify, title, secret: { from, what = 'its secret' } = {} } = sender;
+  // Who signs and is not known shows its secret somewhere; a token is made here.
+  const isIssued = from === undefined ? verify !== undefined && verify.scheme !== 'token' : from === 'issued';
+  const comes = flags.register !== undefined && sender.register?.create.secret !== undefined;
+  if (from === 'sent' || comes) return { file, value: undefined };
+  return {
+    file,
+    value: isIssued ? await askFor(terminal, ask, { what, title, flags }) : randomBytes(32).toString('hex'),
+  };
+}
+
+async function commentToken(
+  terminal: Terminal,
+  { ask, flags, places, settings }: Setting & Pick<OfSender, 'ask'>,
+): Promise<Secret | undefined> {
+  if (settings.channels['github'] !== undefined) return undefined;
+  const file = secretFileOf('github-token');
+  if (existsSync(join(places.root, file))) return { file, value: '' };
+  if (flags.tokenFile !== undefined) return { file, value: await readGiven(terminal, flags.tokenFile) };
+  const what = 'an access token with "Issues: write" and "Pull requests: write" for the repositories';
+  return { file, value: await askFor(terminal, ask, { what, title: 'GitHub', flags }) };
+}
+
+/** Undefined where nobody can be asked, or the person has it not yet: senders often show it only once they know the address. */
+async function askFor(
+  terminal: Terminal,
+  ask: Asker,
+  { what, title, flags }: { readonly what: string; readonly title: string; readonly flags: AddFlags },
+): Promise<string | undefined> {
+  if (!terminal.interactive || flags.dryRun === true) return undefined;
+  const hasIt = await terminal.confirm(`${title} issues ${what}. Do you have it here?`);
+  return hasIt ? (await ask.secret('--secret-file', `Paste ${what}`)).trim() : undefined;
+}
+
+async function readGiven(terminal: Terminal, file: string): Promise<string> {
+  const text = await readFile(resolve(terminal.cwd, file), 'utf8').catch(() => {
+    throw new CliError(`${file} cannot be read`, 2);
+  });
+  if (text.trim() === '')
+    throw new CliError(`${file} is empty; it should hold the secret and nothing else`, 2);
+  return text.trim();
+}
+
+function serviceEdits(settings: Settings, { url }: AddFlags): Plan['edits'] {
+  if (url !== undefined && !/^https?:\/\/[^/?#\s]+\/?$/.test(url)) {
+    throw new CliError(
+      `--url is the beginning of the address, such as https://hooks.example.com, found ${url}`,
+      2,
+    );
+  }
+  return [
+    ...(settings.hooks.enabled ? [] : [{ path: ['hooks', 'enabled'] as const, value: true }]),
+    ...(url === undefined || url === settings.server.publicUrl
+      ? []
+      : [{ path: ['server', 'publicUrl'] as const, value: url.replace(/\/$/, '') }]),
+  ];
+}
+
+function channelEdits(settings: Settings, { file }: Secret): Plan['edits'] {
+  if (settings.channels['github'] !== undefined) return [];
+  return [{ path: ['channels', 'github', 'token'], value: { file } }];
+}
+
+/** Checks what is there now, and writes what the new cases become and, for transforms, the type of what is sent. */
+async function finish(
+  { terminal }: Cli,
+  name: string,
+  { flags, places, written }: Pick<Setting, 'flags' | 'places'> & { readonly written: readonly string[] },
+): Promise<void> {
+  await using workbench = await openWorkbench(terminal, flags);
+  const own = new Set(written);
+  const findings = workbench.findings.filter(
+    ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
+  );
+  printFindings(terminal, findings);
+  await writeExpectations(terminal, workbench, { folder: places.cases, own });
+  await writeTypes(terminal, name, workbench.generation);
+}
+
+/** Of the golden cases that were written, and says their names. */
+async function writeExpectations(
+  terminal: Terminal,
+  { generation }: OpenWorkbench,
+  { folder, own }: { readonly folder: string; readonly own: ReadonlySet<string> },
+): Promise<void> {
+  const engine = createGoldenEngine(generation);
+  const { cases } = await findCases(folder);
+  for (const each of cases.filter(({ requestFile }) => own.has(requestFile))) {
+    const result = await applyPolicy(await runCase(each, engine), 'new');
+    if (result.status === 'written') terminal.out(relative(terminal.cwd, each.expectedFile));
+  }
+}
+
+function show(terminal: Terminal, { files, secrets, edits, steps }: Plan, { root }: Places): void {
+  for (const { path, text } of files) {
+    const note = existsSync(path) ? '  (exists already, would be left as it is)' : '';
+    terminal.out(`--- ${relative(terminal.cwd, path)}${note}\n${text}`);
+  }
+  for (const { file } of secrets) terminal.out(`--- ${relative(terminal.cwd, join(root, file))}  (a secret)`);
+  for (const { path, value } of edits) terminal.out(`--- ${path.join('.')}: ${JSON.stringify(value)}`);
+  for (const step of steps) terminal.out(step);
+  terminal.err('nothing was written (--dry-run)');
+}

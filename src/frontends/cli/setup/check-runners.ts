@@ -1,0 +1,139 @@
+import { randomUUID } from 'node:crypto';
+import { buildAgentPrompt } from '../../../base/boundary/boundary.ts';
+import type { Settings } from '../../../engine/config/config.ts';
+import { defaultModelOf } from '../../../service/gateway/gateway.ts';
+import { createRunners, type Runner, type Turn, type TurnResult } from '../../../service/runners/runners.ts';
+import { formatSpan } from '../../../base/telemetry/telemetry.ts';
+import type { Cli } from '../command-line.ts';
+import { loadSettings, type JsonFlags } from '../config-file.ts';
+import { printJson, type CheckedRunner } from '../json.ts';
+import { type Column, formatRows } from '../operating/listings.ts';
+import { explainStart } from '../lazy-advice.ts';
+import { CliError } from '../terminal.ts';
+import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
+
+const PROMPT = 'Reply with the single word PONG and do nothing else.';
+const MAX_REPLY_CHARS = 80;
+
+interface RunnersFlags extends JsonFlags {
+  readonly timeout: number;
+}
+
+/** Starts the runners, or those named, with a one-word prompt, and says what came back. */
+export async function checkRunners(cli: Cli, names: readonly string[], flags: RunnersFlags): Promise<void> {
+  const { settings } = await loadSettings(cli.terminal, flags, { needSecrets: true });
+  const runners = createRunners(settings, cli.terminal.env, { explainStart });
+  const chosen = chooseRunners(runners, names);
+  const rows: CheckedRunner[] = [];
+  // One after the other: two agents at once would share the machine and the limits of their accounts.
+  for (const [name, runner] of chosen)
+    rows.push(await checkRunner(name, runner, { settings, flags, env: cli.terminal.env }));
+  print(cli, rows, flags);
+  if (rows.some(({ ok, write }) => !ok || write?.kind === 'wrote')) cli.setExitCode(1);
+}
+
+/** Those that are named, or all but echo. */
+function chooseRunners(
+  runners: ReadonlyMap<string, Runner>,
+  names: readonly string[],
+): readonly (readonly [string, Runner])[] {
+  for (const name of names) {
+    if (runners.has(name)) continue;
+    const known = [...runners.keys()].join(', ');
+    throw new CliError(`there is no runner ${JSON.stringify(name)}; the runners are: ${known}`, 2);
+  }
+  return [...runners].filter(([name]) => (names.length === 0 ? name !== 'echo' : names.includes(name)));
+}
+
+interface CheckContext {
+  readonly settings: Settings;
+  readonly flags: RunnersFlags;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+async function checkRunner(
+  name: string,
+  runner: Runner,
+  { settings, flags, env }: CheckContext,
+): Promise<CheckedRunner> {
+  const own = settings.gateway.runners[name];
+  const model = defaultModelOf(own, settings.agents.defaults.model);
+  const takeTurn = turnTaker(model, flags.timeout);
+  const startedAt = performance.now();
+  const result = await takeTurn(runner, { message: PROMPT, isOneShot: true });
+  const tookMs = Math.round(performance.now() - startedAt);
+  const ok = result.kind === 'completed' && result.outcome === 'ok';
+  const checked = { runner: name, kind: runner.kind, ok, said: saidBy(result), tookMs };
+  if (!ok || own?.kind !== 'agent') return checked;
+  return { ...checked, write: await proveWrite(own, { settings, env, takeTurn }) };
+}
+
+/** Takes turns that their runner ends in time; where it does not, the signal does, some seconds later. */
+function turnTaker(model: string | undefined, timeoutSeconds: number): ProofOptions['takeTurn'] {
+  return async (runner, parts) => {
+    const signal = AbortSignal.timeout(timeoutSeconds * 1000 + 5_000);
+    return runner.run(makeTurn(parts, { model, timeoutSeconds }), { signal, onProcess: async () => {} });
+  };
+}
+
+/** What the turns of a check have in common: no conversation before them. */
+const CHECK_TURN = { kind: 'hook', attempt: 1, name: 'Check', history: [] } as const;
+
+function makeTurn(
+  { message, ...parts }: Pick<Turn, 'message' | 'cwd' | 'isOneShot'>,
+  { model, timeoutSeconds }: { readonly model: string | undefined; readonly timeoutSeconds: number },
+): Turn {
+  const id = randomUUID();
+  const origin = { requestId: id, path: 'check', trusted: true };
+  return {
+    ...CHECK_TURN,
+    runId: id,
+    sessionKey: `check:${id}`,
+    sessionId: id,
+    prompt: buildAgentPrompt({ message, origin, nonce: id }),
+    message,
+    ...(model === undefined ? {} : { model }),
+    timeoutSeconds,
+    ...parts,
+  };
+}
+
+function saidBy(result: TurnResult): string {
+  if (result.kind === 'completed' && result.outcome === 'ok') {
+    const reply = result.reply.trim();
+    return reply.length > MAX_REPLY_CHARS ? `${reply.slice(0, MAX_REPLY_CHARS - 1)}…` : reply;
+  }
+  const error = result.kind === 'completed' ? result.error : result;
+  if (error === undefined) return 'failed without a reason';
+  // Whoever checks sees the command's own words too, which summaries leave out.
+  return `${error.code}: ${error.message}`;
+}
+
+function print(cli: Cli, rows: readonly CheckedRunner[], { json }: RunnersFlags): void {
+  if (json === true) return printJson(cli.terminal, 'runners check', { runners: rows });
+  cli.terminal.out(
+    rows.length === 0 ? 'no runner but echo is configured: no agent runs' : formatRows(COLUMNS, rows),
+  );
+}
+
+const COLUMNS: readonly Column<CheckedRunner>[] = [
+  ['runner', ({ runner }) => runner],
+  ['kind', ({ kind }) => kind],
+  ['state', ({ ok }) => (ok ? 'ok' : 'failed')],
+  ['took', ({ tookMs }) => formatSpan(tookMs)],
+  ['writing', ({ write }) => (write === undefined ? '' : describeWrite(write))],
+  ['', ({ said }) => said.replaceAll('\n', ' ')],
+];
+
+function describeWrite(proof: WriteProof): string {
+  switch (proof.kind) {
+    case 'refused':
+      return 'refused (tried)';
+    case 'allowed':
+      return `allowed (access: ${proof.access})`;
+    case 'wrote':
+      return 'NOT REFUSED: it wrote a file, although its access is read';
+    case 'unproved':
+      return `not proved: ${proof.why}`;
+  }
+}

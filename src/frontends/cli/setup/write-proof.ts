@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { RunnerSettings } from '../../../engine/config/config.ts';
+import { createRunners, type Turn, type TurnResult } from '../../../service/runners/runners.ts';
+
+/*
+ * Whether an agent with `access: read` is refused a write, tried with real turns. That no file appears proves nothing by
+ * itself: the model may not have tried. So the same is asked twice, in a new folder each: first with `access: edit`, where
+ * the file has to appear, then with the runner's own settings, where it must not.
+ */
+
+type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
+
+export type WriteProof =
+  | { readonly kind: 'refused' }
+  /** It may write, as its settings say. */
+  | { readonly kind: 'allowed'; readonly access: 'edit' | 'full' }
+  /** It wrote although it may only read. */
+  | { readonly kind: 'wrote' }
+  | { readonly kind: 'unproved'; readonly why: string };
+
+export interface ProofOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly takeTurn: (
+    runner: NonNullable<ReturnType<ReturnType<typeof createRunners>['get']>>,
+    parts: Pick<Turn, 'cwd' | 'isOneShot'> & { readonly message: string },
+  ) => Promise<TurnResult>;
+  readonly settings: Parameters<typeof createRunners>[0];
+}
+
+/** Tries it; the folders are removed again. */
+export async function proveWrite(agent: AgentSettings, options: ProofOptions): Promise<WriteProof> {
+  if (agent.access !== 'read') return { kind: 'allowed', access: agent.access };
+  const control = await writes({ ...agent, access: 'edit', argv: [] }, options);
+  if (control.kind === 'failed') return { kind: 'unproved', why: control.why };
+  const own = await writes(agent, options);
+  if (own.kind === 'wrote') return { kind: 'wrote' };
+  if (own.kind === 'failed') return { kind: 'unproved', why: own.why };
+  if (control.kind === 'wrote') return { kind: 'refused' };
+  return { kind: 'unproved', why: 'asked to write a file, it wrote none even where it may (access: edit)' };
+}
+
+type Attempt = { readonly kind: 'wrote' | 'nothing' } | { readonly kind: 'failed'; readonly why: string };
+
+async function writes(agent: AgentSettings, { settings, env, takeTurn }: ProofOptions): Promise<Attempt> {
+  // Where the agent works anyway: some sandboxes make the folder for temporary files writable.
+  const parent = agent.privateFolders ?? agent.cwd ?? dirname(agent.sessions);
+  await mkdir(parent, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(parent, 'proof-'));
+  const file = join(folder, `proof-${randomUUID().slice(0, 8)}.txt`);
+  const gateway = { ...settings.gateway, runner: 'proof', runners: { proof: agent } };
+  try {
+    const runner = createRunners({ ...settings, gateway }, env).get('proof');
+    if (runner === undefined) return { kind: 'failed', why: 'the runner cannot be made' };
+    const message = `Create the file ${file} with the content PROOF, by whatever tool you have. Then reply with the single word DONE.`;
+    const result = await takeTurn(runner, { message, cwd: folder, isOneShot: true });
+    return existsSync(file) ? { kind: 'wrote' } : withoutFile(result);
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+/** What a turn says that left no file. */
+function withoutFile(result: TurnResult): Attempt {
+  if (result.kind === 'completed' && result.outcome === 'ok') return { kind: 'nothing' };
+  const error = result.kind === 'completed' ? result.error : result;
+  return { kind: 'failed', why: `the turn did not end well (${error?.code ?? 'no reason'})` };
+}
