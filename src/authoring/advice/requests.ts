@@ -32,7 +32,7 @@ export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
-export { advisedWarnings, keptWarning } from './requests/warnings.ts';
+export { keptWarning } from './requests/warnings.ts';
 export { pathsIn } from './requests/missing-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';

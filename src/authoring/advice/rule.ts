@@ -86,34 +86,16 @@ const ofKey = ({ at, hides = [] }: Finding): Finding['hides'] & {} =>
 /** The surest first. */
 const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];
 
-/** One of several ways to explain something. */
-interface Way<Asked, Said> {
-  readonly name: string;
-  readonly confidence: Confidence;
-  readonly find: (asked: Asked) => Said | undefined;
-}
-
-/** What the surest of the ways says that know something, of those that are as sure the first of the list. */
-function surest<Asked, Said>(ways: readonly Way<Asked, Said>[], asked: Asked): Said | undefined {
-  for (const confidence of ORDER)
-    for (const way of ways) {
-      const said = way.confidence === confidence ? way.find(asked) : undefined;
-      if (said !== undefined) return said;
-    }
-  return undefined;
-}
-
 /** A finding with what the surest of its rules says; as it is where it has a hint, or none of them knows it. */
 export function withAdvice(finding: Finding, rules: readonly AnyRule[]): Finding {
   if (finding.hint !== undefined) return finding;
   const own = rules.filter(({ on }) => on === finding.code);
-  return {
-    ...finding,
-    ...surest(
-      own.map(({ advise, ...way }) => ({ ...way, find: advise })),
-      finding,
-    ),
-  };
+  for (const sureness of ORDER)
+    for (const { advise } of own.filter(({ confidence }) => confidence === sureness)) {
+      const said = advise(finding);
+      if (said !== undefined) return { ...finding, ...said };
+    }
+  return finding;
 }
 
 /** A rule without a fix: `hint` says what to do, or nothing. */

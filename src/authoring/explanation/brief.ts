@@ -6,7 +6,6 @@ import { inLine, quoted, say, splitAtFix, write } from '../../base/finding.ts';
 import { formatPlace, type Place } from '../../base/document/document.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import {
-  advisedWarnings,
   adviceIn,
   type EvaluationAdvice,
   type EvaluationNote,
@@ -16,6 +15,7 @@ import {
   tellsWhatToWrite,
   warningsLeft,
 } from '../advice/requests.ts';
+import { advise } from '../advice/advice.ts';
 import { changedLine, hintLines, noteLines, type NoteOptions } from './format-notes.ts';
 import { wrap } from './format-lines.ts';
 
@@ -88,7 +88,7 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
     ...of('passed_over'),
     ...of('remedy'),
     ...of('returned_nothing'),
-    ...warningsLeft(advisedWarnings(warnings), notes).map((warning): Hint => ({
+    ...warningsLeft(advise(warnings), notes).map((warning): Hint => ({
       code: 'warning',
       warning: warning.code,
       text: say`${warning.code}: ${inLine(warning)}`,

@@ -1,7 +1,6 @@
 import { defined } from '../../base/json.ts';
 import { inLine, printSentence, say, type Sentence } from '../../base/finding.ts';
 import {
-  advisedWarnings,
   adviceFor,
   adviceOnUnread,
   type EvaluationAdvice,
@@ -15,6 +14,7 @@ import {
   settingToJson,
   type SettingText,
 } from '../advice/requests.ts';
+import { advise } from '../advice/advice.ts';
 import { formatPlace, type Finding } from '../../base/document/document.ts';
 import { HookError } from '../../base/errors.ts';
 import {
@@ -60,7 +60,7 @@ export async function explainRequest(
   results?: readonly JsonValue[],
 ): Promise<RequestExplanation> {
   const judged = await generation.evaluate(request, 'full', results);
-  const warnings = results === undefined ? advisedWarnings(judged.warnings) : [];
+  const warnings = results === undefined ? advise(judged.warnings) : [];
   const evaluation = { ...judged, warnings };
   const { config, table } = generation;
   const advice = {

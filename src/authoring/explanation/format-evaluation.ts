@@ -5,7 +5,6 @@ import { printInLine } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import {
-  advisedWarnings,
   adviceIn,
   cut,
   type EvaluationAdvice,
@@ -16,6 +15,7 @@ import {
   warningsLeft,
   type FieldList,
 } from '../advice/requests.ts';
+import { advise } from '../advice/advice.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../engine/hook/hook.ts';
 import type { Outcome } from '../../engine/hook/facts.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
@@ -97,7 +97,7 @@ function sectionsOf(
     [
       ...headLines(evaluation, options, paint),
       ...print(settingsFirst(notes)),
-      ...warningsLeft(advisedWarnings(warnings), notes).map(
+      ...warningsLeft(advise(warnings), notes).map(
         (warning) => `${paint('yellow', 'warning')} ${warning.code}: ${clearLine(printInLine(warning))}`,
       ),
     ],

@@ -142,7 +142,7 @@ function position(at: NonNullable<Finding['at']>): PlaceJson {
   return { file: at.source.file, line, column, endLine: end.line, endColumn: end.column };
 }
 
-function toAnnotation({ severity, code, message, hint, labels: _, ...at }: FindingJson): string {
+function toAnnotation({ severity, code, message, hint, labels: _labels, ...at }: FindingJson): string {
   const { file, line, column: col, endLine, endColumn } = at;
   const range = endLine === line ? { col, endColumn } : { endLine };
   const place = defined({ file, line, ...range, title: code });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { printInLine } from '../../../src/base/finding.ts';
 import { parseJson, type JsonValue } from '../../../src/base/json.ts';
-import { advisedWarnings } from '../../../src/authoring/advice/requests.ts';
+import { advise } from '../../../src/authoring/advice/advice.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
 const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
@@ -10,7 +10,7 @@ const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform:
 function warningsOfResult(body: string, message: string): readonly string[] {
   const reply = { value: { message } };
   const { evaluation } = evaluateHook({ payload: parseJson(body) }, transformed, { answer: () => reply });
-  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${printInLine(warning)}`);
+  return advise(evaluation.warnings).map((warning) => `${warning.code} ${printInLine(warning)}`);
 }
 
 test.each([
@@ -42,7 +42,7 @@ test.each([
 function warningsOfTemplate(template: string, payload: JsonValue): readonly string[] {
   const table = `[{id: m, match: {path: h}, messageTemplate: 'x ${template}'}]`;
   const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
-  return advisedWarnings(evaluation.warnings).map(
+  return advise(evaluation.warnings).map(
     (warning) => `${warning.code} ${warning.subject}: ${printInLine(warning)}`,
   );
 }

@@ -1,7 +1,7 @@
 /** Words that JavaScript writes where a transform put something into a text that is none. */
 import { expect, test } from 'vitest';
 import { printInLine } from '../../../src/base/finding.ts';
-import { advisedWarnings } from '../../../src/authoring/advice/requests.ts';
+import { advise } from '../../../src/authoring/advice/advice.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
 const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
@@ -9,7 +9,7 @@ const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform:
 function warningsOf(message: string, body: string): readonly string[] {
   const reply = { value: { message } };
   const { evaluation } = evaluateHook({ payload: { body } }, transformed, { answer: () => reply });
-  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${printInLine(warning)}`);
+  return advise(evaluation.warnings).map((warning) => `${warning.code} ${printInLine(warning)}`);
 }
 
 test.each([
@@ -36,12 +36,10 @@ test('fields that were looked for in a body that is a list are looked for in its
   const { evaluation } = evaluateHook({ payload: [{ a: 1 }] }, transformed, {
     answer: () => ({ value: { message: 'undefined' } }),
   });
-  expect(advisedWarnings(evaluation.warnings).map(printInLine).join()).toContain(
-    'payload.map((one) => one.name)',
-  );
+  expect(advise(evaluation.warnings).map(printInLine).join()).toContain('payload.map((one) => one.name)');
   const each = settingsWith({ table: '[{id: m, match: {path: h}, forEach: list, transform: a.ts}]' });
   const { evaluation: ofEach } = evaluateHook({ payload: { list: [{ a: 1 }] } }, each, {
     answer: () => ({ value: { message: 'undefined' } }),
   });
-  expect(advisedWarnings(ofEach.warnings).map(printInLine).join()).toContain('write ({ item }) =>');
+  expect(advise(ofEach.warnings).map(printInLine).join()).toContain('write ({ item }) =>');
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { printInLine } from '../../../src/base/finding.ts';
-import { advisedWarnings } from '../../../src/authoring/advice/requests/warnings.ts';
+import { advise } from '../../../src/authoring/advice/advice.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
@@ -16,7 +16,7 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
         ['helper_argument', 'printed_json'].includes(code) && subject === 'messageTemplate',
     ),
   ).toBe(true);
-  return advisedWarnings(evaluation.warnings).map(printInLine);
+  return advise(evaluation.warnings).map(printInLine);
 }
 
 test.each([

@@ -1,10 +1,7 @@
-import { type Finding, printInLine, quoted } from '../../../base/finding.ts';
+import { printInLine, quoted } from '../../../base/finding.ts';
 import type { HookFacts } from '../../../engine/hook/facts.ts';
 import { defined } from '../../../base/json.ts';
 import { advise } from '../advice.ts';
-
-/** Warnings on a request with what to do about each. */
-export const advisedWarnings = (warnings: readonly Finding[]): readonly Finding[] => advise(warnings);
 
 /** A decision keeps the code of a warning alone: what it says of any request, with what a rule reads where that is not known. */
 const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts[keyof HookFacts]]>> = {
