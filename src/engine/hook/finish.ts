@@ -260,6 +260,8 @@ function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key']
 function fill(action: PreparedAgentAction | NotifyAction, state: EvaluationState, scope: Scope): void {
   const { mapping, request, warnings } = state;
   if (mapping === undefined || mapping.fills.length === 0) return;
+  // Set one by one: an object for each field that is copied would take longer than all.
+  const fields = action as object as Record<string, unknown>;
   const text = (name: string, template: CompiledTemplate): string => renderKey(state, name, template, scope);
   const at: Filling = {
     mapping,
@@ -279,7 +281,7 @@ function fill(action: PreparedAgentAction | NotifyAction, state: EvaluationState
   for (const { key, isOfNotify, make } of mapping.fills) {
     if (!isOfNotify && 'kind' in action) continue;
     const value = make(at);
-    if (value !== undefined) Object.assign(action, { [key]: value });
+    if (value !== undefined) fields[key] = value;
   }
 }
 
