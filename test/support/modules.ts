@@ -19,7 +19,7 @@ interface ModuleRules {
 
 const CONTRACT = ['request', 'action', 'errors'];
 /** Imported from everywhere. */
-export const COMMON_FOLDERS = ['telemetry', 'json', 'finding'];
+export const COMMON_FOLDERS = ['telemetry', 'json', 'finding', 'ignored'];
 export const COMMON_PACKAGES = ['zod'];
 
 export const MODULES: Readonly<Record<string, ModuleRules>> = {
@@ -28,6 +28,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   action: { layer: 'base', imports: ['request'] },
   errors: { layer: 'base', imports: [] },
   finding: { layer: 'base', imports: [] },
+  ignored: { layer: 'base', imports: [] },
   'process-use': { layer: 'base', imports: [] },
   document: {
     layer: 'base',

@@ -8,6 +8,7 @@ import {
   sampledMappings,
 } from '../advice/samples.ts';
 import { displayName, type Finding } from '../../base/document/document.ts';
+import { siftIgnored } from '../../base/ignored.ts';
 import { createHookRequest, maybeListsOf } from '../../engine/hook/hook.ts';
 import { defined } from '../../base/json.ts';
 import { announcedFormat } from '../../base/payload/payload.ts';
@@ -156,7 +157,7 @@ export async function findInSamples(
   folders: SampleFolders,
   judged: Judged,
   kept: readonly Sample[] = [],
-): Promise<{ readonly findings: readonly Finding[]; readonly notes: readonly string[] }> {
+): Promise<ReturnType<typeof siftIgnored> & { readonly notes: readonly string[] }> {
   const found = await findSamples(folders, judged.table);
   return samplesSay({ ...found, samples: [...found.samples, ...kept] }, judged);
 }
@@ -167,11 +168,11 @@ export async function samplesSay(
   { table, evaluate }: Judged,
   isAsked?: (mapping: CompiledMapping) => boolean,
 ): ReturnType<typeof findInSamples> {
-  if (samples.length + schemas.length === 0) return { findings, notes: [] };
+  if (samples.length + schemas.length === 0) return { findings, ignored: [], notes: [] };
   const subjects = sampledMappings(table, samples, { schemas, ...(isAsked && { isAsked }) });
   const { advise } = await import('../advice/advice.ts');
   const taint = evaluate === undefined ? [] : await findTaint(subjects, evaluate);
-  return { findings: advise([...findings, ...taint], subjects), notes: notCheckedNotes(subjects) };
+  return { ...siftIgnored(advise([...findings, ...taint], subjects)), notes: notCheckedNotes(subjects) };
 }
 
 /** Mappings of which there is no sample. */

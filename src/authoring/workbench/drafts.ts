@@ -83,7 +83,7 @@ export class Drafts {
     const errors = findings.filter(({ severity }) => severity === 'error');
     const work =
       errors.length > 0
-        ? workOf({ findings: advise(errors) })
+        ? workOf({ findings: advise(errors), ignored: [] })
         : await this.#judge.bench.load({
             open,
             ...defined({ reuse: (await this.#judge.base()).generation }),

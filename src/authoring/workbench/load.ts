@@ -99,7 +99,7 @@ export class Workbench implements AsyncDisposable {
 
 /** Transforms that were taken from another generation are freed with that. */
 export function workOf(
-  { generation, findings }: LoadedGeneration,
+  { generation, findings, ignored }: LoadedGeneration,
   other?: Changes['reuse'],
   close?: () => Promise<void>,
 ): Work {
@@ -107,5 +107,5 @@ export function workOf(
     if (generation?.transforms !== other?.transforms) generation?.transforms.release();
     await close?.();
   };
-  return { ...defined({ generation }), findings, release, [Symbol.asyncDispose]: release };
+  return { ...defined({ generation }), findings, ignored, release, [Symbol.asyncDispose]: release };
 }

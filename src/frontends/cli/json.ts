@@ -94,7 +94,11 @@ type Change = { readonly changed: number };
  * what is said here of the fields. Nothing is taken away and no meaning is changed without another version.
  */
 export interface Outputs {
-  readonly check: { readonly findings: readonly FindingJson[] };
+  readonly check: {
+    readonly findings: readonly FindingJson[];
+    /** Warnings that the files say are meant, with the reason that they give. */
+    readonly ignored: readonly (FindingJson & { readonly reason: string })[];
+  };
   readonly doctor: {
     /** What was looked at on this machine. */
     readonly checks: readonly Check[];

@@ -7,12 +7,19 @@ import { byWeight, type Finding } from '../../base/document/document.ts';
 import { readSenders } from '../../engine/senders/senders.ts';
 import { type Typecheck, typecheckTransforms, type TypecheckOptions } from '../../engine/sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
-import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
+import {
+  loadAll,
+  type Generation,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from './load-generation.ts';
 import { noticePath } from './notice-path.ts';
 import { listProofs } from './proof-listing.ts';
 
 export interface Check {
   readonly findings: readonly Finding[];
+  /** Warnings that their files say are meant. */
+  readonly ignored: LoadedGeneration['ignored'];
   /** What was looked at. */
   readonly summary: string;
   /** Who may write into which conversation; for people. */
@@ -28,10 +35,10 @@ export interface Check {
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
-  const { findings: loaded, generation, transforms, hooks } = await loadAll(file, options);
+  const { findings: loaded, ignored, generation, transforms, hooks } = await loadAll(file, options);
   const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).findings;
   const findings = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
-  if (transforms === undefined) return { findings, summary: '', ...NOTHING_TO_TELL };
+  if (transforms === undefined) return { findings, ignored, summary: '', ...NOTHING_TO_TELL };
   const types = await typecheckTransforms(
     transforms.dir,
     transforms.refs,
@@ -41,6 +48,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
     findings: byWeight([...findings, ...types.findings]),
+    ignored,
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),

@@ -5,14 +5,14 @@ import {
   type RunnerSettings,
   createReferenceReader,
   type HooksSettings,
-  hideValues,
   loadConfig,
   type LoadedConfig,
   type ReferenceReader,
   type RemainingConfig,
   mappingReferences,
 } from '../../engine/config/config.ts';
-import { byWeight, type Finding, type OpenTexts } from '../../base/document/document.ts';
+import type { Finding, OpenTexts } from '../../base/document/document.ts';
+import type { IgnoredFinding } from '../../base/ignored.ts';
 import type { Subject } from '../../base/finding.ts';
 import {
   catalogWithoutPlugins,
@@ -30,6 +30,7 @@ import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findMissingUrl } from './proof-listing.ts';
+import { told } from './told.ts';
 import { createPauses, evaluate, runEvaluation, type Evaluation } from '../../engine/hook/hook.ts';
 import {
   loadMappings,
@@ -109,6 +110,8 @@ export interface LoadedGeneration {
   /** Absent where there is any error. */
   readonly generation?: Generation;
   readonly findings: readonly Finding[];
+  /** Warnings that their files say are meant. */
+  readonly ignored: readonly IgnoredFinding[];
 }
 
 /** Loads and compiles everything the configuration names; all findings at once. */
@@ -129,8 +132,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
     const all = [...findings, ...(more?.findings ?? [])];
-    const told = await advised(all, [...own.subjects, ...(more?.subjects ?? [])], options);
-    return { findings: byWeight(hideValues(told, secrets)) };
+    return told(all, [...own.subjects, ...(more?.subjects ?? [])], { ...options, secrets });
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
@@ -151,20 +153,10 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   ];
   return {
     ...(generation === undefined ? {} : { generation }),
-    findings: byWeight(
-      hideValues(await advised(found, subjects, options), [...config.secrets, ...references.secrets]),
-    ),
+    ...(await told(found, subjects, { ...options, secrets: [...config.secrets, ...references.secrets] })),
     transforms: { dir, refs: mappings.transforms },
     hooks: config.settings.hooks,
   };
-}
-
-function advised(
-  found: readonly Finding[],
-  subjects: readonly Subject[],
-  { advise, isServing = false }: GenerationOptions,
-): ReturnType<Advise> {
-  return advise === undefined || (isServing && found.length === 0) ? found : advise(found, subjects);
 }
 
 /** What the configuration names, each part loaded for itself. */

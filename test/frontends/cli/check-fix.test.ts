@@ -79,3 +79,59 @@ test('of a code that is none, check --explain names the nearest', async () => {
     expect([exitCode, err]).toEqual([2, expect.stringContaining(said)]);
   }
 });
+
+const CONSTANT = (comment: string): string => `id: alerts
+match: { path: a }
+messageTemplate: '{{title}}'
+${comment}
+dedupe: { key: alerts }
+`;
+const RUNNER =
+  'hooks: { enabled: true, token: "${T}" }\ngateway: { runner: { kind: command, argv: [cat], cwd: private } }\n';
+
+test('a warning that is meant is left out, counted, and listed with its reason', async () => {
+  const bench = openBench({
+    'sluice.yaml': RUNNER,
+    'mappings/a.yaml': CONSTANT('# sluice-ignore DEDUPE_KEY_CONSTANT: one an hour'),
+  });
+  const { out, exitCode } = await bench.run(['check', '--strict'], { env: ENV });
+  expect([out, exitCode]).toEqual([
+    expect.stringMatching(/^no findings: .*\nleft out, as the files say they are meant: 1\n/),
+    0,
+  ]);
+  const { ignored } = JSON.parse((await bench.run(['check', '--json'], { env: ENV })).out) as {
+    readonly ignored: readonly object[];
+  };
+  expect(ignored).toEqual([
+    expect.objectContaining({ code: 'DEDUPE_KEY_CONSTANT', line: 5, reason: 'one an hour' }),
+  ]);
+});
+
+test.each([
+  ['no reason', CONSTANT('# sluice-ignore DEDUPE_KEY_CONSTANT'), ['DEDUPE_KEY_CONSTANT', 'IGNORE_COMMENT']],
+  ['no code', CONSTANT('# sluice-ignore : meant'), ['DEDUPE_KEY_CONSTANT', 'IGNORE_COMMENT']],
+  [
+    'another code',
+    CONSTANT('# sluice-ignore TEXT_CUT_BY_COMMENT: meant'),
+    ['DEDUPE_KEY_CONSTANT', 'IGNORE_COMMENT'],
+  ],
+  ['the sign of JSON5', CONSTANT('# // sluice-ignore DEDUPE_KEY_CONSTANT: meant'), ['DEDUPE_KEY_CONSTANT']],
+  [
+    'safety',
+    'id: a\nmatch: { path: a }\nmessageTemplate: "{{title}}"\n# sluice-ignore UNSAFE_CONTENT_ALLOWED: meant\nallowUnsafeExternalContent: true\n',
+    ['IGNORE_COMMENT', 'UNSAFE_CONTENT_ALLOWED'],
+  ],
+  [
+    'an error',
+    'id: a\nmatch: { path: a }\n# sluice-ignore UNKNOWN_KEY: meant\nmesageTemplate: "{{title}}"\n',
+    ['UNKNOWN_KEY'],
+  ],
+])('a comment with %s leaves nothing out', async (_what, mapping, codes) => {
+  const bench = openBench({ 'sluice.yaml': RUNNER, 'mappings/a.yaml': mapping });
+  const { out } = await bench.run(['check', '--json'], { env: ENV });
+  const { findings, ignored } = JSON.parse(out) as {
+    readonly findings: readonly { readonly code: string }[];
+    readonly ignored: readonly object[];
+  };
+  expect([findings.map(({ code }) => code).toSorted(), ignored]).toEqual([codes, []]);
+});

@@ -46,7 +46,8 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   // A choice that may be meant is no warning to a person: it is said below all else.
   const isApart = format === 'pretty' && flags.strict !== true;
   const found = isApart ? findings.filter((each) => !isChoice(each)) : findings;
-  if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
+  const ignored = checked.ignored.map(({ finding, reason }) => ({ ...findingToJson(finding), reason }));
+  if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson), ignored });
   else {
     const text = formatFindings(found, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
@@ -67,11 +68,12 @@ async function checkWithSamples(
 ): Promise<Checked> {
   const checked = await bench.check();
   if (checked.generation === undefined) return checked;
-  const { generation, findings, notes } = checked;
+  const { generation, findings, ignored, notes } = checked;
   const found = await findInSamples(sampleFolders(generation.config), generation, kept);
   return {
     ...checked,
     findings: byWeight(findings, found.findings),
+    ignored: [...ignored, ...found.ignored],
     notes: [...notes, ...found.notes],
   };
 }
@@ -111,8 +113,9 @@ function pageOf(asked: string): string {
 
 /** What `check` says to a person besides findings. */
 function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding[]): void {
-  const { findings, summary, conversations, proofs, notes, compiler } = checked;
+  const { findings, ignored, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
+  if (ignored.length > 0) terminal.out(`left out, as the files say they are meant: ${ignored.length}`);
   for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
   if (compiler?.isOwn === false) terminal.out(`types of transforms were checked by ${compiler.name}`);
   for (const { message, at, hint } of findings.filter((each) => !found.includes(each))) {

@@ -1,0 +1,37 @@
+import { byWeight, type Finding, type LocatedValue } from '../../base/document/document.ts';
+import { siftIgnored } from '../../base/ignored.ts';
+import type { SourceText, Subject } from '../../base/finding.ts';
+import { hideValues } from '../../engine/config/config.ts';
+
+/** What is told of all that was found, and what is left out as it is meant. */
+export async function told(
+  found: readonly Finding[],
+  subjects: readonly Subject[],
+  {
+    advise,
+    isServing = false,
+    secrets,
+  }: {
+    readonly advise?:
+      | ((
+          findings: readonly Finding[],
+          subjects: readonly Subject[],
+        ) => readonly Finding[] | Promise<readonly Finding[]>)
+      | undefined;
+    readonly isServing?: boolean;
+    readonly secrets: readonly string[];
+  },
+): Promise<ReturnType<typeof siftIgnored>> {
+  const isSaid = advise === undefined || (isServing && found.length === 0);
+  const { findings, ignored } = siftIgnored(
+    isSaid ? found : await advise(found, subjects),
+    filesOf(subjects),
+  );
+  return { findings: byWeight(hideValues(findings, secrets)), ignored };
+}
+
+/** The files that were looked at. */
+function filesOf(subjects: readonly Subject[]): readonly SourceText[] {
+  const values = subjects as readonly { readonly root?: LocatedValue; readonly located?: LocatedValue }[];
+  return values.flatMap(({ root, located = root }) => located?.place([]).source ?? []);
+}
