@@ -111,13 +111,12 @@ const STARTERS = [
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
-  'authoring/advice/requests/evaluation-note.ts',
-  'authoring/advice/requests/evaluation-notes.ts',
+  'authoring/advice/requests/findings.ts',
   'authoring/advice/their-files.ts',
   'authoring/explanation/decision-reasons.ts',
   'authoring/explanation/explain-request.ts',
   'authoring/explanation/format-evaluation.ts',
-  'authoring/explanation/format-notes.ts',
+  'authoring/explanation/format-findings.ts',
   'authoring/golden/case-hints.ts',
   'authoring/golden/reporters.ts',
   'base/document/edit-document.ts',

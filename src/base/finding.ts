@@ -33,6 +33,28 @@ export type Confidence = 'certain' | 'likely' | 'guess';
 /** Who may read it: who writes mappings, who runs the service, who sends the request. Each reads what the next may, too. */
 export type Audience = 'author' | 'operator' | 'sender';
 
+/** What a finding on a request is about. */
+export interface FindingSubject {
+  /** `file:line:column` in the operator's files, where they are not at hand as they were then. */
+  readonly place?: string;
+  /** The mapping, where several were considered. */
+  readonly mapping?: { readonly id: string; readonly at?: string };
+  /** The key of the mapping, e.g. `messageTemplate`, or the field of the request, cut to 80 characters. */
+  readonly field?: string;
+  /** The element of a batch, counted from 0. */
+  readonly index?: number;
+  /** Paths and names of the request that it speaks of: where only the operator's own words may be told, these decide. */
+  readonly paths?: readonly string[];
+  /** The setting that took part, as it is written. */
+  readonly setting?: string;
+  /** Of a setting that did what it is there for: nothing is to be done. */
+  readonly isFine?: boolean;
+  /** Of a setting that says how a run ended, and what to write. */
+  readonly isOfRun?: true;
+  /** What rendered empty. */
+  readonly expression?: string;
+}
+
 export interface Finding {
   /** `error` refuses the file; `warning` does not. */
   readonly severity: 'error' | 'warning';
@@ -42,10 +64,10 @@ export interface Finding {
   readonly message: Sentence;
   /** Default `author`. */
   readonly audience?: Audience;
-  /** What it is about beside a place: a field of the request, cut to 80 characters. */
-  readonly subject?: string;
   /** Absent where the finding belongs to no file, e.g. a command line option. */
   readonly at?: Place;
+  /** What it is about beside a place, on a request. */
+  readonly subject?: FindingSubject;
   /** Further places that explain it, e.g. the first of two duplicates. */
   readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
   /** What advice needs to know, by code: see the `*Facts` of the room that reports it. */
@@ -236,7 +258,7 @@ export const printInLine = (finding: Pick<Finding, 'message' | 'hint'>): string 
 /** The same as data, for the answer and `--json`. */
 export const warningToJson = (finding: Finding): RequestWarning => ({
   code: finding.code,
-  ...(finding.subject === undefined ? {} : { field: finding.subject }),
+  ...(finding.subject?.field === undefined ? {} : { field: finding.subject.field }),
   message: printInLine(finding),
 });
 

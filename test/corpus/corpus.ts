@@ -93,7 +93,7 @@ async function saidOf(request: HookRequest, name: string, bench: OpenWorkbench):
   if (outcome.kind === 'rejected') return [`${name} refused: ${outcome.error.code}`];
   const { told } = briefOf(evaluation, advice);
   const first = told.map(
-    ({ code, text }) => `${name} ${code}: ${printSentence(text).slice(0, 160).replaceAll('\n', ' ')}`,
+    ({ code, message }) => `${name} ${code}: ${printSentence(message).slice(0, 160).replaceAll('\n', ' ')}`,
   );
   // Where there is no first hint, all that is fine is printed.
   const text = told.length > 0 ? '' : formatEvaluation(evaluation, { advice, onlyRead: true });

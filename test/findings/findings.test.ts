@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ADVICE_CODES } from '../../src/authoring/advice/requests/evaluation-note.ts';
+import { ADVICE_CODES } from '../../src/authoring/advice/requests/findings.ts';
 import { LOOKS } from '../../src/authoring/advice/rules.ts';
 import { describeRoom, emitted } from '../support/finding-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';

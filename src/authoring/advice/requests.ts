@@ -1,32 +1,34 @@
 /** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
 export { bodyPath, createBodyIndex, outsideLists } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
-export { nearestMisses, placesOf } from './requests/considered-notes.ts';
+export {
+  findingsOf,
+  inOrderOf,
+  nearestMiss,
+  nearestMisses,
+  placesOf,
+} from './requests/considered-findings.ts';
 export type {
   EvaluationAdvice,
   FieldList,
+  FoundText,
   LaterMapping,
   NearHookName,
-  SettingText,
 } from './requests/evaluation-advice.ts';
+export { emptyKeys, evaluationFindings } from './requests/evaluation-findings.ts';
 export {
-  type EvaluationNote,
   adviceIn,
   isHint,
-  noteToJson,
-  type NoteJson,
-  tellsWhatToWrite,
-  warningsLeft,
   type NoteCode,
-} from './requests/evaluation-note.ts';
-export {
-  emptyKeyNotes,
-  evaluationNotes,
-  settingNote,
-  settingToJson,
+  type NoteJson,
+  placeOf,
+  requestFinding,
   type SettingJson,
-} from './requests/evaluation-notes.ts';
-export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
+  tellsWhatToWrite,
+  toNote,
+  toSetting,
+  warningsLeft,
+} from './requests/findings.ts';
 export { laterMappings } from './requests/later-mappings.ts';
 export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';

@@ -6,10 +6,6 @@ import { isWithin } from '../../service/runners/runners.ts';
 
 export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
-/** Words of an error about a variable, a key or a login that is missing. */
-const ABOUT_ENVIRONMENT =
-  /\b(?:env(?:ironment)?|variable|unset|unbound|api[ _-]?key|token|credentials?|log(?:ged)? ?in|unauthori[sz]ed|40[13])\b/i;
-
 /** How shells and programs say that a variable is not there; without a word of theirs only for names with an underscore. */
 const ABSENT = [
   /: (?:line )?\d+: ([A-Z][A-Z0-9_]{1,60}): (?!(?:command )?not found|no such|permission|is a |readonly|cannot|bad |invalid|division|syntax)/gi,
@@ -30,31 +26,25 @@ const GIVEN =
 
 const GIVES = say`of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets`;
 
-/** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
+/** How a command gets what it said that it lacks, or what its line reads; undefined where nothing says that. */
 export function environmentNote(
-  runner: CommandRunner,
+  { argv, env, passEnv }: CommandRunner,
   error: string,
   key: string,
-): { readonly text: Sentence; readonly isGuess?: boolean } | undefined {
-  const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
+): Sentence | undefined {
+  const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(env, name);
   const said = [...new Set(absentIn(error))].filter((name) => !isKnown(name));
-  const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
-    return {
-      text: say`passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`,
-    };
-  const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
-  const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
-  if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
-  const how = isSure
-    ? say`It reads ${missing.join(', ')}. ${write(`passEnv: [${[...passEnv, ...missing].join(', ')}]`, `at ${key}`)}`
-    : say`If the command needs another variable, such as a key, ${write('passEnv: [NAME]', `at ${key}`)}`;
-  return { text: say`${GIVES}. ${how}`, isGuess: !isSure };
+    return say`passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`;
+  const missing =
+    said.length > 0 || passEnv.length > 0 ? said : readIn(argv).filter((name) => !isKnown(name));
+  if (missing.length === 0) return undefined;
+  return say`${GIVES}. It reads ${missing.join(', ')}. ${write(`passEnv: [${[...passEnv, ...missing].join(', ')}]`, `at ${key}`)}`;
 }
 
 /** Variables that a command line reads and does not set itself. */
-function readIn({ argv }: CommandRunner): readonly string[] {
+function readIn(argv: readonly string[]): readonly string[] {
   const words = argv.join('\n');
   const read = [...words.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);
   return [...new Set(read)].filter((name) => !words.includes(`${name}=`));

@@ -1,12 +1,20 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
-import { joinSentences, printSentence, quoted, say, type Sentence } from '../../base/finding.ts';
 import {
-  emptyKeyNotes,
+  joinSentences,
+  printSentence,
+  quoted,
+  say,
+  type Finding,
+  type Sentence,
+} from '../../base/finding.ts';
+import {
+  emptyKeys,
   keptWarning,
   remedyOf,
   sayDifference,
   sayFinding,
-  type EvaluationNote,
+  type NoteCode,
+  requestFinding,
 } from '../advice/requests.ts';
 import { sayProof } from '../advice/proofs.ts';
 import { defined } from '../../base/json.ts';
@@ -15,7 +23,7 @@ import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { type DecisionRecord, type MissedMapping } from '../../engine/storage/storage.ts';
 
 /** Says why, and what to change; `table`: the mappings that its findings are about. */
-export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): readonly EvaluationNote[] {
+export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): readonly Finding[] {
   const { refusal, missed = [], empty = [], warnings = [], isOlder } = decision;
   const found = findingNotes(decision, table);
   const isSaid = found.some(({ code }) => code !== 'transform');
@@ -26,22 +34,22 @@ export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): rea
     ...(refusal === undefined ? [] : [refusalNote(refusal)]),
     ...missed.flatMap(missNotes),
     ...empty.map(emptyNote),
-    ...emptyKeyNotes(
+    ...emptyKeys(
       empty.map(({ field }) => field),
       warnings,
     ),
-    ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: quoted(keptWarning(warning)) })),
+    ...warnings.map((warning) => requestFinding('warning', quoted(keptWarning(warning)))),
     ...found.filter(({ code }) => code === 'transform'),
   ];
 }
 
-const OLDER: EvaluationNote = {
-  code: 'older',
-  text: say`from before the upgrade: of such a decision only codes and places are left`,
-};
+const OLDER = requestFinding(
+  'older',
+  say`from before the upgrade: of such a decision only codes and places are left`,
+);
 
 /** Findings that say why, and those that say what to do; the others say what happened. */
-const KINDS: Readonly<Record<string, EvaluationNote['code']>> = {
+const KINDS: Readonly<Record<string, NoteCode>> = {
   not_json: 'detail',
   malformed: 'detail',
   field: 'detail',
@@ -73,7 +81,7 @@ export function findingNotes(
   { findings = [], path, mappingId }: DecisionRecord,
   table?: RoutingTable,
   told?: ReadonlySet<string>,
-): readonly EvaluationNote[] {
+): readonly Finding[] {
   return findings
     .filter(({ code }) => told?.has(code) !== true)
     .flatMap((finding) => {
@@ -90,7 +98,7 @@ export function decisionLine(decision: DecisionRecord): string {
   const notes = findingNotes(decision, undefined, TRANSFORMS);
   const said = printSentence(
     joinSentences(
-      notes.map(({ text }) => text),
+      notes.map(({ message }) => message),
       '; ',
     ),
   );
@@ -135,8 +143,8 @@ function missLine({ mappingId, part, place = '', leaf, why, variable, how, inste
   return `${mappingId}: ${part} ${rule}${missing === undefined ? '' : `(${missing}) `}${place}`.trim();
 }
 
-const optional = (code: EvaluationNote['code'], text: Sentence | undefined): readonly EvaluationNote[] =>
-  text === undefined ? [] : [{ code, text }];
+const optional = (code: NoteCode, text: Sentence | undefined): readonly Finding[] =>
+  text === undefined ? [] : [requestFinding(code, text)];
 
 /** Where something was found out, it says what to do. */
 const NOTED: ReadonlySet<string> = new Set([
@@ -168,11 +176,11 @@ function decisionRemedy(
 }
 
 /** What was refused, and why. */
-function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): EvaluationNote {
+function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): Finding {
   const { scheme, code } = refusal;
   const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
   const proof = OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
-  return { code: 'refusal', text: saidOf(refusal), field: proof };
+  return requestFinding('refusal', saidOf(refusal), { field: proof });
 }
 
 const saidOf = ({ code, facts }: NonNullable<DecisionRecord['refusal']>): Sentence =>
@@ -195,24 +203,24 @@ function emptyNote({
   expression,
   place,
   instead,
-}: NonNullable<DecisionRecord['empty']>[number]): EvaluationNote {
-  return { code: 'rendered_empty', text: say`${expression}${suggestionText(instead)}`, field, at: place };
+}: NonNullable<DecisionRecord['empty']>[number]): Finding {
+  return requestFinding('rendered_empty', say`${expression}${suggestionText(instead)}`, { field, at: place });
 }
 
 const suggestionText = (instead: readonly string[] | undefined): string =>
   instead === undefined ? '' : `; the request has ${instead.join(' and ')}`;
 
 /** A candidate, and where it failed. */
-function missNotes(missed: MissedMapping): readonly EvaluationNote[] {
+function missNotes(missed: MissedMapping): readonly Finding[] {
   const { mappingId, place, how, variable } = missed;
   const about = {
     mapping: { id: mappingId },
-    ...(place === undefined ? {} : { at: place }),
+    at: place,
     ...(variable === undefined ? {} : { paths: [variable] }),
   };
   return [
-    { code: 'not_held', text: missText(missed), ...about },
-    ...(how === undefined ? [] : [{ code: 'difference', text: sayDifference(how), ...about } as const]),
+    requestFinding('not_held', missText(missed), about),
+    ...(how === undefined ? [] : [requestFinding('difference', sayDifference(how), about)]),
   ];
 }
 

@@ -4,15 +4,15 @@ import {
   adviceFor,
   adviceOnUnread,
   type EvaluationAdvice,
-  evaluationNotes,
+  evaluationFindings,
+  type FoundText,
   type FieldList,
   type LaterMapping,
   type NearHookName,
-  noteToJson,
   type NoteJson,
   type SettingJson,
-  settingToJson,
-  type SettingText,
+  toNote,
+  toSetting,
 } from '../advice/requests.ts';
 import { advise } from '../advice/advice.ts';
 import { formatPlace, type Finding } from '../../base/document/document.ts';
@@ -67,13 +67,10 @@ export async function explainRequest(
     ...adviceFor(evaluation, request, table),
     passedOver: passedOver(findings),
     transform: wrongTransform(evaluation, findings),
-    settings: [
-      ...templateWarnings(evaluation, findings),
-      ...settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
-        // Where a shape has no account, the decision knows more of it.
-        ({ setting }) => results === undefined || setting !== 'ignoreSenders',
-      ),
-    ],
+    settings: settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
+      // Where a shape has no account, the decision knows more of it.
+      ({ subject }) => results === undefined || subject?.setting !== 'ignoreSenders',
+    ),
   };
   const { method } = table.settingsOf(request.path);
   const explained = { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) } as const;
@@ -148,7 +145,7 @@ export interface ExplanationJson extends EvaluationJson {
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
-  const parts = [...advice.parts].flatMap(([at, said]) => said.map((each) => ({ at, ...each })));
+  const parts = [...advice.parts.values()].flat();
   return {
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
@@ -162,41 +159,21 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
         missing,
         found: printSentence(text),
       })),
-      elsewhere: parts.flatMap(({ found }) =>
-        found === undefined ? [] : [{ wanted: found.wanted, at: found.at, text: found.text }],
+      elsewhere: parts.flatMap(({ facts }) => {
+        const { wanted, text, at } = (facts ?? {}) as Partial<FoundText>;
+        return wanted === undefined || text === undefined || at === undefined ? [] : [{ wanted, text, at }];
+      }),
+      leaves: parts.flatMap(({ code, at, message }) =>
+        code === 'leaf_advice' && at !== undefined
+          ? [{ at: formatPlace(at), text: printSentence(message) }]
+          : [],
       ),
-      leaves: parts.flatMap(({ code, at, text }) =>
-        code === 'leaf_advice' ? [{ at: formatPlace(at), text: printSentence(text) }] : [],
-      ),
-      notes: (advice.notes ?? []).map(({ text }) => printSentence(text)),
+      notes: (advice.notes ?? []).map(({ message }) => printSentence(message)),
       alsoMatched: advice.alsoMatched,
       passedOver: (advice.passedOver ?? []).map((each) => printSentence(each)),
       fields: advice.fields ?? { fields: [], more: 0 },
-      settings: (advice.settings ?? []).map(settingToJson),
+      settings: (advice.settings ?? []).map(toSetting),
     },
-    notes: evaluationNotes(evaluation, advice).map(noteToJson),
+    notes: evaluationFindings(evaluation, advice).map(toNote),
   };
 }
-
-/** The findings on templates that were rendered, as hints on their keys. */
-export function templateWarnings(
-  { trace }: Evaluation,
-  findings: readonly Finding[],
-): readonly SettingText[] {
-  const found = findings.filter(
-    ({ severity, code, hint }) =>
-      severity === 'warning' && code.startsWith('TEMPLATE_') && hint !== undefined,
-  );
-  return found.flatMap((warning): readonly SettingText[] => {
-    const { at } = warning;
-    const template = trace.templates.find(({ at: of }) => at !== undefined && holds(of, at));
-    return at === undefined || template === undefined
-      ? []
-      : [{ setting: template.field, at: formatPlace(at), text: inLine(warning) }];
-  });
-}
-
-type Place = NonNullable<Finding['at']>;
-
-const holds = (whole: Place, part: Place): boolean =>
-  whole.source.file === part.source.file && whole.start <= part.start && part.end <= whole.end;

@@ -3,13 +3,8 @@ import type { LoadedConfig } from '../../engine/config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../../engine/hook/hook.ts';
 import type { KeptTrace } from '../../engine/hook/facts.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import {
-  type EvaluationNote,
-  type SettingText,
-  adviceIn,
-  evaluationNotes,
-  settingNote,
-} from '../advice/requests.ts';
+import { adviceIn, evaluationFindings, isHint, placeOf } from '../advice/requests.ts';
+import type { Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import {
@@ -20,7 +15,7 @@ import {
 } from './explain-request.ts';
 import { withUnsigned } from './unsigned-fields.ts';
 import { settingNotes, type Happened } from './setting-notes.ts';
-import { isBeforeMappings, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
+import { isBeforeMappings, isToldBefore, storedNotes } from './stored-notes.ts';
 
 /** What explains a stored request. */
 export interface StoredSources {
@@ -49,8 +44,8 @@ export interface StoredExplanation {
   /** Whether the files are needed to say more, and have errors. */
   readonly lacksFiles: boolean;
   /** Settings that took part, as they are now. */
-  readonly settings: readonly SettingText[];
-  readonly notes: readonly EvaluationNote[];
+  readonly settings: readonly Finding[];
+  readonly findings: readonly Finding[];
 }
 
 /** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
@@ -82,7 +77,7 @@ export async function explainStored(
     isByThen: before !== undefined && explained !== undefined,
     lacksFiles: asked !== undefined && now === undefined,
     settings,
-    notes: storedNotes({
+    findings: storedNotes({
       decision,
       work: stored,
       keepRequests,
@@ -107,11 +102,10 @@ const withMarks = (all: RequestExplanation, explainer: Explainer | undefined): R
   explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */
-function withoutTold(explained: RequestExplanation, told: readonly SettingText[]): RequestExplanation {
-  const keyOf = ({ setting, at }: SettingText): string => `${setting} ${at ?? ''}`;
-  const said = new Set(told.filter(({ setting }) => !TOLD_BEFORE.has(setting)).map(keyOf));
-  const { settings } = explained.advice;
-  if (settings === undefined) return explained;
+function withoutTold(explained: RequestExplanation, told: readonly Finding[]): RequestExplanation {
+  const keyOf = (each: Finding): string => `${each.subject?.setting ?? ''} ${placeOf(each) ?? ''}`;
+  const said = new Set(told.filter((each) => !isToldBefore(each)).map(keyOf));
+  const { settings = [] } = explained.advice;
   const advice = { ...explained.advice, settings: settings.filter((each) => !said.has(keyOf(each))) };
   return { ...explained, advice };
 }
@@ -124,14 +118,12 @@ function nameOnly(decision: DecisionRecord | undefined): HookRequest | undefined
 }
 
 /** The hints of its settings, and of the request itself where it was taken; the surest first. */
-export function allHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
-  const ofSettings = [...settings, ...(explained?.advice.settings ?? [])]
-    .map(settingNote)
-    .filter(({ isFine }) => isFine !== true);
+export function allHints({ settings, explained }: StoredExplanation): readonly Finding[] {
+  const ofSettings = [...settings, ...(explained?.advice.settings ?? [])].filter(isHint);
   if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;
-  const notes = evaluationNotes(explained.evaluation, explained.advice);
-  const isWhole = !notes.some(({ code }) => code === 'rendered_empty');
+  const findings = evaluationFindings(explained.evaluation, explained.advice);
+  const isWhole = !findings.some(({ code }) => code === 'rendered_empty');
   // A comparison that held for another reason is so whatever else is missing.
-  const others = adviceIn(notes).others.filter(({ code }) => isWhole || code === 'held_otherwise');
+  const others = adviceIn(findings).others.filter(({ code }) => isWhole || code === 'held_otherwise');
   return [...ofSettings, ...others];
 }

@@ -11,13 +11,13 @@ export {
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
-export { type Brief, briefOf, notesBrief } from './brief.ts';
+export { type Brief, briefOf, findingsBrief } from './brief.ts';
 export { decisionLine, reasonNotes } from './decision-reasons.ts';
 export { explainStored, type StoredExplanation, type StoredSources, allHints } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './format-evaluation.ts';
 export { barredTexts, indent, wrap } from './format-lines.ts';
-export { hintLines, noteLines } from './format-notes.ts';
+export { findingLines, hintLines } from './format-findings.ts';
 export { isOfRun, runAdvice, runnerNamed } from './run-notes.ts';
 export type { Happened } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

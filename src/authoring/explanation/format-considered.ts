@@ -1,14 +1,9 @@
 import { formatPlace } from '../../base/document/document.ts';
 import type { ConsideredMapping } from '../../engine/mapping/mapping.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
-import {
-  type EvaluationNote,
-  inOrderOf,
-  nearestMisses,
-  notesOfMapping,
-  placesOf,
-} from '../advice/requests.ts';
-import { noteLines, type NoteOptions } from './format-notes.ts';
+import { type Finding } from '../../base/finding.ts';
+import { findingsOf, inOrderOf, type NoteCode, nearestMisses, placesOf } from '../advice/requests.ts';
+import { findingLines, type LineOptions } from './format-findings.ts';
 
 /** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
@@ -16,11 +11,11 @@ const MAX_MISSES = 10;
 /** The mappings that were considered, the nearest miss first where none matched. */
 export function consideredLines(
   considered: readonly ConsideredMapping[],
-  notes: readonly EvaluationNote[],
-  how: NoteOptions,
+  findings: readonly Finding[],
+  how: LineOptions,
 ): readonly string[] {
-  const of = (code: EvaluationNote['code']): readonly string[] =>
-    notes.filter((note) => note.code === code).flatMap((note) => noteLines(note, how));
+  const of = (code: NoteCode): readonly string[] =>
+    findings.filter((each) => each.code === code).flatMap((each) => findingLines(each, how));
   if (considered.length === 0) return of('near_name');
   const taken = considered.filter(({ matched }) => matched);
   // Those without a hook name are of no other one.
@@ -28,17 +23,17 @@ export function consideredLines(
     ({ matched, mapping, failed }) =>
       !matched && (mapping.match.path !== undefined || failed?.part !== 'path'),
   ).length;
-  const onPath = inOrderOf(notes, nearestMisses(considered));
+  const onPath = inOrderOf(findings, nearestMisses(considered));
   const near = onPath.slice(0, MAX_MISSES);
   return [
     ...(taken.length === 0
       ? onPath.length > 0
         ? ['no mapping matched; the nearest miss first:']
         : nameLines(considered, of)
-      : ['mappings considered:', ...taken.flatMap((one) => mappingLines(one, notes, how))]),
-    ...near.flatMap((miss) => mappingLines(miss, notes, how)),
+      : ['mappings considered:', ...taken.flatMap((one) => mappingLines(one, findings, how))]),
+    ...near.flatMap((miss) => mappingLines(miss, findings, how)),
     ...countLines({ shown: near.length, onPath: onPath.length, all }),
-    ...(['also_matched', 'only_first_acts'] as const).flatMap(of),
+    ...of('also_matched'),
   ];
 }
 
@@ -55,7 +50,7 @@ function countLines(misses: { readonly shown: number; readonly onPath: number; r
 /** Where no mapping even has the hook name: what may have been meant, and the names there are. */
 function nameLines(
   considered: readonly ConsideredMapping[],
-  of: (code: EvaluationNote['code']) => readonly string[],
+  of: (code: NoteCode) => readonly string[],
 ): readonly string[] {
   const names = of('hook_name');
   const more = placesOf(considered).size - names.length;
@@ -72,14 +67,13 @@ function nameLines(
 /** A mapping that was considered, and why it was taken or not. */
 function mappingLines(
   { mapping, matched }: ConsideredMapping,
-  notes: readonly EvaluationNote[],
-  how: NoteOptions,
+  findings: readonly Finding[],
+  how: LineOptions,
 ): readonly string[] {
-  const at = formatPlace(mapping.at);
-  const all = notesOfMapping(notes, { id: mapping.id, at });
+  const all = findingsOf(findings, mapping);
   const isTold = all[0]?.code === 'not_held';
   return [
-    ...(isTold ? [] : [`  ${matched ? '✓' : '✗'} ${clearLine(mapping.id)}  ${at}`]),
-    ...all.flatMap((note) => noteLines(note, how, note.code === 'not_held' ? '  ' : '    ')),
+    ...(isTold ? [] : [`  ${matched ? '✓' : '✗'} ${clearLine(mapping.id)}  ${formatPlace(mapping.at)}`]),
+    ...all.flatMap((each) => findingLines(each, how, each.code === 'not_held' ? '  ' : '    ')),
   ];
 }

@@ -1,16 +1,16 @@
 import { styleText } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
 import type { HookError } from '../../base/errors.ts';
-import { printInLine } from '../../base/finding.ts';
+import { printInLine, type Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import {
   adviceIn,
   cut,
   type EvaluationAdvice,
-  type EvaluationNote,
-  evaluationNotes,
+  evaluationFindings,
   isHint,
+  placeOf,
   type NoteCode,
   warningsLeft,
   type FieldList,
@@ -21,8 +21,7 @@ import type { Outcome } from '../../engine/hook/facts.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { indent, type Paint } from './format-lines.ts';
-import { noteLines } from './format-notes.ts';
-import { placesIn } from './brief.ts';
+import { findingLines } from './format-findings.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -65,12 +64,10 @@ const paintOf =
     color === true ? styleText(style, text, { validateStream: false }) : text;
 
 /** Settings that say what to do before those that did what they are there for. */
-export const settingsFirst = (notes: readonly EvaluationNote[]): readonly EvaluationNote[] =>
-  notes
-    .filter(({ code }) => code === 'setting')
-    .toSorted((a, b) => Number(a.isFine ?? false) - Number(b.isFine ?? false));
+export const settingsFirst = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.filter(({ code }) => code === 'setting').toSorted((a, b) => Number(isHint(b)) - Number(isHint(a)));
 
-/** The notes of a kind, as they are printed. */
+/** The findings of a code, as they are printed. */
 type LinesOf = (code: NoteCode) => readonly string[];
 
 function sectionsOf(
@@ -80,12 +77,12 @@ function sectionsOf(
 ): readonly (readonly string[])[] {
   const { advice, actions, isRepeat, stored, hasChannels, onlyRead } = options;
   const { mapping, outcome, trace, warnings } = evaluation;
-  const notes = evaluationNotes(evaluation, advice);
-  const how = { paint, places: placesIn(evaluation) };
-  const print = (some: readonly EvaluationNote[]): readonly string[] =>
-    some.flatMap((note) => noteLines(note, how));
-  const of: LinesOf = (code) => print(notes.filter((note) => note.code === code));
-  const advised = adviceIn(notes);
+  const findings = evaluationFindings(evaluation, advice);
+  const how = { paint };
+  const print = (some: readonly Finding[]): readonly string[] =>
+    some.flatMap((each) => findingLines(each, how));
+  const of: LinesOf = (code) => print(findings.filter((each) => each.code === code));
+  const advised = adviceIn(findings);
   const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
   // What to do about a mapping that was taken is not looked for below the fields of a long body.
   const isOfMapping = mapping !== undefined;
@@ -96,8 +93,8 @@ function sectionsOf(
   return [
     [
       ...headLines(evaluation, options, paint),
-      ...print(settingsFirst(notes)),
-      ...warningsLeft(advise(warnings), notes).map(
+      ...print(settingsFirst(findings)),
+      ...warningsLeft(advise(warnings), findings).map(
         (warning) => `${paint('yellow', 'warning')} ${warning.code}: ${clearLine(printInLine(warning))}`,
       ),
     ],
@@ -106,8 +103,8 @@ function sectionsOf(
       ...(isOfMapping && onlyRead === true ? [] : advised.ofKind),
       ...(isOfMapping ? advised.others : []),
     ]),
-    consideredLines(trace.considered, isFine ? notes.filter((note) => !isHint(note)) : notes, how),
-    trace.transforms.flatMap((transform) => transformLines(transform, notes, how)),
+    consideredLines(trace.considered, isFine ? findings.filter((each) => !isHint(each)) : findings, how),
+    trace.transforms.flatMap((transform) => transformLines(transform, findings, how)),
     [...of('rendered_empty'), ...of('empty_key')],
     mapping === undefined ? print(advised.others) : [],
     outcome.kind === 'accepted' && actions !== false
@@ -158,14 +155,14 @@ function outcomeText(outcome: Outcome, paint: Paint): string {
 
 function transformLines(
   { call, reply, at, index, problem }: TransformTrace,
-  notes: readonly EvaluationNote[],
+  findings: readonly Finding[],
   { paint }: { readonly paint: Paint },
 ): string[] {
   const place = formatPlace(at);
   const of: LinesOf = (code) =>
-    notes
-      .filter((note) => note.code === code && note.index === index && note.at === place)
-      .flatMap(({ at: _at, ...note }) => noteLines(note, { paint }, '    '));
+    findings
+      .filter((each) => each.code === code && each.subject?.index === index && placeOf(each) === place)
+      .flatMap(({ at: _at, ...each }) => findingLines(each, { paint }, '    '));
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
     `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  ran now in ${reply.tookMs.toFixed(1)} ms`,

@@ -12,8 +12,6 @@ import { type CommandRunner, environmentNote, programNote, syntaxNote } from './
 export interface Told {
   readonly at: Place | string | undefined;
   readonly text: Sentence;
-  /** Whether it says what may be so, for want of anything surer. */
-  readonly isGuess?: boolean;
   /** It did what it is there for: nothing is to be done. */
   readonly isFine?: boolean;
 }
@@ -39,8 +37,7 @@ export function runAdvice(run: RunRecord, config: Facts['config']): Sentence | u
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
     const told = rule(facts);
-    // What may be the cause of anything is for who asks.
-    if (told !== undefined) return told.isGuess === true ? undefined : told.text;
+    if (told !== undefined) return told.text;
   }
   return undefined;
 }
@@ -89,9 +86,9 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined || withoutProgram(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
-  const told = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
+  const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
   const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
-  return told && { at, ...told };
+  return text && { at, text };
 }
 
 /** Of a command that ended with an error: a program that is not there, a script of another language. */

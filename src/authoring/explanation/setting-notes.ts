@@ -4,11 +4,11 @@
  * a word is silent.
  */
 import { defined, isJsonObject, type JsonValue } from '../../base/json.ts';
-import { say, spanOf, todo, write, type Sentence } from '../../base/finding.ts';
+import { say, spanOf, todo, write, type Finding, type Sentence } from '../../base/finding.ts';
 import {
   laterMappings,
   senderNote,
-  type SettingText,
+  requestFinding,
   bodyPath,
   createBodyIndex,
   outsideLists,
@@ -36,17 +36,14 @@ interface Facts extends Happened {
 }
 
 /** Says which settings took part, in the order of the table. */
-export function settingNotes(happened: Happened): readonly SettingText[] {
+export function settingNotes(happened: Happened): readonly Finding[] {
   const facts = factsOf(happened);
   return Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
     if (told === undefined) return [];
     const { at, text, isFine } = told;
-    const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
-    const about = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
-    return [
-      { setting, ...(place === undefined ? {} : { at: place }), text, ...defined({ isFine }), ...about },
-    ];
+    const ofRun = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
+    return [requestFinding('setting', text, { at, setting, ...defined({ isFine }), ...ofRun })];
   });
 }
 

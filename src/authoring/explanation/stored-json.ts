@@ -1,5 +1,5 @@
 import { defined } from '../../base/json.ts';
-import { noteToJson, type NoteJson, type SettingJson, settingToJson } from '../advice/requests.ts';
+import { type NoteJson, type SettingJson, toNote, toSetting } from '../advice/requests.ts';
 import type { KeptTrace } from '../../engine/hook/facts.ts';
 import {
   decisionToJson,
@@ -29,15 +29,15 @@ export interface StoredJson {
 
 /** Turns it into plain data; without `withText` what comes from payloads is left out. `evaluation` is that of the kept request, and absent where it was not kept. */
 export function storedToJson(
-  { stored: { decision, runs, events }, judged, settings, notes }: StoredExplanation,
+  { stored: { decision, runs, events }, judged, settings, findings }: StoredExplanation,
   evaluation: ExplanationJson | undefined,
   withText = true,
 ): StoredJson {
   return {
     ...(decision === undefined ? {} : { decision: decisionToJson(decision) }),
     ...defined({ judged, evaluation }),
-    settings: settings.map(settingToJson),
-    notes: notes.map(noteToJson),
+    settings: settings.map(toSetting),
+    notes: findings.map(toNote),
     runs: runs.map(({ run, outbox }) => ({
       ...runToJson(run, withText),
       outbox: outbox.map((entry) => outboxToJson(entry, withText)),

@@ -3,8 +3,8 @@
  * operator's own files where it was not kept, and of how it was judged when it came where it was.
  */
 import type { LoadedConfig } from '../../engine/config/config.ts';
-import { evaluationNotes, howRepeated, settingNote, type EvaluationNote } from '../advice/requests.ts';
-import { say, todo, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { evaluationFindings, howRepeated, requestFinding } from '../advice/requests.ts';
+import { say, todo, type Finding, type Sentence, type StoredFinding } from '../../base/finding.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../../engine/hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../../engine/hook/facts.ts';
@@ -13,7 +13,6 @@ import { holdsUnkept, type HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { findingNotes, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
-import type { SettingText } from '../advice/requests.ts';
 
 /** What is known of a request that was answered. */
 export interface StoredFacts {
@@ -22,7 +21,7 @@ export interface StoredFacts {
   readonly work: Pick<StoredRequest, 'runs' | 'events'>;
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Settings that took part, as they are now. */
-  readonly settings: readonly SettingText[];
+  readonly settings: readonly Finding[];
   readonly isHidden?: boolean | undefined;
   /** As it was kept; absent where it was not. */
   readonly request?: HookRequest | undefined;
@@ -37,16 +36,17 @@ export interface StoredFacts {
 }
 
 /** Everything that is said of it in the order of the text, without the notes of its evaluation. */
-export function storedNotes(facts: StoredFacts): readonly EvaluationNote[] {
+export function storedNotes(facts: StoredFacts): readonly Finding[] {
   const { request, settings } = facts;
   return [
     ...(request === undefined ? unkeptNotes(facts) : keptNotes(facts, request)),
-    ...settings.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting)).map(settingNote),
+    ...settings.filter((each) => request === undefined || !isToldBefore(each)),
   ];
 }
 
 /** Settings whose part in a kept request is told with the request. */
-export const TOLD_BEFORE: ReadonlySet<string> = new Set(['match.source', 'forEach']);
+export const isToldBefore = ({ subject }: Finding): boolean =>
+  subject?.setting === 'match.source' || subject?.setting === 'forEach';
 
 /** Findings that the explanation of a kept request tells itself. */
 const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
@@ -54,14 +54,14 @@ const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json'
 function keptNotes(
   { decision, work, judged, explained, today, settings, table }: StoredFacts,
   request: HookRequest,
-): readonly EvaluationNote[] {
+): readonly Finding[] {
   const changed =
     judged === undefined || today === undefined || !isJudgedWhole(today.evaluation, request)
       ? []
       : changedNotes(judged, evaluationToJson(today.evaluation));
   const repeat = repeatNotes(decision, work);
   const all = [...settings, ...(explained?.advice.settings ?? [])];
-  const isAccountTold = all.some(({ setting }) => setting === 'ignoreSenders');
+  const isAccountTold = all.some(({ subject }) => subject?.setting === 'ignoreSenders');
   const told = new Set([
     ...(isAccountTold ? ['no_account'] : []),
     ...(explained?.advice.notes ?? []).map(({ code }) => code),
@@ -89,16 +89,13 @@ function isJudgedWhole({ trace, outcome }: Evaluation, { payload }: HookRequest)
 const repeatIn = (decision: DecisionRecord | undefined): StoredFinding | undefined =>
   decision?.findings?.find(({ code }) => code === 'repeat');
 
-function repeatNotes(
-  decision: DecisionRecord | undefined,
-  work: StoredFacts['work'],
-): readonly EvaluationNote[] {
+function repeatNotes(decision: DecisionRecord | undefined, work: StoredFacts['work']): readonly Finding[] {
   const first = repeatedOf(decision?.requestId, work);
   if (first === undefined) return [];
   const facts = repeatIn(decision)?.facts;
   const how = facts === undefined ? '' : say`, by ${howRepeated(facts)}`;
   const text = say`a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
-  return [{ code: 'repeat', text }];
+  return [requestFinding('repeat', text)];
 }
 
 /** Of a request all of whose work another one had made: what that is, and who made it. */
@@ -117,7 +114,7 @@ function repeatedOf(
   return made.map(({ what, by: [first = ''] }) => ({ what, requestId: first }))[0];
 }
 
-function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
+function unkeptNotes(facts: StoredFacts): readonly Finding[] {
   const { explained, decision, table } = facts;
   const shown = decision && {
     ...decision,
@@ -131,14 +128,14 @@ function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
 }
 
 /** Which hook names there are, where none was the one asked for. */
-function nameNotes({ evaluation, advice }: RequestExplanation): readonly EvaluationNote[] {
+function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding[] {
   return isNameUnknown(evaluation)
-    ? evaluationNotes(evaluation, advice)
+    ? evaluationFindings(evaluation, advice)
     : [
-        {
-          code: 'name_known',
-          text: say`With the mappings as they are now, there is a mapping for this name.`,
-        },
+        requestFinding(
+          'name_known',
+          say`With the mappings as they are now, there is a mapping for this name.`,
+        ),
       ];
 }
 
@@ -147,39 +144,33 @@ export const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
   outcome.kind === 'rejected' && mapping === undefined;
 
 /** Names the secrets that were left out of what was kept. */
-function removedNotes({ headers, query }: HookRequest): readonly EvaluationNote[] {
+function removedNotes({ headers, query }: HookRequest): readonly Finding[] {
   const paths = [...Object.entries(headers), ...Object.entries(query)].flatMap(([name, value]) =>
     value === '[removed]' ? [name] : [],
   );
   if (paths.length === 0) return [];
   const text = say`not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
-  return [{ code: 'removed', text, paths }];
+  return [requestFinding('removed', text, { paths })];
 }
 
 /** How it was judged when it came, where that is another thing. */
-function changedNotes(before: KeptTrace, now: EvaluationJson): readonly EvaluationNote[] {
+function changedNotes(before: KeptTrace, now: EvaluationJson): readonly Finding[] {
   const [was, is] = [outcomeText(before), outcomeText(now)];
   if (was === is) return [];
   const failed = before.considered.find((entry) => entry.failed !== undefined)?.failed;
-  const placedAt = (at: string | undefined): Pick<EvaluationNote, 'at'> => (at === undefined ? {} : { at });
+  const otherwise = (
+    text: Sentence,
+    about?: { readonly field?: string; readonly at: string | undefined },
+  ): Finding => requestFinding('judged_otherwise', text, about);
   return [
-    { code: 'judged_otherwise', text: say`then: ${was} (generation ${before.generation})` },
-    { code: 'judged_otherwise', text: say`now:  ${is}` },
+    otherwise(say`then: ${was} (generation ${before.generation})`),
+    otherwise(say`now:  ${is}`),
     ...(failed?.expression === undefined
       ? []
-      : [
-          {
-            code: 'judged_otherwise',
-            text: say`then failed: ${failed.part} ${failed.expression}`,
-            ...placedAt(failed.at),
-          } as const,
-        ]),
-    ...before.empty.map(({ field, expression, at }): EvaluationNote => ({
-      code: 'judged_otherwise',
-      text: say`then rendered empty: ${field}: ${expression}`,
-      field,
-      at,
-    })),
+      : [otherwise(say`then failed: ${failed.part} ${failed.expression}`, { at: failed.at })]),
+    ...before.empty.map(({ field, expression, at }) =>
+      otherwise(say`then rendered empty: ${field}: ${expression}`, { field, at }),
+    ),
   ];
 }
 
@@ -200,22 +191,19 @@ export function isBeforeMappings(decision: DecisionRecord | undefined): boolean 
 }
 
 /** Why there is no content to look at, and the switch that keeps the next one. */
-function notKept(
-  { keepRequests, isHidden }: StoredFacts,
-  decision: DecisionRecord | undefined,
-): EvaluationNote {
+function notKept({ keepRequests, isHidden }: StoredFacts, decision: DecisionRecord | undefined): Finding {
   if (isHidden === true) {
     const text = say`What was sent is not shown to the role view: a key of the role inspect shows what is kept of it.`;
-    return { code: 'hidden', text };
+    return requestFinding('hidden', text);
   }
   if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
     const text = say`A repeat that is recognised by what its sender sends is not judged, and not kept.`;
-    return { code: 'not_kept', text };
+    return requestFinding('not_kept', text);
   }
   const text = isBeforeMappings(decision)
     ? say`Its content was not kept: what is refused before its proof never is.`
     : say`The request itself ${howToKeep(decision, keepRequests)}.`;
-  return { code: 'not_kept', text };
+  return requestFinding('not_kept', text);
 }
 
 function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): Sentence {

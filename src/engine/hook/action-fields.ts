@@ -53,8 +53,8 @@ export function warn(
   { code, field, message, facts }: Pick<Finding, 'code' | 'facts'> & Omit<RequestWarning, 'code'>,
 ): void {
   if (warnings.length >= MAX_WARNINGS) return;
-  const subject = field === undefined ? undefined : oneLine(field, MAX_FIELD_CHARS);
-  if (warnings.some((known) => known.code === code && known.subject === subject)) return;
+  const subject = field === undefined ? undefined : { field: oneLine(field, MAX_FIELD_CHARS) };
+  if (warnings.some((known) => known.code === code && known.subject?.field === subject?.field)) return;
   const about = defined({ subject, facts });
   warnings.push({ severity: 'warning', audience: 'sender', code, message: quoted(message), ...about });
 }

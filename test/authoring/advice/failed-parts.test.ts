@@ -1,6 +1,6 @@
 /** What may have been meant by the parts of a condition that failed: each with the rule to write. */
 import { expect, test } from 'vitest';
-import { adviceFor, evaluationNotes } from '../../../src/authoring/advice/requests.ts';
+import { adviceFor, evaluationFindings } from '../../../src/authoring/advice/requests.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../../support/hook-fixture.ts';
@@ -13,10 +13,10 @@ function hints(when: JsonValue, payload: JsonValue): readonly string[] {
   const settings = settingsWith({ table });
   const { evaluation } = evaluateHook({ path: 'p', payload, headers: HEADERS }, settings);
   const request = createHookRequest({ path: 'p', payload, headers: HEADERS, receivedAt });
-  const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
+  const notes = evaluationFindings(evaluation, adviceFor(evaluation, request, settings.table));
   return notes
     .filter(({ code }) => !['not_held', 'remedy', 'part'].includes(code))
-    .map(({ text }) => printSentence(text));
+    .map(({ message }) => printSentence(message));
 }
 
 const is = (name: string, value: JsonValue): JsonValue => ({ '===': [{ var: name }, value] });

@@ -20,11 +20,11 @@ function explain(when: unknown, payload: JsonValue, headers: Record<string, stri
     text,
     sure: [...advice.parts.values()]
       .flat()
-      .flatMap(({ code, text }) => (code === 'leaf_advice' ? [printSentence(text)] : [])),
+      .flatMap(({ code, message }) => (code === 'leaf_advice' ? [printSentence(message)] : [])),
   };
 }
 
-const textOf = ({ text }: { readonly text: Sentence }): string => printSentence(text);
+const textOf = ({ message }: { readonly message: Sentence }): string => printSentence(message);
 const v = (name: string, ...more: JsonValue[]): object => ({
   var: more.length === 0 ? name : [name, ...more],
 });

@@ -26,7 +26,7 @@ test.each<[string, 'text' | 'form' | undefined, JsonValue, string, string]>([
   const settings = bodyFormat === undefined ? {} : { bodyFormat };
   const notes = notesOn(request(payload, type), settings, true);
   expect(printed(notes)).toMatchObject([
-    { code: 'body_is_text', text: expect.stringContaining(words) as string },
+    { code: 'body_is_text', message: expect.stringContaining(words) as string },
   ]);
   // Whoever passes the whole text on reads it as is meant.
   expect(notesOn(request(payload, type), settings, false)).toEqual([]);

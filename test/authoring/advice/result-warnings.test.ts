@@ -43,7 +43,7 @@ function warningsOfTemplate(template: string, payload: JsonValue): readonly stri
   const table = `[{id: m, match: {path: h}, messageTemplate: 'x ${template}'}]`;
   const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
   return advise(evaluation.warnings).map(
-    (warning) => `${warning.code} ${warning.subject}: ${printInLine(warning)}`,
+    (warning) => `${warning.code} ${warning.subject?.field}: ${printInLine(warning)}`,
   );
 }
 

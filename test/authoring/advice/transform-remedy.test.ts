@@ -1,6 +1,6 @@
 /** What explain advises where a transform threw: the words of the error, and what the body has. */
 import { expect, test } from 'vitest';
-import { evaluationNotes } from '../../../src/authoring/advice/requests.ts';
+import { evaluationFindings } from '../../../src/authoring/advice/requests.ts';
 import type { Evaluation } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { TransformReply } from '../../../src/engine/sandbox/sandbox.ts';
@@ -12,7 +12,7 @@ const settings = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.
 type Read = Extract<TransformReply, { readonly kind: 'failed' }>['read'];
 
 const remedyIn = (evaluation: Evaluation): string =>
-  said(evaluationNotes(evaluation).find(({ code }) => code === 'remedy')?.text);
+  said(evaluationFindings(evaluation).find(({ code }) => code === 'remedy')?.message);
 
 /** What is advised where a call ended so. */
 function endingOf(answer: object): string {
@@ -104,15 +104,9 @@ test.each([
   ],
   [{ kind: 'failed', failure: 'memory', message: 'm' }, /memoryMb: 128\}$/],
   [{ kind: 'failed', failure: 'result-too-large', message: 'm' }, /^return less/],
-  [{ kind: 'ok', json: '"text"' }, /^put what it returns into an object: return \{ message: … \}/],
-  [{ kind: 'ok', json: 'true' }, /^return null where the request is to do nothing/],
-  [{ kind: 'ok', json: '{"mesage":"a"}' }, /^rename mesage to message$/],
+  // What is wrong with a result says what is expected.
+  [{ kind: 'ok', json: '"text"' }, /^correct the transform: it gets one argument/],
   [{ kind: 'ok', json: '{"action":"wake","text":"a"}' }, /^write kind in place of action: /],
-  [{ kind: 'ok', json: '{"prompt":"a"}' }, /^take prompt out of what the transform returns/],
-  [
-    { kind: 'ok', json: '[{"message":"a","priority":1}]' },
-    /^take priority out of what the transform returns/,
-  ],
 ])('of a call that ended as %j', (answer, text) => {
   expect(endingOf(answer)).toMatch(text);
 });
@@ -127,7 +121,6 @@ test('a text that holds JSON is to be parsed', () => {
 });
 
 test.each<[object, JsonValue, string]>([
-  [{ session: 'x', prompt: 'y' }, {}, 'take session out of what the transform returns'],
   [{}, 'status=ok', 'the transform gave no text in message; payload is one text in this request'],
 ])('a result that is none of an action is told: %j', (result, payload, text) => {
   const reply = {

@@ -54,7 +54,7 @@ const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined =
     `the command exited with code 2\n${stderr}`,
     'gateway.runner',
   );
-  return note && printSentence(note.text);
+  return note && printSentence(note);
 };
 
 test.each([

@@ -97,7 +97,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
       { some: [{ var: 'labels' }, { '!==': [{ var: 'title' }, 'skip'] }] },
       { labels: [{ title: 'skip' }, { title: 'backend' }] },
       [
-        'when {"some":[{"var":"labels"},{"!==":[{"var":"title"},"skip"]}]} is true: element 1 has title "backend"',
+        'when {"some":[{"var":"labels"},{"!==":[{"var":"title"},"skip"]}]} is true: element 1 is {"title":"backend"}',
       ],
     ],
     [
@@ -108,7 +108,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
     [
       { '!': { in: [{ var: 'user' }, ['bot']] } },
       { user: 'mira' },
-      ['when {"!":{"in":[{"var":"user"},["bot"]]}} is true: found "mira"'],
+      ['when {"in":[{"var":"user"},["bot"]]} is false: found "mira"'],
     ],
     [
       { in: ['main', { var: 'ref' }] },
@@ -120,7 +120,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
       { type: 'checkout.session.expired' },
       ['when {"in":["checkout.session.",{"var":"type"}]} is true: found "checkout.session.expired"'],
     ],
-    [{ '!': { var: 'draft' } }, {}, ['when {"!":{"var":"draft"}} is true: draft is missing']],
+    [{ '!': { var: 'draft' } }, {}, ['when {"var":"draft"} is false: draft is missing']],
     [true, {}, []],
   ])('%j of %j', (when, payload, lines) => {
     expect(held(when, payload)).toEqual(lines);

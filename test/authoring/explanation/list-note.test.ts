@@ -44,7 +44,7 @@ test('a recipient that rendered empty is told with a default for it, and no othe
     const run = { action: { origin: { mappingId: 'm' } } };
     const stored = { runs: [{ run, outbox }], events: [] } as unknown as StoredRequest;
     const config = { settings: { gateway: { heartbeat: { everySeconds: 0 } } } } as never;
-    return settingNotes({ config, table, stored }).map(({ text }) => printSentence(text));
+    return settingNotes({ config, table, stored }).map(({ message }) => printSentence(message));
   };
   expect(toldOf('no_recipient')).toEqual([
     expect.stringContaining(`write to: '{{default team.channel "RECIPIENT"}}'`),

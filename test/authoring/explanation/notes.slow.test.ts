@@ -7,7 +7,7 @@ import { HookError } from '../../../src/base/errors.ts';
 import { explanationToJson, formatEvaluation } from '../../../src/authoring/explanation/explanation.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import { type NoteJson } from '../../../src/authoring/advice/requests.ts';
-import { NOTE_CODES } from '../../../src/authoring/advice/requests/evaluation-note.ts';
+import { NOTE_CODES } from '../../../src/authoring/advice/requests/findings.ts';
 import { cli } from '../../support/cli-terminal.ts';
 import {
   makeConsoleFolder,

@@ -41,8 +41,8 @@ test('no condition of a golden case is said to hold or fail for the kinds of its
       for (const text of [
         ...[...parts.values()]
           .flat()
-          .flatMap(({ code, text }) => (code === 'leaf_advice' ? [printSentence(text)] : [])),
-        ...notes.map(({ text }) => printSentence(text)),
+          .flatMap(({ code, message }) => (code === 'leaf_advice' ? [printSentence(message)] : [])),
+        ...notes.map(({ message }) => printSentence(message)),
         ...odd.map(({ message }) => message),
       ])
         said.push(`${name}: ${text}`);

@@ -114,7 +114,7 @@ describe('an agent body', () => {
   test('falls back with a warning where the thinking level is unknown', () => {
     const evaluation = evaluateBody('agent', { message: 'm', thinking: 'galaxy' });
     expect(actionOf(evaluation)).not.toHaveProperty('thinking');
-    expect(evaluation.warnings.map(({ code, subject }) => [code, subject])).toEqual([
+    expect(evaluation.warnings.map(({ code, subject }) => [code, subject?.field])).toEqual([
       ['unknown_thinking', 'thinking'],
     ]);
   });
@@ -201,7 +201,7 @@ describe('with hooks.lenient', () => {
       deliver: true,
       oneShot: true,
     });
-    expect(evaluation.warnings.map(({ code, subject }) => `${code} ${subject}`).sort()).toEqual(
+    expect(evaluation.warnings.map(({ code, subject }) => `${code} ${subject?.field ?? ''}`).sort()).toEqual(
       ['deliver', 'name', 'sessionKey', 'thinking', 'timeoutSeconds', 'to', 'wakeMode'].map(
         (field) => `coerced_field ${field}`,
       ),

@@ -13,7 +13,7 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
   expect(
     evaluation.warnings.every(
       ({ code, subject }) =>
-        ['helper_argument', 'printed_json'].includes(code) && subject === 'messageTemplate',
+        ['helper_argument', 'printed_json'].includes(code) && subject?.field === 'messageTemplate',
     ),
   ).toBe(true);
   return advise(evaluation.warnings).map(printInLine);

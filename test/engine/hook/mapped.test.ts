@@ -512,7 +512,7 @@ test('maxRuns has the key of its event, and a blank one is told', () => {
   expect(formatEvaluation(evaluation)).toContain('maxRuns 1: further runs of the key shop wait');
   const { evaluation: blank } = evaluateHook({ payload: {} }, settings);
   expect(actionOf(blank)).not.toHaveProperty('maxRuns');
-  expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', subject: 'maxRuns.key' }]);
+  expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', subject: { field: 'maxRuns.key' } }]);
   // It is not counted, so nobody waits for it.
   expect(formatEvaluation(blank)).not.toContain('a part of maxRuns.key');
 });
@@ -693,6 +693,8 @@ describe('debounce', () => {
     const payload = { alerts: [{ name: 'a' }] };
     const { evaluation } = evaluateHook({ payload }, settingsWith({ table: yaml }));
     expect(actionOf(evaluation)).not.toHaveProperty('debounce');
-    expect(evaluation.warnings).toMatchObject([{ code: 'blank_debounce_key', subject: 'debounce.key' }]);
+    expect(evaluation.warnings).toMatchObject([
+      { code: 'blank_debounce_key', subject: { field: 'debounce.key' } },
+    ]);
   });
 });

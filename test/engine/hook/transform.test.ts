@@ -79,7 +79,7 @@ describe('the result of a transform', () => {
   test('names what has no effect on a wake', () => {
     const { evaluation } = evaluateHook({}, wake, returning({ text: 't', channel: 'slack' }));
     expect(actionOf(evaluation)).toMatchObject({ text: 't' });
-    expect(evaluation.warnings).toMatchObject([{ code: 'unused_field', subject: 'channel' }]);
+    expect(evaluation.warnings).toMatchObject([{ code: 'unused_field', subject: { field: 'channel' } }]);
   });
 
   test.each<[string, JsonValue]>([
@@ -125,7 +125,7 @@ describe('the result of a transform', () => {
     const value = { accountId: 'a', deliver: 'no', message: 'm', allowUnsafeExternalContent: true };
     const { evaluation } = evaluateHook({}, { ...agent, lenient: true }, returning(value));
     expect(actionOf(evaluation)).toMatchObject({ message: 'm', deliver: true, origin: { trusted: false } });
-    expect(evaluation.warnings.map(({ subject }) => subject)).toEqual([
+    expect(evaluation.warnings.map(({ subject }) => subject?.field)).toEqual([
       'accountId',
       'deliver',
       'allowUnsafeExternalContent',

@@ -29,8 +29,8 @@ test('each hint is told once in the log', async () => {
     env: {},
     log: createLogger({ destination: { write: () => true } }),
     openConsole: async (parts) =>
-      (hints = new DevHints(parts, (mappingId, { setting = '', text }) =>
-        told.push(`${mappingId} ${setting} ${printSentence(text)}`),
+      (hints = new DevHints(parts, (mappingId, { subject, message }) =>
+        told.push(`${mappingId} ${subject?.setting ?? ''} ${printSentence(message)}`),
       )),
   });
   onTestFinished(() => service.stop());

@@ -5,7 +5,7 @@ import type { DecisionRecord } from '../../../src/engine/storage/storage.ts';
 import type { RoutingTable } from '../../../src/engine/mapping/mapping.ts';
 import { settingsWith } from '../../support/hook-fixture.ts';
 import { answerLines } from '../../../src/frontends/cli/authoring/format-stored.ts';
-import { decisionLine, noteLines, reasonNotes } from '../../../src/authoring/explanation/explanation.ts';
+import { decisionLine, findingLines, reasonNotes } from '../../../src/authoring/explanation/explanation.ts';
 
 const DECISION = {
   requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',
@@ -21,7 +21,7 @@ const DECISION = {
 } as const;
 
 const formatDecision = (decision: DecisionRecord, table?: RoutingTable): string =>
-  `${[...answerLines(decision), ...reasonNotes(decision, table).flatMap((note) => noteLines(note))].join('\n')}\n`;
+  `${[...answerLines(decision), ...reasonNotes(decision, table).flatMap((each) => findingLines(each))].join('\n')}\n`;
 
 test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);

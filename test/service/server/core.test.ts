@@ -19,7 +19,7 @@ const asFinding = ({ code, field, message }: RequestWarning): Finding => ({
   severity: 'warning',
   code,
   message: quoted(message),
-  ...(field === undefined ? {} : { subject: field }),
+  ...(field === undefined ? {} : { subject: { field } }),
 });
 
 describe('answers', () => {

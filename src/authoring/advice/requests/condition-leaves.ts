@@ -1,7 +1,8 @@
 /* The one walk over the comparisons of a condition that made its result: every rule on conditions reads it. */
+import type { FindingSubject } from '../../../base/finding.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
-import { operationOf } from '../../../engine/mapping/facts.ts';
+import { namesRead, operationOf } from '../../../engine/mapping/facts.ts';
 
 /** A leaf of a condition that had a part in its result. */
 export interface DecidingLeaf {
@@ -45,7 +46,7 @@ export function decidingLeaves(
   nodes: readonly ConditionTrace[],
   of: ConditionTrace | undefined = nodes[0],
 ): readonly DecidingLeaf[] {
-  if (of?.leaf === true) return [{ node: of, negated: false }];
+  if (of?.leaf === true) return isJsonObject(of.rule) ? [{ node: of, negated: false }] : [];
   const index = nodes.findIndex(({ at }) => at === of?.at);
   return index === -1 ? [] : decidingBelow(index, nodes, false);
 }
@@ -86,4 +87,10 @@ function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly n
     if (below === depth + 1) children.push(at);
   }
   return children;
+}
+
+/** What a part of a condition reads. */
+export function readBy({ rule }: Pick<ConditionTrace, 'rule'>): Pick<FindingSubject, 'paths'> {
+  const paths = [...new Set(namesRead(rule))].filter((name) => name !== '');
+  return paths.length === 0 ? {} : { paths };
 }

@@ -1,7 +1,6 @@
-import type { StoredFinding } from '../../../base/finding.ts';
+import type { Finding, StoredFinding } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
-import { isKindCode } from './evaluation-note.ts';
-import { type AdviceNote } from './evaluation-advice.ts';
+import { isOfKind } from './findings.ts';
 import { type Evaluation } from '../../../engine/hook/hook.ts';
 import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../../base/request.ts';
@@ -35,13 +34,13 @@ export function createDecisionAdvisor(
     const sender = senderNote(evaluation, request, isKnown);
     const reads = findElementReads(evaluation, createBodyIndex(request.payload));
     const notes = reads === undefined ? notesFor(evaluation, request, table) : [reads.note];
-    const isOfKind = notes.some(({ code }) => isKindCode(code));
-    const suggestions = isOfKind ? [] : findSuggestions(evaluation, request, { ofElements: reads?.names });
+    const isNoEvent = notes.some(isOfKind);
+    const suggestions = isNoEvent ? [] : findSuggestions(evaluation, request, { ofElements: reads?.names });
     return {
       findings: [
         ...notes
-          .filter(({ names }) => names.every(isKnown))
-          .map(({ code, facts }): StoredFinding => ({ code, ...defined({ facts }) })),
+          .filter(({ subject }) => subject?.paths?.every(isKnown) !== false)
+          .map(({ code, facts }) => ({ code, ...defined({ facts: facts as StoredFinding['facts'] }) })),
         ...(sender?.hasAccount === false
           ? [{ code: 'no_account', ...(sender.near === undefined ? {} : { facts: { ...sender.near } }) }]
           : []),
@@ -56,7 +55,7 @@ export function createDecisionAdvisor(
 }
 
 /** Of a request that a mapping took only what explains why its names found nothing. */
-function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
+function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly Finding[] {
   if (evaluation.mapping !== undefined) return [];
   const isAmiss = !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
   return kindNotes(request, table.settingsOf(request.path), isAmiss);

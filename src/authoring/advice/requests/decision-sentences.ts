@@ -119,10 +119,10 @@ const SAY: Readonly<Record<string, Say>> = {
   transform_failed: ({ failure, ...facts }, _, at) =>
     say`${whoOf(facts)} ${String(failure)}${at === undefined ? '' : ` at ${at}`}`,
   // Of what it is.
-  body_is_list: (facts) => ('list' in facts ? sayElementReads(facts) : BODY_IS_LIST.text),
+  body_is_list: (facts) => ('list' in facts ? sayElementReads(facts) : BODY_IS_LIST),
   list_read: sayElementReads,
   address_check: ({ provider }) => sayAddressCheck(String(provider)),
-  github_ping: () => GITHUB_PING.text,
+  github_ping: () => GITHUB_PING,
   no_account: (near, { mappingId, table }) => {
     const names = table?.mappings.find(({ id }) => id === mappingId)?.ignoreSenders?.names;
     return names && say`ignoreSenders: ${sayNoAccount(names, near)}`;

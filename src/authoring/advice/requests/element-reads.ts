@@ -2,8 +2,8 @@
  * Templates that read fields of the elements of a list, though the mapping makes one run of the whole body: the body is
  * the list itself, or it has the list below a key.
  */
-import { say, write, type Sentence } from '../../../base/finding.ts';
-import type { AdviceNote } from './evaluation-advice.ts';
+import { say, write, type Finding, type Sentence, type StoredFinding } from '../../../base/finding.ts';
+import { requestFinding } from './findings.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { bodyPath, outsideLists, type BodyIndex, type KnownPath } from './body-index.ts';
@@ -13,7 +13,7 @@ import { pathsIn } from './missing-paths.ts';
 export interface ElementReads {
   /** Names that found nothing, as they are written. */
   readonly names: ReadonlySet<string>;
-  readonly note: AdviceNote;
+  readonly note: Finding;
 }
 
 /** Elements, lists and steps to them that are looked at. */
@@ -48,7 +48,7 @@ export function findElementReads(
   const code = isBody ? 'body_is_list' : 'list_read';
   return {
     names: found.names,
-    note: { code, text: sayElementReads(facts), names: isBody ? [] : [list], facts },
+    note: { ...requestFinding(code, sayElementReads(facts), isBody ? {} : { paths: [list] }), facts },
   };
 }
 
@@ -66,7 +66,7 @@ function isOfElements(name: string, { keys, value }: KnownPath): boolean {
   return rest.length > 0 && elements.some((element) => (fieldAt(element, rest) ?? null) !== null);
 }
 
-export function sayElementReads({ list, count }: NonNullable<AdviceNote['facts']>): Sentence {
+export function sayElementReads({ list, count }: NonNullable<StoredFinding['facts']>): Sentence {
   const size = `a list of ${String(count)}`;
   const what =
     list === 'payload'

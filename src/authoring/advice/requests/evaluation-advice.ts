@@ -1,8 +1,7 @@
-import type { Sentence, StoredFinding } from '../../../base/finding.ts';
+import type { Finding, Sentence } from '../../../base/finding.ts';
 import type { Place } from '../../../base/document/document.ts';
-import type { AdviceCode } from './evaluation-note.ts';
 
-/** A sentence of advice. */
+/** What a request has in place of what found nothing. */
 export interface AdviceText {
   readonly text: Sentence;
   /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
@@ -13,26 +12,6 @@ export interface AdviceText {
   readonly shown?: Sentence;
   /** The one path that it names with its value. */
   readonly value?: string;
-}
-
-/** A sentence of advice about a request as a whole. */
-export interface AdviceNote extends AdviceText {
-  readonly code: AdviceCode;
-  /** What it speaks of, where a decision may keep that. */
-  readonly facts?: StoredFinding['facts'];
-  /** The part of the operator's files that it is about. */
-  readonly at?: Place;
-}
-
-/** A setting, its place and what it did. */
-export interface SettingText {
-  readonly setting: string;
-  readonly at?: string;
-  readonly text: Sentence;
-  /** It did what it is there for: nothing is to be done. */
-  readonly isFine?: boolean;
-  /** It says how a run ended, and what to write. */
-  readonly isOfRun?: true;
 }
 
 /** A field of a request, and what reads it. */
@@ -63,17 +42,6 @@ export interface FoundText {
   readonly isTrue?: boolean;
 }
 
-/** What is said of a comparison that failed. */
-export interface PartAdvice {
-  /** Of what is certain `leaf_advice`, which stands in place of all others. */
-  readonly code: 'leaf_advice' | 'instead' | 'difference' | 'found_elsewhere';
-  readonly text: Sentence;
-  /** Paths of the request that it names. */
-  readonly paths?: readonly string[];
-  /** Where the text stands that was asked for. */
-  readonly found?: FoundText;
-}
-
 /** A hook name that is close to the one that no mapping takes. */
 export interface NearHookName {
   readonly name: string;
@@ -91,14 +59,14 @@ export interface LaterMapping {
   readonly takesAny?: boolean;
 }
 
-/** Advice as it is printed. */
+/** What is known of a request beside its evaluation. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly NearHookName[];
   readonly suggestions: ReadonlyMap<string, AdviceText>;
-  /** Of the comparisons that mappings failed by, by their places. */
-  readonly parts: ReadonlyMap<Place, readonly PartAdvice[]>;
+  /** Of the comparisons that mappings failed by, by their places; where one names a text of the request, its facts are `FoundText`. */
+  readonly parts: ReadonlyMap<Place, readonly Finding[]>;
   /** What kind of request it is, where that explains what became of it. */
-  readonly notes?: readonly AdviceNote[];
+  readonly notes?: readonly Finding[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly Sentence[];
   /** What to do about a body that could not be read. */
@@ -108,7 +76,7 @@ export interface EvaluationAdvice {
   /** What is wrong with the code of a transform that failed, where that shows without a request. */
   readonly transform?: Sentence | undefined;
   /** Settings that took part, with what each did. */
-  readonly settings?: readonly SettingText[];
+  readonly settings?: readonly Finding[];
   /** Mappings behind the one taken that would have taken the request, too. */
   readonly alsoMatched: readonly LaterMapping[];
 }

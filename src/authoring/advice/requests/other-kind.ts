@@ -1,9 +1,9 @@
 /* An event of another kind than the template was written for: all that it reads below one name is not there. */
-import { say, write } from '../../../base/finding.ts';
+import { say, write, type Finding } from '../../../base/finding.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
-import type { AdviceNote } from './evaluation-advice.ts';
+import { requestFinding } from './findings.ts';
 import type { Suggestions } from './missing-paths.ts';
 import { withDots } from './near-paths.ts';
 
@@ -17,7 +17,7 @@ export function otherKindNotes(
   { mapping, trace }: Evaluation,
   { payload }: HookRequest,
   suggestions: Suggestions,
-): readonly AdviceNote[] {
+): readonly Finding[] {
   if (mapping === undefined || mapping.forEach !== undefined) return [];
   const paths = trace.templates
     .filter(({ field }) => TEXTS.has(field))
@@ -38,7 +38,7 @@ export function otherKindNotes(
     : say`${write(`when: ${rule}`, 'in match')}`;
   const place = first.beside === undefined ? '' : say`, which has ${first.beside} in its place`;
   const text = say`${first.path} is ${first.how} in this event${place}: where such events are to do nothing, ${how}`;
-  return [{ code: 'other_kind', text, names: [first.path], at: when?.at ?? pathAt ?? mapping.at }];
+  return [requestFinding('other_kind', text, { at: when?.at ?? pathAt ?? mapping.at, paths: [first.path] })];
 }
 
 /** The name on the path that is not there, where that is the event's doing. */

@@ -2,7 +2,7 @@
  * What is to be said of the comparisons that a mapping failed by, and of those that held for another reason than was meant.
  * It is made of the rule as written and of what its variables found, and says nothing of what was not kept.
  */
-import { hasFix, say, todo, write, type Sentence } from '../../../base/finding.ts';
+import { hasFix, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
 import { shorten, type Place } from '../../../base/document/document.ts';
 import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
@@ -24,12 +24,13 @@ import {
   variable,
   type ReadVariable,
 } from './comparison-advice.ts';
-import { decidingLeaves, failedParts, type DecidingLeaf } from './condition-leaves.ts';
+import { decidingLeaves, failedParts, readBy, type DecidingLeaf } from './condition-leaves.ts';
 import { findDifference, sayDifference } from './difference.ts';
-import type { AdviceNote, PartAdvice } from './evaluation-advice.ts';
+import type { FoundText } from './evaluation-advice.ts';
+import { requestFinding, type PartCode } from './findings.ts';
 import type { Suggestions } from './missing-paths.ts';
 import { findText } from './near-paths.ts';
-import { value } from './shown-values.ts';
+import { shownAs, value } from './shown-values.ts';
 
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 50;
@@ -57,9 +58,9 @@ const readerOf =
 export function adviseOnParts(
   considered: readonly ConsideredMapping[],
   known: Omit<Known, 'read'>,
-): ReadonlyMap<Place, readonly PartAdvice[]> {
+): ReadonlyMap<Place, readonly Finding[]> {
   const read = readerOf(known.request);
-  const advice = new Map<Place, readonly PartAdvice[]>();
+  const advice = new Map<Place, readonly Finding[]>();
   for (const mapping of considered) {
     const parts = failedParts(mapping);
     const isLacking = parts.some(({ isFurther, node }) => !isFurther && node.missing !== undefined);
@@ -73,12 +74,31 @@ export function adviseOnParts(
       const isTold = isFurther ? missing === undefined || (isLacking && !seen.has(missing)) : isOne;
       const shown = isTold ? said : said.filter(isSure);
       const own = isFurther ? furtherAdvice(node, shown) : shown;
-      if (own.length > 0) advice.set(node.at, own);
+      if (own.length > 0)
+        advice.set(
+          node.at,
+          own.map((each) => toFinding(node, each)),
+        );
       if (missing !== undefined) seen.add(missing);
     }
   }
   return advice;
 }
+
+/** What is said of a comparison. */
+interface PartAdvice {
+  readonly code: PartCode;
+  readonly text: Sentence;
+  /** Paths of the request that it names. */
+  readonly paths?: readonly string[];
+  /** Where the text stands that was asked for. */
+  readonly there?: FoundText;
+}
+
+const toFinding = (node: ConditionTrace, { code, text, paths, there }: PartAdvice): Finding => ({
+  ...requestFinding(code, text, { at: node.at, ...(paths === undefined ? readBy(node) : { paths }) }),
+  ...(there === undefined ? {} : { facts: there }),
+});
 
 const isSure = ({ code }: PartAdvice): boolean => code === 'leaf_advice';
 
@@ -86,13 +106,13 @@ const isSure = ({ code }: PartAdvice): boolean => code === 'leaf_advice';
 function furtherAdvice(node: ConditionTrace, said: readonly PartAdvice[]): readonly PartAdvice[] {
   const first = said.find(({ text }) => hasFix(text)) ?? said[0];
   if (first === undefined) return [];
-  const { missing, expression, found } = node;
+  const { missing, expression } = node;
   return missing === undefined
     ? [
         {
           ...first,
           code: 'difference',
-          text: say`${expression} does not hold, either: found ${value(found)}; ${first.text}`,
+          text: say`${expression} does not hold, either: found ${value(node.found)}; ${first.text}`,
         },
       ]
     : [{ ...first, code: 'instead', text: say`${missing} is missing, too; ${first.text}` }];
@@ -227,9 +247,6 @@ type Near = Suggestions extends ReadonlyMap<string, infer Text> ? Text : never;
 const hasValue = (near: Near | undefined, expected: JsonValue | undefined): boolean =>
   expected !== undefined && near?.value === shownAs(near?.names[0] ?? '', expected);
 
-/** How a path of the request and its value are told. */
-export const shownAs = (name: string, found: JsonValue): string => `${name} (${JSON.stringify(found)})`;
-
 function insteadText(near: Near, node: ConditionTrace): Sentence {
   const { names, text, shown = text } = near;
   const [name = '', ...others] = names;
@@ -244,7 +261,7 @@ function insteadText(near: Near, node: ConditionTrace): Sentence {
 /** Differences in how one thing is written. */
 const SAME: ReadonlySet<string> = new Set(['case', 'white_space', 'punctuation', 'begins_with_more']);
 
-function elsewhere(there: NonNullable<PartAdvice['found']>, node: ConditionTrace): PartAdvice {
+function elsewhere(there: FoundText, node: ConditionTrace): PartAdvice {
   const { at, text, isTrue = false } = there;
   const written = typeof node.missing === 'string' ? [node.missing] : namesRead(node.rule);
   const isRooted = !at.startsWith('headers.') && written.some((name) => name.startsWith('payload.'));
@@ -255,7 +272,7 @@ function elsewhere(there: NonNullable<PartAdvice['found']>, node: ConditionTrace
     code: 'found_elsewhere',
     text: say`${path} is ${value(literal)}: did you mean that?${fix}`,
     paths: [at],
-    found: there,
+    there,
   };
 }
 
@@ -280,27 +297,21 @@ function ruleFix(
 const MAX_LEAVES = 5;
 
 /** Leaves of the mapping taken that held for another reason than was meant. */
-export function notesOnTaken({ mapping, trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
+export function notesOnTaken({ mapping, trace }: Evaluation, request: HookRequest): readonly Finding[] {
   const taken = trace.considered.find(({ matched }) => matched);
   if (mapping === undefined || taken === undefined) return [];
   const read = readerOf(request);
-  const notes = decidingLeaves(taken.nodes ?? []).flatMap(({ node, negated }): readonly AdviceNote[] => {
+  const notes = decidingLeaves(taken.nodes ?? []).flatMap(({ node, negated }): readonly Finding[] => {
     const { operator } = operationOf(node.rule) ?? NO_RULE;
     const isDoubtful = node.result === doubtfulResult(operator, negated);
     const wrong =
       node.missing === undefined && isDoubtful ? adviseOnRule(node.rule, { request, read }) : undefined;
     const how = negated ? say`is false, as its "!" asks` : 'held';
     const { rule, at, expression } = node;
+    const text = say`when ${expression} ${how}, but ${wrong ?? ''}`;
     return wrong === undefined
       ? []
-      : [
-          {
-            code: 'held_otherwise',
-            text: say`when ${expression} ${how}, but ${wrong}`,
-            names: namesRead(rule),
-            at,
-          },
-        ];
+      : [requestFinding('held_otherwise', text, { at, paths: namesRead(rule) })];
   });
   return notes.slice(0, MAX_LEAVES);
 }

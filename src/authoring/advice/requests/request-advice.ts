@@ -1,10 +1,10 @@
-import { say, todo, write } from '../../../base/finding.ts';
+import { say, todo, write, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
-import { isKindCode } from './evaluation-note.ts';
-import { NO_ADVICE, type AdviceNote, type EvaluationAdvice } from './evaluation-advice.ts';
+import { isOfKind, requestFinding } from './findings.ts';
+import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
-import { nearestMisses } from './considered-notes.ts';
+import { nearestMisses } from './considered-findings.ts';
 import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import { namesRead } from '../../../engine/mapping/facts.ts';
 import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue, valueAt } from '../../../base/json.ts';
@@ -28,9 +28,7 @@ type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): FullAdvice {
   const { considered } = evaluation.trace;
-  const kind = notesOn(request, table.settingsOf(request.path), false)
-    .filter(({ code }) => isKindCode(code))
-    .slice(0, 1);
+  const kind = notesOn(request, table.settingsOf(request.path), false).filter(isOfKind).slice(0, 1);
   const near = table.canTake(request.path) ? [] : nearNames(request, table);
   const fields = listFields(evaluation, request);
   // Of a request that is no event: that it misses conditions and fields is no fault.
@@ -63,7 +61,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
 }
 
 /** A list that the text goes through, and that has no elements: how some senders try an address. */
-function emptyListNotes({ mapping, outcome }: Evaluation, { payload }: HookRequest): readonly AdviceNote[] {
+function emptyListNotes({ mapping, outcome }: Evaluation, { payload }: HookRequest): readonly Finding[] {
   if (outcome.kind !== 'rejected' || mapping === undefined || mapping.forEach !== undefined) return [];
   const texts = [...mapping.templates.values()].map(({ source }) => source).join('\n');
   const lists = [...texts.matchAll(/\{\{#each (?:payload\.)?([\w.]+)/g)].map(([, path = '']) => path);
@@ -73,7 +71,7 @@ function emptyListNotes({ mapping, outcome }: Evaluation, { payload }: HookReque
   });
   if (list === undefined) return [];
   const text = say`${list} is an empty list, as some senders send it to try the address: ${write(`forEach: ${list}`, 'beside match', 'to answer it 204,')}, for one run of each element, whose fields the template then reads as item, without {{#each}}`;
-  return [{ code: 'list_read', text, names: [list], at: mapping.at }];
+  return [requestFinding('list_read', text, { at: mapping.at, paths: [list] })];
 }
 
 /** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */
@@ -105,7 +103,7 @@ function textWith(
 }
 
 /** Fields that hold JSON as a text, into which a condition or a template reads: neither can. */
-function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
+function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Finding[] {
   const names = [
     ...trace.considered.flatMap(missingIn),
     ...trace.templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
@@ -119,7 +117,7 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Ad
   return [...found].map(([path, isBase64]) => {
     const from = path.startsWith('payload.') ? path : `payload.${path}`;
     const text = say`${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: ${todo}let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
-    return { code: 'json_text', text, names: [path] };
+    return requestFinding('json_text', text, { paths: [path] });
   });
 }
 

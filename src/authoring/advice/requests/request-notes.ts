@@ -1,5 +1,5 @@
-import { say, todo, write, type Sentence } from '../../../base/finding.ts';
-import type { AdviceNote } from './evaluation-advice.ts';
+import { say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
+import { requestFinding } from './findings.ts';
 import { isJsonObject, isJsonText, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { PathSettings } from '../../../engine/mapping/mapping.ts';
 import { announcedFormat } from '../../../base/payload/payload.ts';
@@ -7,11 +7,7 @@ import type { HookRequest } from '../../../base/request.ts';
 import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
-export function notesOn(
-  request: HookRequest,
-  settings: PathSettings,
-  isAmiss: boolean,
-): readonly AdviceNote[] {
+export function notesOn(request: HookRequest, settings: PathSettings, isAmiss: boolean): readonly Finding[] {
   const { payload } = request;
   const misread = isAmiss ? (otherFormatOf(request, settings) ?? misreadOf(payload, settings)) : undefined;
   return [...kindNotes(request, settings, isAmiss), ...(misread === undefined ? [] : [misread])];
@@ -22,35 +18,20 @@ export function kindNotes(
   { payload, headers, query }: HookRequest,
   settings: PathSettings,
   isAmiss: boolean,
-): readonly AdviceNote[] {
+): readonly Finding[] {
   const body = isJsonObject(payload) ? payload : {};
   const check = settings.challenge === undefined ? addressCheck(body, { headers, query }) : undefined;
   return [
-    ...(isAmiss && Array.isArray(payload) ? [BODY_IS_LIST] : []),
+    ...(isAmiss && Array.isArray(payload) ? [requestFinding('body_is_list', BODY_IS_LIST)] : []),
     ...(check === undefined
       ? []
-      : [
-          {
-            code: 'address_check',
-            text: sayAddressCheck(check),
-            names: [],
-            facts: { provider: check },
-          } as const,
-        ]),
-    ...(headers['x-github-event'] === 'ping' ? [GITHUB_PING] : []),
+      : [{ ...requestFinding('address_check', sayAddressCheck(check)), facts: { provider: check } }]),
+    ...(headers['x-github-event'] === 'ping' ? [requestFinding('github_ping', GITHUB_PING)] : []),
   ];
 }
 
-export const BODY_IS_LIST: AdviceNote = {
-  code: 'body_is_list',
-  text: say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`,
-  names: [],
-};
-export const GITHUB_PING: AdviceNote = {
-  code: 'github_ping',
-  text: say`this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204`,
-  names: [],
-};
+export const BODY_IS_LIST = say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`;
+export const GITHUB_PING = say`this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204`;
 
 /** Checks of an address that no `challenge` answers. */
 const UNANSWERED: Readonly<Record<string, Sentence>> = {
@@ -95,19 +76,16 @@ function onlyName(body: JsonObject): string | undefined {
 }
 
 /** What was sent as a form or as XML, and was read as one text. */
-function otherFormatOf(
-  { payload, headers }: HookRequest,
-  { bodyFormat }: PathSettings,
-): AdviceNote | undefined {
+function otherFormatOf({ payload, headers }: HookRequest, { bodyFormat }: PathSettings): Finding | undefined {
   const format = announcedFormat(headers['content-type']);
   if (bodyFormat !== 'text' || typeof payload !== 'string' || (format !== 'form' && format !== 'xml'))
     return undefined;
   const text = say`the body is ${format === 'form' ? 'a form' : 'XML'}, and bodyFormat: text of this path reads it as one text: ${write(`bodyFormat: ${format}`, 'in its place')}`;
-  return { code: 'body_is_text', text, names: [] };
+  return requestFinding('body_is_text', text);
 }
 
 /** JSON that was read as something else, or was made a text before it was sent. */
-function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote | undefined {
+function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): Finding | undefined {
   const isJson =
     typeof payload === 'string'
       ? isStructure(payload)
@@ -117,7 +95,7 @@ function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote
     bodyFormat === 'form' || bodyFormat === 'text'
       ? say`the body is JSON, and bodyFormat: ${bodyFormat} of this path reads it as ${bodyFormat === 'form' ? 'a form' : 'one text'}: ${todo}remove the line bodyFormat: ${bodyFormat}`
       : say`the whole body is one text that holds JSON, as the sender encoded it twice: ${todo}let it send the object itself (json=data, and not json=json.dumps(data); in JavaScript JSON.stringify once)`;
-  return { code: 'body_is_text', text, names: [] };
+  return requestFinding('body_is_text', text);
 }
 
 /** Whether a text is a list or object in JSON, and no title such as "[urgent] the disk is full". */

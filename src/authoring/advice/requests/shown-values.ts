@@ -11,3 +11,6 @@ export function value(found: JsonValue | undefined): string {
 
 /** At most 200 characters of it. */
 export const cut = (text: string): string => shorten(text, MAX_VALUE_CHARS);
+
+/** How a path of the request and its value are told. */
+export const shownAs = (name: string, found: JsonValue): string => `${name} (${JSON.stringify(found)})`;

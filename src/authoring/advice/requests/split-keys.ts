@@ -1,7 +1,7 @@
 /* Keys that have dots or slashes in them, which end a step of a path: metadata.app.kubernetes.io/name. */
-import { say, todo } from '../../../base/finding.ts';
+import { say, todo, type Finding } from '../../../base/finding.ts';
 import type { JsonValue } from '../../../base/json.ts';
-import type { AdviceNote } from './evaluation-advice.ts';
+import { requestFinding } from './findings.ts';
 
 /** Keys of one object that are looked at. */
 const MAX_KEYS = 500;
@@ -32,14 +32,14 @@ function keysTo(value: JsonValue, rest: string): readonly string[] | undefined {
 }
 
 /** Keys with dots in them, which conditions asked for; a key with slashes alone a condition can read. */
-export function splitKeyNotes(missing: readonly string[], payload: JsonValue): readonly AdviceNote[] {
-  const notes = new Map<string, AdviceNote>();
+export function splitKeyNotes(missing: readonly string[], payload: JsonValue): readonly Finding[] {
+  const notes = new Map<string, Finding>();
   for (const name of missing) {
     const keys = findSplitKey(name, { payload });
     const key = keys?.find((step) => step.includes('.'));
     if (keys === undefined || key === undefined) continue;
     const text = say`${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path: ${todo}take the request without that part of the condition, and decide in a transform, which returns null to skip it`;
-    notes.set(key, { code: 'split_key', text, names: keys });
+    notes.set(key, requestFinding('split_key', text, { paths: keys }));
   }
   return [...notes.values()];
 }

@@ -12,7 +12,8 @@ export function transformRemedy(trace: TransformTrace | undefined): Sentence | u
       ? say`write kind in place of action: a result says by kind: 'wake', 'agent' or 'notify' what it is`
       : say`take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
-  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
+  // Of a result that is none of an action the problem says what was found and what is expected.
+  if (reply.kind !== 'failed') return undefined;
   const ending = ENDINGS[reply.failure]?.(placeOf(reply), call.ref);
   if (ending !== undefined) return ending;
   return jsonTextRead(reply, call.json) ?? absentField(reply, call.json) ?? ownThrow(reply);
@@ -38,22 +39,6 @@ const ENDINGS: Partial<
 
 const MAX_TIMEOUT_MS = 30_000;
 const MAX_MEMORY_MB = 128;
-
-/** Of a result that is none of an action. */
-function resultRemedy(problem: string): Sentence | undefined {
-  const [, kind] = /^the result(?:\[\d+\])? is an? (string|boolean|number)\b/.exec(problem) ?? [];
-  if (kind === 'boolean')
-    return say`return null where the request is to do nothing, and an object with the text of the run where it is: ${todo}return { message: … }`;
-  if (kind !== undefined)
-    return say`put what it returns into an object: ${todo}return { message: … } in place of return …`;
-  const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
-  return key === '' ? undefined : keyRemedy(key, /; did you mean "(\w+)"\?$/.exec(problem)?.[1]);
-}
-
-function keyRemedy(key: string, near: string | undefined): Sentence {
-  if (near !== undefined) return say`rename ${key} to ${near}`;
-  return say`take ${key} out of what the transform returns, or write it into the text of message`;
-}
 
 /** What the module threw itself; an error of the language has its own name. */
 function ownThrow(failed: Failed): Sentence | undefined {

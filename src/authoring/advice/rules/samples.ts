@@ -1,9 +1,9 @@
 /** What templates read that samples of requests do not have, and conditions that none satisfies: said as `explain` says it. */
 import { didYouMean } from '../../../base/document/document.ts';
-import { mapSentence, say } from '../../../base/finding.ts';
+import { mapSentence, say, type Finding } from '../../../base/finding.ts';
 import { canonicalPath, namesRead } from '../../../engine/mapping/facts.ts';
 import { emptyPath } from '../empty-paths.ts';
-import { type AdviceNote, NO_ADVICE } from '../requests/evaluation-advice.ts';
+import { NO_ADVICE } from '../requests/evaluation-advice.ts';
 import { look, replacing, type Found } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
 import { adviceOnMiss, adviceOnReads } from '../samples/sample-advice.ts';
@@ -49,20 +49,20 @@ function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): 
       only,
     );
   const note = notes.find((each) => TELLING.has(each.code) && isAbout(each, shown));
-  const said = near ?? note;
+  const said = near === undefined ? note && say`: ${note.message}` : say`, which have ${near.text}`;
   if (said !== undefined)
     return {
       message,
       at,
-      hint: say`look at the samples${near === undefined ? ': ' : ', which have '}${said.text}`,
+      hint: say`look at the samples${said}`,
     };
   const hint = say`guard it with {{#if}} or default where only other events have it, and keep a sample that has it`;
   return { message, at, hint, isGeneral: true };
 }
 
 /** A field that is a text explains only what is read below it. */
-const isAbout = ({ code, names }: AdviceNote, path: string): boolean =>
-  code !== 'json_text' || names.some((name) => path.startsWith(name));
+const isAbout = ({ code, subject }: Finding, path: string): boolean =>
+  code !== 'json_text' || subject?.paths?.some((name) => path.startsWith(name)) === true;
 
 /** What a request is, so that paths find nothing. */
 const TELLING: ReadonlySet<string> = new Set(

@@ -3,9 +3,9 @@ import type { Sentence } from '../../../base/finding.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import type { ConditionTrace, ConsideredMapping, RenderTrace } from '../../../engine/mapping/mapping.ts';
-import { consideredNotes } from '../requests/considered-notes.ts';
+import { consideredFindings } from '../requests/considered-findings.ts';
 import type { EvaluationAdvice } from '../requests/evaluation-advice.ts';
-import { tellsWhatToWrite } from '../requests/evaluation-note.ts';
+import { tellsWhatToWrite } from '../requests/findings.ts';
 import { adviceFor } from '../requests/request-advice.ts';
 import type { SampledMapping, SampledScope } from './sampled-mapping.ts';
 
@@ -47,8 +47,8 @@ export function adviceOnMiss({ mapping, table, ofPath }: SampledMapping): Missed
     const { considered, request } = each;
     const trace = { considered: [considered], templates: [], transforms: [] };
     const advice = adviceFor({ ...NOTHING, trace }, request, table);
-    const note = consideredNotes([considered], advice).find(({ code }) => tellsWhatToWrite(code));
-    if (note !== undefined) return { node: each.considered.failed.node, text: note.text };
+    const found = consideredFindings([considered], advice).find(tellsWhatToWrite);
+    if (found !== undefined) return { node: each.considered.failed.node, text: found.message };
   }
   return undefined;
 }

@@ -1,7 +1,6 @@
-import { printSentence } from '../../../base/finding.ts';
+import { printSentence, type Finding } from '../../../base/finding.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { EvaluationNote } from '../../../authoring/advice/requests.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
 import {
   type Brief,
@@ -13,8 +12,8 @@ import {
   formatEvaluation,
   headOf,
   isNameUnknown,
-  noteLines,
-  notesBrief,
+  findingLines,
+  findingsBrief,
   reasonNotes,
   type RequestExplanation,
   settingsFirst,
@@ -113,7 +112,7 @@ interface Page {
 
 function printPage(cli: Cli, page: Page): void {
   const { explained, complain } = page;
-  const { stored, notes, request } = explained;
+  const { stored, findings, request } = explained;
   const print = (lines: readonly string[]): void => {
     if (lines.length > 0) cli.terminal.out(lines.join('\n'));
   };
@@ -132,8 +131,8 @@ function printPage(cli: Cli, page: Page): void {
     return;
   }
   if (stored.decision !== undefined) print(answerLines(stored.decision, { all: true }));
-  const own = knownNotes(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
-  print([...own, ...settingsFirst(notes)].flatMap((note) => noteLines(note)));
+  const own = knownFindings(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
+  print([...own, ...settingsFirst(findings)].flatMap((each) => findingLines(each)));
   complain();
   if (request === undefined) sayWhatIsKnown(cli, explained);
   else explainKept(cli, page);
@@ -144,20 +143,22 @@ function printPage(cli: Cli, page: Page): void {
 const TOLD_LAST: ReadonlySet<string> = new Set(['judged_otherwise', 'removed', 'not_kept', 'name_known']);
 
 /** What the store knows; of a name that no mapping takes why, as the names there are stand below. */
-const knownNotes = ({ notes, request, explained, stored }: StoredExplanation): readonly EvaluationNote[] =>
-  request === undefined && explained !== undefined ? reasonNotes(stored.decision as DecisionRecord) : notes;
+const knownFindings = ({ findings, request, explained, stored }: StoredExplanation): readonly Finding[] =>
+  request === undefined && explained !== undefined
+    ? reasonNotes(stored.decision as DecisionRecord)
+    : findings;
 
 /** The verdict and the hint, where there is something to be done; undefined where all is well. */
 function briefPage({ explained }: Page): Brief | undefined {
   const { explained: now } = explained;
-  const known = notesBrief(knownNotes(explained));
+  const known = findingsBrief(knownFindings(explained));
   if (now === undefined) return known.verdict.length + known.hints.length === 0 ? undefined : known;
   const brief = briefOf(now.evaluation, now.advice);
   const hints = brief.hints.length > 0 ? brief.hints : known.hints;
-  const repeat = knownNotes(explained).filter(({ code }) => code === 'repeat');
+  const repeat = knownFindings(explained).filter(({ code }) => code === 'repeat');
   return hints.length + brief.verdict.length === 0
     ? undefined
-    : { ...brief, verdict: [...repeat.flatMap((note) => noteLines(note)), ...brief.verdict], hints };
+    : { ...brief, verdict: [...repeat.flatMap((each) => findingLines(each)), ...brief.verdict], hints };
 }
 
 /** Whether all that it became ended well, so that a line of each says enough. */
@@ -177,7 +178,7 @@ function storedWork({ terminal }: Cli, { explained, config, waits }: Page): read
     gateway: config.settings.gateway,
     now: Date.now(),
     waits,
-    needs: explained.settings.find(({ isOfRun }) => isOfRun)?.setting,
+    needs: explained.settings.find(({ subject }) => subject?.isOfRun)?.subject?.setting,
     requestId: stored.decision?.requestId,
     command: (command) => commandLine(terminal, config.file, command),
   });
@@ -236,21 +237,21 @@ function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolea
 }
 
 /** What can be said without the request: of a name that no mapping takes, which names there are. */
-function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanation): void {
+function sayWhatIsKnown({ terminal }: Cli, { explained, findings }: StoredExplanation): void {
   if (explained !== undefined && isNameUnknown(explained.evaluation)) {
     const { evaluation, advice } = explained;
     terminal.out(`\n${formatEvaluation(evaluation, { color: terminal.color, advice })}`);
     return;
   }
-  for (const { code, text } of notes)
-    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${printSentence(text)}`);
+  for (const { code, message } of findings)
+    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${printSentence(message)}`);
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
 function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
   const {
     explained,
-    notes,
+    findings,
     isByThen,
     stored: { runs, events, kept },
   } = page;
@@ -262,20 +263,20 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
   const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
   report(cli, [explained], {
     stored,
-    isRepeat: notes.some(({ code }) => code === 'repeat'),
+    isRepeat: findings.some(({ code }) => code === 'repeat'),
     hasChannels: hasChannels(config),
     all,
     isStored: true,
   });
-  for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(printSentence(text));
+  for (const { code, message } of findings) if (code === 'removed') cli.terminal.out(printSentence(message));
   const changed = changedLines(page);
   if (changed.length > 0) cli.terminal.out(changed.join('\n'));
 }
 
 /** How it was judged when it came, where that differs. */
-function changedLines({ notes, isByThen }: StoredExplanation): readonly string[] {
-  const changed = notes.filter(({ code }) => code === 'judged_otherwise');
-  const lines = changed.map(({ text, at }) => `  ${printSentence(text)}${at === undefined ? '' : `  ${at}`}`);
+function changedLines({ findings, isByThen }: StoredExplanation): readonly string[] {
+  const changed = findings.filter(({ code }) => code === 'judged_otherwise');
+  const lines = changed.flatMap((each) => findingLines(each));
   if (lines.length === 0) return isByThen ? ['The mappings and transforms of now judge it alike.'] : [];
   const head = isByThen
     ? 'The mappings and transforms of now judge it otherwise:'

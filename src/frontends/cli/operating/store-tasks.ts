@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { StorageError } from '../../../engine/storage/storage.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
 import { hintLines, indent, runAdvice } from '../../../authoring/explanation/explanation.ts';
+import { requestFinding } from '../../../authoring/advice/requests.ts';
 import {
   clearConversation,
   findWaits,
@@ -118,7 +119,7 @@ export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlag
 /** Prints the runs, and what to write where some failed. */
 const listRuns = listing(runsListing, (terminal, runs, config) => {
   const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
-  const hints = new Set(advice.map((text) => hintLines({ code: 'setting', text }).join('\n')));
+  const hints = new Set(advice.map((text) => hintLines(requestFinding('setting', text)).join('\n')));
   for (const hint of [...hints].slice(0, MAX_HINTS)) terminal.err(hint);
 });
 

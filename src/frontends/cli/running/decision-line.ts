@@ -7,6 +7,7 @@ import type { SeenRequest } from '../../../service/server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../../base/errors.ts';
 import { hintLines, indent } from '../../../authoring/explanation/explanation.ts';
 import { clearLine, type LogFields } from '../../../base/telemetry/telemetry.ts';
+import { requestFinding } from '../../../authoring/advice/requests.ts';
 import { whyLines, type DevLog } from './dev-misses.ts';
 import { formatOneLine } from '../terminal.ts';
 
@@ -53,7 +54,7 @@ export function formatRefusalLine(
   // What is said of its name says what the reason does, and more.
   const hint =
     hints.length === 0 && typeof why === 'string' && isKept && !isShort
-      ? hintLines({ code: 'detail', text: quoted(why) }, { columns: columns - 2 })
+      ? hintLines(requestFinding('detail', quoted(why)), { columns: columns - 2 })
       : [];
   const more = isKept ? [...hint, ...hints, `more: ${explain(String(requestId))}`] : [];
   return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');

@@ -3,7 +3,8 @@
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
 import { allHints, explainStored, isOfRun } from '../../../authoring/explanation/explanation.ts';
-import type { EvaluationNote } from '../../../authoring/advice/requests.ts';
+import { placeOf } from '../../../authoring/advice/requests.ts';
+import type { Finding } from '../../../base/finding.ts';
 import type { ConsoleParts } from '../../../service/startup/startup.ts';
 import { hasFailed } from '../../../service/operations/operations.ts';
 import type { DecisionRecord } from '../../../engine/storage/storage.ts';
@@ -18,7 +19,7 @@ const AGAIN_MS = 1_000;
 
 export class DevHints {
   readonly #parts: Pick<ConsoleParts, 'storage' | 'live'>;
-  readonly #tell: (mappingId: string, hint: EvaluationNote, requestId: string) => void;
+  readonly #tell: (mappingId: string, hint: Finding, requestId: string) => void;
   readonly #told = new Set<string>();
   readonly #waiting: string[] = [];
   readonly #running = new Set<string>();
@@ -28,7 +29,7 @@ export class DevHints {
 
   constructor(
     parts: Pick<ConsoleParts, 'storage' | 'live'>,
-    tell: (mappingId: string, hint: EvaluationNote, requestId: string) => void,
+    tell: (mappingId: string, hint: Finding, requestId: string) => void,
   ) {
     this.#parts = parts;
     this.#tell = tell;
@@ -73,8 +74,8 @@ export class DevHints {
       keepRequests: generation.config.settings.storage.keepRequests,
       explainer: { generation, findings: [] },
     });
-    const again = told.notes.filter(({ code }) => code === 'new_event');
-    const isNews = ({ setting = '' }: EvaluationNote): boolean =>
+    const again = told.findings.filter(({ code }) => code === 'new_event');
+    const isNews = ({ subject: { setting = '' } = {} }: Finding): boolean =>
       // The line of a run that failed says what it needs.
       !isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run));
     for (const hint of [...allHints(told), ...again].filter(isNews)) this.#tellOnce(stored.decision, hint);
@@ -82,9 +83,9 @@ export class DevHints {
     else this.#lookAgain(id);
   }
 
-  #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: EvaluationNote): void {
+  #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: Finding): void {
     // The values in it are others each time.
-    const key = `${mappingId} ${hint.at ?? ''} ${hint.setting ?? hint.code}`;
+    const key = `${mappingId} ${placeOf(hint) ?? ''} ${hint.subject?.setting ?? hint.code}`;
     if (this.#told.has(key) || this.#told.size >= MAX_TOLD) return;
     this.#told.add(key);
     this.#tell(mappingId, hint, requestId);

@@ -1,5 +1,6 @@
 /* Why a request became what it is, for the log of `sluice dev`: what `sluice explain` says first. */
-import { adviceFor, type EvaluationNote } from '../../../authoring/advice/requests.ts';
+import { adviceFor } from '../../../authoring/advice/requests.ts';
+import type { Finding } from '../../../base/finding.ts';
 import { briefOf, hintLines } from '../../../authoring/explanation/explanation.ts';
 import { type RoutingTable } from '../../../engine/mapping/mapping.ts';
 import type { SeenRequest } from '../../../service/server/server.ts';
@@ -25,8 +26,8 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const isDoubtful = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const advice = isDoubtful ? adviceFor(evaluation, request, log.table) : undefined;
   const { verdict, hints, told } = briefOf(evaluation, advice, { columns: log.columns - 2 });
-  const warnings = told.flatMap(({ warning, at = '' }) =>
-    warning === undefined ? [] : [`${mapping?.id ?? ''} ${warning} ${at}`],
+  const warnings = told.flatMap(({ warning }) =>
+    warning === undefined ? [] : [`${mapping?.id ?? ''} ${warning}`],
   );
   const isKnown = warnings.length > 0 && warnings.every((text) => log.told.has(text));
   for (const text of warnings) if (log.told.size < MAX_TOLD) log.told.add(text);
@@ -42,7 +43,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
 /** What only the explanation has to say of a mapping, in lines that fit; other lines may stand between it and its request. */
 export function runHintLines(
   { mappingId, requestId }: { readonly mappingId: string; readonly requestId: string },
-  hint: EvaluationNote,
+  hint: Finding,
   { columns }: Pick<DevLog, 'columns'>,
 ): readonly string[] {
   const lines = hintLines(hint, { columns: columns - 2 });

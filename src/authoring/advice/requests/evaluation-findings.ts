@@ -1,75 +1,53 @@
-/* All that is said of an evaluation, as data: see `EvaluationNote`. */
+/* All that is said of an evaluation, as findings. */
 import { inTheirFile } from '../their-files.ts';
-import { printSentence, quoted, say, todo, write, type Sentence } from '../../../base/finding.ts';
+import { quoted, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
-import { consideredNotes } from './considered-notes.ts';
-import { nearestMiss } from './nearest-miss.ts';
-import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
-import { placed, tellsWhatToWrite, type AdviceCode, type EvaluationNote } from './evaluation-note.ts';
+import { consideredFindings, nearestMiss } from './considered-findings.ts';
+import type { EvaluationAdvice } from './evaluation-advice.ts';
+import { requestFinding, tellsWhatToWrite } from './findings.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../../engine/hook/hook.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { transformRemedy } from './transform-remedy.ts';
 
-/** Says of an evaluation what is to be said beside its outcome, actions and warnings; `advice` is of `analysis/`. */
-export function evaluationNotes(
-  evaluation: Evaluation,
-  advice?: EvaluationAdvice,
-): readonly EvaluationNote[] {
+/** Says of an evaluation what is to be said beside its outcome, actions and warnings. */
+export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
   const { outcome, trace } = evaluation;
-  const considered = consideredNotes(trace.considered, advice);
+  const considered = consideredFindings(trace.considered, advice);
   const isTheirs = evaluation.mapping?.dialect === 'openclaw' ? true : undefined;
-  const notes: readonly EvaluationNote[] = [
-    ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: quoted(skipText(outcome)) } as const] : []),
+  const findings: readonly Finding[] = [
+    ...(outcome.kind === 'skipped' ? [requestFinding('skipped', quoted(skipText(outcome)))] : []),
     ...considered,
-    ...trace.transforms.flatMap(transformNotes),
-    ...emptyNotes(evaluation, advice),
-    ...(advice?.notes ?? []).map(adviceNote),
-    ...(advice?.settings ?? []).map(settingNote),
-    ...refusalNotes(evaluation, { advice, considered }),
+    ...trace.transforms.flatMap(ofTransform),
+    ...ofTemplates(evaluation, advice),
+    ...(advice?.notes ?? []),
+    ...(advice?.settings ?? []),
+    ...ofRefusal(evaluation, { advice, considered }),
   ];
-  return notes.map((note) => ({ ...note, text: inTheirFile(note.text, isTheirs) }));
+  return findings.map((each) => ({ ...each, message: inTheirFile(each.message, isTheirs) }));
 }
 
-/** A setting as plain data. */
-export type SettingJson = Omit<SettingText, 'text' | 'isFine'> & { readonly text: string };
-
-export const settingToJson = ({ text, isFine: _fine, ...setting }: SettingText): SettingJson => ({
-  ...setting,
-  text: printSentence(text),
-});
-
-/** A setting that took part. */
-export const settingNote = ({ setting, at, text, isFine }: SettingText): EvaluationNote => ({
-  code: 'setting',
-  setting,
-  text,
-  ...defined({ at, isFine }),
-});
-
-function adviceNote({ code, text, names, at }: AdviceNote): EvaluationNote {
-  return { code, text, ...placed(at), ...(names.length === 0 ? {} : { paths: names }) };
-}
-
-function transformNotes({ reply, at, index }: TransformTrace): readonly EvaluationNote[] {
-  const about = { ...placed(at), ...defined({ index }) };
-  const dropped = say`${reply.logsDropped} more console lines were dropped`;
+function ofTransform({ reply, at, index }: TransformTrace): readonly Finding[] {
+  const about = { at, ...defined({ index }) };
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   return [
-    ...(reply.logsDropped > 0 ? [{ code: 'lines_dropped', text: dropped, ...about } as const] : []),
-    ...(isIdle ? [{ code: 'returned_nothing', text: RETURNED_NOTHING, ...about } as const] : []),
+    ...(reply.logsDropped > 0
+      ? [requestFinding('lines_dropped', say`${reply.logsDropped} more console lines were dropped`, about)]
+      : []),
+    ...(isIdle ? [requestFinding('returned_nothing', RETURNED_NOTHING, about)] : []),
   ];
 }
 
-function emptyNotes(
+/** What rendered empty, each expression once, and what follows of it. */
+function ofTemplates(
   { trace: { templates }, warnings }: Evaluation,
   advice: EvaluationAdvice | undefined,
-): readonly EvaluationNote[] {
+): readonly Finding[] {
   const groups = Map.groupBy(
     templates.flatMap(({ field, empty, index }) => empty.map((each) => ({ ...each, field, index }))),
     ({ field, at, expression }) => `${field} ${formatPlace(at)} ${expression}`,
   );
-  const empty = [...groups.values()].map((group): EvaluationNote => {
+  const empty = [...groups.values()].map((group): Finding => {
     const [{ expression, at, field, index }] = group as [(typeof group)[number]];
     const near = advice?.suggestions.get(expression.trim());
     const rendered = templates.filter((each) => each.field === field && each.index !== undefined).length;
@@ -78,21 +56,19 @@ function emptyNotes(
       rendered,
     );
     const text = near === undefined ? '' : say`; the request has ${near.shown ?? near.text}`;
-    const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
-    return {
-      code: 'rendered_empty',
-      text: say`${expression}${of}${text}`,
+    return requestFinding('rendered_empty', say`${expression}${of}${text}`, {
+      at,
       field,
       expression,
       ...(of === '' ? defined({ index }) : {}),
-      ...placed(at),
-      ...paths,
-    };
+      ...(near === undefined || near.names.length === 0 ? {} : { paths: near.names }),
+    });
   });
+  const fields = empty.flatMap(({ subject }) => subject?.field ?? []);
   return [
     ...empty,
-    ...emptyKeyNotes(
-      empty.flatMap(({ field }) => field ?? []),
+    ...emptyKeys(
+      fields,
       warnings.map(({ code }) => code),
     ),
   ];
@@ -111,17 +87,14 @@ function elementsText(elements: readonly number[], all: number): string {
 }
 
 /** What follows where these keys of a mapping have an empty part. */
-export function emptyKeyNotes(
-  fields: readonly string[],
-  warnings: readonly string[],
-): readonly EvaluationNote[] {
+export function emptyKeys(fields: readonly string[], warnings: readonly string[]): readonly Finding[] {
   // Of a key that is empty as a whole the warning says what is true.
   const blank = (field: string): string =>
     `blank_${field.replace('.', '_').replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)}`;
   const partly = fields.filter((field) => !warnings.some((each) => each.startsWith(blank(field))));
   return [...new Set(partly)].flatMap((field) => {
     const text = consequenceOf(field);
-    return text === undefined ? [] : [{ code: 'empty_key', text, field } as const];
+    return text === undefined ? [] : [requestFinding('empty_key', text, { field })];
   });
 }
 
@@ -129,10 +102,10 @@ export function emptyKeyNotes(
 interface Said {
   readonly advice: EvaluationAdvice | undefined;
   /** Of the mappings that were considered. */
-  readonly considered: readonly EvaluationNote[];
+  readonly considered: readonly Finding[];
 }
 
-function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNote[] {
+function ofRefusal(evaluation: Evaluation, said: Said): readonly Finding[] {
   const { outcome } = evaluation;
   const { advice } = said;
   if (outcome.kind !== 'rejected') return [];
@@ -145,8 +118,8 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   const remedy =
     isSaid || isIdle ? undefined : (advice?.refused ?? remedyFor(outcome.error.code, evaluation, said));
   return [
-    ...(cause instanceof Error ? [{ code: 'cause', text: quoted(cause.message) } as const] : []),
-    ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
+    ...(cause instanceof Error ? [requestFinding('cause', quoted(cause.message))] : []),
+    ...(remedy === undefined ? [] : [requestFinding('remedy', remedy)]),
   ];
 }
 
@@ -156,7 +129,7 @@ const NO_MAPPING = ['no_mapping_matched'];
 const OF_PRESETS: ReadonlySet<string> = new Set(['mail', 'gmail']);
 
 /** The errors that a note settles: it says what to do about them, better than the remedy that is right in general. */
-const SETTLES: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
+const SETTLES: Readonly<Record<string, readonly string[] | undefined>> = {
   body_is_list: BLANK,
   body_is_text: BLANK,
   list_read: BLANK,
@@ -201,10 +174,10 @@ function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined, nam
 /** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */
 function missRemedy(
   considered: Evaluation['trace']['considered'],
-  notes: readonly EvaluationNote[],
+  findings: readonly Finding[],
 ): Sentence | undefined {
-  const nearest = nearestMiss(considered, notes);
-  if (nearest?.notes.some(({ code }) => tellsWhatToWrite(code)) !== false) return undefined;
+  const nearest = nearestMiss(considered, findings);
+  if (nearest?.findings.some(tellsWhatToWrite) !== false) return undefined;
   const isAnother = considered.some(
     ({ mapping, failed }) =>
       mapping.id === nearest.id && failed?.part === 'when' && failed.node.result === 'false',

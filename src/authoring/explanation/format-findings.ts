@@ -1,73 +1,65 @@
 /**
- * How one note is printed, everywhere the same: ✗ what failed, · what was found, and a hint on lines of its own: the verb,
- * what is to be pasted as it stands, and why.
+ * How one finding on a request is printed, everywhere the same: ✗ what failed, · what was found, and a hint on lines of its
+ * own: the verb, what is to be pasted as it stands, and why.
  */
-import { printSentence, splitAtFix, type Sentence } from '../../base/finding.ts';
+import { printSentence, splitAtFix, type Finding, type Sentence } from '../../base/finding.ts';
 import type { Place } from '../../base/document/document.ts';
-import { isHint, type EvaluationNote, type NoteCode } from '../advice/requests.ts';
+import { isHint, placeOf } from '../advice/requests.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { wrap, type Paint } from './format-lines.ts';
 
-export interface NoteOptions {
+export interface LineOptions {
   /** Letters in a line; absent where the terminal breaks them. */
   readonly columns?: number | undefined;
   /** Colours the marks; none where absent. */
   readonly paint?: Paint;
-  /** Places of the files by how notes write them: what is pasted there becomes the whole line. */
-  readonly places?: ReadonlyMap<string, Place>;
 }
-
-/** Marks of notes that are no hints; the others are set off by two spaces. */
-const MARKS: Partial<Readonly<Record<NoteCode, string>>> = {
-  not_held: '✗ ',
-  unknown_name: '✗ ',
-  detail: '✗ ',
-  older: '✗ ',
-  rendered_empty: '· ',
-  repeat: '· ',
-};
 
 /** A longer line is a file of its own: what is to be changed of it says more. */
 const MAX_LINE = 300;
 
-/** A note in lines, each set off by `indent`. */
-export function noteLines(note: EvaluationNote, options: NoteOptions = {}, indent = ''): readonly string[] {
-  const refused = note.code === 'refusal' ? marked('✗ ', note.field ?? '', options) : [];
-  const lines = isHint(note) ? [...refused, ...hintLines(note, options)] : foundLines(note, options);
+/** A finding in lines, each set off by `indent`. */
+export function findingLines(finding: Finding, options: LineOptions = {}, indent = ''): readonly string[] {
+  const refused = finding.code === 'refusal' ? marked('✗ ', finding.subject?.field ?? '', options) : [];
+  const lines = isHint(finding) ? [...refused, ...hintLines(finding, options)] : foundLines(finding, options);
   return lines.map((line) => `${indent}${line}`);
 }
 
-function foundLines(note: EvaluationNote, options: NoteOptions): readonly string[] {
-  const { code, text, at } = note;
-  const [first = '', ...block] = printSentence(text).split('\n');
+function foundLines(finding: Finding, options: LineOptions): readonly string[] {
+  const { severity, code, message } = finding;
+  const [first = '', ...block] = printSentence(message).split('\n');
+  const at = placeOf(finding);
   const place = at === undefined ? '' : `  ${at}`;
+  const isOfWork = code === 'rendered_empty' || code === 'repeat';
   return [
-    ...marked(MARKS[code] ?? '  ', `${aboutOf(note)}${first}${place}`, options),
+    ...marked(
+      severity === 'error' ? '✗ ' : isOfWork ? '· ' : '  ',
+      `${aboutOf(finding)}${first}${place}`,
+      options,
+    ),
     ...block.map((each) => `    ${clearLine(each)}`),
   ];
 }
 
-/** What a note speaks of, before what it says. */
-function aboutOf({ code, setting, mapping, field = '', index }: EvaluationNote): string {
+/** What a finding speaks of, before what it says. */
+function aboutOf({ code, subject: { setting, mapping, field = '', index } = {} }: Finding): string {
   if (code === 'not_held' && mapping !== undefined) return `${mapping.id}: `;
   if (code === 'rendered_empty')
     return `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for `;
   return setting === undefined ? '' : `${setting}: `;
 }
 
-/** Whatever the note is, what it says to do. */
-export function hintLines(
-  { code, setting, text, at }: EvaluationNote,
-  options: NoteOptions = {},
-): readonly string[] {
-  const place = at === undefined ? undefined : options.places?.get(at);
-  const { verb, line, why } = hintParts(text);
+/** Whatever the finding is, what it says to do. */
+export function hintLines(finding: Finding, options: LineOptions = {}): readonly string[] {
+  const { code, message, at: place, subject } = finding;
+  const at = placeOf(finding);
+  const { verb, line, why } = hintParts(message);
   // What is empty in a template has its whole line already.
   const isRule = line?.startsWith('{') === true && code !== 'rendered_empty';
   const whole = isRule && place !== undefined ? changedLine([{ at: place, text: line }]) : undefined;
   const pasted = whole ?? line;
   const [reason = '', ...block] = why.split('\n');
-  const what = [setting, reason].filter((part) => part !== undefined && part !== '').join(': ');
+  const what = [subject?.setting, reason].filter((part) => part !== undefined && part !== '').join(': ');
   const where = at === undefined || what.includes(at) || verb.includes(at) ? '' : ` (${at})`;
   return [
     ...marked('hint: ', `${verb}${where}${pasted === undefined ? '' : ':'}`, options),
@@ -77,7 +69,7 @@ export function hintLines(
   ];
 }
 
-function marked(mark: string, text: string, { paint, columns }: NoteOptions): readonly string[] {
+function marked(mark: string, text: string, { paint, columns }: LineOptions): readonly string[] {
   const [first = '', ...more] = wrap(mark, text, { columns });
   const sign = mark.trimEnd();
   if (paint === undefined || sign === '') return [first, ...more];

@@ -1,0 +1,223 @@
+/* What is said of the mappings that were considered: why the one taken held, why the others did not. */
+import { quoted, say, type Finding, type FindingSubject, type Sentence } from '../../../base/finding.ts';
+import { formatPlace } from '../../../base/document/document.ts';
+import { spelling } from '../../../base/document/facts.ts';
+import { operationOf } from '../../../engine/mapping/facts.ts';
+import type { CompiledMapping, ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import { decidingLeaves, failedParts, readBy } from './condition-leaves.ts';
+import type { EvaluationAdvice } from './evaluation-advice.ts';
+import { requestFinding } from './findings.ts';
+import { shownAs, value } from './shown-values.ts';
+
+/** Misses told of; the others are counted. */
+const MAX_MISSES = 20;
+/** Hook names listed where none is the one asked for. */
+const MAX_NAMES = 30;
+/** Comparisons told of a condition that held; of more, the last note says how many. */
+const MAX_TRUE = 5;
+
+/** A part that only asks for another spelling of a name that is there: less than one that found another value. */
+const MISSPELT = 0.25;
+
+/**
+ * The mappings of a request's hook name that did not take it, the nearest first: fewest failing parts, most that held.
+ * `instead`: what the request has in place of names that were not sent.
+ */
+export function nearestMisses(
+  considered: readonly ConsideredMapping[],
+  suggestions: EvaluationAdvice['suggestions'] = new Map(),
+): readonly ConsideredMapping[] {
+  const at = considered.findIndex(({ matched }) => matched);
+  const far = ({ failing = 0, parts = [] }: ConsideredMapping): number =>
+    failing - (1 - MISSPELT) * parts.filter((part) => isMisspelt(part, suggestions)).length;
+  // Sorting is stable, so the rest stays in first-match order.
+  return (at === -1 ? considered : considered.slice(0, at))
+    .filter(({ failed }) => failed?.part !== 'path')
+    .toSorted((a, b) => far(a) - far(b) || b.held - a.held);
+}
+
+/** Whether the request has the name in another spelling, with the value that was asked for. */
+function isMisspelt(
+  { missing, expected }: ConditionTrace,
+  suggestions: EvaluationAdvice['suggestions'],
+): boolean {
+  const near = missing === undefined ? undefined : suggestions.get(missing);
+  const [name, ...others] = near?.names ?? [];
+  if (missing === undefined || name === undefined || others.length > 0) return false;
+  const isSame = spelling(name) === spelling(missing);
+  return isSame && (expected === undefined || near?.value === shownAs(name, expected));
+}
+
+/** What is said of mappings and hook names, in the order of the text. */
+export function consideredFindings(
+  considered: readonly ConsideredMapping[],
+  advice: EvaluationAdvice | undefined,
+): readonly Finding[] {
+  if (considered.length === 0) return ofNearNames(advice?.nearNames ?? []);
+  const taken = considered.filter(({ matched }) => matched);
+  const misses = nearestMisses(considered, advice?.suggestions);
+  const isNameUnknown = taken.length === 0 && misses.length === 0;
+  return [
+    ...taken.flatMap(ofTaken),
+    ...(isNameUnknown ? ofNames(considered, advice) : []),
+    ...misses.slice(0, MAX_MISSES).flatMap((miss) => ofMiss(miss, advice)),
+    ...ofLater(advice?.alsoMatched ?? []),
+  ];
+}
+
+/** Misses in the order in which something is said of them: the findings know better which is the nearest. */
+export function inOrderOf(
+  findings: readonly Finding[],
+  misses: readonly ConsideredMapping[],
+): readonly ConsideredMapping[] {
+  const said = findings.filter(({ code }) => code === 'not_held').map(({ subject }) => subject?.mapping?.at);
+  const rank = ({ mapping }: ConsideredMapping): number => {
+    const at = said.indexOf(formatPlace(mapping.at));
+    return at === -1 ? said.length : at;
+  };
+  return misses.toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** What is said of one mapping, but for its standing behind the one taken. */
+export function findingsOf(findings: readonly Finding[], { id, at }: CompiledMapping): readonly Finding[] {
+  const place = formatPlace(at);
+  return findings.filter(
+    ({ code, subject: { mapping } = {} }) =>
+      code !== 'also_matched' && mapping?.id === id && mapping.at === place,
+  );
+}
+
+/** The nearest miss with all that is said of it; undefined where no mapping has the hook name. */
+export function nearestMiss(
+  considered: readonly ConsideredMapping[],
+  findings: readonly Finding[],
+): { readonly id: string; readonly at: string; readonly findings: readonly Finding[] } | undefined {
+  const [nearest] = inOrderOf(findings, nearestMisses(considered)).filter(
+    ({ matched, failed }) => !matched && failed !== undefined,
+  );
+  if (nearest === undefined) return undefined;
+  const { mapping } = nearest;
+  return { id: mapping.id, at: formatPlace(mapping.at), findings: findingsOf(findings, mapping) };
+}
+
+const ofLater = (later: EvaluationAdvice['alsoMatched']): readonly Finding[] =>
+  later.map(({ id, at }) => {
+    const text = say`${id} would have taken it, too, but stands later: only the first that matches acts`;
+    return requestFinding('also_matched', text, { at, mapping: { id, at } });
+  });
+
+const ofNearNames = (names: EvaluationAdvice['nearNames']): readonly Finding[] =>
+  names.map(({ name, why, at }) => requestFinding('near_name', say`${name} ${why}`, { at }));
+
+/** Of a hook name that no mapping has: which may have been meant, and which there are, with their places. */
+function ofNames(
+  misses: readonly ConsideredMapping[],
+  advice: EvaluationAdvice | undefined,
+): readonly Finding[] {
+  const asked = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
+  return [
+    requestFinding('unknown_name', say`no mapping has the hook name ${value(asked)}`),
+    ...ofNearNames(advice?.nearNames ?? []),
+    ...[...placesOf(misses)]
+      .slice(0, MAX_NAMES)
+      .map(([name, at]) => requestFinding('hook_name', quoted(name), { at })),
+    ...(advice?.passedOver ?? []).map((text) => requestFinding('passed_over', text)),
+  ];
+}
+
+/** The hook names of the mappings, each with its first place. */
+export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<string, string> {
+  const places = new Map<string, string>();
+  for (const { mapping } of misses) {
+    const { path, pathAt } = mapping.match;
+    if (path !== undefined && !places.has(path)) places.set(path, formatPlace(pathAt ?? mapping.at));
+  }
+  return places;
+}
+
+const aboutMapping = ({ mapping: { id, at } }: ConsideredMapping): Pick<FindingSubject, 'mapping'> => ({
+  mapping: { id, at: formatPlace(at) },
+});
+
+/** What made the condition of the mapping taken hold. */
+function ofTaken(taken: ConsideredMapping): readonly Finding[] {
+  const about = aboutMapping(taken);
+  const leaves = decidingLeaves(taken.nodes ?? []);
+  const shown = leaves.length > MAX_TRUE ? leaves.slice(0, MAX_TRUE - 1) : leaves;
+  const more = leaves.length - shown.length;
+  return [
+    ...shown.map(({ node }) => {
+      const { expected: _met, element, ...met } = node;
+      // Of "some" the element that it held for, in place of the whole list.
+      const why =
+        element === undefined ? whyOf(met) : `is true: element ${element.index} is ${value(element.value)}`;
+      return requestFinding('held', say`when ${node.expression} ${why}`, {
+        at: node.at,
+        ...about,
+        ...readBy(node),
+      });
+    }),
+    ...(more > 0 ? [requestFinding('more_held', say`and ${more} more comparisons`, about)] : []),
+  ];
+}
+
+/** The part of a mapping that failed, what may have been meant, and the comparisons of a connective. */
+function ofMiss(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): readonly Finding[] {
+  const { failed } = miss;
+  if (failed === undefined) return [];
+  const about = aboutMapping(miss);
+  if (failed.part !== 'when') {
+    const text = say`${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
+    return [requestFinding('not_held', text, { at: failed.at, ...about })];
+  }
+  const { node } = failed;
+  const parts = failedParts(miss);
+  const own = parts.filter(({ isFurther }) => !isFurther);
+  const head = requestFinding('not_held', say`when ${node.expression} ${whyOf(node)}`, {
+    at: node.at,
+    ...about,
+    ...readBy(node),
+  });
+  return [
+    head,
+    ...parts
+      .flatMap((part) => advice?.parts.get(part.node.at) ?? [])
+      .map((each) => ({ ...each, subject: { ...each.subject, ...about } })),
+    ...(own.length < 2 ? [] : own.slice(0, MAX_TRUE)).map(({ node: part }) =>
+      requestFinding('part', say`${part.expression} ${whyOf(part)}`, {
+        at: part.at,
+        ...about,
+        ...readBy(part),
+      }),
+    ),
+  ];
+}
+
+function whyOf(node: ConditionTrace): Sentence {
+  const { missing, result } = node;
+  if (missing !== undefined) return say`is ${result}: ${missing} is missing`;
+  const seen = node.found === undefined ? '' : `: found ${value(node.found)}`;
+  return say`is ${result}${seen}${result === 'true' ? '' : wantedBy(node)}`;
+}
+
+/** An order as it reads from its other side. */
+const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
+
+/** What a comparison that did not hold asks for, in the words of its operator. */
+function wantedBy(node: ConditionTrace): Sentence {
+  const { expected, rule } = node;
+  if (expected === undefined) return say``;
+  const {
+    operator,
+    operands: [first],
+  } = operationOf(rule) ?? { operator: '', operands: [] };
+  const isFirst = !isJsonObject(first);
+  const text = value(expected);
+  const mirrored = MIRRORED[operator];
+  // `!=` and `!==` fail on the very value they name.
+  if (operator.startsWith('!=')) return say`, expected anything but ${text}`;
+  if (mirrored !== undefined) return say`, expected ${isFirst ? mirrored : operator} ${text}`;
+  if (operator === 'in') return isFirst ? say`, expected ${text} in it` : say`, expected one of ${text}`;
+  return say`, expected ${text}`;
+}
