@@ -73,7 +73,7 @@ describe('check', () => {
     expect(out).not.toContain('hidden');
     expect(await bench.run(['check', '--json', '--strict'], { env })).toMatchObject({
       exitCode: 0,
-      out: '{"version":1,"command":"check","findings":[]}\n',
+      out: '{"version":1,"command":"check","findings":[],"ignored":[]}\n',
     });
   });
 
