@@ -46,8 +46,6 @@ const ENTRIES = [
 ];
 
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
-/** A dependency because declarations name its types. */
-const BUNDLED_DEPENDENCIES = ['zod'];
 /** Of packages in CommonJS: what they require of Node. */
 const REQUIRE =
   "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);";
@@ -94,9 +92,11 @@ async function bundle() {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: Object.keys({ ...dependencies, ...peerDependencies })
-      .filter((name) => !BUNDLED_DEPENDENCIES.includes(name))
-      .flatMap((name) => [name, `${name}/*`]),
+    external: [
+      ...Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
+      // What Handlebars makes source maps with, which nobody asks it for.
+      'source-map',
+    ],
     banner: { js: REQUIRE },
     // A running process keeps its source text: V8 takes two bytes a character where one is not Latin-1.
     charset: 'ascii',

@@ -10,7 +10,6 @@ import {
   isCi,
   runCase,
   type CaseResult,
-  type UpdatePolicy,
 } from './authoring/golden/golden.ts';
 import { Sandbox } from './engine/sandbox/sandbox.ts';
 
@@ -21,13 +20,13 @@ export type {
   ChannelModule,
   ChannelSettings,
   SendResult,
-} from './service/channels/channels.ts';
+} from './service/channels/channel.ts';
 export {
   defineTransform,
   type Transform,
   type TransformContext,
   type TransformResult,
-} from './engine/sandbox/sandbox.ts';
+} from './engine/sandbox/author.ts';
 
 export interface GoldenTestsOptions {
   /** vitest's `test`, or anything that registers a named test. */
@@ -41,7 +40,7 @@ export interface GoldenTestsOptions {
   /** Only cases whose name contains one of these. */
   readonly filters?: readonly string[];
   /** Default: `none` where `CI` is set, else `new`. */
-  readonly policy?: UpdatePolicy;
+  readonly policy?: 'none' | 'new' | 'all' | 'migrate';
 }
 
 /**

@@ -48,8 +48,12 @@ function folderProblem({ file, specifier, typeOnly }: Import, module: string): s
   const folder = join(SOURCE, layer, other);
   const isFacts = target === join(folder, 'facts.ts') && READS_FACTS.has(module);
   // Each file that stands in advice itself is an entry: what is known of one subject, for tools.
+  // The public API takes its types from the files that declare them: a package carries what these reach, and no more.
+  const isApiType = module === 'index' && /\/(?:channels\/channel|sandbox\/author)\.ts$/.test(target);
   const isEntry =
-    target === join(folder, `${other}.ts`) || dirname(target) === join(SOURCE, 'authoring/advice');
+    isApiType ||
+    target === join(folder, `${other}.ts`) ||
+    dirname(target) === join(SOURCE, 'authoring/advice');
   if (inLayer.length > 1 && !isEntry && !isFacts) return `imports ${specifier}, not the entry file`;
   if (module in TOP) return undefined;
   const rules = MODULES[module];

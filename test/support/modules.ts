@@ -35,7 +35,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: ['timers'],
     owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'],
   },
-  telemetry: { layer: 'base', imports: [], owns: ['pino', 'prom-client'] },
+  telemetry: { layer: 'base', imports: [], owns: ['@prometheus-io/client', 'sonic-boom'] },
   timers: { layer: 'base', imports: [] },
   outgoing: { layer: 'base', imports: [] },
   boundary: { layer: 'base', imports: ['action'] },
@@ -84,7 +84,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     layer: 'service',
     imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers'],
     types: ['storage'],
-    owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
+    owns: ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
   },
   channels: {
     layer: 'service',

@@ -1,6 +1,6 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { styleText } from 'node:util';
-import { destination as openDestination } from 'pino';
+import sonicBoom from 'sonic-boom';
 import { clearControl, clearLine, withoutCommands } from './clear-control.ts';
 import { membersOf, SecretValues, textToJson } from './redact.ts';
 
@@ -109,7 +109,7 @@ function openWithoutWaiting(): number {
 function openStandardError(): { write(line: string): void; flushSync(): void } {
   let givesUpAt = Infinity;
   let isGivenUp = false;
-  const destination = openDestination({
+  const destination = new sonicBoom.SonicBoom({
     fd: openWithoutWaiting(),
     sync: false,
     maxLength: MAX_UNREAD_BYTES,

@@ -1,6 +1,6 @@
 import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
 import { createMappingLabel, createRegistrar, type Registrar } from './registrar.ts';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
 
 /** What the metrics are read from; asked at each scrape. */
 export interface MetricsSources {

@@ -1,14 +1,14 @@
-import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client';
 
 /** Makes metrics that one registry prints. */
 export interface Registrar {
-  counter(name: string, help: string, labelNames?: readonly string[]): Counter;
-  gauge(name: string, help: string, labelNames?: readonly string[]): Gauge;
+  counter(name: string, help: string, labelNames?: readonly string[]): Counter<string>;
+  gauge(name: string, help: string, labelNames?: readonly string[]): Gauge<string>;
   histogram(
     name: string,
     help: string,
     options: { readonly buckets: readonly number[]; readonly labelNames?: readonly string[] },
-  ): Histogram;
+  ): Histogram<string>;
 }
 
 export function createRegistrar(registry: Registry): Registrar {

@@ -10,7 +10,7 @@ export type { BacklogFigures, MailboxFigures, Metrics, ObservedRequest } from '.
 
 import type { Metrics, MetricsSources } from './metrics.ts';
 
-/** Makes the metrics. Loads prom-client only now, because most installations have no `metrics` setting. */
+/** Makes the metrics. Loads the metrics client only now, because most installations have no `metrics` setting. */
 export async function openMetrics(sources: MetricsSources): Promise<Metrics> {
   const { createMetrics } = await import('./metrics.ts');
   return createMetrics(sources);

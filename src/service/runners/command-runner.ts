@@ -1,3 +1,5 @@
+import { spawn, type SpawnOptions } from 'node:child_process';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { defined } from '../../base/json.ts';
 import type { Readable, Writable } from 'node:stream';
@@ -64,8 +66,6 @@ export function createCommandRunner(
   host: HostEnvironment,
   { secrets = [], explainStart, keepsPart = false }: CommandSurroundings = {},
 ): Runner {
-  // Loaded where a command is configured, before its first turn.
-  void import('execa');
   return {
     kind: 'command',
     async run(turn, options) {
@@ -136,18 +136,49 @@ async function runCommand(
   const expanded = expandArgv(settings.argv, argvValues(turn, context.workspace));
   if (!expanded.ok) return unsafeArgument(expanded.index);
   const [file = '', ...args] = expanded.argv;
-  const { execa } = await import('execa');
-  const options = spawnOptions(settings, turn, context);
-  const child = execa(file, args, options);
-  const { pid, nodeChildProcess } = child;
-  if (pid === undefined) {
-    const { PATH: path } = options.env;
-    return spawnFailure(expanded.argv, (await child).code, { ...context, path });
+  const env = commandEnvironment(settings, turn, context);
+  const child = await startCommand(file, args, {
+    ...defined({ cwd: context.cwd }),
+    env,
+    stdio: [settings.prompt === 'stdin' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+    // Its own process group: the whole of it can be ended with one signal.
+    detached: true,
+  });
+  if (typeof child === 'string') return spawnFailure(expanded.argv, child, { ...context, path: env['PATH'] });
+  const secrets = [...context.secrets, ...secretsOf(env)];
+  return await superviseCommand(settings, turn, { ...context, ...child, secrets });
+}
+
+/** The process groups of commands that run: an end of the service without a stop ends them, too. */
+const running = new Set<number>();
+process.on('exit', () => {
+  for (const pgid of running) {
+    try {
+      process.kill(-pgid, 'SIGKILL');
+    } catch {
+      // It has ended by itself.
+    }
   }
-  // Its outcome is read from the process itself; with reject off this promise only ever resolves.
-  void child.catch(() => {});
-  const secrets = [...context.secrets, ...secretsOf(options.env)];
-  return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess, secrets });
+});
+
+/** The process, or the code of the error for which there is none: Node throws some of them and emits the others. */
+async function startCommand(
+  file: string,
+  args: readonly string[],
+  options: SpawnOptions,
+): Promise<Pick<Supervision, 'pid' | 'child'> | string> {
+  try {
+    const child = spawn(file, args, options);
+    const { pid } = child;
+    if (pid === undefined) throw (await once(child, 'error'))[0];
+    running.add(pid);
+    child.once('exit', () => running.delete(pid));
+    // A signal that cannot be sent: what became of the process is told by its exit.
+    child.on('error', () => {});
+    return { pid, child };
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  }
 }
 
 function unsafeArgument(index: number): TurnResult {
@@ -168,24 +199,9 @@ function argvValues(turn: Turn, workspace: CommandWorkspace): ArgvValues {
   };
 }
 
-function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandContext) {
-  return {
-    ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
-    env: commandEnvironment(settings, turn, context),
-    extendEnv: false,
-    stdin: settings.prompt === 'stdin' ? 'pipe' : 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-    buffer: false,
-    reject: false,
-    // Its own process group: the whole of it can be ended with one signal.
-    killDescendants: true,
-  } as const;
-}
-
 async function spawnFailure(
   argv: readonly string[],
-  code: string | undefined = 'unknown',
+  code: string,
   { cwd, path, explainStart }: StartFolders,
 ): Promise<TurnResult> {
   const why = folderProblem(cwd) ?? (await explainStart?.(argv, path)) ?? codeText(code);

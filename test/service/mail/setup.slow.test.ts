@@ -203,7 +203,7 @@ describe('the other commands', () => {
         { timeout: 30_000 },
       );
       expect((await mail('drop', '--all', '--json')).out).toContain('"changed":1}\n');
-      expect((await mail('list')).out).toContain('no message was refused');
+      expect((await mail('list')).err).toContain('no refused messages');
       await service.stop();
       service = undefined;
       const status = await mail('status', '--json');
