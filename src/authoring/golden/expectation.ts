@@ -41,7 +41,7 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
     ...(warnings.length === 0
       ? {}
-      : { warnings: warnings.map(({ code, subject: field }) => defined({ code, field })) }),
+      : { warnings: warnings.map(({ code, subject }) => defined({ code, field: subject?.field })) }),
     ...describeTrace(trace),
   };
 }

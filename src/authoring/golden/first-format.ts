@@ -59,12 +59,12 @@ function withoutMessage(error: unknown): unknown {
 /** `CODE FIELD: sentence`; what a sender calls a field may hold a colon of its own. */
 function readWarning(text: unknown, found: Evaluation['warnings']): unknown {
   if (typeof text !== 'string') return text;
-  const same = found.find(({ code, subject: field }) =>
-    text.startsWith(field === undefined ? `${code}: ` : `${code} ${field}: `),
+  const same = found.find(({ code, subject }) =>
+    text.startsWith(subject?.field === undefined ? `${code}: ` : `${code} ${subject.field}: `),
   );
   const [, code, field] = /^(\w+)(?: (.*?))?: /.exec(text) ?? [];
   if (same === undefined && code === undefined) return text;
-  return defined({ code: same?.code ?? code, field: same === undefined ? field : same.subject });
+  return defined({ code: same?.code ?? code, field: same === undefined ? field : same.subject?.field });
 }
 
 /** `MODULE: CODE: sentence`, or `MODULE: sentence` of a result that makes no action. */

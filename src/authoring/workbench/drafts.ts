@@ -105,14 +105,17 @@ export class Drafts {
       const named = (found: readonly Finding[]): readonly Finding[] =>
         found.map((one) => inFolder(one, { root, dir, folder }));
       const { generation } = work;
-      const check = (): readonly Finding[] | Promise<readonly Finding[]> =>
-        generation === undefined
-          ? []
-          : this.#last?.key === key
-            ? bench.checkTypes(generation, draft).then(named)
-            : [NOT_CHECKED];
+      const check = async (): Promise<readonly Finding[]> => {
+        try {
+          if (generation === undefined) return [];
+          if (this.#last?.key !== key) return [NOT_CHECKED];
+          return named(await bench.checkTypes(generation, draft));
+        } finally {
+          await remove();
+        }
+      };
       // One after the other, too: a compiler takes a processor and much memory.
-      const typeFindings = this.#types.then(check).finally(() => remove());
+      const typeFindings = this.#types.then(check);
       // Whoever does not ask for them does not want to hear of a failure either.
       this.#types = typeFindings.catch(() => undefined);
       return { ...work, findings: named(work.findings), typeFindings };

@@ -39,7 +39,7 @@ async function openCounters(
   perMinute: number,
   clock: () => number,
 ): Promise<{ readonly own: Count; readonly site: Count }> {
-  const library = await import('rate-limiter-flexible');
+  const { default: library } = await import('rate-limiter-flexible');
   return {
     own: countNetworks(library, perMinute, clock),
     site: countNetworks(library, perMinute * SITE_FACTOR, clock),
@@ -48,7 +48,7 @@ async function openCounters(
 
 /** Counts by name within fixed windows. */
 function countNetworks(
-  { RateLimiterMemory, RateLimiterRes }: typeof Limiting,
+  { RateLimiterMemory, RateLimiterRes }: Pick<typeof Limiting, 'RateLimiterMemory' | 'RateLimiterRes'>,
   points: number,
   clock: () => number,
 ): Count {

@@ -43,7 +43,7 @@ test('no condition of a golden case is said to hold or fail for the kinds of its
           .flat()
           .flatMap(({ code, message }) => (code === 'leaf_advice' ? [printSentence(message)] : [])),
         ...notes.map(({ message }) => printSentence(message)),
-        ...odd.map(({ message }) => message),
+        ...odd.map(({ message }) => printSentence(message)),
       ])
         said.push(`${name}: ${text}`);
     }

@@ -65,7 +65,13 @@ export function findProofFault(
       if (!isTable(settings)) return otherSender(asked, request) ?? plainReason(proof, refusal);
       return known.signsUrl === true ? otherUrl(known) : wrongSecret(asked, request);
     }
-    default:
+    case 'body-not-covered':
+    case 'malformed-id':
+    case 'malformed-timestamp':
+    case 'no-keys':
+    case 'no-timestamp':
+    case 'unreadable-body':
+    case 'wrong-claims':
       return findFitting(asked, request) ?? plainReason(proof, refusal);
   }
 }
