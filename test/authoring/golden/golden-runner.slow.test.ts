@@ -170,13 +170,13 @@ describe('update rules', () => {
   });
 
   test.each([
-    ['url: http://localhost:8787/hooks/github\nbody: {}', 'write path, the hook name'],
+    ['url: http://localhost:8787/hooks/github\nbody: {}', 'add "path" to the document: hook name'],
     ['path: github\nmethod: POST', 'remove it; the keys here are: path'],
-    ['path: github\nexpected: {outcome: accepted}', 'NAME.expected.yaml'],
+    ['path: github\nexpected: {outcome: accepted}', 'remove it; the keys here are: path'],
     ['path: github\nnow: 2026-01-31', 'correct it; now: time of receipt'],
     ['path: github\nbodyFile: test/golden/github/body.json', 'write bodyFile: body.json'],
     ['path: github\nbodyFile: .\\body.json', 'write bodyFile: body.json'],
-    ['- path: github', 'remove the dash before path'],
+    ['- path: github', 'write {path: …}; further keys: headers'],
     ['request:\n  path: github\n  body: {}', 'remove the line request:'],
   ])('the request file %j is told what to write', async (text, hint) => {
     await put('test/golden/github/body.json', '{}');
@@ -252,10 +252,10 @@ describe('every way a case can be broken fails', () => {
   test.each([
     ['one delivery', 'path: github\npayload: {}\n'],
     ['a list', 'deliveries: [{path: github, payload: {}}]\n'],
-  ])('a key that has another name here, in %s', async (_what, text) => {
+  ])('a key that there is none of, in %s', async (_what, text) => {
     await run([]);
     await put('test/golden/github/push.request.yaml', text);
-    expect((await run([])).out).toContain('hint: rename it to "body"');
+    expect((await run([])).out).toContain('hint: remove it; the keys here are: path, headers, query, body');
   });
 
   test('two request files of one name', async () => {

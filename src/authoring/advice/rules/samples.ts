@@ -18,18 +18,24 @@ function templatePaths(subject: SampledMapping): readonly Found[] {
   return [...mapping.templates.values()].flatMap((template) =>
     countPrinted(template, scopes)
       .filter((read) => isUnknown(read) && !forbidden.some((start) => isWithin(start, read)))
-      .map((read) => unknownPath(subject, read, what)),
+      .flatMap((read) => {
+        const found = unknownPath(subject, read, what);
+        return found.isGeneral === true && isKnownEmpty(read) ? [] : [found];
+      }),
   );
 }
 
 const isWithin = (start: number, { at }: PrintedPath): boolean => at.start <= start && start < at.end;
 
-/** What is told without samples, is no field of a request, or is known from an expectation is left out. */
-function isUnknown({ path, at, expression, total, absent }: PrintedPath): boolean {
+/** An expectation has it: nothing is said but for what was probably meant, as the first run of a case writes what it sees. */
+const isKnownEmpty = ({ absent, expression }: PrintedPath): boolean =>
+  absent.every(({ sample }) => sample.knownEmpty?.has(expression) === true);
+
+/** What is told without samples, or is no field of a request, is left out. */
+function isUnknown({ path, at, total, absent }: PrintedPath): boolean {
   return (
     absent.length === total &&
     !/^(?:now|path|index|item)$/.test(path) &&
-    absent.some(({ sample }) => sample.knownEmpty?.has(expression) !== true) &&
     emptyPath(path.split('.'), at, { of: 'template', withItem: true }) === undefined
   );
 }
