@@ -166,6 +166,12 @@ export async function openMistakes(
     const { out, err } = await cli(args, { cwd: folder, env, columns: COLUMNS });
     return `${out}${err}`.trimEnd().replaceAll(`${folder}/`, '').split('\n');
   };
+  /** What `explain` says once the run has ended: it says more of one that is under way. */
+  const explainEnded = async (id: string, triesLeft = 100): Promise<readonly string[]> => {
+    const lines = await print('explain', id);
+    const isUnderWay = lines.some((line) => /^ {2}(?:queued|active)\b/.test(line));
+    return isUnderWay && triesLeft > 0 ? explainEnded(id, triesLeft - 1) : lines;
+  };
   return {
     play: async (mistake) => {
       const names = Object.fromEntries(variablesOf(mistake).map(([name]) => [plainName(name), name]));
@@ -185,7 +191,7 @@ export async function openMistakes(
       const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
       return {
         answer: `${response.status} ${code}`.trim(),
-        explain: await print('explain', id),
+        explain: await explainEnded(id),
         check: async () => (await print('check')).join('\n'),
         dev: () => dev.linesOf(id),
         told: async () => void (await print('explain', id, '--json')),
