@@ -74,7 +74,7 @@ function makeTable(n: number, messageTemplate: string): RoutingTable {
     },
     messageTemplate,
   }));
-  const entries = mappings.map((mapping) => ({ value: located(mapping), dialect: 'sluice' as const }));
+  const entries = mappings.map((mapping) => ({ value: located(mapping), behaviours: {} }));
   const { table } = compileMappings(entries, {});
   if (table === undefined) throw new Error('the bench mappings do not compile');
   return table;

@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import { LOOKS } from '../../src/authoring/advice/rules.ts';
 import { readDocument } from '../../src/base/document/document.ts';
+import { OPENCLAW } from '../../src/engine/config/openclaw/behaviours.ts';
 import type { Finding, LocatedValue } from '../../src/base/document/document.ts';
 import { loadMappings } from '../../src/engine/mapping/mapping.ts';
 import { MAPPING_CODES } from '../../src/engine/mapping/mapping-codes.ts';
@@ -18,7 +19,7 @@ export const codes = [
   ...LOOKS.filter(({ on }) => KINDS.includes(on)).flatMap(({ codes: own }) => own),
 ];
 
-/** The YAML files of a case are its mapping files; `openclaw.json5` holds inline mappings of that dialect. */
+/** The YAML files of a case are its mapping files; `openclaw.json5` holds mappings of such a file. */
 export async function check(folder: string): Promise<readonly Finding[]> {
   if (basename(folder) !== 'TEMPLATE_TOO_LONG') return checkFolder(folder);
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-'));
@@ -37,7 +38,7 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
   const { findings, subjects } = await loadMappings({
     inline: (await readInline(join(folder, 'openclaw.json5'), folder)).map((value) => ({
       value,
-      dialect: 'openclaw' as const,
+      behaviours: OPENCLAW,
     })),
     mappingsDir: folder,
     presets: [],

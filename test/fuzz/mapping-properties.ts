@@ -94,7 +94,7 @@ function compileText(
   if (parsed === undefined || !Array.isArray(parsed.root.value)) return { findings };
   const entries = parsed.root.value.map((_, index) => ({
     value: parsed.root.at([index]),
-    dialect: 'sluice' as const,
+    behaviours: {},
   }));
   return compileMappings(entries, { resolveReference: () => 'a secret of the operator' });
 }

@@ -23,7 +23,7 @@ function tableOf(yaml: string): RoutingTable {
   const count = (root.value as readonly unknown[]).length;
   const entries = Array.from({ length: count }, (_, index) => ({
     value: root.at([index]),
-    dialect: 'sluice' as const,
+    behaviours: {},
   }));
   const { table, findings } = compileMappings(entries, {});
   if (table === undefined)
@@ -43,7 +43,7 @@ export function settingsWith(
     lenient: false,
     unmatched: 'reject',
     defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
-    dialect: 'sluice',
+    behaviours: {},
     hookAgents: { runners: {} },
     runDefaults: {},
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },

@@ -10,10 +10,10 @@ import { located, locatedText } from './mapping-scope.ts';
 export function compileList(
   mappings: readonly object[],
   options: CompileOptions = {},
-  dialect: MappingEntry['dialect'] = 'sluice',
+  behaviours: MappingEntry['behaviours'] = {},
 ): CompiledMappings {
   const root = located(mappings);
-  const entries = mappings.map((_, index) => ({ value: root.at([index]), dialect }));
+  const entries = mappings.map((_, index) => ({ value: root.at([index]), behaviours }));
   return compileMappings(entries, options);
 }
 
@@ -21,9 +21,9 @@ export function compileList(
 export function compileYaml(
   text: string,
   options: CompileOptions = {},
-  dialect: MappingEntry['dialect'] = 'sluice',
+  behaviours: MappingEntry['behaviours'] = {},
 ): CompiledMappings {
-  return compileMappings([{ value: locatedText(text), dialect }], options);
+  return compileMappings([{ value: locatedText(text), behaviours }], options);
 }
 
 /** What is found in a file with one mapping, with what advice says. */
@@ -33,7 +33,7 @@ export function adviseFile(
 ): readonly Finding[] {
   const { document, findings } = parseDocument({ file: `a.${format}`, text }, format);
   if (document === undefined) return advise(findings);
-  return advised(compileMappings([{ value: document.root, dialect: 'sluice' }], {}));
+  return advised(compileMappings([{ value: document.root, behaviours: {} }], {}));
 }
 
 /** What was found, with what advice says. */

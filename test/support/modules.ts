@@ -55,13 +55,13 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   mapping: {
     layer: 'engine',
     imports: ['boundary', 'document', 'payload', 'verify', ...CONTRACT],
-    types: ['sandbox'],
+    types: ['config', 'sandbox'],
     owns: ['json-logic-js', 'handlebars'],
   },
   hook: {
     layer: 'engine',
     imports: ['mapping', 'payload', 'boundary', 'document', ...CONTRACT],
-    types: ['sandbox', 'verify'],
+    types: ['config', 'sandbox', 'verify'],
   },
   server: {
     layer: 'service',

@@ -107,7 +107,7 @@ const HOOKS: HooksSettings = {
   lenient: false,
   unmatched: 'reject',
   defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
-  dialect: 'sluice',
+  behaviours: {},
   exposeRuns: false,
   sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
   agents: { runners: {} },

@@ -1,4 +1,5 @@
 import type { Finding, Subject } from '../../base/finding.ts';
+import type { MappingSubject } from '../../engine/mapping/facts.ts';
 import { joinFindings } from './join.ts';
 import { type AnyLook, type AnyRule, withAdvice } from './rule.ts';
 import { JOINS, LOOKS, RULES } from './rules.ts';
@@ -21,11 +22,13 @@ export function advise(
   const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
   const all = inOrder(joinFindings(left, JOINS), looked.map(asFinding));
-  const hasTheirs = subjects.some((subject) => 'dialect' in subject && subject.dialect === 'openclaw');
+  const hasTheirs = subjects.some((subject) => isMapping(subject) && subject.compiled.at.source.isTheirs);
   return all.map((finding) =>
     findingInTheirFile(withAdvice(finding, byCode.get(finding.code) ?? []), hasTheirs),
   );
 }
+
+const isMapping = (subject: Subject): subject is MappingSubject => subject.kind === 'mapping';
 
 const asFinding = ({ replaces: _replaces, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
   finding;

@@ -27,8 +27,8 @@ export async function findTaint(
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
   for (const { mapping, taken } of subjects) {
-    const { transform, trust = [], dialect } = mapping;
-    if (transform === undefined || dialect === 'openclaw') continue;
+    const { transform, trust = [], behaviours } = mapping;
+    if (transform === undefined || behaviours.trustsSenders) continue;
     const open = new Set<string>(ROUTING.filter((key) => !trust.includes(key)));
     for (const { request } of taken.slice(0, MAX_SAMPLES)) {
       // One call after the other: each is a transform in the sandbox.

@@ -1,5 +1,6 @@
 export type { AgentAccess, AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
+export type { Behaviours } from './openclaw/behaviours.ts';
 export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig, type RemainingConfig } from './load-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile } from './openclaw/translate.ts';
@@ -11,7 +12,6 @@ export type {
   LoadedConfig,
   ProviderSettings,
   RunnerSettings,
-  ServerSettings,
   Settings,
   KeepRequests,
 } from './settings.ts';

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { namesMainSession } from '../../base/action.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { ConfigFacts } from './finding-facts.ts';
+import type { Behaviours } from './openclaw/behaviours.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveMail } from './resolve-mail.ts';
 import type { HooksSettings } from './settings.ts';
@@ -14,15 +15,12 @@ export interface SettingsContext {
   readonly directory: string;
   /** The service's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly isOpenClaw: boolean;
+  readonly behaviours: Behaviours;
   readonly dev: boolean;
 }
 
 /** Built-in presets; `gmail` is `mail` answering on `/gmail` too. */
 const PRESETS: readonly string[] = ['mail', 'gmail'];
-
-/** What an OpenClaw gateway takes on its gmail path: 100 mails of 20,000 bytes, escaped, with their metadata. */
-const GMAIL_BODY_BYTES = 100 * (3 * 20_000 + 8192);
 
 /** The block `hooks`, and what is wrong with it that a schema cannot see. */
 export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
@@ -34,7 +32,7 @@ export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): 
   checkAgents(hooks.agents, reporter);
   return {
     ...written,
-    ...dialectSettings(hooks, context),
+    ...standardSettings(hooks, context),
     path: hooksPath(hooks.path, reporter),
     presets: presetNames(hooks.presets, context),
     ...(mail === undefined ? {} : { mail }),
@@ -49,26 +47,26 @@ function reportDisabled(reporter: Reporter): void {
   });
 }
 
-type OfDialect = 'mappingsDir' | 'transformsDir' | 'maxBodyBytesByName' | 'lenient' | 'dialect';
+type Standard = 'mappingsDir' | 'transformsDir' | 'maxBodyBytesByName' | 'lenient' | 'behaviours';
 
-/** What an OpenClaw file means differently where it says nothing. */
-function dialectSettings(
+/** What a file means where it says nothing. */
+function standardSettings(
   { mappingsDir = 'mappings', transformsDir, maxBodyBytes, lenient }: ConfigFile['hooks'],
-  { directory, isOpenClaw }: SettingsContext,
-): Pick<HooksSettings, OfDialect> {
-  const takesMails = isOpenClaw && maxBodyBytes < GMAIL_BODY_BYTES;
+  { directory, behaviours }: SettingsContext,
+): Pick<HooksSettings, Standard> {
+  const { transformsFolder = 'transforms', gmailBodyBytes = 0, isLenient = false } = behaviours;
   return {
     mappingsDir: resolve(directory, mappingsDir),
-    transformsDir: resolve(directory, transformsDir ?? (isOpenClaw ? 'hooks/transforms' : 'transforms')),
-    maxBodyBytesByName: takesMails ? { gmail: GMAIL_BODY_BYTES } : {},
-    lenient: lenient ?? isOpenClaw,
-    dialect: isOpenClaw ? 'openclaw' : 'sluice',
+    transformsDir: resolve(directory, transformsDir ?? transformsFolder),
+    maxBodyBytesByName: gmailBodyBytes > maxBodyBytes ? { gmail: gmailBodyBytes } : {},
+    lenient: lenient ?? isLenient,
+    behaviours,
   };
 }
 
 function checkSessionKeys(
   keys: ConfigFile['hooks']['sessionKeys'],
-  { reporter, isOpenClaw }: SettingsContext,
+  { reporter, behaviours }: SettingsContext,
 ): void {
   const { default: standard } = keys;
   if (standard !== undefined && namesMainSession(standard.trim())) {
@@ -77,7 +75,7 @@ function checkSessionKeys(
       hint: say`choose another key, such as hook:default, or remove it: then each run has a session of its own`,
     });
   }
-  if (isOpenClaw) checkDefaultKey(keys, reporter);
+  if (behaviours.restrictsSessionKeys) checkDefaultKey(keys, reporter);
 }
 
 /** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
@@ -140,11 +138,11 @@ function hooksPathProblem(path: string): string | undefined {
 }
 
 /** There an unknown name means nothing, and the gateway starts. */
-function presetNames(names: readonly string[], { reporter, isOpenClaw }: SettingsContext): readonly string[] {
+function presetNames(names: readonly string[], { reporter, behaviours }: SettingsContext): readonly string[] {
   for (const [index, name] of names.entries()) {
     if (PRESETS.includes(name)) continue;
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
-      ...(isOpenClaw ? { severity: 'warning' } : {}),
+      ...(behaviours.toleratesUnused ? { severity: 'warning' } : {}),
       message: say`there is no preset "${name.slice(0, 80)}"`,
       facts: { written: name, known: PRESETS } satisfies ConfigFacts['UNKNOWN_PRESET'],
     });

@@ -1,4 +1,5 @@
 import { say, type Subject, type Sentence } from '../../base/finding.ts';
+import { defined } from '../../base/json.ts';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -48,7 +49,7 @@ export interface LoadResult {
 }
 
 /** What checking mappings and transforms needs at least. */
-export interface RemainingConfig extends Pick<LoadedConfig, 'dialect' | 'inlineMappings'> {
+export interface RemainingConfig extends Pick<LoadedConfig, 'inlineMappings'> {
   readonly mappingsDir: string;
   readonly transformsDir: string;
 }
@@ -78,19 +79,19 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
 function loadResult({ read, path }: Input, built: Built): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
   const subjects: readonly ConfigSubjects['configuration'][] =
-    built.settings === undefined || read.dialect === 'openclaw'
+    built.settings === undefined || read.root !== read.original
       ? []
       : [{ kind: 'configuration', root: read.original }];
   const findings = hideValues(inOrder(built.findings, read.original), secrets);
   if (built.settings === undefined || findings.some(({ severity }) => severity === 'error')) {
     return { findings, remaining: remainingOf(read, path), secrets, subjects };
   }
-  const { dialect, inlineMappings, runDefaults, theirAgents, theirChannels, sha256 } = read;
+  const { inlineMappings, runDefaults, theirAgents, theirChannels, sha256 } = read;
   const files = [...read.files, ...built.files];
   const root = read.original;
   const { settings } = built;
-  const theirs = { runDefaults, theirAgents, theirChannels };
-  const ofFile = { file: path, dialect, root, inlineMappings, ...theirs, sha256, files };
+  const theirs = { runDefaults, theirChannels, ...defined({ theirAgents }) };
+  const ofFile = { file: path, root, inlineMappings, ...theirs, sha256, files };
   return { config: { settings, ...ofFile, secrets }, findings, subjects };
 }
 
@@ -102,16 +103,15 @@ function inOrder(findings: readonly Finding[], root: LocatedValue): readonly Fin
 }
 
 /** Where the mappings and transforms of a file with errors lie, by what it says of them. */
-function remainingOf({ root, dialect, inlineMappings }: ReadConfig, path: string): RemainingConfig {
+function remainingOf({ root, behaviours, inlineMappings }: ReadConfig, path: string): RemainingConfig {
   const directory = (key: string, otherwise: string): string => {
     const { value } = root.at(['hooks', key]);
     return resolve(dirname(path), typeof value === 'string' ? value : otherwise);
   };
   return {
-    dialect,
     inlineMappings,
     mappingsDir: directory('mappingsDir', 'mappings'),
-    transformsDir: directory('transformsDir', dialect === 'openclaw' ? 'hooks/transforms' : 'transforms'),
+    transformsDir: directory('transformsDir', behaviours.transformsFolder ?? 'transforms'),
   };
 }
 
@@ -129,7 +129,7 @@ interface Built {
 }
 
 async function build({ read, path, options }: Input): Promise<Built> {
-  const { root, dialect, env } = read;
+  const { root, behaviours, env } = read;
   const directory = dirname(path);
   const { resolved, reserved } = await resolveAll(read, {
     env,
@@ -151,8 +151,7 @@ async function build({ read, path, options }: Input): Promise<Built> {
   }
   checkDeprecated(reporter);
   await checkDirectories(reporter, parsed.data, { directory, cwd: options.cwd });
-  const isOpenClaw = dialect === 'openclaw';
-  const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
+  const settings = toSettings(parsed.data, { reporter, directory, env, behaviours, dev });
   return { settings, findings: withoutUnknown(findings, root, resolved.unknown), secrets, files };
 }
 

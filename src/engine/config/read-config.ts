@@ -13,6 +13,7 @@ import {
 } from '../../base/document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 import { isOnPath } from './on-path.ts';
+import { OPENCLAW, type Behaviours } from './openclaw/behaviours.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { grafted, type Graft } from './openclaw/graft.ts';
@@ -53,9 +54,9 @@ export interface ReadConfigOptions {
 export interface ReadConfig extends TranslatedConfig {
   /** The file as written, for places of findings that other rooms make. */
   readonly original: LocatedValue;
-  readonly dialect: 'sluice' | 'openclaw';
-  /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
-  readonly theirAgents: readonly string[];
+  readonly behaviours: Behaviours;
+  /** Ids of the agents of an OpenClaw file, the default one first. */
+  readonly theirAgents?: readonly string[];
   /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
   readonly theirChannels: readonly string[];
   /** Secrets besides `gateway.token` that no hook token may equal. */
@@ -109,10 +110,9 @@ function ownConfig(
   return {
     root,
     original: root,
-    dialect: 'sluice',
-    inlineMappings: mappingsOf(root, 'sluice'),
+    behaviours: {},
+    inlineMappings: mappingsOf(root, {}),
     runDefaults: {},
-    theirAgents: [],
     theirChannels: [],
     reserved: [],
     env,
@@ -219,18 +219,18 @@ function translatedConfig(expanded: Expanded, { root, reserved }: Translation): 
     ...expanded,
     root,
     reserved,
-    dialect: 'openclaw',
-    inlineMappings: mappingsOf(original, 'openclaw'),
+    behaviours: OPENCLAW,
+    inlineMappings: mappingsOf(original, OPENCLAW),
     runDefaults: gmailRunDefaults(original),
     theirAgents: agentIds(original),
     theirChannels: gatewayChannels(original),
   };
 }
 
-function mappingsOf(root: LocatedValue, dialect: InlineMapping['dialect']): readonly InlineMapping[] {
+function mappingsOf(root: LocatedValue, behaviours: Behaviours): readonly InlineMapping[] {
   const { value } = root.at(['hooks', 'mappings']);
   if (!Array.isArray(value)) return [];
-  return value.map((_, index) => ({ value: root.at(['hooks', 'mappings', index]), dialect }));
+  return value.map((_, index) => ({ value: root.at(['hooks', 'mappings', index]), behaviours }));
 }
 
 /** Reads an OpenClaw file and writes it in our words; absent where it has errors. */

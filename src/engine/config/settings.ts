@@ -1,6 +1,7 @@
 import type { LocatedValue } from '../../base/document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { MailBlock } from './mail-schema.ts';
+import type { Behaviours } from './openclaw/behaviours.ts';
 import type { AgentKind, RunnerFile } from './runner-schema.ts';
 
 /** Where hooks are taken unless the file says otherwise. */
@@ -22,7 +23,7 @@ export interface Settings extends Pick<
   'channels' | 'plugins' | 'storage' | 'metrics' | 'console' | 'log'
 > {
   readonly hooks: HooksSettings;
-  readonly server: ServerSettings;
+  readonly server: Written['server'] & { readonly port: number };
   readonly gateway: GatewaySettings;
   readonly agents: { readonly defaults: AgentDefaults };
 }
@@ -36,13 +37,11 @@ export interface HooksSettings extends Omit<Written['hooks'], OwnHooksKeys> {
   /** Another limit for single hook names, where their mappings set none: the mail batches of an OpenClaw file. */
   readonly maxBodyBytesByName: Readonly<Record<string, number>>;
   readonly lenient: boolean;
-  /** `openclaw`: idempotency keys also come in their header and in the body, and a key with another body is another request. */
-  readonly dialect: 'sluice' | 'openclaw';
+  /** Also of our own file that extends one of OpenClaw. */
+  readonly behaviours: Behaviours;
   /** The mailbox that is read; absent where `hooks.mail` is, or is of another version. */
   readonly mail?: MailBlock;
 }
-
-export type ServerSettings = Written['server'] & { readonly port: number };
 
 type OwnGatewayKeys = 'runner' | 'runners' | 'heartbeat' | 'main';
 
@@ -113,7 +112,7 @@ export interface AgentDefaults {
 /** One entry of `hooks.mappings`, and by whose rules it is read. */
 export interface InlineMapping {
   readonly value: LocatedValue;
-  readonly dialect: 'sluice' | 'openclaw';
+  readonly behaviours: Behaviours;
 }
 
 /** What a run takes where neither sender nor mapping says it. */
@@ -127,16 +126,14 @@ export interface LoadedConfig {
   readonly settings: Settings;
   /** Absolute path of the file. */
   readonly file: string;
-  /** `openclaw` also for our own file that extends one of theirs. */
-  readonly dialect: 'sluice' | 'openclaw';
   /** The file as written, for places of findings that other rooms make. */
   readonly root: LocatedValue;
   /** `hooks.mappings` entries, raw, each with its place. */
   readonly inlineMappings: readonly InlineMapping[];
   /** By hook name; from `hooks.gmail` of an OpenClaw file. */
   readonly runDefaults: Readonly<Record<string, RunDefaults>>;
-  /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
-  readonly theirAgents: readonly string[];
+  /** Ids of the agents of an OpenClaw file, the default one first. */
+  readonly theirAgents?: readonly string[];
   /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
   readonly theirChannels: readonly string[];
   /** Values of all tokens and references: to be kept out of logs. */

@@ -9,13 +9,7 @@ import { resolveModels } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { storageUrl } from './storage-url.ts';
 import { resolveRunners } from './resolve-runners.ts';
-import {
-  type ConsoleSettings,
-  DEFAULT_PORT,
-  type GatewaySettings,
-  type ServerSettings,
-  type Settings,
-} from './settings.ts';
+import { type ConsoleSettings, DEFAULT_PORT, type GatewaySettings, type Settings } from './settings.ts';
 import { CHANNEL_IDS, channelIdOf, LAST_CHANNEL } from '../../base/action.ts';
 
 /** What the main session is told where the file says nothing. */
@@ -54,8 +48,8 @@ function agentDefaults(
 }
 
 /** An OpenClaw file that names no runner says so elsewhere. */
-function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw }: SettingsContext): void {
-  const isMissing = isOpenClaw && reporter.root.at(['gateway', 'runner']).value === undefined;
+function reportEcho({ runner, runners }: GatewaySettings, { reporter, behaviours }: SettingsContext): void {
+  const isMissing = behaviours.findsRunner && reporter.root.at(['gateway', 'runner']).value === undefined;
   if (isMissing || runners[runner]?.kind !== 'echo') return;
   reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
     severity: 'warning',
@@ -65,7 +59,7 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw
   });
 }
 
-function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSettings {
+function serverSettings({ server }: ConfigFile, reporter: Reporter): Settings['server'] {
   if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
     reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
       severity: 'warning',

@@ -198,14 +198,14 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldCont
   const given = optionalText(values, 'sessionKey', at);
   if (given === undefined) return undefined;
   const { allowFromRequest, allowedPrefixes } = at.settings.sessionKeys;
-  const isTheirs = at.settings.dialect === 'openclaw';
+  const { shortensSessionKeys, foldsCaseOfPrefixes = false } = at.settings.behaviours;
   if (chooser === 'request' && !allowFromRequest) {
     throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
   }
   if (chooser === 'payload' && !allowFromRequest) throw fieldError('sessionKey', PAYLOAD_KEY_PROBLEM);
-  const written = isTheirs && chooser !== 'request' ? shortSessionKey(given) : given;
+  const written = shortensSessionKeys && chooser !== 'request' ? shortSessionKey(given) : given;
   const key = inHookNamespace(printable('sessionKey', written)!, at);
-  if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, isTheirs);
+  if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, foldsCaseOfPrefixes);
   return key;
 }
 

@@ -108,15 +108,15 @@ function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome 
   if (!isJsonObject(payload)) {
     throw new HookError('invalid_body', `the body must be a JSON object, found ${kindOf(payload)}`);
   }
-  const isTheirs = state.settings.dialect === 'openclaw';
-  if (isTheirs && kind === 'agent') requireFlag(payload, 'waitForCompletion');
+  const { readsGatewayFields } = state.settings.behaviours;
+  if (readsGatewayFields && kind === 'agent') requireFlag(payload, 'waitForCompletion');
   const action = finish(state, { kind, fields: payload }, state.scope, { index: 0, part: 0 });
-  warnOfUnknownFields(kind, payload, state.warnings, isTheirs ? THEIR_FIELDS : []);
+  warnOfUnknownFields(kind, payload, state.warnings, readsGatewayFields ? GATEWAY_FIELDS : []);
   return { kind: 'accepted', actions: [action] };
 }
 
 /** Fields of an OpenClaw body that the server reads. */
-const THEIR_FIELDS: readonly string[] = ['idempotencyKey', 'waitForCompletion'];
+const GATEWAY_FIELDS: readonly string[] = ['idempotencyKey', 'waitForCompletion'];
 
 function requireFlag(payload: JsonObject, name: string): void {
   const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
@@ -170,7 +170,7 @@ function* decideEach(
   mapping: CompiledMapping,
   { forEach, firstIndex }: { readonly forEach: ForEach; readonly firstIndex: number },
 ): EvaluationPart<Outcome> {
-  const elements = readElements(state.scope, forEach, mapping.dialect);
+  const elements = readElements(state.scope, forEach, mapping.behaviours);
   const { maxActions } = state.settings;
   if (elements.length > maxActions) throw tooMany(elements.length, maxActions);
   const actions: Action[] = [];
@@ -186,14 +186,15 @@ function* decideEach(
   return { kind: 'skipped', by: elements.length === 0 ? 'forEach' : 'transform' };
 }
 
-/** What one element reads. In an OpenClaw mapping the list holds only this element, so that `messages[0]` is it. */
+/** What one element reads. */
 function elementScope(
   scope: Scope,
-  { dialect, forEach }: CompiledMapping,
+  { behaviours, forEach }: CompiledMapping,
   { item, index }: { readonly item: JsonValue; readonly index: number },
 ): Scope {
   const [key, ...deeper] = forEach?.keys ?? [];
-  if (dialect !== 'openclaw' || key === undefined || deeper.length > 0) return { ...scope, item, index };
+  if (!behaviours.putsElementInList || key === undefined || deeper.length > 0)
+    return { ...scope, item, index };
   const { request } = scope;
   const payload = { ...(request.payload as JsonObject), [key]: [item] };
   return { ...scope, request: { ...request, payload }, item, index };
@@ -202,13 +203,12 @@ function elementScope(
 function readElements(
   scope: Scope,
   { keys, text }: ForEach,
-  dialect: CompiledMapping['dialect'],
+  { takesAnyList }: CompiledMapping['behaviours'],
 ): readonly JsonValue[] {
   const value = valueAt(scope.request.payload, keys);
   const list = listOf(scope, value);
   if (list !== undefined) return list;
-  // There a batch of nothing is skipped, whatever stands in its place.
-  if (dialect === 'openclaw') return [];
+  if (takesAnyList) return [];
   const message = `forEach reads ${text}, which must be an array, found ${kindOf(value)}`;
   throw fieldError(text, message, 'invalid_body');
 }

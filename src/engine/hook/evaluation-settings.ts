@@ -1,4 +1,5 @@
 import type { AfterCrash, SummaryMode, WakeMode } from '../../base/action.ts';
+import type { Behaviours } from '../config/config.ts';
 import type { RoutingTable, WorkLimits } from '../mapping/mapping.ts';
 
 /** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
@@ -39,8 +40,8 @@ export interface EvaluationSettings {
   };
   /** What one request may cost. */
   readonly limits: WorkLimits;
-  /** `openclaw`: prefixes of session keys are compared without case, and keys may be long or have several lines. */
-  readonly dialect: 'sluice' | 'openclaw';
+  /** What the configuration means otherwise than one of ours. */
+  readonly behaviours: Behaviours;
   /** Agents that `agentId` may name: runner by id, the agent of what names none, and who is allowed at all. */
   readonly hookAgents: {
     readonly runners: Readonly<Record<string, string>>;

@@ -41,8 +41,7 @@ export function startEvaluation(
   const templates: RenderedTemplate[] = [];
   const warnings: Finding[] = [];
   const work = new WorkBudget(settings.limits);
-  const isEmpty = received.payload === null && settings.dialect === 'openclaw';
-  // As there, a body null is an empty one.
+  const isEmpty = received.payload === null && settings.behaviours.takesNullBody;
   const request = isEmpty ? { ...received, payload: {} } : received;
   return {
     request,

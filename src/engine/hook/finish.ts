@@ -55,8 +55,7 @@ function prepareWake(
   const missing = state.mapping ? 'mapping_requires_text' : 'missing_text';
   const text = field.requiredText(fields, 'text', missing);
   const mode = field.wakeMode(fields, 'mode', state);
-  // There an event is for the main session of an agent, which has to be there and allowed.
-  if (state.settings.dialect === 'openclaw') field.agentRunner(fields, state.mapping, state);
+  if (state.settings.behaviours.wakesAgent) field.agentRunner(fields, state.mapping, state);
   return { kind: 'wake', id, text, mode, origin };
 }
 
@@ -125,7 +124,7 @@ function prepareAgent(
   const model = field.model(fields, state) ?? standard?.model;
   const wakeMode = field.wakeMode(fields, 'wakeMode', state);
   const name = field.hookName(fields, state);
-  const { dialect, sessionKeys } = state.settings;
+  const { behaviours, sessionKeys } = state.settings;
   const writtenKey = field.sessionKey(fields, keyChooser(draft, mapping), state);
   const chosenKey = writtenKey ?? sessionKeys.default;
   const deliver = field.deliver(fields, state);
@@ -139,8 +138,7 @@ function prepareAgent(
   if (chosenKey !== undefined && mapping?.hasOwnId === false && owner === mapping.owner) {
     warnOfGeneratedId(state, mapping);
   }
-  // In an OpenClaw file runs under the default key follow each other, and each starts without history.
-  const oneShot = (dialect === 'openclaw' ? writtenKey : chosenKey) === undefined;
+  const oneShot = (behaviours.forgetsUnderDefaultKey ? writtenKey : chosenKey) === undefined;
   const action: Writable<PreparedAgentAction> = {
     id,
     message,
@@ -166,8 +164,8 @@ function prepareAgent(
 
 function keyChooser({ fields, isKeyOwn }: Draft, mapping: CompiledMapping | undefined): field.KeyChooser {
   if (mapping === undefined) return 'request';
-  // Their presets are ours: their keys begin as the preset writes them.
-  const isWritten = mapping.dialect === 'sluice' || mapping.sessionKey?.literal?.trim() === fields.sessionKey;
+  const isWritten =
+    !mapping.behaviours.restrictsSessionKeys || mapping.sessionKey?.literal?.trim() === fields.sessionKey;
   return isWritten || isKeyOwn === true ? 'operator' : 'payload';
 }
 

@@ -2,6 +2,7 @@ import type { Finding } from '../../base/finding.ts';
 import { oneLine } from '../../base/boundary/boundary.ts';
 import { didYouMean } from '../../base/document/document.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import type { Behaviours } from '../config/config.ts';
 import { MAPPING_KEYS } from '../mapping/mapping.ts';
 import type { Draft, DraftKind } from './draft.ts';
 import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
@@ -36,8 +37,7 @@ export interface MergeOptions {
   readonly warnings: Finding[];
   /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */
   readonly lenient: boolean;
-  /** In an OpenClaw mapping a text or number as the result leaves the mapping's own action. */
-  readonly dialect: 'sluice' | 'openclaw';
+  readonly behaviours: Behaviours;
 }
 
 /**
@@ -63,17 +63,17 @@ export function mergeResult(draft: Draft, json: string | undefined, options: Mer
 
 function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOptions): readonly Draft[] {
   if (result === null) return [];
-  if (!isJsonObject(result) && options.dialect === 'openclaw') return [draft];
+  if (!isJsonObject(result) && options.behaviours.ignoresPlainResults) return [draft];
   if (!isJsonObject(result)) {
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }
   const { [KEY_SOURCE]: keySource, ...own } = result;
-  const isTheirs = options.dialect === 'openclaw';
-  const read = readOverrides(isTheirs ? own : result, `the result${at}`, options);
+  const { restrictsSessionKeys = false } = options.behaviours;
+  const read = readOverrides(restrictsSessionKeys ? own : result, `the result${at}`, options);
   const { kind = draft.kind, ...overrides } = read;
   const fields = kind === 'wake' ? asWake(draft, overrides, options.warnings) : asAgent(draft, overrides);
-  const isKeyOwn = isTheirs && keySource === 'static' && overrides['sessionKey'] !== undefined;
+  const isKeyOwn = restrictsSessionKeys && keySource === 'static' && overrides['sessionKey'] !== undefined;
   return [{ kind, fields, ...(isKeyOwn && { isKeyOwn }) }];
 }
 

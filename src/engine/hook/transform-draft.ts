@@ -56,8 +56,8 @@ function mergeReply(
   { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
 ): Merged {
   if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE, facts: {} });
-  const dialect = mapping?.dialect ?? 'sluice';
-  return mergeResult(draft, json, { warnings, lenient: settings.lenient, dialect });
+  const { behaviours = {} } = mapping ?? {};
+  return mergeResult(draft, json, { warnings, lenient: settings.lenient, behaviours });
 }
 
 function traceOf(

@@ -41,18 +41,18 @@ export function checkGatewayKeys(
 interface CheckedKeys {
   readonly source: MappingSource;
   readonly reporter: Reporter;
-  readonly dialect: MappingEntry['dialect'];
+  readonly behaviours: MappingEntry['behaviours'];
 }
 
 /** Of the two template keys only that of the action is read. */
-export function checkTemplateKey({ source, reporter, dialect }: CheckedKeys): void {
+export function checkTemplateKey({ source, reporter, behaviours }: CheckedKeys): void {
   const { action = 'agent' } = source;
   if (action === 'skip') return;
   const [right, wrong] = templateKeys(action);
   if (source[wrong] !== undefined) {
     const finding = {
       code: 'WRONG_TEMPLATE_KEY',
-      severity: dialect === 'openclaw' ? 'warning' : 'error',
+      severity: behaviours.toleratesUnused ? 'warning' : 'error',
       message: say`the template of action ${action} is ${right}, found ${wrong}`,
       ...(source[right] === undefined
         ? { hint: say`rename it to ${right}`, replace: { from: wrong, to: right } }

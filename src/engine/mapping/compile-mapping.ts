@@ -37,7 +37,7 @@ interface CompilingMapping extends MappingContext {
   readonly located: LocatedValue;
   readonly source: MappingSource;
   readonly reporter: Reporter;
-  readonly dialect: MappingEntry['dialect'];
+  readonly behaviours: MappingEntry['behaviours'];
   readonly preset: MappingEntry['preset'];
   /** False where keys with a wrong value were left out. */
   readonly isWhole: boolean;
@@ -46,8 +46,7 @@ interface CompilingMapping extends MappingContext {
 }
 
 /** One mapping as it was read and compiled. */
-export interface MappingSubject
-  extends Subject, Pick<CompilingMapping, 'located' | 'source' | 'dialect' | 'isWhole'> {
+export interface MappingSubject extends Subject, Pick<CompilingMapping, 'located' | 'source' | 'isWhole'> {
   readonly kind: 'mapping';
   /** What senders write before the hook name. */
   readonly hooksPath: string;
@@ -59,22 +58,21 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const { value, ...read } = readEntry(entry);
   const { findings, subjects } = read.reporter;
   if (value === undefined) return { enabled: true, findings, subjects, ...outByPath(entry, context) };
-  const { dialect, preset } = entry;
+  const { behaviours, preset } = entry;
   const source = { ...value, ...preset };
-  const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset, compiled: new Map() };
+  const compiling: CompilingMapping = {
+    ...context,
+    ...read,
+    source,
+    behaviours,
+    preset,
+    compiled: new Map(),
+  };
   checkTemplateKey(compiling);
   const mapping = build(compiling);
   const { located, reporter, isWhole } = compiling;
   const hooksPath = compiling.options.hooksPath ?? '/hooks';
-  const subject: MappingSubject = {
-    kind: 'mapping',
-    located,
-    source,
-    dialect,
-    isWhole,
-    compiled: mapping,
-    hooksPath,
-  };
+  const subject: MappingSubject = { kind: 'mapping', located, source, isWhole, compiled: mapping, hooksPath };
   reporter.show(subject);
   findings.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const { id, idAt } = mapping;
@@ -85,8 +83,8 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
 }
 
 /** The mapping as one that is out; only in an OpenClaw file, ours is refused as a whole. */
-export function outOf({ dialect }: MappingEntry, mapping: CompiledMapping): Pick<MappingResult, 'out'> {
-  if (dialect !== 'openclaw') return {};
+export function outOf({ behaviours }: MappingEntry, mapping: CompiledMapping): Pick<MappingResult, 'out'> {
+  if (!behaviours.containsErrors) return {};
   const { transform: _left, ...rest } = mapping;
   return { out: { ...rest, isOut: true } };
 }
@@ -118,14 +116,14 @@ function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<Mapping
     action: 'agent',
     templates: new Map(),
     fills: [],
-    dialect: 'openclaw',
+    behaviours: entry.behaviours,
     allowUnsafeExternalContent: false,
     settings: {},
   });
 }
 
 function build(compiling: CompilingMapping): CompiledMapping {
-  const { source, located, order, dialect } = compiling;
+  const { source, located, order, behaviours } = compiling;
   const id = source.id ?? `mapping-${order + 1}`;
   const text = compileText(compiling);
   const keys = compileKeys(compiling, OWN_KEYS);
@@ -134,13 +132,13 @@ function build(compiling: CompilingMapping): CompiledMapping {
   return {
     id,
     hasOwnId: source.id !== undefined,
-    owner: dialect === 'openclaw' ? 'mappings' : `mapping:${id}`,
+    owner: behaviours.sharesConversations ? 'mappings' : `mapping:${id}`,
     order,
     at: located.place([]),
     idAt: located.place(['id']),
     match: compileMatch(compiling),
     action: source.action ?? 'agent',
-    dialect,
+    behaviours,
     allowUnsafeExternalContent: false,
     ...(source.continue === true ? { continues: true } : {}),
     settings: compileKeys(compiling, PATH_KEYS),
@@ -203,18 +201,18 @@ function templateAt(
   const made = compileAt(compiling, path, withItem);
   const key = path.join('.');
   if (made !== undefined) compiling.compiled.set(key, made);
-  if (made === undefined || compiling.dialect === 'openclaw' || !DECIDING.test(key)) return made;
+  if (made === undefined || compiling.behaviours.hasPathTemplates || !DECIDING.test(key)) return made;
   checkEscaped(compiling.reporter, path, made);
   checkReference(compiling.reporter, path, made);
   return made;
 }
 
 function compileAt(
-  { located, reporter, preset, dialect }: CompilingMapping,
+  { located, reporter, preset, behaviours }: CompilingMapping,
   path: Path,
   withItem: boolean,
 ): CompiledTemplate | undefined {
-  if (dialect === 'openclaw') {
+  if (behaviours.hasPathTemplates) {
     const { template, findings, subject } = compileOpenClawTemplate(located.at(path));
     reporter.findings.push(...findings);
     reporter.subjects.push(subject);
@@ -261,9 +259,9 @@ const withTwo = (text: string): string =>
   `'${text.replaceAll(/(?<!\\)\\\{\{/g, String.raw`\\{{`).replaceAll("'", "''")}'`;
 
 /** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */
-function agentOf({ located, dialect, options, reporter }: CompilingMapping): string | undefined {
+function agentOf({ located, behaviours, options, reporter }: CompilingMapping): string | undefined {
   const { value } = located.at(['agentId']);
-  if (dialect !== 'openclaw' || typeof value !== 'string' || value.trim() === '') return undefined;
+  if (!behaviours.hasGatewayKeys || typeof value !== 'string' || value.trim() === '') return undefined;
   const id = value.trim();
   const { agents = [] } = options;
   if (agents.includes(id)) return id;

@@ -1,10 +1,11 @@
 import type { LocatedValue } from '../../base/document/document.ts';
+import type { Behaviours } from '../config/config.ts';
 
 /** A mapping as found in a file. */
 export interface MappingEntry {
   readonly value: LocatedValue;
-  /** `openclaw`: keys we have no use for are ignored with one warning, and some errors are warnings. */
-  readonly dialect: 'sluice' | 'openclaw';
+  /** What its file means otherwise than one of ours. */
+  readonly behaviours: Behaviours;
   /** For built-in mappings: what stands in for the file's own keys. They may be shadowed without a finding. */
   readonly preset?: Readonly<Record<string, unknown>>;
 }
@@ -26,7 +27,7 @@ export interface CompileOptions {
   readonly defaultRunner?: string | undefined;
   /** Keys of `gateway.workFolders`. */
   readonly workFolders?: readonly string[];
-  /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */
+  /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the file of the mapping has it. */
   readonly lenient?: boolean;
   /** What an OpenClaw file says of session keys; absent: all are taken. */
   readonly sessionKeys?: { readonly allowFromRequest: boolean; readonly allowedPrefixes: readonly string[] };

@@ -54,7 +54,9 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   ];
   const contained = new Set([
     ...results.flatMap((result) => (result.out === undefined ? [] : result.findings)),
-    ...duplicates.flatMap(({ order, finding }) => (entries[order]?.dialect === 'openclaw' ? [finding] : [])),
+    ...duplicates.flatMap(({ order, finding }) =>
+      entries[order]?.behaviours.containsErrors ? [finding] : [],
+    ),
   ]);
   const isUsable =
     results.every(isTaken) &&

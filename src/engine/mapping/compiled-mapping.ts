@@ -12,6 +12,7 @@ import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { TemplateReads } from './template/template-subject.ts';
+import type { Behaviours } from '../config/config.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import type { Challenge, ProofSettings } from '../verify/verify.ts';
 
@@ -269,8 +270,8 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   /** Mappings after it are asked as well. */
   readonly continues?: true;
   readonly action: 'wake' | 'agent' | 'notify' | 'skip';
-  /** By whose rules templates, `forEach` and transforms of this mapping work. */
-  readonly dialect: 'sluice' | 'openclaw';
+  /** What its file means otherwise than one of ours. */
+  readonly behaviours: Behaviours;
   /** True for a mapping of an OpenClaw file that has errors: it still takes its requests, each is answered 503. */
   readonly isOut?: true;
   /** Agent of an OpenClaw mapping, a key of `hooks.agents.runners`. */

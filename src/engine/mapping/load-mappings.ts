@@ -26,7 +26,7 @@ const PRESETS_DIR = fileURLToPath(new URL('../../../mappings/presets/', import.m
 
 /** Where mappings come from, in first-match order: the configuration, the directory's files by name, presets. */
 export interface MappingSources {
-  /** `hooks.mappings` entries, each with its dialect; mapping files are always our own. */
+  /** `hooks.mappings` entries, each with the behaviours of its file; mapping files are always our own. */
   readonly inline: readonly MappingEntry[];
   /** Absolute. One that does not exist holds no mappings. */
   readonly mappingsDir: string;
@@ -132,7 +132,7 @@ async function loadFile(path: string, { cwd, open }: ReadOptions): Promise<Loade
   const { root, source } = document;
   const held = mappingsIn(root);
   return {
-    entries: held.mappings.map((value) => ({ value, dialect: 'sluice' })),
+    entries: held.mappings.map((value) => ({ value, behaviours: {} })),
     findings: [...findings, ...held.findings],
     files: [{ path, ...source }],
   };

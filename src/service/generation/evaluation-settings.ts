@@ -1,4 +1,5 @@
 import { thinkingLevel } from '../../base/action.ts';
+import { defined } from '../../base/json.ts';
 import { knownChannels, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from '../../engine/hook/hook.ts';
@@ -23,7 +24,7 @@ export function createEvaluationSettings({
     channels: knownChannels(channelCatalog),
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     findOwnComment: commentFinder(config),
-    dialect: config.dialect,
+    behaviours: config.settings.hooks.behaviours,
     runDefaults: usableDefaults(config),
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
@@ -33,9 +34,9 @@ export function createEvaluationSettings({
 type HookRules = 'lenient' | 'defaults' | 'unmatched' | 'sessionKeys' | 'limits' | 'hookAgents';
 
 /** What holds for all hooks. */
-function hookRules({ settings, dialect, theirAgents }: LoadedConfig): Pick<EvaluationSettings, HookRules> {
+function hookRules({ settings, theirAgents }: LoadedConfig): Pick<EvaluationSettings, HookRules> {
   const { lenient, defaults, unmatched, sessionKeys, limits, agents } = settings.hooks;
-  const hookAgents = dialect === 'openclaw' ? { ...agents, theirs: theirAgents } : agents;
+  const hookAgents = { ...agents, ...defined({ theirs: theirAgents }) };
   return { lenient, defaults, unmatched, sessionKeys, limits, hookAgents };
 }
 

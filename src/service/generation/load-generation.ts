@@ -253,7 +253,7 @@ function containTransforms(
     transform !== undefined &&
     (!hashes.has(transform.module) || errors.some(({ at }) => at?.start === transform.at.start));
   const broken = table.mappings.filter(isBroken);
-  if (broken.length === 0 || broken.some(({ dialect }) => dialect !== 'openclaw')) {
+  if (broken.length === 0 || broken.some(({ behaviours }) => !behaviours.containsErrors)) {
     return { table, findings: new Set() };
   }
   return { table: withoutMappings(table, new Set(broken)), findings: new Set(errors) };

@@ -20,8 +20,8 @@ export function findRefusedKeys(
   subjects: readonly Subject[],
 ): readonly Finding[] {
   if (hooks.sessionKeys.allowFromRequest) return [];
-  const modules = mappings.flatMap(({ dialect, transform }) =>
-    dialect === 'openclaw' && transform !== undefined ? [transform.module.replace(/^\.\//, '')] : [],
+  const modules = mappings.flatMap(({ behaviours, transform }) =>
+    behaviours.restrictsSessionKeys && transform !== undefined ? [transform.module.replace(/^\.\//, '')] : [],
   );
   const isTheirs = ({ exports, source }: Looked): boolean =>
     exports.length > 0 &&

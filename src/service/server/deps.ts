@@ -1,4 +1,4 @@
-import type { HooksSettings, ServerSettings } from '../../engine/config/config.ts';
+import type { HooksSettings, Settings } from '../../engine/config/config.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { FieldsRead, KeptKind, PathSettings } from '../../engine/mapping/mapping.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
@@ -17,7 +17,7 @@ import type { Health, Log, ObservedRequest } from '../../base/telemetry/telemetr
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
-  readonly server: ServerSettings;
+  readonly server: Settings['server'];
   /** The live generation; asked once per request, which keeps it to its end. */
   readonly generation: () => ServerGeneration;
   readonly storage: ServerStorage;

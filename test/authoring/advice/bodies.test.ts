@@ -11,7 +11,7 @@ function noteOf(found: 'json' | 'form', entries: readonly object[]): string | un
   const text = JSON.stringify(entries);
   const { document } = parseDocument({ file: 'a.json', text }, 'json');
   const values = entries.flatMap((_, index) =>
-    document === undefined ? [] : [{ value: document.root.at([index]), dialect: 'sluice' as const }],
+    document === undefined ? [] : [{ value: document.root.at([index]), behaviours: {} }],
   );
   const note = formatNote('a', found, compileMappings(values, {}).table?.mappings ?? []);
   return note && printSentence(note);

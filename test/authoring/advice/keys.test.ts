@@ -1,5 +1,6 @@
 /** Keys of mappings that are in order one by one, and do not do what they were written for. */
 import { expect, test } from 'vitest';
+import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import { formatFindings } from '../../../src/base/document/facts.ts';
 import { hideValues } from '../../../src/engine/config/config.ts';
 import { said } from '../../support/said.ts';
@@ -38,7 +39,7 @@ test('mappings of an OpenClaw file get one warning for all keys that have no use
     { match: { path: 'a' }, persist: 1, messageTemplate: 'x' },
     { match: { path: 'b' }, persist: 2, other: 1, messageTemplate: 'x' },
   ];
-  const found = advised(compileList(mappings, {}, 'openclaw'));
+  const found = advised(compileList(mappings, {}, OPENCLAW));
   expect(codesOf(found)).toEqual(['OPENCLAW_KEYS_IGNORED (warning)']);
   expect(said(found[0]?.message)).toContain('"persist", "other"');
 });

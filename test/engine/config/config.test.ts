@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import { advise } from '../../../src/authoring/advice/advice.ts';
 import { loadConfig } from '../../../src/engine/config/config.ts';
 import type { LoadedConfig, Settings } from '../../../src/engine/config/config.ts';
@@ -162,7 +163,7 @@ test('a file with every key becomes exactly these settings', async () => {
       lenient: true,
       unmatched: 'reject',
       defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
-      dialect: 'sluice',
+      behaviours: {},
       exposeRuns: true,
       sessionKeys: {
         allowFromRequest: false,
@@ -281,7 +282,6 @@ test('a file with every key becomes exactly these settings', async () => {
     log: { level: 'debug', format: 'json' },
   };
   expect(config?.settings).toEqual(expected);
-  expect(config?.dialect).toBe('sluice');
   expect(config?.inlineMappings.map(({ value: { value, path } }) => ({ value, path }))).toEqual([
     {
       value: { match: { path: 'github' }, messageTemplate: 'literal ${NOT_A_REFERENCE} {{x}}' },
@@ -319,7 +319,7 @@ test('the shortest file that serves has these defaults', async () => {
     lenient: false,
     unmatched: 'reject',
     defaults: { wakeMode: 'now', deliver: true, summary: 'always' },
-    dialect: 'sluice',
+    behaviours: {},
     exposeRuns: false,
     agents: { runners: {} },
     sessionKeys: { allowFromRequest: true, allowedPrefixes: [], shared: [] },
@@ -393,7 +393,7 @@ test('an OpenClaw file loads as it is, and what it has no use for is named once'
     'warning NOT_TRANSLATED',
   ]);
   expect(said(findings[2]?.message)).toMatch(/^hooks\.gmail has no counterpart/);
-  expect(config?.dialect).toBe('openclaw');
+  expect(config?.settings.hooks.behaviours).toBe(OPENCLAW);
   const { hooks, server, gateway, agents } = config?.settings ?? ({} as Settings);
   expect(hooks).toMatchObject({
     enabled: true,

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import { loadConfig, type LoadedConfig } from '../../../src/engine/config/config.ts';
 import type { LoadResult } from '../../../src/engine/config/load-config.ts';
 import { said } from '../../support/said.ts';
@@ -277,7 +278,7 @@ hooks:
   expect(hooks.lenient).toBe(true);
   expect(server.port).toBe(9000);
   expect(channels['telegram']).toEqual({ botToken: 'x', to: '7' });
-  expect(loaded.config?.inlineMappings.map(({ dialect }) => dialect)).toEqual(['sluice', 'openclaw']);
+  expect(loaded.config?.inlineMappings.map(({ behaviours }) => behaviours)).toEqual([{}, OPENCLAW]);
 });
 
 test('extends of anything else is a finding', async () => {

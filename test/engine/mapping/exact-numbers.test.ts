@@ -66,7 +66,7 @@ describe('conditions compare exact numbers', () => {
     const rule = (id: string): string =>
       `{match: {path: h, when: {"===": [{var: id}, ${id}]}}, messageTemplate: x}`;
     const list = locatedText(`[${rule(ID)}, ${rule('820982911946154509')}]`);
-    const entries = [0, 1].map((index) => ({ value: list.at([index]), dialect: 'sluice' as const }));
+    const entries = [0, 1].map((index) => ({ value: list.at([index]), behaviours: {} }));
     const { table, findings } = compileMappings(entries, {});
     expect(findings).toEqual([]);
     expect(table?.route({ request: { ...scopeOf(payload).request, path: 'h' } })?.order).toBe(0);

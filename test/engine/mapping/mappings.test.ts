@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import { createReferenceReader } from '../../../src/engine/config/config.ts';
 import { loadMappings } from '../../../src/engine/mapping/mapping.ts';
 import { mappingJsonSchema } from '../../../src/engine/mapping/facts.ts';
@@ -230,7 +231,7 @@ describe('mappings of an OpenClaw file', () => {
         { match: { path: 'other' }, messageTemplate: 'never' },
       ],
       {},
-      'openclaw',
+      OPENCLAW,
     );
     expect(codesOf(findings)).toEqual(['WRONG_TEMPLATE_KEY (warning)', 'UNREACHABLE_MAPPING (warning)']);
     expect(table?.mappings).toHaveLength(3);
@@ -267,7 +268,7 @@ describe('mapping files', () => {
 
   test('are read in name order, after inline mappings and before presets', async () => {
     const value = located({ id: 'inline', match: { path: 'i' }, messageTemplate: 'x' });
-    const inline = [{ value, dialect: 'sluice' as const }];
+    const inline = [{ value, behaviours: {} }];
     const { table, findings, files } = await load({ inline, presets: ['gmail', 'mail'] });
     // A folder with mapping files is passed over, and said to be; hidden files are left alone.
     expect(codesOf(findings)).toEqual(['MAPPING_FILE_PASSED_OVER (warning)']);
@@ -360,7 +361,7 @@ describe('the preset mail', () => {
   test("gives way to an operator's own mapping without a finding", async () => {
     const value = located({ id: 'own', match: { path: 'mail' }, messageTemplate: 'x' });
     const { table, findings } = await loadMappings({
-      inline: [{ value, dialect: 'openclaw' }],
+      inline: [{ value, behaviours: OPENCLAW }],
       mappingsDir: '/nowhere',
       presets: ['mail'],
     });

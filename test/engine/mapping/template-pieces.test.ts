@@ -1,5 +1,6 @@
 /** The pieces of a rendered text: together they are the text, and each names the value it came from. */
 import { describe, expect, test } from 'vitest';
+import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import { compileYaml, tableOf } from '../../support/mapping-compile.ts';
 import { scopeOf } from '../../support/mapping-scope.ts';
 
@@ -31,15 +32,18 @@ const TEMPLATES: readonly (readonly [string, readonly (string | undefined)[]])[]
   ['{{#each items}}{{@index}}{{/each}}', [undefined, undefined]],
 ];
 
-describe.each(['sluice', 'openclaw'] as const)('%s', (dialect) => {
+describe.each([
+  ['sluice', {}],
+  ['openclaw', OPENCLAW],
+] as const)('%s', (_, behaviours) => {
   test.each(TEMPLATES)('%s', (template, paths) => {
     const text = `match: {path: a}\nmessageTemplate: ${JSON.stringify(template)}\n`;
-    const compiled = tableOf(compileYaml(text, {}, dialect)).mappings[0]?.text;
+    const compiled = tableOf(compileYaml(text, {}, behaviours)).mappings[0]?.text;
     if (compiled === undefined) throw new Error('no template');
     const scope = scopeOf(PAYLOAD, { headers: { 'x-a': '1' } });
     const pieces = compiled.pieces(scope);
     expect(pieces.map((piece) => piece.text).join('')).toBe(compiled.render(scope));
-    if (dialect === 'openclaw') return;
+    if (behaviours === OPENCLAW) return;
     expect(pieces.filter(({ expression }) => expression !== undefined).map(({ path }) => path)).toEqual(
       paths,
     );

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import type { HookRequest } from '../../../src/base/request.ts';
 import type { Evaluation } from '../../../src/engine/hook/hook.ts';
 import { HookError } from '../../../src/base/errors.ts';
@@ -296,7 +297,7 @@ test('duplicates within a batch are listed apart from what is new', async () => 
 });
 
 test('in an OpenClaw file the key also comes in their header or in the body, and another body is another request', async () => {
-  const server = await startTestServer({ hooks: { dialect: 'openclaw' } });
+  const server = await startTestServer({ hooks: { behaviours: OPENCLAW } });
   const theirs = { headers: { ...BEARER, 'x-openclaw-idempotency-key': 'k1' } };
   const answers = [
     await send(server, '/hooks/agent', { ...theirs, body: '{"message":"x"}' }),

@@ -35,8 +35,8 @@ export function sayFinding(
 ): Sentence | undefined {
   const said = Object.hasOwn(SAY, code) ? SAY[code]?.(facts, about, at) : undefined;
   const { path, table } = about;
-  const isTheirs = table?.mappings.find(({ match }) => match.path === path)?.dialect === 'openclaw';
-  return said && inTheirFile(said, isTheirs);
+  const { source } = table?.mappings.find(({ match }) => match.path === path)?.at ?? {};
+  return said && inTheirFile(said, source?.isTheirs ?? false);
 }
 
 /** Those of all, in their order. */

@@ -14,7 +14,7 @@ import { transformRemedy } from './transform-remedy.ts';
 export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
   const { outcome, trace } = evaluation;
   const considered = consideredFindings(trace.considered, advice);
-  const isTheirs = evaluation.mapping?.dialect === 'openclaw' ? true : undefined;
+  const isTheirs = evaluation.mapping?.at.source.isTheirs;
   const findings: readonly Finding[] = [
     ...(outcome.kind === 'skipped' ? [requestFinding('skipped', quoted(skipText(outcome)))] : []),
     ...considered,

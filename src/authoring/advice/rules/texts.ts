@@ -60,8 +60,8 @@ function findCut({ source, start, end }: Place): Cut | undefined {
 }
 
 /** The text of a run that has nothing of the request in it: its agent never sees what came. A word or two may be a bell. */
-function readsNothing({ located, compiled, dialect }: MappingSubject): readonly Found[] {
-  const { templates, transform, action, match } = compiled;
+function readsNothing({ located, compiled }: MappingSubject): readonly Found[] {
+  const { templates, transform, action, match, behaviours } = compiled;
   const template = templates.get('messageTemplate');
   // Of what a condition chose, words alone can tell.
   if (action !== 'agent' || match.when !== undefined || transform !== undefined || template === undefined)
@@ -78,7 +78,7 @@ function readsNothing({ located, compiled, dialect }: MappingSubject): readonly 
       at: located.place(['messageTemplate']),
       hint: isEscaped
         ? say`write two backslashes, as one before {{ makes a text of the expression`
-        : say`print what the agent is to see, as {{title}} does${dialect === 'openclaw' ? '' : ', or {{json payload}} for all of it'}`,
+        : say`print what the agent is to see, as {{title}} does${behaviours.hasPathTemplates ? '' : ', or {{json payload}} for all of it'}`,
     },
   ];
 }

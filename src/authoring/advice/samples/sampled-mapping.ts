@@ -129,8 +129,8 @@ function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMa
 
 function scopesOf(mapping: CompiledMapping, sample: Sample): readonly SampledScope[] {
   const { request } = sample;
-  const { forEach, dialect } = mapping;
-  if (forEach === undefined || dialect === 'openclaw') return [{ scope: { request }, sample }];
+  const { forEach, behaviours } = mapping;
+  if (forEach === undefined || behaviours.putsElementInList) return [{ scope: { request }, sample }];
   const list = compileReader(['payload', ...forEach.keys])({ request });
   const elements = (listOf({ request }, list) ?? []).slice(0, MAX_ELEMENTS);
   return elements.map((item, index) => ({ scope: { request, item, index }, sample }));

@@ -59,9 +59,9 @@ export const agentKeys = keysOf({
     schema: TransformSchema,
     see: 'transforms.md',
     actions: ['agent', 'notify', 'wake'],
-    compile: (written, { located, dialect }) => ({
+    compile: (written, { located, behaviours }) => ({
       ...toTransformRef(written, located),
-      urlObject: dialect === 'openclaw',
+      urlObject: behaviours.parsesUrl ?? false,
     }),
   },
   forEach: {

@@ -30,7 +30,7 @@ export const contentKeys = keysOf({
       const key = at.template(['sessionKey']);
       if (key === undefined) return undefined;
       checkConversationOwner(at);
-      if (at.dialect === 'openclaw') checkKeyIsTaken(at, key);
+      if (at.behaviours.restrictsSessionKeys) checkKeyIsTaken(at, key);
       if (key.literal !== undefined) checkSessionKey(at, key.literal.trim());
       return key;
     },
@@ -66,9 +66,9 @@ export const contentKeys = keysOf({
 });
 
 /** A literal session key is one of the hooks' own: requests of the mapping would be refused otherwise. */
-function checkSessionKey({ reporter, options, dialect }: KeyCompiling, key: string): void {
+function checkSessionKey({ reporter, options, behaviours }: KeyCompiling, key: string): void {
   if (!namesMainSession(key)) return;
-  const isLenient = options.lenient ?? dialect === 'openclaw';
+  const isLenient = options.lenient ?? behaviours.isLenient;
   reporter.report(['sessionKey'], {
     severity: isLenient ? 'warning' : 'error',
     code: 'MAIN_SESSION_KEY',
@@ -102,8 +102,9 @@ function checkKeyIsTaken(
 }
 
 /** A conversation belongs to its mapping, by the id: an id made from the position would lose it to a moved mapping. */
-function checkConversationOwner({ source, reporter, dialect, order }: KeyCompiling): void {
-  if (source.id !== undefined || dialect === 'openclaw' || (source.action ?? 'agent') !== 'agent') return;
+function checkConversationOwner({ source, reporter, behaviours, order }: KeyCompiling): void {
+  if (source.id !== undefined || behaviours.sharesConversations || (source.action ?? 'agent') !== 'agent')
+    return;
   const id = `mapping-${order + 1}`;
   reporter.report(
     ['sessionKey'],

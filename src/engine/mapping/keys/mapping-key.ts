@@ -54,7 +54,7 @@ export interface KeyCompiling {
   readonly located: LocatedValue;
   readonly reporter: Reporter;
   readonly options: CompileOptions;
-  readonly dialect: CompiledMapping['dialect'];
+  readonly behaviours: CompiledMapping['behaviours'];
   /** 0-based position in first-match order. */
   readonly order: number;
   /** The templates of the keys before it. */

@@ -6,10 +6,10 @@ import type { KeyCompiling } from './mapping-key.ts';
 
 /** A template that says where a reply goes or what runs: what the request decides has to be trusted to do so. */
 export function routingTemplate(at: KeyCompiling): CompiledTemplate | undefined {
-  const { key, source, reporter, dialect } = at;
+  const { key, source, reporter, behaviours } = at;
   const compiled = at.template([key]);
   const untrusted = compiled?.reads.filter((name) => name !== 'now' && name !== 'index') ?? [];
-  if (untrusted.length === 0 || dialect === 'openclaw' || source.trust?.includes(key) === true)
+  if (untrusted.length === 0 || behaviours.trustsSenders || source.trust?.includes(key) === true)
     return compiled;
   reporter.report([key], {
     severity: 'warning',
