@@ -22,13 +22,19 @@ export function advise(
   const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
   const all = inOrder(joinFindings(left, JOINS), looked.map(asFinding));
-  const hasTheirs = subjects.some((subject) => isMapping(subject) && subject.compiled.at.source.isTheirs);
-  return all.map((finding) =>
-    findingInTheirFile(withAdvice(finding, byCode.get(finding.code) ?? []), hasTheirs),
-  );
+  // A transform of such a mapping is in a file of its own.
+  const theirs = subjects.find(isOfTheirs)?.compiled.at;
+  return all.map((finding) => {
+    const advised = withAdvice(finding, byCode.get(finding.code) ?? []);
+    return findingInTheirFile(
+      advised,
+      finding.code.startsWith('TRANSFORM_') ? (theirs ?? finding.at) : finding.at,
+    );
+  });
 }
 
-const isMapping = (subject: Subject): subject is MappingSubject => subject.kind === 'mapping';
+const isOfTheirs = (subject: Subject): subject is MappingSubject =>
+  subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isTheirs === true;
 
 const asFinding = ({ replaces: _replaces, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
   finding;

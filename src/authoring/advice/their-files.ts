@@ -8,6 +8,7 @@ import {
   say,
   splitAtFix,
   type Finding,
+  type Place,
   type Sentence,
 } from '../../base/finding.ts';
 import { GATEWAY_KEYS, MappingSchema } from '../../engine/mapping/facts.ts';
@@ -25,10 +26,10 @@ const IN_THEIRS = / ?\b(?:in |at )(?:[\w-]+ \()?[^\s()]*openclaw\.json5?:\d+(?::
 const OWN = 'in a mapping of your own';
 const ELSEWHERE = say`; the gateway does not know that in openclaw.json: write it into a copy of this mapping, with another id, in hooks.mappings of a sluice.yaml with "extends: openclaw.json", whose mappings come first`;
 
-/** What is to be done about something in their file; by default one that names a place there is about it. */
-export function inTheirFile(sentence: Sentence, isTheirs?: boolean): Sentence {
+/** What is to be done about something in such a file: at a place there, or at one that the sentence names. */
+export function inTheirFile(sentence: Sentence, at?: Place): Sentence {
   const text = printSentence(sentence);
-  const isAbout = isTheirs ?? new RegExp(IN_THEIRS).test(text);
+  const isAbout = at?.source.isTheirs === true || new RegExp(IN_THEIRS).test(text);
   if (!isAbout || !(OUR_KEY.test(text) || OUR_TEMPLATE.test(text))) return sentence;
   const { before, fix, after } = splitAtFix(sentence);
   const isLine = fix?.line !== undefined;
@@ -38,11 +39,10 @@ export function inTheirFile(sentence: Sentence, isTheirs?: boolean): Sentence {
   return say`${moved(before)}${{ ...fix, where: OWN }}${moved(after)}${ELSEWHERE}`;
 }
 
-/** The same for a finding, also in a transform of its mappings; what is to be written elsewhere is no change of this file. */
-export function findingInTheirFile(finding: Finding, hasTheirs: boolean): Finding {
+/** The same for a finding; what is to be written elsewhere is no change of this file. */
+export function findingInTheirFile(finding: Finding, at?: Place): Finding {
   const { hint, edit: _, also: _also, ...rest } = finding;
   if (hint === undefined) return finding;
-  const isOfTransform = hasTheirs && finding.code.startsWith('TRANSFORM_');
-  const moved = inTheirFile(hint, finding.at?.source.isTheirs ?? (isOfTransform || undefined));
+  const moved = inTheirFile(hint, at);
   return moved === hint ? finding : { ...rest, hint: moved };
 }

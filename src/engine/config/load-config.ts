@@ -1,5 +1,4 @@
 import { say, type Subject, type Sentence } from '../../base/finding.ts';
-import { defined } from '../../base/json.ts';
 import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -86,13 +85,10 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
   if (built.settings === undefined || findings.some(({ severity }) => severity === 'error')) {
     return { findings, remaining: remainingOf(read, path), secrets, subjects };
   }
-  const { inlineMappings, runDefaults, theirAgents, theirChannels, sha256 } = read;
+  const { original, behaviours: _behaviours, env: _env, reserved: _reserved, ...beside } = read;
   const files = [...read.files, ...built.files];
-  const root = read.original;
-  const { settings } = built;
-  const theirs = { runDefaults, theirChannels, ...defined({ theirAgents }) };
-  const ofFile = { file: path, root, inlineMappings, ...theirs, sha256, files };
-  return { config: { settings, ...ofFile, secrets }, findings, subjects };
+  const config = { ...beside, settings: built.settings, file: path, root: original, secrets, files };
+  return { config, findings, subjects };
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */

@@ -17,12 +17,7 @@ import { OPENCLAW, type Behaviours } from './openclaw/behaviours.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
 import { isJsonObject } from '../../base/json.ts';
 import { grafted, type Graft } from './openclaw/graft.ts';
-import {
-  importOpenClaw,
-  type ImportedConfig,
-  type ImportOptions,
-  type TranslatedConfig,
-} from './openclaw/import.ts';
+import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
 import { agentIds } from './openclaw/translate-agents.ts';
@@ -34,7 +29,7 @@ import {
   type Translation,
 } from './openclaw/translate.ts';
 import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
-import type { InlineMapping } from './settings.ts';
+import type { BesideSettings, InlineMapping } from './settings.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 
 /** What of the loading options the reading needs. */
@@ -51,22 +46,15 @@ export interface ReadConfigOptions {
 }
 
 /** A configuration in our own shape, before references are resolved and the schema has judged it. */
-export interface ReadConfig extends TranslatedConfig {
-  /** The file as written, for places of findings that other rooms make. */
+export interface ReadConfig extends BesideSettings {
+  readonly root: LocatedValue;
+  /** The file as written, for places of findings that other modules make. */
   readonly original: LocatedValue;
   readonly behaviours: Behaviours;
-  /** Ids of the agents of an OpenClaw file, the default one first. */
-  readonly theirAgents?: readonly string[];
-  /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
-  readonly theirChannels: readonly string[];
+  /** Where `${NAME}` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];
-  /** Secrets that are known already. */
-  readonly secrets: readonly string[];
-  /** Absolute paths of every file read. */
-  readonly files: readonly string[];
-  /** SHA-256 over the texts of the file and of the one it extends. */
-  readonly sha256: string;
 }
 
 export interface ReadResult {

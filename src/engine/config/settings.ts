@@ -121,27 +121,30 @@ export interface RunDefaults {
   readonly thinking?: string;
 }
 
-/** A loaded configuration: settings, and where mapping entries stand so that `mapping/` can report on them. */
-export interface LoadedConfig {
-  readonly settings: Settings;
-  /** Absolute path of the file. */
-  readonly file: string;
-  /** The file as written, for places of findings that other rooms make. */
-  readonly root: LocatedValue;
-  /** `hooks.mappings` entries, raw, each with its place. */
+/** What a file says beside the settings. */
+export interface BesideSettings {
+  /** `hooks.mappings` entries, raw, each with its place, so that `mapping/` can report on them. */
   readonly inlineMappings: readonly InlineMapping[];
   /** By hook name; from `hooks.gmail` of an OpenClaw file. */
   readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Ids of the agents of an OpenClaw file, the default one first. */
   readonly theirAgents?: readonly string[];
-  /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
+  /** Ids of channels that only the gateway of an OpenClaw file has. */
   readonly theirChannels: readonly string[];
-  /** Values of all tokens and references: to be kept out of logs. */
+  /** Values of tokens and references: to be kept out of logs. */
   readonly secrets: readonly string[];
-  /** SHA-256 of the file's text: references count by name, the values of secrets do not. */
+  /** SHA-256 of the texts of the file and of the one it extends: references count by name, the values of secrets do not. */
   readonly sha256: string;
   /** Absolute paths of files to watch: the config and secret files. */
   readonly files: readonly string[];
+}
+
+export interface LoadedConfig extends BesideSettings {
+  readonly settings: Settings;
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** The file as written, for places of findings that other modules make. */
+  readonly root: LocatedValue;
 }
 
 /** Where hooks are taken: the beginning of an address, such as `server.publicUrl`, with `hooks.path`; no slash at the end. */

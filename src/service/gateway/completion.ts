@@ -72,8 +72,8 @@ function passedOnTo(
   { lastRoute }: Completed,
   { channels, gateway }: Pick<Settings, 'channels' | 'gateway'>,
 ): string | undefined {
-  const isTheirs = gateway.runners[action.runner ?? gateway.runner]?.kind === 'openclaw';
-  const named = isTheirs && action.fallback === undefined ? action.channel : undefined;
+  const isOfGateway = gateway.runners[action.runner ?? gateway.runner]?.kind === 'openclaw';
+  const named = isOfGateway && action.fallback === undefined ? action.channel : undefined;
   const channel = action.channel === LAST_CHANNEL ? lastRoute?.channel : named;
   const isSent = channel === undefined || Object.hasOwn(channels, channel);
   return isSent || action.summary === 'never' ? undefined : channel;

@@ -23,12 +23,12 @@ export function findRefusedKeys(
   const modules = mappings.flatMap(({ behaviours, transform }) =>
     behaviours.restrictsSessionKeys && transform !== undefined ? [transform.module.replace(/^\.\//, '')] : [],
   );
-  const isTheirs = ({ exports, source }: Looked): boolean =>
+  const isUsed = ({ exports, source }: Looked): boolean =>
     exports.length > 0 &&
     modules.some((module) => source.file === module || source.file.endsWith(`/${module}`));
   const looked = subjects.filter((subject): subject is Looked => subject.kind === 'module');
   return looked.flatMap((module): readonly Finding[] => {
-    const [written] = isTheirs(module) ? (WRITTEN.exec(module.code) ?? []) : [];
+    const [written] = isUsed(module) ? (WRITTEN.exec(module.code) ?? []) : [];
     if (written === undefined || module.code.includes('sessionKeySource')) return [];
     const offset = module.code.indexOf(written) + written.indexOf('sessionKey');
     const at = module.placeOf(offset, 'sessionKey'.length);

@@ -5,7 +5,7 @@ import { describeMalformed } from '../../../base/errors.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { skipText } from '../../../engine/hook/hook.ts';
 import { EXPECTED } from '../../../base/payload/facts.ts';
-import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
+import type { CompiledMapping, RoutingTable } from '../../../engine/mapping/mapping.ts';
 import { sayJsonSlip, type JsonSlip } from '../json-bodies.ts';
 import { sayElementReads } from './element-reads.ts';
 import { sayMethod } from './method-note.ts';
@@ -34,9 +34,7 @@ export function sayFinding(
   about: DecidedRequest,
 ): Sentence | undefined {
   const said = Object.hasOwn(SAY, code) ? SAY[code]?.(facts, about, at) : undefined;
-  const { path, table } = about;
-  const { source } = table?.mappings.find(({ match }) => match.path === path)?.at ?? {};
-  return said && inTheirFile(said, source?.isTheirs ?? false);
+  return said && inTheirFile(said, firstOf(about)?.at);
 }
 
 /** Those of all, in their order. */
@@ -45,9 +43,12 @@ export const sayFindings = (
   about: DecidedRequest,
 ): readonly Sentence[] => (findings ?? []).flatMap((finding) => sayFinding(finding, about) ?? []);
 
-/** The first mapping of the path, with its place. */
-function placeOf({ path, table }: DecidedRequest): string | undefined {
-  const first = table?.mappings.find(({ match }) => match.path === path);
+/** The first mapping of the path. */
+const firstOf = ({ path, table }: DecidedRequest): CompiledMapping | undefined =>
+  table?.mappings.find(({ match }) => match.path === path);
+
+function placeOf(about: DecidedRequest): string | undefined {
+  const first = firstOf(about);
   return first && `${first.id} (${formatPlace(first.at)})`;
 }
 

@@ -14,7 +14,6 @@ import { transformRemedy } from './transform-remedy.ts';
 export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
   const { outcome, trace } = evaluation;
   const considered = consideredFindings(trace.considered, advice);
-  const isTheirs = evaluation.mapping?.at.source.isTheirs;
   const findings: readonly Finding[] = [
     ...(outcome.kind === 'skipped' ? [requestFinding('skipped', quoted(skipText(outcome)))] : []),
     ...considered,
@@ -24,7 +23,7 @@ export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAd
     ...(advice?.settings ?? []),
     ...ofRefusal(evaluation, { advice, considered }),
   ];
-  return findings.map((each) => ({ ...each, message: inTheirFile(each.message, isTheirs) }));
+  return findings.map((each) => ({ ...each, message: inTheirFile(each.message, evaluation.mapping?.at) }));
 }
 
 function ofTransform({ reply, at, index }: TransformTrace): readonly Finding[] {

@@ -2,7 +2,7 @@ import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import { printSentence } from '../../../base/finding.ts';
 import { isAbsolute, join, relative } from 'node:path';
 import { printYaml, type Finding, type LocatedValue } from '../../../base/document/document.ts';
-import type { InlineMapping, RunDefaults } from '../settings.ts';
+import type { BesideSettings, InlineMapping } from '../settings.ts';
 import { isJsonObject, memberAt } from '../../../base/json.ts';
 import { importMapping, type ImportedMapping } from './import-mappings.ts';
 
@@ -23,11 +23,8 @@ export interface ImportedConfig {
 }
 
 /** What is read of an OpenClaw configuration, already translated. */
-export interface TranslatedConfig {
+interface TranslatedConfig extends Pick<BesideSettings, 'inlineMappings' | 'runDefaults'> {
   readonly root: LocatedValue;
-  readonly inlineMappings: readonly InlineMapping[];
-  /** By hook name. */
-  readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Where `${NAME}` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
