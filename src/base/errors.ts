@@ -110,7 +110,7 @@ export class HookError extends Error {
 
 const FRAMING = 'how long its body is cannot be told from Content-Length and Transfer-Encoding';
 const LINE_ENDS =
-  'each line of its head must end with CR LF, and only there: the value of a header, such as a token that was read from a file, holds no line break';
+  'a line of its head does not end with CR LF: most often the value of a header has a line break in it, as a token that was read from a file has at its end; in a shell $(cat FILE) leaves it out';
 const CHUNKS = 'the chunks of its body are not written as the protocol asks';
 const REQUEST_LINE =
   'its first line must be METHOD ADDRESS HTTP/1.1; a space in the address is written as %20';

@@ -11,7 +11,7 @@ export function ownPath(path: string, { id }: CompiledMapping): string {
     : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
 }
 
-/** What to write where a body of another format than that of its path came; undefined where no mapping has the path. */
+/** What to write where a body of another format than that of its path came; undefined where no mapping of the path names one. */
 export function formatNote(
   path: string,
   found: BodyFormat,
@@ -20,14 +20,11 @@ export function formatNote(
   const all = mappings.filter(({ match }) => match.path === path);
   const owners = all.filter(({ settingsAt }) => settingsAt?.bodyFormat !== undefined);
   const others = all.filter((mapping) => !owners.includes(mapping));
-  const [first] = all;
-  if (first === undefined) return undefined;
-  if (owners.length === 0)
-    return others.length === 1 ? undefined : say`${sharedBy(path, all)} ${ownFormat(path, first, found)}`;
+  if (owners.length === 0) return undefined;
   const said = owners.map((each) => `${each.id} (${placeOfFormat(each)})`).join(' and ');
   const format = owners[0]?.settings.bodyFormat ?? 'json';
   return others.length === 0
-    ? say`bodyFormat: ${format} stands in ${said}; ${write(`bodyFormat: ${found}`)} there only where every request of the path is such`
+    ? say`bodyFormat: ${format} stands in ${said}; ${write(`bodyFormat: ${found}`)} there only where every request of the path is such; otherwise these need a mapping with a path of their own`
     : say`bodyFormat: ${format} of ${said} holds for the whole path ${path}, and so for ${names(others)}, too; ${moveOwners(path, owners, others)}`;
 }
 
@@ -36,15 +33,6 @@ const names = (mappings: readonly CompiledMapping[]): string =>
 
 const placeOfFormat = ({ settingsAt, at }: CompiledMapping): string =>
   formatPlace(settingsAt?.bodyFormat ?? at);
-
-function sharedBy(path: string, all: readonly CompiledMapping[]): Sentence {
-  return say`bodyFormat holds for all mappings of the path ${path}: ${names(all)}.`;
-}
-
-/** Which of the mappings the request is for is not known, as none could read it. */
-function ownFormat(path: string, { id, at }: CompiledMapping, found: BodyFormat): Sentence {
-  return say`Give the one that is for this request a path of its own, match: {path: ${path}-${found}}, with bodyFormat: ${found}, and let its sender post there; only where all their requests are such ${write(`bodyFormat: ${found}`)} in ${id} (${formatPlace(at)}), beside match`;
-}
 
 /** The mappings with a format leave the path to the others. */
 function moveOwners(

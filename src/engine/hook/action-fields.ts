@@ -65,10 +65,15 @@ export function fieldError(field: string, message: string, code: HookErrorCode =
 }
 
 /** A field that must be a string with something in it, trimmed. */
-export function requiredText(values: RawFields, field: 'text' | 'message', missing: HookErrorCode): string {
+export function requiredText(
+  values: RawFields,
+  field: 'text' | 'message',
+  missing: HookErrorCode,
+  inPlace: (field: 'text' | 'message', values: RawFields) => string = () => '',
+): string {
   const value = values[field];
   if (value === undefined || value === null) {
-    throw fieldError(field, `${field} is required and was not given`, missing);
+    throw fieldError(field, `${field} is required and was not given${inPlace(field, values)}`, missing);
   }
   if (typeof value !== 'string') {
     throw fieldError(field, `${field} must be a string, found ${kindOf(value)}`);

@@ -21,6 +21,7 @@ import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import * as field from './action-fields.ts';
 import { isAutomatic, usualSenders } from './skip-rules.ts';
+import { foundInPlace } from './unknown-fields.ts';
 import type { HookFacts } from './finding-facts.ts';
 import { deriveActionId } from './ids.ts';
 
@@ -53,7 +54,7 @@ function prepareWake(
   origin: ActionOrigin,
 ): WakeAction {
   const missing = state.mapping ? 'mapping_requires_text' : 'missing_text';
-  const text = field.requiredText(fields, 'text', missing);
+  const text = field.requiredText(fields, 'text', missing, foundInPlace);
   const mode = field.wakeMode(fields, 'mode', state);
   if (state.settings.behaviours.wakesAgent) field.agentRunner(fields, state.mapping, state);
   return { kind: 'wake', id, text, mode, origin };
@@ -116,7 +117,7 @@ function prepareAgent(
   const { fields } = draft;
   const { mapping } = state;
   const missing = mapping ? 'mapping_requires_message' : 'missing_message';
-  const message = field.requiredText(fields, 'message', missing);
+  const message = field.requiredText(fields, 'message', missing, foundInPlace);
   const channel = field.channel(fields, state);
   const standard = Object.hasOwn(state.settings.runDefaults, origin.path)
     ? state.settings.runDefaults[origin.path]

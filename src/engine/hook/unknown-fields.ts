@@ -29,14 +29,8 @@ export function warnOfUnknownFields(
   warnings: Finding[],
   readElsewhere: readonly string[],
 ): void {
-  let looked = 0;
-  for (const field in body) {
-    // `source` names the sender inside the safety boundary, whatever the hook.
-    if (KNOWN[kind].has(field) || field === 'source' || readElsewhere.includes(field)) continue;
-    looked += 1;
-    if (looked > MAX_LOOKED_AT) return;
-    const near = nearestField(kind, field);
-    const name = oneLine(field, 80);
+  for (const { field, name, near } of unknownFields(kind, body)) {
+    if (readElsewhere.includes(field)) continue;
     const hint = near === undefined ? '' : `; did you mean ${near}?`;
     warn(warnings, {
       code: 'unknown_field',
@@ -46,13 +40,26 @@ export function warnOfUnknownFields(
   }
 }
 
+/** What a body without its text has in place of it; empty where every field is one that is read. */
+export function foundInPlace(text: 'text' | 'message', body: JsonObject): string {
+  const unknown = unknownFields(text === 'text' ? 'wake' : 'agent', body);
+  const meant = unknown.find(({ near }) => near === text) ?? unknown[0];
+  if (meant === undefined) return '';
+  return meant.near === text ? `; write ${text} in place of ${meant.name}` : `; found ${meant.name}`;
+}
+
+/** `source` names the sender inside the safety boundary, whatever the hook. */
+const unknownFields = (kind: 'wake' | 'agent', body: JsonObject) =>
+  Object.keys(body)
+    .filter((field) => !KNOWN[kind].has(field) && field !== 'source')
+    .slice(0, MAX_LOOKED_AT)
+    .map((field) => ({ field, name: oneLine(field, 80), near: nearestField(kind, field) }));
+
 function nearestField(kind: 'wake' | 'agent', field: string): string | undefined {
-  const mixedUp = MIXED_UP[kind].get(field);
-  if (mixedUp !== undefined) return mixedUp;
   const lower = field.toLowerCase();
   const begun = [...KNOWN[kind]].find((known) => {
     const name = known.toLowerCase();
     return name.length >= 4 && (lower.startsWith(name) || (lower.length >= 4 && name.startsWith(lower)));
   });
-  return begun ?? didYouMean(field, KNOWN[kind]);
+  return MIXED_UP[kind].get(field) ?? begun ?? didYouMean(field, KNOWN[kind]);
 }

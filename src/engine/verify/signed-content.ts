@@ -24,7 +24,9 @@ export function findContentProblem(signed: string): string | undefined {
       return `${all} is not a placeholder, expected one of {${NAMES.join('}, {')}}`;
     }
   }
-  return /\{(?:body|url)\}/.test(signed) ? undefined : 'without {body} the payload is not signed';
+  return /\{(?:body|url)\}/.test(signed)
+    ? undefined
+    : 'must contain {body}, without which the payload is not signed';
 }
 
 /** Compiles a text in which `findContentProblem` finds nothing. */

@@ -7,6 +7,7 @@
  */
 import { lstat, mkdir, readdir, realpath, rm, utimes } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
 
 /** Why no folder can be made, in words for people. */
@@ -70,7 +71,8 @@ export async function removeOldWorkFolders(root: string, beforeMs: number): Prom
 
 /** What is wrong with the place of the private folders; undefined where it will do. Looks at the disk. */
 export function workRootProblem(root: string, configDir: string): string | undefined {
-  if (isWithin(root, configDir)) {
+  // A configuration in the home folder has the usual place of state below it, and is not what an agent works on there.
+  if (configDir !== homedir() && isWithin(root, configDir)) {
     return `${root} lies in the folder of the configuration: set XDG_STATE_HOME to a folder outside of it`;
   }
   const gitRoot = findGitRoot(root);

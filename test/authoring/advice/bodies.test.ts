@@ -28,7 +28,7 @@ test.each([
   [
     'json',
     [entry('one', { bodyFormat: 'form' })],
-    /stands in one \(a\.json.*write bodyFormat: json there only/,
+    /stands in one \(a\.json.*write bodyFormat: json there only .*otherwise these need a mapping with a path of their own/,
   ],
   [
     'json',
@@ -41,11 +41,7 @@ test.each([
     /match\.path: a-one in one, in place of a, with the same verify, and let/,
   ],
   ['form', [entry('one')], undefined],
-  [
-    'form',
-    [entry('one'), entry('two')],
-    /holds for all mappings of the path a: one .* and two .*match: \{path: a-form\}, with bodyFormat: form/,
-  ],
+  ['form', [entry('one'), entry('two')], undefined],
   ['form', [], undefined],
 ] as const)('%s came to %j', (found, entries, note) => {
   if (note === undefined) expect(noteOf(found, entries)).toBeUndefined();

@@ -32,6 +32,8 @@ test('a key is not renamed to one that is there', () => {
   const both = { match: { path: 'p' }, mesageTemplate: 'x', messageTemplate: 'y' };
   const [found] = advised(compileList([both]));
   expect(said(found?.hint)).toBe('remove it, as messageTemplate is there already');
+  const [shorter] = advised(compileList([{ match: { path: 'p' }, message: 'x', messageTemplate: 'y' }]));
+  expect(said(shorter?.hint)).toBe('remove it, as messageTemplate is there already');
 });
 
 test('mappings of an OpenClaw file get one warning for all keys that have no use here', () => {

@@ -71,6 +71,16 @@ describe('an agent body', () => {
     expect(actionOf(evaluateBody('agent', { message: 'm', ...fields }))).toMatchObject(expected);
   });
 
+  test.each<[JsonValue, string]>([
+    [{ mesage: 'm' }, 'message is required and was not given; write message in place of mesage'],
+    [{ prompt: 'm' }, 'message is required and was not given; write message in place of prompt'],
+    [{ name: 'n', content: 'm' }, 'message is required and was not given; found content'],
+    [{ name: 'n' }, 'message is required and was not given'],
+  ])('%j names what came in place of its message', (fields, message) => {
+    const { outcome } = evaluateBody('agent', fields);
+    expect(outcome).toMatchObject({ kind: 'rejected', error: { errors: [{ message }] } });
+  });
+
   test.each<[string, JsonValue, string, string]>([
     ['no message', { channel: 'nope' }, 'missing_message', 'message'],
     [

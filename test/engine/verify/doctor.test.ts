@@ -535,6 +535,27 @@ describe('the doctor', () => {
       'wrong-secret',
       'or something on the way wrote the body anew',
     ],
+    ...['t=1764366000|v1=', 't=1764366000,v1='].map(
+      (before) =>
+        [
+          `a time in the header of Mercado Pago, in another form: ${before}`,
+          {
+            settings: { scheme: 'hmac', header: 'x-signature' },
+            headers: { 'X-Signature': before + mac('other', '{"a":1}') },
+          },
+          'malformed-proof',
+          'not in the form',
+        ] as const,
+    ),
+    [
+      'the method and the path are signed, too',
+      {
+        settings: { scheme: 'hmac', header: 'x-signature' },
+        headers: { 'X-Signature': mac(SECRET, 'POST\n/hooks/a\n{"a":1}') },
+      },
+      'wrong-secret',
+      'may sign more than the body (a time, the method, the address)',
+    ],
     // A name that is known, and a value in another form: Mautic and GoCardless.
     ...(['base64', 'hex'] as const).flatMap((encoding) => {
       const headers = { 'webhook-signature': mac('other', '{"a":1}', encoding) };
@@ -555,7 +576,7 @@ describe('the doctor', () => {
         headers: { 'webhook-signature': mac('other', '{"a":1}', 'base64') },
       },
       'wrong-secret',
-      'either the secret at the sender is another one',
+      'the secret at the sender may be another one',
     ],
     [
       'no secret',

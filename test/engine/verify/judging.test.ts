@@ -313,7 +313,7 @@ describe('general schemes', () => {
 
   test.each([
     ['{nonce}{body}', '{nonce} is not a placeholder'],
-    ['{timestamp}', 'without {body} the payload is not signed'],
+    ['{timestamp}', 'must contain {body}, without which the payload is not signed'],
   ])('a signed text of %s is a finding', (signed, message) => {
     const parsed = VerifySettings.safeParse({ scheme: 'hmac', header: 'x', secrets: ['${A}'], signed });
     expect(parsed.error?.issues[0]?.message).toContain(message);

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import {
   openWorkFolder,
   removeOldWorkFolders,
@@ -65,6 +65,10 @@ test('a git repository around it is refused', async () => {
 test('a place in the folder of the configuration is a problem, one beside it is none', () => {
   expect(workRootProblem(join(home, 'conf/state'), join(home, 'conf'))).toMatch(/set XDG_STATE_HOME/);
   expect(workRootProblem(join(home, 'config'), join(home, 'conf'))).toBeUndefined();
+  // The usual place of state is below the home folder, and so below a configuration in it.
+  vi.stubEnv('HOME', home);
+  expect(workRootProblem(join(home, '.local/state/sluice/work'), home)).toBeUndefined();
+  vi.unstubAllEnvs();
 });
 
 test('old folders are removed, links in them are not followed', async () => {

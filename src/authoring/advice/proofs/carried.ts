@@ -2,6 +2,7 @@
 import {
   findHeader,
   headerOf,
+  MERCADO_PAGO,
   readPresented,
   type SignatureColumns,
   type Way,
@@ -48,22 +49,24 @@ export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
 export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
   const header = headerOf(way);
   if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
+  // Whose header has a common name, and is known by the time beside the signature.
+  if (way.kind === 'mercado-pago') return typeof presentedIn(MERCADO_PAGO, rawHeaders) !== 'string';
   if (way.kind !== 'signature') return true;
-  const presented = signatureIn(way.columns, rawHeaders);
-  const hash = /^hmac-(.*)/.exec(way.columns.algorithm)?.[1];
+  // The signature alone, whatever else the sender has to send with it.
+  const {
+    timestampField: _field,
+    timestampHeader: _header,
+    timestampMember: _member,
+    ...alone
+  } = way.columns;
+  const presented = presentedIn({ ...alone, signed: '' }, rawHeaders);
+  const hash = /^hmac-(.*)/.exec(alone.algorithm)?.[1];
   return typeof presented !== 'string' && (hash === undefined || hash === hashOf(presented.signatures[0]));
 }
 
-/** The signature alone, whatever else the sender has to send with it. */
-function signatureIn(
+/** What the headers carry in such a form. */
+const presentedIn = (
   columns: SignatureColumns,
   rawHeaders: readonly string[],
-): ReturnType<typeof readPresented> {
-  const { timestampField: _field, timestampHeader: _header, timestampMember: _member, ...alone } = columns;
-  return readPresented({ ...alone, signed: '' }, [], {
-    method: '',
-    url: '',
-    rawHeaders,
-    body: Buffer.alloc(0),
-  });
-}
+): ReturnType<typeof readPresented> =>
+  readPresented(columns, [], { method: '', url: '', rawHeaders, body: Buffer.alloc(0) });

@@ -160,7 +160,7 @@ function sayWrongSecret({ names, scheme, ...facts }: FactsOf<'wrong-secret'>): S
   if (time !== undefined)
     return say`the signature does not fit, and the request carries ${time}, which looks like a time of signing: the sender probably signs the time, too, and this path takes the body alone as signed; look in its documents for what it signs, before the secret is blamed${ofPath(names)}`;
   const set = shown === undefined ? '' : `; set it to ${shown}`;
-  return say`the signature fits neither the body as it came nor the usual forms in which JSON is written: either the secret at the sender is another one, for example a retired one${set}; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be told${ofPath(names)}`;
+  return say`the signature fits neither the body as it came nor the usual forms in which JSON is written: the secret at the sender may be another one, for example a retired one${set}; the sender may sign more than the body (a time, the method, the address), as its documents say; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be told${ofPath(names)}`;
 }
 
 function sayAbsence({ scheme, headers, hasToken, carries }: FactsOf<'no-proof'>): Sentence {

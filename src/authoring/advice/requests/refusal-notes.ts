@@ -59,7 +59,7 @@ export function sayFormat(
         : '';
   const said =
     formatNote(path, format, mappings) ??
-    say`${write(`bodyFormat: ${format}`)} in ${first.id} (${formatPlace(first.at)}), beside match${then}`;
+    say`${write(`bodyFormat: ${format}`)} in ${first.id} (${formatPlace(first.at)}), beside match${then}, if every request of the path is such; otherwise these need a mapping with a path of their own`;
   const setting = SETS_CONTENT_TYPE.find(([header]) => header === sender)?.[1];
   return setting === undefined || takes !== 'json'
     ? said

@@ -103,7 +103,7 @@ const RUNNING = [
   remedy('TRANSFORM_NOT_CHECKED', say`run sluice check again where the machine has less to do`),
   remedy(
     'TRANSFORM_TOP_LEVEL_FAILED',
-    say`take network, files, timers and process out of its top level, which runs in the sandbox`,
+    say`look at the place shown: in the sandbox the top level has no network, files, timers or process, and decorators are those of the language, whatever tsconfig.json says`,
   ),
   remedy(
     'TRANSFORM_HEAVY_TOP_LEVEL',

@@ -13,7 +13,7 @@ import { type Confidence, type Finding, quoted } from '../../../base/finding.ts'
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
 import { findKeyPlace, placeHint, takesAt } from '../key-places.ts';
 import { type AnyRule, type Fix, rule } from '../rule.ts';
-import { findMeaning, kindsWith } from '../schema.ts';
+import { kindsWith } from '../schema.ts';
 import { MAX_KEYS } from '../value-forms.ts';
 
 interface KeyHint {
@@ -44,21 +44,21 @@ function keyOfEach({ of, path, key }: UnknownKeyFacts): KeyHint | undefined {
     : undefined;
 }
 
-/** The nearest of names that are known here. */
+/** The nearest of names that are known here; where that name is taken, nothing is renamed to it. */
 function nearName(unknown: UnknownKeyFacts): KeyHint | undefined {
-  const { path, key } = unknown;
+  const { root, path, key } = unknown;
   const names = knownHere(unknown);
   const near = didYouMean(key, names);
   const name = near ?? longerWord(key, names);
   if (name === undefined) return undefined;
   const there = [...path, name];
+  if (root.at(there).value !== undefined) return { hint: `remove it, as ${name} is there already` };
   const isFit = isKnownAs(unknown, there);
-  const isSure = near !== undefined || (isFit && missingKeys(unknown).includes(name));
   return {
     hint: `did you mean "${name}"?`,
     isKnown: isFit && !isSecretPath(there),
     repaired: there,
-    ...(isSure ? { rename: name } : {}),
+    ...(near === undefined ? {} : { rename: near }),
   };
 }
 
@@ -110,13 +110,6 @@ function knownHere({ root, schema, path }: UnknownKeyFacts): readonly string[] {
   return [...new Set(findSchemasOf(schema, path, root.value).flatMap(knownKeys))];
 }
 
-function missingKeys(unknown: UnknownKeyFacts): readonly string[] {
-  const { root, schema, path } = unknown;
-  return knownHere(unknown).filter(
-    (key) => root.at([...path, key]).value === undefined && !findMeaning(schema, [...path, key]).optional,
-  );
-}
-
 type Find = (unknown: UnknownKeyFacts) => KeyHint | undefined;
 
 /** The first that knows the key speaks. */
@@ -133,19 +126,11 @@ const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Fin
 export const repairedBy = (unknown: UnknownKeyFacts): Path | undefined =>
   KNOWN.map(([, , find]) => find(unknown)).find((known) => known !== undefined)?.repaired;
 
-/** Where the other name is taken, nothing is renamed to it. */
-function hintBeside({ hint, rename }: KeyHint, { root, path }: UnknownKeyFacts): string {
-  const isTaken = rename !== undefined && root.at([...path, rename]).value !== undefined;
-  return isTaken ? `remove it, as ${rename} is there already` : hint;
-}
-
-/** Renamed only where the other name is free: two keys of one name would be the next finding. */
 function renamed(
-  { rename, facts: { root, path, key } }: KeyHint & { readonly facts: UnknownKeyFacts },
+  { rename, facts: { key } }: KeyHint & { readonly facts: UnknownKeyFacts },
   { at }: Finding,
 ): Fix | undefined {
-  const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
-  const edit = isFree ? at && replaceWithin(at, key, rename) : undefined;
+  const edit = rename === undefined ? undefined : at && replaceWithin(at, key, rename);
   return edit && { edit };
 }
 
@@ -156,7 +141,7 @@ export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, fi
     confidence,
     find: (facts) => {
       const known = find(facts);
-      return known && { ...known, hint: hintBeside(known, facts), facts };
+      return known && { ...known, facts };
     },
     say: ({ hint }) => quoted(hint),
     ...(name === 'near-name' && { fix: renamed }),

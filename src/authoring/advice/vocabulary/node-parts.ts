@@ -51,5 +51,5 @@ const NOT_OF_NODE =
 function bundled(name: string, folder: string): string {
   const named = /^[@\w./-]{1,100}$/.test(name) ? name : 'PACKAGE';
   const file = `${(named.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '')}.mjs`;
-  return `make one file of it: npx esbuild ${named} --bundle --format=esm --outfile=${folder}/${file}, and import './${file}' here; sluice check then says whether it runs: a package that needs Node, or changes objects of the language, does not; of a few lines copy only these`;
+  return `write its path from this file, where it is one of yours, as paths of tsconfig.json are not read; of a package make one file: npx esbuild ${named} --bundle --format=esm --outfile=${folder}/${file}, and import './${file}' here; sluice check then says whether it runs: a package that needs Node, or changes objects of the language, does not; of a few lines copy only these`;
 }
