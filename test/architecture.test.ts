@@ -215,6 +215,19 @@ describe('the structure', () => {
     expect(imported.map(({ file }) => relative(SOURCE, file))).toEqual([]);
   });
 
+  test('what is required at its first use is a dependency: a bundle does not hold it', () => {
+    const { dependencies } = JSON.parse(readFileSync(join(SOURCE, '../package.json'), 'utf8')) as {
+      readonly dependencies: object;
+    };
+    const required = globSync('**/*.ts', { cwd: SOURCE }).flatMap((name) =>
+      [...readFileSync(join(SOURCE, name), 'utf8').matchAll(/\brequire\('([^.'][^']*)'\)/g)].map(
+        ([, found]) => found,
+      ),
+    );
+    expect(required.length).toBeGreaterThan(2);
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(required));
+  });
+
   test('a start reads no advice, and nothing that explains: that is imported when it is asked for', () => {
     const edges = edgesOf(
       allImports().filter(({ typeOnly, isDynamic }) => !typeOnly && !isDynamic),

@@ -1,8 +1,19 @@
 /** What `npm pack` puts into the package, as npm itself lists it. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { fileOf, shippedSenders } from '../../src/engine/senders/senders.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -41,6 +52,49 @@ test('what npm prepares again is not built again where nothing has changed', () 
   prepare();
   expect(built()).toBe(before);
 }, 90_000);
+
+test('the program has in it what it loads late, and finds no other package than its dependencies', () => {
+  const run = programAlone({
+    'sluice.yaml':
+      'hooks: {enabled: true, token: "0123456789abcdef0123456789abcdef", mappingsDir: mappings}\n',
+    'mappings/all.json':
+      '[{"match": {"path": "in"}, "bodyFormat": "xml", "action": "wake", "textTemplate": "{{order.id}}"}]\n',
+    'xml.yaml': 'path: in\nheaders: {content-type: application/xml}\nbody: <order><id>A1</id></order>\n',
+    'wrong.yaml': 'hooks: {enabled: true, maxBodyByte: 1}\n',
+  });
+  expect(run('check')).toContain('no findings');
+  expect(run('explain', 'xml.yaml')).toContain('A1');
+  expect(run('check', '-c', 'wrong.yaml')).toContain('> 1 | hooks: {enabled: true, maxBodyByte: 1}');
+}, 90_000);
+
+/** Runs the built program where no package can be found but those that are installed with it. */
+function programAlone(files: Readonly<Record<string, string>>): (...args: string[]) => string {
+  execFileSync(process.execPath, ['build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-alone-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['dist', 'package.json', 'node-version.cjs'])
+    cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    readonly dependencies: object;
+  };
+  for (const name of Object.keys(dependencies)) {
+    const place = join('node_modules', name);
+    mkdirSync(dirname(join(folder, place)), { recursive: true });
+    symlinkSync(join(ROOT, place), join(folder, place));
+  }
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return (...args) => {
+    const main = join(folder, 'dist/main.js');
+    const { stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return stdout + stderr;
+  };
+}
 
 const DEMO = ['github/push', 'alertmanager/firing', 'mail/batch'].map(
   (name) => `test/golden/${name}.request.yaml`,
