@@ -43,25 +43,6 @@ async function open(): Promise<{
   return { send, explained };
 }
 
-test('of the requests that did not meet, and of no other', async () => {
-  const { send, explained } = await open();
-  const notice = {
-    app_id: 'a',
-    id: 'notif_1',
-    text: 'Where is my invoice?',
-    delivery_attempts: 1,
-    delivery_status: 'pending',
-  };
-  const first = await send('intercom', notice);
-  const repeat = await send('intercom', { ...notice, delivery_attempts: 2, delivery_status: 'retry' });
-  const other = await send('intercom', { ...notice, id: 'notif_2', text: 'Thanks' });
-  expect(await explained(first)).not.toMatch(/^ {2}dedupe: /m);
-  expect(await explained(repeat)).toMatch(
-    /hint: write, to take such a request once \(mappings\/all\.yaml:2:\d+\):\n {4}dedupe: \{key: '\{\{id\}\}'\}\n {2}dedupe: .*only in delivery_attempts, delivery_status/,
-  );
-  expect(await explained(other)).not.toMatch(/^ {2}dedupe: /m);
-});
-
 test('of a repeat what the event would have become', async () => {
   const { send, explained } = await open();
   const bill = {

@@ -81,7 +81,7 @@ test('of a request as it is kept by default', async () => {
   const stray = await fetch(`${url}/hooks/kuma/of-strangers`, signed);
   const told = await explained(String(stray.headers.get('x-request-id')));
   expect(told).toMatch(
-    /asked for: the nearest hook name is kuma; correct it at one of the two, there or at the sender/,
+    /asked for, and none came: the nearest hook name is kuma; correct it at one of the two, there or at the sender/,
   );
   expect(told).not.toContain('of-strangers');
   const other = await fetch(`${url}/hooks/KUMA`, signed);
