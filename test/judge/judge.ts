@@ -90,6 +90,7 @@ function masked(text: string): string {
       '<number>',
     )
     .replaceAll(/\b[0-9a-f]{16}\b/g, '<marker>')
+    .replaceAll(/(generation\\?": ?\\?")[0-9a-f]{12}/g, '$1<generation>')
     .replaceAll(/\b\d+(?:\.\d+)? (?:ms|s)\b/g, '<duration>');
 }
 
@@ -125,6 +126,22 @@ function command(
     name,
     `exit ${String(status ?? signal)}\n${pretty(status === 0 ? view(stdout) : stdout)}${stderr === '' ? '' : `\n--- stderr\n${stderr}`}`,
   );
+}
+
+/** A value with the members of its objects by name, also of those that stand in it as text. */
+function ordered(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('latin1');
+  if (Array.isArray(value)) return value.map(ordered);
+  if (typeof value === 'string' && /^[{[]/.test(value)) {
+    try {
+      return ordered(JSON.parse(value));
+    } catch {
+      return value;
+    }
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, member]) => [name, ordered(member)]));
 }
 
 /** JSON over several lines, so that a difference names its member. */
@@ -460,7 +477,7 @@ function withoutHeartbeats(printed: string): string {
             (row: { readonly kind?: string; readonly key?: string }) =>
               row.kind !== 'heartbeat' && row.key !== 'main',
           )
-          .map((row) => masked(JSON.stringify(row)))
+          .map((row) => masked(JSON.stringify(ordered(row))))
           .toSorted()
       : value,
   ]);
@@ -481,13 +498,7 @@ function rowsOf(side: Side, name: string, file: string): void {
     const table = String(each);
     if (['counters', 'leaders', 'replicas'].includes(table)) continue;
     const rows = rowsIn(table).filter((row) => !isOfTurn(table, row));
-    const texts = rows.map((row) =>
-      masked(
-        JSON.stringify(row, (_, value: unknown) =>
-          value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
-        ),
-      ),
-    );
+    const texts = rows.map((row) => masked(JSON.stringify(ordered(row))));
     note(side, `${name}: rows of ${table}`, texts.toSorted().join('\n'));
   }
   store.close();
