@@ -13,7 +13,7 @@ const OLD_PERCENT = 150;
  * Bounds what a service under load holds as garbage, for less memory at the same work for a request. The options of the
  * command line for it are out of reach here, as a process is configured with them before it runs. V8 reads these two
  * whenever it collects: it grows the young generation by the factor, and 1 keeps it as it is. Without this a service
- * holds 28 to 90% more after load. The options are the process's: to be called by its main thread.
+ * holds 20 to 90% more after load. The options are the process's: to be called by its main thread.
  */
 export function limitGarbage(): void {
   setFlagsFromString(`--heap-growing-percent=${OLD_PERCENT}`);
