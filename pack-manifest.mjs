@@ -1,6 +1,7 @@
 /**
- * What is packed has no scripts: nothing runs where it is installed, and nobody reads there what they do. `prepack` builds (npm would do so by `prepare`, which is none of the shorter file) and puts
- * the shorter `package.json` in the place of ours (`node pack-manifest.mjs shorten`), `postpack` gives ours back.
+ * What is packed has no scripts: nothing runs where it is installed, and nobody reads there what they do. `prepack` builds,
+ * as npm finds no `prepare` in the shorter file, and puts the shorter `package.json` in the place of ours
+ * (`node pack-manifest.mjs shorten`); `postpack` gives ours back.
  */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
