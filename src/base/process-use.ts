@@ -1,11 +1,16 @@
 /** What the system says of another process; undefined where the platform does not tell: only Linux has /proc. */
 import { readFileSync } from 'node:fs';
 
+/** The fields of /proc/PID/stat (proc(5)) from the state on: they stand behind the name, which may hold anything. */
+export function statFields(pid: number | undefined): readonly string[] {
+  const stat = readProc(pid, 'stat');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
 /** Milliseconds of the processor that a process has had. */
 export function processorMsOf(pid: number | undefined): number | undefined {
-  // Behind the name, which may hold anything: utime and stime, in hundredths of a second.
-  const stat = readProc(pid, 'stat');
-  const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+  // utime and stime, in hundredths of a second.
+  const [user, system] = statFields(pid).slice(11, 13).map(Number);
   return user === undefined || system === undefined ? undefined : (user + system) * 10;
 }
 

@@ -82,7 +82,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   runners: {
     layer: 'service',
-    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers'],
+    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers', 'process-use'],
     types: ['storage'],
     owns: ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
   },

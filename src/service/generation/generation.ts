@@ -3,11 +3,11 @@ export { approvalLink, readApprovalName } from './approval-link.ts';
 export { checkGeneration, checkTypes } from './check-generation.ts';
 export {
   loadGeneration,
-  type Advise,
   type Generation,
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
+export type { Advise } from './report-findings.ts';
 export { loadKeptGeneration, packGeneration, type OldGeneration } from './kept-generation.ts';
 export { keptSettings } from './kept-settings.ts';
 export { noticePath } from './notice-path.ts';

@@ -7,10 +7,10 @@ import { openChannels, type OpenChannels } from '../channels/channels.ts';
 import {
   loadGeneration,
   type Generation,
-  type Advise,
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
+import type { Advise } from './report-findings.ts';
 import { approvalLink } from './approval-link.ts';
 import { sharedChannel } from './gateway-findings.ts';
 import type { LimitRules, NewDelivery, RunLimits } from '../../engine/storage/storage.ts';

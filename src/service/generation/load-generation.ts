@@ -13,7 +13,6 @@ import {
 } from '../../engine/config/config.ts';
 import type { Finding, OpenTexts } from '../../base/document/document.ts';
 import type { IgnoredFinding } from '../../base/ignored.ts';
-import type { Subject } from '../../base/finding.ts';
 import {
   catalogWithoutPlugins,
   findChannelModule,
@@ -30,7 +29,7 @@ import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findMissingUrl } from './proof-listing.ts';
-import { told } from './told.ts';
+import { reportFindings, type Advise } from './report-findings.ts';
 import { createPauses, evaluate, runEvaluation, type Evaluation } from '../../engine/hook/hook.ts';
 import {
   loadMappings,
@@ -97,15 +96,6 @@ export interface GenerationOptions {
   readonly isServing?: boolean;
 }
 
-/**
- * What is told of findings: each stays, with a hint and an edit where something is known of it. And what is found in
- * subjects: warnings, which refuse nothing.
- */
-export type Advise = (
-  findings: readonly Finding[],
-  subjects: readonly Subject[],
-) => readonly Finding[] | Promise<readonly Finding[]>;
-
 export interface LoadedGeneration {
   /** Absent where there is any error. */
   readonly generation?: Generation;
@@ -132,7 +122,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
     const all = [...findings, ...(more?.findings ?? [])];
-    return told(all, [...own.subjects, ...(more?.subjects ?? [])], { ...options, secrets });
+    return reportFindings(all, [...own.subjects, ...(more?.subjects ?? [])], { ...options, secrets });
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
@@ -153,7 +143,10 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   ];
   return {
     ...(generation === undefined ? {} : { generation }),
-    ...(await told(found, subjects, { ...options, secrets: [...config.secrets, ...references.secrets] })),
+    ...(await reportFindings(found, subjects, {
+      ...options,
+      secrets: [...config.secrets, ...references.secrets],
+    })),
     transforms: { dir, refs: mappings.transforms },
     hooks: config.settings.hooks,
   };

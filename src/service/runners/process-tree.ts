@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { statFields } from '../../base/process-use.ts';
 import { pause } from '../../base/timers/timers.ts';
 
 /**
@@ -139,15 +140,8 @@ async function listProcesses(): Promise<ReadonlyMap<number, ProcessEntry> | unde
   return looked === 0 ? undefined : entries;
 }
 
-/** One line of /proc/PID/stat (proc(5)); the name in parentheses may hold anything, so fields count from its end. */
 function readEntry(pid: number): ProcessEntry | undefined {
-  let stat: string;
-  try {
-    stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch {
-    return undefined;
-  }
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = statFields(pid);
   const [state, parentPid, pgid] = fields;
   const startTicks = fields[19];
   // A zombie has ended; only its parent can clear it away.

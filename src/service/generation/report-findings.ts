@@ -3,8 +3,17 @@ import { siftIgnored } from '../../base/ignored.ts';
 import type { SourceText, Subject } from '../../base/finding.ts';
 import { hideValues } from '../../engine/config/config.ts';
 
-/** What is told of all that was found, and what is left out as it is meant. */
-export async function told(
+/**
+ * What is said of findings: each stays, with a hint and an edit where something is known of it. And what is found in
+ * subjects: warnings, which refuse nothing.
+ */
+export type Advise = (
+  findings: readonly Finding[],
+  subjects: readonly Subject[],
+) => readonly Finding[] | Promise<readonly Finding[]>;
+
+/** What is reported of all that was found, and what is left out as it is meant. */
+export async function reportFindings(
   found: readonly Finding[],
   subjects: readonly Subject[],
   {
@@ -12,12 +21,7 @@ export async function told(
     isServing = false,
     secrets,
   }: {
-    readonly advise?:
-      | ((
-          findings: readonly Finding[],
-          subjects: readonly Subject[],
-        ) => readonly Finding[] | Promise<readonly Finding[]>)
-      | undefined;
+    readonly advise?: Advise | undefined;
     readonly isServing?: boolean;
     readonly secrets: readonly string[];
   },
