@@ -7,6 +7,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   cpSync,
+  existsSync,
   globSync,
   mkdirSync,
   mkdtempSync,
@@ -167,8 +168,19 @@ function copyFor(side: Side, name: string, from: string): string {
 
 // ---- commands over folders
 
-const isConfigured = (folder: string): boolean =>
-  readdirSync(folder).some((file) => /^(?:sluice|openclaw)\.(?:ya?ml|json5?)$/.test(file));
+const configIn = (folder: string): string | undefined =>
+  readdirSync(folder).find((file) => /^(?:sluice|openclaw)\.(?:ya?ml|json5?)$/.test(file));
+
+/** The requests of an OpenClaw set-up, each as a request file of ours. */
+function writeRequests(cwd: string): void {
+  if (!existsSync(join(cwd, 'requests.json'))) return;
+  const requests = JSON.parse(readFileSync(join(cwd, 'requests.json'), 'utf8')) as readonly {
+    readonly path: string;
+    readonly payload: unknown;
+  }[];
+  for (const [index, { path, payload: body }] of requests.entries())
+    writeFileSync(join(cwd, `${String(index)}.request.yaml`), JSON.stringify({ path, body }));
+}
 
 function overFolders(side: Side): void {
   const roots = values.cases.flatMap((root) =>
@@ -179,13 +191,16 @@ function overFolders(side: Side): void {
   const openclaw = globSync('test/fixtures/openclaw/*/', { cwd: values.inputs }).map((name) =>
     join(resolve(values.inputs), name),
   );
-  for (const from of [...roots, ...openclaw].filter(isConfigured)) {
+  for (const from of [...roots, ...openclaw]) {
+    const config = configIn(from);
+    if (config === undefined) continue;
     const name = `${basename(dirname(from))}/${basename(from)}`;
     const cwd = copyFor(side, name, from);
-    command(side, `${name}: check`, cwd, ['check', '--json']);
-    command(side, `${name}: routes`, cwd, ['routes', '--json']);
+    writeRequests(cwd);
+    command(side, `${name}: check`, cwd, ['check', '--json', '-c', config]);
+    command(side, `${name}: routes`, cwd, ['routes', '--json', '-c', config]);
     for (const file of globSync('**/*.request.yaml', { cwd }).toSorted()) {
-      command(side, `${name}: explain ${file}`, cwd, ['explain', file, '--json']);
+      command(side, `${name}: explain ${file}`, cwd, ['explain', file, '--json', '-c', config]);
     }
   }
 }
