@@ -5,7 +5,7 @@
  */
 import { createRequire } from 'node:module';
 
-const { adviceFor } = createRequire(import.meta.url)('../node-version.cjs') as {
+const { adviceFor } = createRequire(import.meta.url)('../build/node-version.cjs') as {
   adviceFor(version: string): string | undefined;
 };
 const advice = adviceFor(process.versions.node);

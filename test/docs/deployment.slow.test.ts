@@ -246,7 +246,7 @@ test('the first failed run is told, and work that was pruned is not', (context) 
 });
 
 test('an older Node is told what to do, when it installs the package and when it runs the command', () => {
-  const script = `const { adviceFor } = require('./node-version.cjs');
+  const script = `const { adviceFor } = require('./build/node-version.cjs');
     console.log(JSON.stringify([adviceFor('20.20.2'), adviceFor('24.0.0'), adviceFor('25.1.0')]))`;
   const [old, ...newer] = JSON.parse(
     execFileSync(process.execPath, ['-e', script], { encoding: 'utf8' }),
@@ -260,7 +260,7 @@ test('an older Node is told what to do, when it installs the package and when it
     scripts: { readonly preinstall: string };
     engines: { readonly node: string };
   };
-  expect(files).toContain('node-version.cjs');
-  expect(scripts.preinstall).toBe('node node-version.cjs');
+  expect(files).toContain('build/node-version.cjs');
+  expect(scripts.preinstall).toBe('node build/node-version.cjs');
   expect(engines.node).toBe('>=24');
 });

@@ -18,7 +18,7 @@ test(
   'installs quickly, weighs little, and says which optional package is missing',
   { timeout: 180_000 },
   () => {
-    execFileSync(process.execPath, ['build.mjs'], { cwd: ROOT });
+    execFileSync(process.execPath, ['build/build.mjs'], { cwd: ROOT });
     const packed = execFileSync('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], {
       cwd: ROOT,
       encoding: 'utf8',

@@ -53,7 +53,13 @@ function versionAt(commit: string): number {
 
 /** The program of a commit, beside the packages of this one; returns its entry. */
 function checkOut(commit: string, folder: string): string {
-  const archive = execFileSync('git', ['archive', commit, 'src', 'package.json', 'node-version.cjs'], {
+  // The file that looks at the version of Node stood at the root before it stood in `build/`.
+  const asked = ['src', 'package.json', 'node-version.cjs', 'build'];
+  const there =
+    git('ls-tree', '--name-only', commit, ...asked)
+      ?.trim()
+      .split('\n') ?? [];
+  const archive = execFileSync('git', ['archive', commit, ...there], {
     cwd: ROOT,
     maxBuffer: 64 * 1024 * 1024,
   });

@@ -21,7 +21,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 test('of the tests, the package carries the golden cases that commands use, and nothing else', () => {
   // Every installation of the checkout builds; a second build beside it would take away what other tests read.
   if (!existsSync(resolve(ROOT, 'test/golden/.npmignore')))
-    execFileSync(process.execPath, ['build.mjs'], { cwd: ROOT });
+    execFileSync(process.execPath, ['build/build.mjs'], { cwd: ROOT });
   const listed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
     cwd: ROOT,
     encoding: 'utf8',
@@ -43,7 +43,7 @@ test('of the tests, the package carries the golden cases that commands use, and 
 
 test('what npm prepares again is not built again where nothing has changed', () => {
   const prepare = () =>
-    execFileSync(process.execPath, ['build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
+    execFileSync(process.execPath, ['build/build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
   const built = () => statSync(resolve(ROOT, 'dist/main.js')).ino;
   if (!existsSync(resolve(ROOT, 'dist/main.js'))) prepare();
   // A source that a test beside this one has changed since is built; the second time nothing is.
@@ -69,10 +69,10 @@ test('the program has in it what it loads late, and finds no other package than 
 
 /** Runs the built program where no package can be found but those that are installed with it. */
 function programAlone(files: Readonly<Record<string, string>>): (...args: string[]) => string {
-  execFileSync(process.execPath, ['build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
+  execFileSync(process.execPath, ['build/build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
   const folder = mkdtempSync(join(tmpdir(), 'sluice-alone-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const name of ['dist', 'package.json', 'node-version.cjs'])
+  for (const name of ['dist', 'package.json', 'build'])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     readonly dependencies: object;

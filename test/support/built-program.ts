@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reporter, TestSpecification } from 'vitest/node';
-import { sourceState } from '../../build-state.ts';
+import { sourceState } from '../../build/build-state.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PREFIX = '.built-';
@@ -38,7 +38,7 @@ function builtFolder(): string {
   if (existsSync(join(ROOT, folder))) return folder;
   removeOld();
   const made = `${folder}-${process.pid}`;
-  execFileSync(process.execPath, ['build.mjs', made], {
+  execFileSync(process.execPath, ['build/build.mjs', made], {
     cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     timeout: MAX_BUILD_MS,

@@ -11,7 +11,7 @@ export function readPage(path: string): string {
 
 /** The paths of every page of the documentation, `llms.txt` and the skill included. */
 export function pagePaths(): readonly string[] {
-  return globSync(['*.md', 'llms.txt', 'docs/**/*.md', 'skills/**/*.md'], { cwd: ROOT }).toSorted();
+  return globSync(['*.md', 'docs/llms.txt', 'docs/**/*.md', 'skills/**/*.md'], { cwd: ROOT }).toSorted();
 }
 
 /** The text of a page from one heading (`## Token`) up to the next heading of the same or a higher level. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The commit that `build.mjs` built; no such name exists where the program runs from source. */
+/** The commit that `build/build.mjs` built; no such name exists where the program runs from source. */
 declare const BUILT_COMMIT: string | undefined;
 
 const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {

@@ -1,5 +1,5 @@
 /*
- * The page's files. The package holds them bundled (`build-page.mjs`, a step of the build); where the service runs from
+ * The page's files. The package holds them bundled (`build/build-page.mjs`, a step of the build); where the service runs from
  * `src`, they are bundled when the first page is opened.
  */
 import { readdir, readFile } from 'node:fs/promises';
@@ -47,7 +47,7 @@ async function readBuilt(): Promise<readonly NamedBytes[]> {
 }
 
 async function bundle(): Promise<readonly NamedBytes[]> {
-  const module = (await import(new URL('../../../build-page.mjs', import.meta.url).href)) as {
+  const module = (await import(new URL('../../../build/build-page.mjs', import.meta.url).href)) as {
     readonly bundlePage: () => Promise<readonly NamedBytes[]>;
   };
   return module.bundlePage();

@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 function installWithout(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-without-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const entry of ['package.json', 'node-version.cjs', 'schemas', 'mappings']) {
+  for (const entry of ['package.json', 'build', 'schemas', 'mappings']) {
     symlinkSync(join(ROOT, entry), join(folder, entry));
   }
   cpSync(dirname(builtMain()), join(folder, 'dist'), { recursive: true });

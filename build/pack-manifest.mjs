@@ -1,13 +1,14 @@
 /**
  * What is packed has no scripts: nothing runs where it is installed, and nobody reads there what they do. `prepack` builds,
  * as npm finds no `prepare` in the shorter file, and puts the shorter `package.json` in the place of ours
- * (`node pack-manifest.mjs shorten`); `postpack` gives ours back.
+ * (`node build/pack-manifest.mjs shorten`); `postpack` gives ours back.
  */
 import { copyFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const MANIFEST = join(import.meta.dirname, 'package.json');
-const OURS = join(import.meta.dirname, 'node_modules/.cache/package.json');
+const ROOT = dirname(import.meta.dirname);
+const MANIFEST = join(ROOT, 'package.json');
+const OURS = join(ROOT, 'node_modules/.cache/package.json');
 /** Keys that say how this checkout is worked with. */
 const OF_CHECKOUT = ['scripts', 'devDependencies', 'allowScripts', 'prettier', 'knip'];
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { globSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
-const ROOT = import.meta.dirname;
+const ROOT = dirname(import.meta.dirname);
 /** What the program is built from. */
-const INPUTS = ['src/**/*.{ts,tsx,css,html,yaml}', 'build*.{mjs,ts}', 'package-lock.json'];
+const INPUTS = ['src/**/*.{ts,tsx,css,html,yaml}', 'build/*', 'package-lock.json'];
 
 /** Another text (hex) whenever a file that the program is built from has changed, come or gone. */
 export function sourceState(): string {

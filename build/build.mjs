@@ -21,10 +21,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { writePage } from './build-page.mjs';
 import { sourceState } from './build-state.ts';
-import { buildProgram } from './src/engine/sandbox/host/worker-program.ts';
-import { shippedSenders } from './src/engine/senders/senders.ts';
+import { buildProgram } from '../src/engine/sandbox/host/worker-program.ts';
+import { shippedSenders } from '../src/engine/senders/senders.ts';
 
-const ROOT = import.meta.dirname;
+const ROOT = dirname(import.meta.dirname);
 const SOURCE = join(ROOT, 'src');
 const [FOLDER = 'dist'] = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const DIST = join(ROOT, FOLDER);
@@ -169,7 +169,7 @@ function writePackedCases() {
     const lines = kept.map((file) => `!/${relative(folder, file)}\n`).join('');
     writeFileSync(
       join(ROOT, folder, '.npmignore'),
-      `# Written by build.mjs: what a package does not carry.\n*.*\n${lines}`,
+      `# Written by build/build.mjs: what a package does not carry.\n*.*\n${lines}`,
     );
   }
 }

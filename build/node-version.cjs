@@ -21,7 +21,7 @@ function adviceFor(version) {
 
 /** A checkout, or a project that brings its own Node: what is installed now is run by that one. */
 function bringsItsNode() {
-  return existsSync(join(__dirname, 'src')) || existsSync(join(__dirname, '..', 'node', 'package.json'));
+  return existsSync(join(__dirname, '../src')) || existsSync(join(__dirname, '../../node/package.json'));
 }
 
 module.exports = { adviceFor };

@@ -1,9 +1,10 @@
 /** Bundles the console's page: into `dist` as a step of the build, into memory where the service runs from `src`. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import * as esbuild from 'esbuild';
 
-const PAGE = join(import.meta.dirname, 'src/frontends/console/page');
+const ROOT = dirname(import.meta.dirname);
+const PAGE = join(ROOT, 'src/frontends/console/page');
 
 /** @returns {Promise<{ name: string, bytes: Buffer }[]>} */
 export async function bundlePage() {
@@ -18,7 +19,7 @@ async function bundle() {
     minify: true,
     write: false,
     metafile: true,
-    absWorkingDir: import.meta.dirname,
+    absWorkingDir: ROOT,
     format: 'esm',
     target: 'es2022',
     outdir: PAGE,
