@@ -6,6 +6,7 @@
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   cpSync,
   existsSync,
   globSync,
@@ -24,7 +25,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
+import { Client } from 'pg';
 import { parse as parseYaml } from 'yaml';
+import { startPostgres } from '../support/postgres-server.ts';
 
 const TOKEN = 'judge-token-0123456789abcdef0123456789';
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -87,11 +90,11 @@ function masked(text: string): string {
     .replaceAll(/\b1[5-9]\d{11}\b/g, '<ms>')
     .replaceAll(/\b(127\.0\.0\.1|localhost|\[::1\]):\d+/g, '$1:<port>')
     .replaceAll(
-      /\\?"(?:durationMs|cpuMs|heapBytes|ms|seconds|took|tookMs|pid|bytes|uptimeSeconds|processId|seed|seq|start_ticks)\\?": ?[\d.]+/g,
+      /\\?"(?:durationMs|cpuMs|heapBytes|ms|seconds|took|tookMs|pid|bytes|uptimeSeconds|processId|seed|seq|start_ticks|ended_runs|leaseLeftMs|slot)\\?": ?\\?"?[\d.]+/g,
       '<number>',
     )
     .replaceAll(/\b[0-9a-f]{16}\b/g, '<marker>')
-    .replaceAll(/(generation\\?": ?\\?")[0-9a-f]{12}/g, '$1<generation>')
+    .replaceAll(/((?:generation|"id)\\?": ?\\?")[0-9a-f]{12}(?=\\?")/g, '$1<generation>')
     .replaceAll(/\b\d+(?:\.\d+)? (?:ms|s)\b/g, '<duration>');
 }
 
@@ -431,22 +434,34 @@ function requestsOf(file: string): readonly Sent[] {
   );
 }
 
-async function served(side: Side): Promise<void> {
-  const cwd = servedCopy(side, 'served');
+interface Named {
+  readonly name: string;
+  readonly sent: Sent;
+}
+
+/** The requests of the contract, and those of every golden case below `cwd`. */
+const knownRequests = (cwd: string): readonly Named[] => [
+  ...contractRequests().map((sent, index) => ({ name: `contract ${String(index)}`, sent })),
+  ...globSync('test/golden/**/*.request.yaml', { cwd })
+    .toSorted()
+    .flatMap((file) =>
+      requestsOf(join(cwd, file)).map((sent, index) => ({ name: `${file} ${String(index)}`, sent })),
+    ),
+];
+
+/** Sends requests to the service of a folder, one after the other; notes the answers and, once all work is done, the lists. */
+async function serveRequests(
+  side: Side,
+  part: string,
+  cwd: string,
+  requests: readonly Named[],
+): Promise<void> {
   const service = await serve(side, cwd);
   try {
-    const sent = [
-      ...contractRequests().map((each, index) => ({ name: `contract ${String(index)}`, each })),
-      ...globSync('test/golden/**/*.request.yaml', { cwd })
-        .toSorted()
-        .flatMap((file) =>
-          requestsOf(join(cwd, file)).map((each, index) => ({ name: `${file} ${String(index)}`, each })),
-        ),
-    ];
-    for (const { name, each } of sent) {
-      const what = `${each.method ?? 'POST'} ${each.path.replace(TOKEN, '<token>')} ${String(each.body ?? '').slice(0, 80)}`;
-      const answer = await answerOf(service.port, each);
-      note(side, `served ${name}: ${what}`, answer?.text ?? 'the connection ended without an answer');
+    for (const { name, sent } of requests) {
+      const what = `${sent.method ?? 'POST'} ${sent.path.replace(TOKEN, '<token>')} ${String(sent.body ?? '').slice(0, 80)}`;
+      const answer = await answerOf(service.port, sent);
+      note(side, `${part} ${name}: ${what}`, answer?.text ?? 'the connection ended without an answer');
     }
     const settled = AbortSignal.timeout(LIMIT_MS);
     while (!settled.aborted) {
@@ -458,11 +473,80 @@ async function served(side: Side): Promise<void> {
       if (!/"state": ?"(?:queued|running)"/.test(left.stdout)) break;
       await sleep(200);
     }
-    listings(side, 'served', cwd);
+    listings(side, part, cwd);
   } finally {
     await end(service);
   }
-  rowsOf(side, 'served', join(cwd, '.sluice/sluice.db'));
+}
+
+async function served(side: Side): Promise<void> {
+  const cwd = servedCopy(side, 'served');
+  await serveRequests(side, 'served', cwd, knownRequests(cwd));
+  rowsOf(side, 'served', sqliteRows(join(cwd, '.sluice/sluice.db')));
+}
+
+/** Real payloads of many providers, each to a mapping of its own. */
+async function corpus(side: Side): Promise<void> {
+  const cwd = join(WORK, side.name, 'corpus');
+  const from = join(resolve(values.inputs), 'test/corpus');
+  mkdirSync(join(cwd, 'mappings'), { recursive: true });
+  writeFileSync(join(cwd, 'sluice.yaml'), 'hooks: { enabled: true, token: "${SLUICE_HOOK_TOKEN}" }\n');
+  cpSync(join(from, 'mappings.yaml'), join(cwd, 'mappings/corpus.yaml'));
+  command(side, 'corpus: check', cwd, ['check', '--json']);
+  const payloads = gunzipSync(readFileSync(join(from, 'payloads.jsonl.gz')))
+    .toString()
+    .trimEnd()
+    .split('\n');
+  const requests = payloads.map((line) => {
+    const { provider, event, headers, body } = JSON.parse(line) as {
+      readonly provider: string;
+      readonly event: string;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body: unknown;
+    };
+    const sent = { path: `/hooks/${provider}`, headers: { ...json, ...headers }, body: JSON.stringify(body) };
+    return { name: `${provider}/${event}`, sent };
+  });
+  await serveRequests(side, 'corpus', cwd, requests);
+  rowsOf(side, 'corpus', sqliteRows(join(cwd, '.sluice/sluice.db')));
+}
+
+// ---- the same on PostgreSQL: both packages need `pg` beside them
+
+async function postgres(side: Side): Promise<void> {
+  const server = await startPostgres();
+  try {
+    const cwd = servedCopy(side, 'postgres');
+    const url = await server.freshUrl();
+    appendFileSync(join(cwd, 'sluice.yaml'), `\nstorage: { url: '${url}' }\n`);
+    await serveRequests(side, 'postgres', cwd, knownRequests(cwd));
+    rowsOf(side, 'postgres', await postgresRows(url));
+    const fixtures = join(resolve(values.inputs), 'test/fixtures/upgrade');
+    for (const version of readdirSync(fixtures)) {
+      const database = await server.freshDatabase();
+      const address = `postgres://postgres@127.0.0.1:${String(server.port)}/${database}`;
+      const dump = gunzipSync(readFileSync(join(fixtures, version, 'store.postgres.sql.gz'))).toString();
+      await withClient(address, (client) => client.query(dump));
+      const old = copyFor(side, `postgres-${version}`, join(fixtures, version));
+      const config = readFileSync(join(old, 'sluice.yaml'), 'utf8');
+      writeFileSync(join(old, 'sluice.yaml'), config.replace('sqlite:store.db', `'${address}'`));
+      await end(await serve(side, old));
+      listings(side, `postgres upgrade ${version}`, old);
+      rowsOf(side, `postgres upgrade ${version}`, await postgresRows(address));
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
 }
 
 function listings(side: Side, name: string, cwd: string): void {
@@ -499,24 +583,46 @@ function withoutHeartbeats(printed: string): string {
   return JSON.stringify(Object.fromEntries(rows));
 }
 
-/** Every row of every table, but for those of the main session's own turns. */
-function rowsOf(side: Side, name: string, file: string): void {
+type Row = Readonly<Record<string, unknown>>;
+type Tables = ReadonlyMap<string, readonly Row[]>;
+
+/** What is in a store that holds no work of before. */
+function sqliteRows(file: string): Tables {
   const store = new DatabaseSync(file, { readOnly: true });
-  const rowsIn = (table: string): readonly Record<string, unknown>[] =>
-    store.prepare(`SELECT * FROM "${table}"`).all();
-  const turns = new Set(rowsIn('runs').flatMap((row) => (row['kind'] === 'heartbeat' ? [row['seq']] : [])));
-  const isOfTurn = (table: string, row: Record<string, unknown>): boolean =>
+  const names = store.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const tables = names.map(({ name }): [string, readonly Row[]] => [
+    String(name),
+    store.prepare(`SELECT * FROM "${String(name)}"`).all(),
+  ]);
+  store.close();
+  return new Map(tables);
+}
+
+const postgresRows = async (url: string): Promise<Tables> =>
+  withClient(url, async (client) => {
+    await client.query("SELECT set_config('search_path', 'public', false) WHERE current_schema() IS NULL");
+    const { rows } = await client.query<{ readonly name: string }>(
+      'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = current_schema()',
+    );
+    const tables = new Map<string, readonly Row[]>();
+    for (const { name } of rows) tables.set(name, (await client.query<Row>(`SELECT * FROM "${name}"`)).rows);
+    return tables;
+  });
+
+/** Every row of every table, but for those of the main session's own turns and for what time decides. */
+function rowsOf(side: Side, name: string, tables: Tables): void {
+  const runs = tables.get('runs') ?? [];
+  const turns = new Set(runs.flatMap((row) => (row['kind'] === 'heartbeat' ? [row['seq']] : [])));
+  const isOfTurn = (table: string, row: Row): boolean =>
     (table.startsWith('run') && turns.has(row['seq'])) || [row['session_key'], row['key']].includes('main');
-  for (const { name: each } of store
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
-    .all()) {
-    const table = String(each);
+  for (const [table, all] of [...tables].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     if (['counters', 'leaders', 'replicas'].includes(table)) continue;
-    const rows = rowsIn(table).filter((row) => !isOfTurn(table, row));
-    const texts = rows.map((row) => masked(JSON.stringify(ordered(row))));
+    const texts = all
+      // Of the forms of requests only as many are kept as the clock of the service lets it.
+      .filter((row) => !isOfTurn(table, row) && row['kind'] !== 'shape')
+      .map((row) => masked(JSON.stringify(ordered(row))));
     note(side, `${name}: rows of ${table}`, texts.toSorted().join('\n'));
   }
-  store.close();
 }
 
 // ---- stores of before, and one store used by both in turn
@@ -593,7 +699,9 @@ const PARTS: Readonly<Record<string, (side: Side) => void | Promise<void>>> = {
   folders: overFolders,
   golden: goldenCases,
   served,
+  corpus,
   upgraded,
+  postgres,
 };
 
 try {
