@@ -1,4 +1,4 @@
-import { createFailureLimiter } from '../../src/service/server/failure-limiter.ts';
+import { createFailureLimiter } from '../../src/service/server/rates.ts';
 import type { Part, Row } from '../support/parts.ts';
 
 const PER_MINUTE = 20;

@@ -9,16 +9,22 @@ import type { HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
-import type { Ending, Judged } from './ending.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
 import type { ObservedRequest } from '../../base/telemetry/telemetry.ts';
 import type { ServerGeneration } from './deps.ts';
-import { type Exchange, type RequestFacts, nameOutside, ownName, type Asked } from './exchange.ts';
+import {
+  type Asked,
+  type Ending,
+  type Exchange,
+  type Judged,
+  nameOutside,
+  ownName,
+  type Proof,
+  type RequestFacts,
+} from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
-import { loadAdvisor } from './load-advisor.ts';
 import { describeFault } from './problem.ts';
-import type { Proof } from './prove.ts';
-import type { ServerContext } from './server-context.ts';
+import { loadAdvisor, type ServerContext } from './server-context.ts';
 
 /** A request; one that came over HTTP has its message. */
 type AnyRequest = RequestFacts & Partial<Pick<Exchange, 'req'>>;

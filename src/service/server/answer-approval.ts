@@ -3,8 +3,8 @@ import { buildQuestion } from '../../base/boundary/boundary.ts';
 import type { AgentRun, RunRecord } from '../../engine/storage/storage.ts';
 import { escapeHtml } from '../../base/telemetry/telemetry.ts';
 import { readBody } from './body.ts';
-import { type Ending, failedEnding } from './ending.ts';
-import type { Exchange } from './exchange.ts';
+import type { Ending, Exchange } from './exchange.ts';
+import { failedEnding } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
 
 const MAX_FORM_BYTES = 1_024;

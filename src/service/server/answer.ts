@@ -1,5 +1,6 @@
 import type { AcceptResult, RunRecord } from '../../engine/storage/storage.ts';
-import type { Answer } from './exchange.ts';
+import type { Answer, Exchange } from './exchange.ts';
+import type { ServerContext } from './server-context.ts';
 
 /** 204 for nothing, 200 for wakes alone, else 202. */
 function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
@@ -40,7 +41,7 @@ function listedIds(result: AcceptResult): string {
 }
 
 /** The answer to an agent request that asked to wait and whose run has ended. */
-export function waitedAnswer(run: RunRecord, result: AcceptResult, waitedSeconds: number): Answer {
+function waitedAnswer(run: RunRecord, result: AcceptResult, waitedSeconds: number): Answer {
   const outcome = JSON.stringify(outcomeOf(run)).slice(1, -1);
   return {
     status: 200,
@@ -50,7 +51,7 @@ export function waitedAnswer(run: RunRecord, result: AcceptResult, waitedSeconds
 }
 
 /** The answer to `waitForCompletion`: with the end in OpenClaw's words, too. */
-export function completedAnswer(run: RunRecord, result: AcceptResult): Answer {
+function completedAnswer(run: RunRecord, result: AcceptResult): Answer {
   const status = run.outcome === 'ok' || run.outcome === 'forwarded' ? 'ok' : 'error';
   const outcome = JSON.stringify({ completion: { status }, ...outcomeOf(run) }).slice(1, -1);
   return { status: 200, body: `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}` };
@@ -85,4 +86,50 @@ function timeOf(ms: number | undefined): string | undefined {
 function tail({ duplicate: isDuplicate, warnings }: AcceptResult): string {
   const duplicate = isDuplicate ? ',"duplicate":true' : '';
   return warnings.length === 0 ? duplicate : `${duplicate},"warnings":${JSON.stringify(warnings)}`;
+}
+
+const WAIT = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i;
+
+/** Seconds asked for by `Prefer: wait=N` (RFC 7240), cut to the longest the server holds; 0 where there is none. */
+export function readWaitSeconds(prefer: string | undefined, maxSeconds: number): number {
+  if (prefer === undefined) return 0;
+  const found = WAIT.exec(prefer);
+  return found === null ? 0 : Math.min(Number(found[1]), maxSeconds);
+}
+
+interface Waiting {
+  readonly result: AcceptResult;
+  readonly seconds: number;
+  /** Asked for by `waitForCompletion` of an OpenClaw body. */
+  readonly completion: boolean;
+}
+
+/**
+ * Holds the answer of a single agent action until its run has ended: the answer with its reply, or undefined where
+ * the time passed, the server stops, too many requests wait already, or there is no single run to wait for.
+ */
+export async function waitForOutcome(
+  context: ServerContext,
+  { res }: Pick<Exchange, 'res'>,
+  { result, seconds, completion }: Waiting,
+): Promise<Answer | undefined> {
+  const [action] = result.accepted;
+  if (result.accepted.length !== 1 || action === undefined || action.kind !== 'agent') return undefined;
+  if (context.waiting >= context.limits.maxWaiting) return undefined;
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  res.once('close', leave);
+  context.waiting += 1;
+  try {
+    const signal = AbortSignal.any([context.stopping.signal, left.signal]);
+    const run = await context.deps.waitForRun(action.id, seconds * 1000, signal);
+    if (run === undefined) return undefined;
+    return completion ? completedAnswer(run, result) : waitedAnswer(run, result, seconds);
+  } catch {
+    // The work is stored: whatever went wrong with waiting, the plain answer is the true one.
+    return undefined;
+  } finally {
+    context.waiting -= 1;
+    res.off('close', leave);
+  }
 }

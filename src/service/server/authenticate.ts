@@ -1,7 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { HooksSettings } from '../../engine/config/config.ts';
-import type { ReceivedHeaders } from './received-headers.ts';
-import type { RequestTarget } from './target.ts';
+import type { ReceivedHeaders, RequestTarget } from './received.ts';
 
 /** The hook tokens of a configuration as frames, the current one first. */
 export interface TokenSet {

@@ -2,9 +2,9 @@ import { HookError } from '../../base/errors.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { tooLarge } from './body.ts';
-import { type Ending, failedEnding } from './ending.ts';
-import type { RequestFacts } from './exchange.ts';
+import type { Ending, RequestFacts } from './exchange.ts';
 import { SOURCE_TTL_SECONDS } from './idempotency.ts';
+import { failedEnding } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, takeHook } from './take-hook.ts';
 

@@ -1,12 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HookError } from '../../base/errors.ts';
+import type { Sentence } from '../../base/finding.ts';
 import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
-import type { RequestIds, ServerGeneration } from './deps.ts';
-import type { ReceivedHeaders } from './received-headers.ts';
-import { type RequestTarget, findHookName } from './target.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
+import type { AcceptResult } from '../../engine/storage/storage.ts';
+import type { ProofFinding, RefusalReason as SenderReason, Verifier } from '../../engine/verify/verify.ts';
+import type { Authentication } from './authenticate.ts';
+import type { RequestIds, RequestOutcome, ServerGeneration } from './deps.ts';
+import { findHookName, type ReceivedHeaders, type RequestTarget } from './received.ts';
 
 /** One socket and what is under way on it; pipelined requests share it. */
 export interface Connection {
@@ -91,6 +95,87 @@ export interface Answer {
   readonly contentType?: string;
   /** Further header names and values, flat. */
   readonly headers?: readonly string[];
+}
+
+/** The hook token, as a sender proved itself with it. */
+export interface TokenProof {
+  readonly kind: 'proved';
+  readonly by: 'token';
+  readonly carrier: 'bearer' | 'header' | 'query';
+  /** 0 for the current token, n for the n-th of `hooks.previousTokens`. */
+  readonly retired: number;
+}
+
+/** What the path's `verify` asks for. */
+export interface SenderProof {
+  readonly kind: 'proved';
+  readonly by: 'sender';
+  readonly scheme: Verifier['scheme'];
+  /** 0 for the current secret, n for the n-th after it. */
+  readonly retired: number;
+  /** The id of the delivery, where the sender signed one. */
+  readonly signedId?: string;
+  /** Headers that carried a secret: nothing behind the proof sees them. */
+  readonly secretHeaders: readonly string[];
+}
+
+/** How a sender proved itself. */
+export type Proof = TokenProof | SenderProof;
+
+/** Why a sender was not believed. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  /** Absent where the path asks for the hook token. */
+  readonly scheme?: Verifier['scheme'];
+  /** The sender's address, as far as trusted proxies vouch for it. */
+  readonly address: string;
+  /** What the sender is told: `unauthorized`, or `too_many_failures` past the limit of failures. */
+  readonly error: HookError;
+  /** Why the proof failed, for the operator; absent past the limits of failures and of what is looked into. */
+  readonly finding?: ProofFinding;
+  /** The same in a sentence, for the log. */
+  readonly why?: Sentence;
+}
+
+export type RefusalReason =
+  | Extract<Authentication, { kind: 'refused' }>['reason']
+  | SenderReason
+  /** The path does not take requests from this address. */
+  | 'address'
+  /** A provider's challenge that is malformed or has a wrong token. */
+  | 'challenge';
+
+/** How a request ended: all that its answer, its log line, the metrics and its decision say. */
+export interface Ending {
+  readonly answer: Answer;
+  readonly outcome: RequestOutcome;
+  /** Absent where the request did not fail. */
+  readonly error?: HookError;
+  /** Absent where the request did not come as far as its proof. */
+  readonly proof?: Proof | Refusal;
+  /** Known once the sender has proved itself: strangers write nothing into logs and decisions. */
+  readonly hookName?: string;
+  /** Milliseconds in which the sender's proof was judged; absent where none was asked for. */
+  readonly proofMs?: number;
+  /** Absent where the request did not come as far as mappings. */
+  readonly judged?: Judged;
+  /** Seconds for which the answer is held for the outcome of the run; absent where the sender did not ask. */
+  readonly waitSeconds?: number;
+  /** Whether the answer says it as OpenClaw does (`waitForCompletion`). */
+  readonly completion?: boolean;
+}
+
+/** What mappings and store made of a request, as far as it came. */
+export interface Judged {
+  readonly request?: HookRequest;
+  readonly evaluation?: Evaluation;
+  readonly evaluateMs?: number;
+  readonly storeMs?: number;
+  /** What was stored; for a repeat, what was stored the first time. */
+  readonly result?: AcceptResult;
+  /** The signed id by which it was known for a repeat. */
+  readonly signedId?: string | undefined;
 }
 
 /** A request; one that came over HTTP has a method and a target. */

@@ -7,9 +7,8 @@ import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { HookError } from '../../base/errors.ts';
 import { request } from './node-http.ts';
 import { checkProtocol } from './protocol-error.ts';
-import { isOfConnection, readHeaders } from './received-headers.ts';
+import { findHookName, isOfConnection, readHeaders } from './received.ts';
 import { type SideListener, startHandlerListener } from './side-listener.ts';
-import { findHookName } from './target.ts';
 
 export interface HookGateOptions {
   /** Address of the server behind, without a path. */

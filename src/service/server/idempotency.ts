@@ -1,5 +1,6 @@
 import type { HookRequest } from '../../base/request.ts';
 import { hash } from 'node:crypto';
+import type { DedupeKey } from '../../base/action.ts';
 import { HookError } from '../../base/errors.ts';
 import {
   type AcceptResult,
@@ -7,6 +8,7 @@ import {
   type IdempotencyKey,
 } from '../../engine/storage/storage.ts';
 import type { ServerStorage } from './deps.ts';
+import type { Ending } from './exchange.ts';
 
 const MAX_KEY_CHARS = 255;
 /** OpenClaw takes one more, and goes on without a longer key. */
@@ -73,18 +75,16 @@ export function signedIdKey(hookName: string, id: string): IdempotencyKey {
   return { scope, key: id, bodySha256: NO_BODY, ttlSeconds: SIGNED_ID_TTL_SECONDS };
 }
 
-/** What became of a request that was let through. */
-type Attempt = { readonly result: AcceptResult } | { readonly error: HookError };
-
-/** A request whose key was used before: the first one's result stands for it. */
-export interface Repeat {
-  readonly kind: 'repeat';
-  readonly result: AcceptResult;
-}
-
 interface First {
   readonly bodySha256: string;
-  readonly attempt: Promise<Attempt>;
+  readonly ending: Promise<Ending>;
+}
+
+/** What is done with a request whose key is new, and what with one whose key was used before. */
+interface Ways {
+  readonly work: () => Promise<Ending>;
+  /** The first one's result stands for it. */
+  readonly repeat: (result: AcceptResult) => Ending;
 }
 
 /**
@@ -100,41 +100,30 @@ export class RepeatGuard {
     this.#storage = storage;
   }
 
-  /**
-   * Runs `work` unless the key was used before.
-   * @throws HookError `idempotency_mismatch`; for a repeat in flight also the error of the first one
-   */
-  async once<T extends Attempt>(
-    key: IdempotencyKey,
-    nowMs: number,
-    work: () => Promise<T>,
-  ): Promise<T | Repeat> {
+  /** @throws HookError `idempotency_mismatch`; for a repeat in flight also the error of the first one */
+  async once(key: IdempotencyKey, nowMs: number, ways: Ways): Promise<Ending> {
     const slot = `${key.scope}\n${key.key}`;
     const underWay = this.#underWay.get(slot);
     if (underWay !== undefined) {
       checkSameBody(underWay, key);
-      const first = await underWay.attempt;
-      if ('error' in first) throw first.error;
-      return repeatOf(first.result);
+      const { error, judged } = await underWay.ending;
+      if (judged?.result === undefined) throw error;
+      return ways.repeat({ ...judged.result, duplicate: true });
     }
-    const attempt = this.#findOrRun(key, nowMs, work);
-    this.#underWay.set(slot, { bodySha256: key.bodySha256, attempt });
+    const ending = this.#findOrRun(key, nowMs, ways);
+    this.#underWay.set(slot, { bodySha256: key.bodySha256, ending });
     try {
-      return await attempt;
+      return await ending;
     } finally {
       this.#underWay.delete(slot);
     }
   }
 
-  async #findOrRun<T extends Attempt>(
-    key: IdempotencyKey,
-    nowMs: number,
-    work: () => Promise<T>,
-  ): Promise<T | Repeat> {
+  async #findOrRun(key: IdempotencyKey, nowMs: number, { work, repeat }: Ways): Promise<Ending> {
     const stored = await this.#storage.findIdempotent(key.scope, key.key, nowMs);
     if (stored === undefined) return work();
     checkSameBody(stored, key);
-    return repeatOf(stored.result);
+    return repeat({ ...stored.result, duplicate: true });
   }
 }
 
@@ -146,6 +135,28 @@ function checkSameBody(first: { readonly bodySha256: string }, key: IdempotencyK
   );
 }
 
-function repeatOf(result: AcceptResult): Repeat {
-  return { kind: 'repeat', result: { ...result, duplicate: true } };
+/** A sender tries one event again with another time or count in its body, but hardly so often. */
+const MANY = 10;
+/** Keys that are looked at; the oldest is forgotten. */
+const MAX_KEYS = 1_000;
+
+/** Notices keys of `dedupe` that are the same for events of their own: their repeats have many different bodies. */
+export class RepeatWatch {
+  readonly #bodies = new Map<string, Set<string>>();
+  readonly #told = new Set<string>();
+
+  /** How many bodies the repeats of this key had, where that has just become too many; once for each mapping. */
+  count({ scope, key }: DedupeKey, bodySha256: string): number | undefined {
+    if (this.#told.has(scope)) return undefined;
+    const name = `${scope}\n${key}`;
+    const bodies = this.#bodies.get(name) ?? new Set<string>();
+    bodies.add(bodySha256);
+    this.#bodies.delete(name);
+    this.#bodies.set(name, bodies);
+    const [oldest = ''] = this.#bodies.keys();
+    if (this.#bodies.size > MAX_KEYS) this.#bodies.delete(oldest);
+    if (bodies.size < MANY) return undefined;
+    this.#told.add(scope);
+    return bodies.size;
+  }
 }

@@ -4,13 +4,12 @@
  * or the parser, holds from the next read on. Its parser stops at once only behind a request that changes the
  * protocol. So a request beyond the limit says of itself that it does, and nothing is made for it or parsed behind it.
  */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './deps.ts';
 import type { Connection } from './exchange.ts';
 import { IncomingMessage as NodeMessage } from './node-http.ts';
 import { closeSide } from './send-answer.ts';
-import { muteBody, PieceCount } from './tiny-pieces.ts';
 
 /**
  * Requests of one connection that may wait for their answers. Senders of hooks send one, and wait; each that waits
@@ -94,6 +93,84 @@ export function endIfFull(connection: Connection, isStranger: boolean): boolean 
 
 /** The last answer was decided before the connection had to end, so it could not say so. */
 export function endAfterLatest({ socket, latest }: Connection, { drainMs }: ServerLimits): void {
-  if (latest === undefined || latest.res.writableFinished) closeSide(socket, drainMs);
-  else latest.res.once('finish', () => closeSide(socket, drainMs));
+  afterAnswer(latest, () => closeSide(socket, drainMs));
+}
+
+function afterAnswer(latest: Connection['latest'], call: () => void): void {
+  if (latest === undefined || latest.res.writableFinished) call();
+  else latest.res.once('finish', call);
+}
+
+/** Pieces of one read: so many, and one more for each 256 bytes. Programs that write chunks write some KB. */
+const FREE_PIECES = 64;
+const BYTES_PER_PIECE = 256;
+
+/**
+ * Bodies in chunks of a few bytes (RFC 9112 section 7.1). Node's parser makes a buffer and an event of each chunk: 22 ms
+ * for one read of 64 KB in chunks of one byte, 40 s for 2,000 connections, whoever is to read the body. Nothing stops it
+ * within a read but to take away what it calls; then it goes over the rest within 1 ms.
+ */
+class PieceCount {
+  #readBytes = -1;
+  #left = 0;
+
+  /** Whether this piece is one too many. */
+  isTooMany(bytes: number, { bytesRead }: Socket): boolean {
+    if (bytesRead !== this.#readBytes) {
+      this.#readBytes = bytesRead;
+      this.#left = FREE_PIECES;
+    }
+    this.#left += bytes / BYTES_PER_PIECE - 1;
+    return this.#left < 0;
+  }
+}
+
+/** Lets the parser drop what is left of the body in this read; the socket must not be read further. */
+function muteBody({ socket }: IncomingMessage): void {
+  const { parser = {} } = socket as Socket & { readonly parser?: Record<number, unknown> };
+  for (let index = 0; index < 8; index += 1) {
+    const call = parser[index];
+    if (typeof call !== 'function' || call.name !== 'parserOnBody') continue;
+    parser[index] = undefined;
+    // Parsers are used again for other connections; until the end of this turn it belongs to this one.
+    setImmediate(() => (parser[index] = call));
+  }
+}
+
+/** What node hands over with the event `upgrade`. */
+interface Offer {
+  readonly req: IncomingMessage;
+  /** What was read behind the head of the request. */
+  readonly rest: Buffer;
+}
+
+/**
+ * An `Upgrade` header is an offer that a server may ignore (RFC 9110 section 7.8), and this one does. Node's parser
+ * stops behind such a request whether or not anybody takes the offer, so that a request pipelined behind it would never
+ * be seen. Therefore the request is read once more without the offer: its head is put back in front of what follows.
+ */
+export function ignoreUpgrade(http: Server, { socket, latest }: Connection, { req, rest }: Offer): void {
+  const readAgain = (): void => {
+    socket.off('error', ignoreError);
+    if (socket.destroyed) return;
+    socket.unshift(Buffer.concat([headWithoutUpgrade(req), rest]));
+    http.emit('connection', socket);
+  };
+  // An answer that is still under way must be through first: answers go out in the order of requests.
+  afterAnswer(latest, readAgain);
+}
+
+/** Node lets go of a socket that it hands over, and an error without a listener would end the process. */
+export function ignoreError(): void {
+  return undefined;
+}
+
+/** The request line and headers as they came; the parser has checked them, so nothing in them can end a line. */
+function headWithoutUpgrade(req: IncomingMessage): Buffer {
+  const lines = [`${req.method ?? ''} ${req.url ?? ''} HTTP/${req.httpVersion}`];
+  for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
+    const name = req.rawHeaders[i] as string;
+    if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${req.rawHeaders[i + 1] as string}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

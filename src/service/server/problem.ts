@@ -1,6 +1,15 @@
-import { HOOK_ERRORS, HookError, type HookErrorCode } from '../../base/errors.ts';
+import {
+  CONDITION_NOT_MET,
+  HOOK_ERRORS,
+  HookError,
+  type HookErrorCode,
+  type HookErrorItem,
+} from '../../base/errors.ts';
+import { defined } from '../../base/json.ts';
+import { isBuiltInRoute } from '../../engine/hook/hook.ts';
 import { StorageError, unavailable } from '../../engine/storage/storage.ts';
-import type { Answer } from './exchange.ts';
+import type { RequestOutcome } from './deps.ts';
+import type { Answer, Ending, RequestFacts } from './exchange.ts';
 
 /**
  * The one place that turns an error into an answer (RFC 9457). `detail` comes from the `HookError`, which never
@@ -80,4 +89,78 @@ function headersOf(error: HookError, status: number): string[] {
   if (status === 401) headers.push('www-authenticate', 'Bearer realm="hooks"');
   if (status === 415) headers.push('accept-encoding', 'gzip, deflate');
   return headers;
+}
+
+/** What was known of a request when it failed. */
+type Known = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
+  /** Default `refused`: it ended before it was evaluated. */
+  readonly outcome?: RequestOutcome;
+  /** Further header names and values of the answer, flat. */
+  readonly headers?: readonly string[];
+};
+
+/** The one place where what was thrown becomes an ending. */
+export function failedEnding(exchange: RequestFacts, thrown: unknown, known: Known = {}): Ending {
+  const error = toHookError(thrown);
+  const { headers = [], ...rest } = known;
+  const { request, evaluation } = rest.judged ?? {};
+  const isMapped = request !== undefined && evaluation !== undefined;
+  const answer = problemAnswer(isMapped ? senderError(error, request.path) : error, exchange.ids.id);
+  return {
+    outcome: 'refused',
+    ...rest,
+    error,
+    answer: headers.length === 0 ? answer : { ...answer, headers: [...(answer.headers ?? []), ...headers] },
+  };
+}
+
+/** Of these the field is one that the sender wrote into a body of ours. */
+const OWN_WARNINGS: ReadonlySet<string> = new Set([
+  'blank_idempotency_key',
+  'coerced_field',
+  'unknown_field',
+  'unknown_thinking',
+  'unused_field',
+]);
+
+/** The warnings on a request that its sender may read: of a mapped one only that on the header of its own. */
+export const senderWarnings = <Of extends { readonly code: string }>(
+  path: string,
+  found: readonly Of[],
+): readonly Of[] =>
+  found.filter(({ code }) =>
+    isBuiltInRoute(path) ? OWN_WARNINGS.has(code) : code === 'blank_idempotency_key',
+  );
+
+/** What is said of an error that came from a mapping: what it means to the sender, and whom to ask. */
+const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
+  invalid_body: 'the body has not the shape that this hook reads',
+  invalid_field: 'this hook makes nothing of this body; the operator finds the reason under the request id',
+  mapping_requires_text: 'this hook found no text in the body',
+  mapping_requires_message: 'this hook found no text in the body',
+  model_not_allowed:
+    'this hook makes nothing of this body; the operator finds the reason under the request id',
+  unknown_channel: 'this hook makes nothing of this body; the operator finds the reason under the request id',
+  invalid_recipient:
+    'this hook makes nothing of this body; the operator finds the reason under the request id',
+  too_many_actions: 'the request would start too much at once',
+  too_much_work: 'the request asks for too much work; send less in one request',
+  no_mapping_matched: 'no mapping takes this request; the operator finds the reason under the request id',
+};
+
+/** The error as its sender may read it; status and code stay. */
+function senderError(error: HookError, path: string): HookError {
+  if (isBuiltInRoute(path)) return error;
+  const { code, errors, retryAfterSeconds, title } = error;
+  // A mapping was asked, and so takes the name.
+  const isMissed = code === 'no_mapping_matched';
+  const items: readonly HookErrorItem[] = isMissed ? [{ code: CONDITION_NOT_MET, message: title }] : errors;
+  return new HookError(code, OF_MAPPINGS[code] ?? title, {
+    errors: items.map(({ code: own = code, index }) => ({
+      code: own,
+      ...defined({ index }),
+      message: title,
+    })),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  });
 }

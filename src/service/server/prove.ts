@@ -1,71 +1,25 @@
-import type { Sentence } from '../../base/finding.ts';
 import { HookError } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import {
   type ProofFinding,
   judgeSender,
-  type RefusalReason as SenderReason,
+  MAX_TRIED_BYTES,
   type RefusedProof,
   type SenderCheck,
   type Verifier,
 } from '../../engine/verify/verify.ts';
 import { networksOf } from './addresses.ts';
-import { type Authentication, authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
+import { authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
 import type { ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
-import { loadAdvisor } from './load-advisor.ts';
-import { type Exchange, ownName, type IncomingHook } from './exchange.ts';
-import { accessOf, derivedFrom, type ServerContext } from './server-context.ts';
-import { signedUrl } from './signed-url.ts';
-import { smallBody } from './small-body.ts';
-
-/** The hook token, as a sender proved itself with it. */
-export interface TokenProof {
-  readonly kind: 'proved';
-  readonly by: 'token';
-  readonly carrier: 'bearer' | 'header' | 'query';
-  /** 0 for the current token, n for the n-th of `hooks.previousTokens`. */
-  readonly retired: number;
-}
-
-/** What the path's `verify` asks for. */
-export interface SenderProof {
-  readonly kind: 'proved';
-  readonly by: 'sender';
-  readonly scheme: Verifier['scheme'];
-  /** 0 for the current secret, n for the n-th after it. */
-  readonly retired: number;
-  /** The id of the delivery, where the sender signed one. */
-  readonly signedId?: string;
-  /** Headers that carried a secret: nothing behind the proof sees them. */
-  readonly secretHeaders: readonly string[];
-}
-
-/** How a sender proved itself. */
-export type Proof = TokenProof | SenderProof;
-
-/** Why a sender was not believed. */
-export interface Refusal {
-  readonly kind: 'refused';
-  readonly reason: RefusalReason;
-  /** Absent where the path asks for the hook token. */
-  readonly scheme?: Verifier['scheme'];
-  /** The sender's address, as far as trusted proxies vouch for it. */
-  readonly address: string;
-  /** What the sender is told: `unauthorized`, or `too_many_failures` past the limit of failures. */
-  readonly error: HookError;
-  /** Why the proof failed, for the operator; absent past the limits of failures and of what is looked into. */
-  readonly finding?: ProofFinding;
-  /** The same in a sentence, for the log. */
-  readonly why?: Sentence;
-}
-
-export type RefusalReason =
-  | Extract<Authentication, { kind: 'refused' }>['reason']
-  | SenderReason
-  /** The path does not take requests from this address. */
-  | 'address'
-  /** A provider's challenge that is malformed or has a wrong token. */
-  | 'challenge';
+import {
+  type Exchange,
+  type IncomingHook,
+  ownName,
+  type Proof,
+  type Refusal,
+  type TokenProof,
+} from './exchange.ts';
+import { accessOf, derivedFrom, loadAdvisor, type ServerContext } from './server-context.ts';
 
 /** Whether `hooks.mail` delivers to this name: its reader may run outside the service, and has the hook token only. */
 export function isMailPath({ generation }: Pick<Exchange, 'generation'>, name: string): boolean {
@@ -309,4 +263,60 @@ export async function refuse(
   const finding = isTold ? (known ?? (advisor && (await find?.(advisor)))) : undefined;
   const why = finding && advisor?.sayProof(finding);
   return { ...common, error: unauthorized(exchange), ...defined({ finding, why }) };
+}
+
+/** Its sender is refused whatever the body holds, so nobody waits for a slow one. */
+const MAX_WAIT_MS = 1000;
+
+/**
+ * The body of a request that is refused whatever it is, only to say why; undefined where it is long, slow or cannot be
+ * read, or where its sender waits to be told whether to send it.
+ */
+async function smallBody(
+  { req, hasBody, expectsContinue }: Exchange,
+  { body }: Pick<IncomingHook, 'body'>,
+  maxBytes = MAX_TRIED_BYTES,
+): Promise<Buffer | undefined> {
+  const bytes = hasBody ? Number(req.headers['content-length']) : 0;
+  // NaN where the sender does not say how much comes.
+  if (expectsContinue || !(bytes <= maxBytes)) return undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), MAX_WAIT_MS);
+  });
+  try {
+    return await Promise.race([body(), late]);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
+
+/**
+ * The address as the sender called it, for senders that sign it: under `server.publicUrl`, else as a trusted proxy
+ * says it, else as this machine listens. Never by the Host header alone, which the sender writes.
+ */
+function signedUrl({ deps, proxies }: ServerContext, { req, headers }: Exchange): string {
+  const target = (req.url ?? '').replace(ABSOLUTE_FORM, '');
+  const { publicUrl } = deps.server;
+  if (publicUrl !== undefined) return publicUrl.replace(/(?<!\/)\/+$/, '') + target;
+  const { socket } = req;
+  if (proxies.has(socket.remoteAddress ?? '')) {
+    const scheme = lastOf(headers.values['x-forwarded-proto'])?.toLowerCase();
+    const host = lastOf(headers.values['x-forwarded-host']) ?? headers.values['host'];
+    if ((scheme === 'https' || scheme === 'http') && host !== undefined && HOST.test(host)) {
+      return `${scheme}://${host}${target}`;
+    }
+  }
+  const address = socket.localAddress ?? '';
+  return `http://${address.includes(':') ? `[${address}]` : address}:${String(socket.localPort)}${target}`;
+}
+
+/** The entry that the proxy wrote which spoke to us. */
+function lastOf(list: string | undefined): string | undefined {
+  return list?.split(',').at(-1)?.trim();
 }

@@ -5,23 +5,22 @@
 import { HookError } from '../../base/errors.ts';
 import { memberAt } from '../../base/json.ts';
 import { checkEncoding } from '../../base/payload/payload.ts';
+import { answerChallenge, type ChallengeFault, readsBody } from '../../engine/verify/verify.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
-import { runAnswer } from './answer.ts';
+import { readWaitSeconds, runAnswer, waitForOutcome } from './answer.ts';
 import { aborted, readBody, unpackBody } from './body.ts';
 import { answerApproval } from './answer-approval.ts';
-import { answerQuestion } from './answer-question.ts';
-import { type Ending, failedEnding } from './ending.ts';
-import type { Answer, Exchange, IncomingHook } from './exchange.ts';
+import type { Answer, Ending, Exchange, IncomingHook, Proof } from './exchange.ts';
 import { HEALTHY } from './readiness.ts';
 import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from './idempotency.ts';
 import { maskName } from './mask-secrets.ts';
-import { isMailPath, isOperator, type Proof, prove } from './prove.ts';
+import { failedEnding } from './problem.ts';
+import { addressOf, isMailPath, isOperator, prove, refuse } from './prove.ts';
 import { checkProtocol } from './protocol-error.ts';
 import { sendAnswer } from './send-answer.ts';
-import type { ServerContext } from './server-context.ts';
+import { accessOf, type ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
-import { findHookName, MAX_TARGET_CHARS } from './target.ts';
-import { readWaitSeconds, waitForOutcome } from './wait.ts';
+import { findHookName, MAX_TARGET_CHARS } from './received.ts';
 
 const MAX_RUN_ID = 64;
 
@@ -260,4 +259,53 @@ async function holdAnswer(context: ServerContext, exchange: Exchange, ending: En
   const { result } = judged;
   const answer = await waitForOutcome(context, exchange, { result, seconds: waitSeconds, completion });
   return answer === undefined ? ending : { ...ending, answer };
+}
+
+/** A request to a path that names a challenge. */
+interface AskedHook {
+  readonly hook: IncomingHook;
+  readonly challenge: NonNullable<IncomingHook['settings']['challenge']>;
+}
+
+/**
+ * Answers the challenge of a provider, without a proof, on a path that names one; undefined for all other requests.
+ * Nothing of it reaches mappings or the store.
+ */
+async function answerQuestion(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, challenge }: AskedHook,
+): Promise<Ending | undefined> {
+  const { allows } = accessOf(context, hook.settings);
+  if (!allows(addressOf(context, exchange))) return undefined;
+  const { method = '', rawHeaders } = exchange.req;
+  const hasBody = readsBody(challenge, method) || exchange.hasBody;
+  const asked = hasBody ? await hook.body() : Buffer.alloc(0);
+  const { query } = hook.target;
+  const result = answerChallenge(challenge, { method, url: '', rawHeaders, body: asked, query });
+  if (result.kind === 'none') return undefined;
+  if (result.kind === 'key') {
+    const isTaken = (await exchange.generation.takeKey?.(hook.name, result.key)) === true;
+    if (!isTaken) return refuseQuestion(context, exchange, { hook, challenge, why: 'key' });
+    return {
+      answer: { status: 200, body: '', contentType: 'text/plain' },
+      outcome: 'served',
+      hookName: hook.name,
+    };
+  }
+  if (result.kind === 'wrong') return refuseQuestion(context, exchange, { hook, challenge, why: result.why });
+  const { body, contentType, headers } = result;
+  return { answer: { status: 200, body, contentType, headers }, outcome: 'served', hookName: hook.name };
+}
+
+async function refuseQuestion(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, challenge, why }: AskedHook & { readonly why: ChallengeFault },
+): Promise<Ending> {
+  const refusal = await refuse(context, exchange, {
+    reason: 'challenge',
+    finding: { code: 'challenge', facts: { asks: challenge.kind, why } },
+  });
+  return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
 }

@@ -5,16 +5,15 @@ import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import { type AddressFinder, createAddressFinder, createAddressList, type AddressList } from './addresses.ts';
 import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
-import { FewPerSecond } from './few-per-second.ts';
-import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
 import { LaterRequests } from './later-requests.ts';
 import { MAX_PIPELINED } from './pipelined.ts';
 import { ReadinessProbe } from './readiness.ts';
-import { RepeatGuard } from './idempotency.ts';
-import { PathRates } from './path-rate.ts';
-import { RepeatWatch } from './repeat-watch.ts';
-import { Tally } from './tally.ts';
-import { UnprovedBodies } from './unproved-bodies.ts';
+import { RepeatGuard, RepeatWatch } from './idempotency.ts';
+import { describeFault } from './problem.ts';
+import { createFailureLimiter, type FailureLimiter, FewPerSecond, PathRates, Tally } from './rates.ts';
+import { UnprovedBodies } from './body.ts';
+import type { RequestAdvisor } from './advisor.ts';
+import type { RequestFacts } from './exchange.ts';
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
 
@@ -45,6 +44,8 @@ export interface ServerContext {
   readonly bodiesFull: Tally<'refused'>;
   /** Connections that are not read further because more requests came on one than may wait for their answers. */
   readonly pipelined: Tally<'stopped'>;
+  /** Connections that had to go, and new ones for which there was no room. */
+  readonly connectionsFull: Tally<'closed' | 'refused'>;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
   /** Ends in a later turn of the event loop, for one request after the other. */
@@ -74,6 +75,9 @@ export function createContext(deps: ServerDeps): ServerContext {
   const clock = deps.clock ?? Date.now;
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const proxies = createAddressList(deps.server.trustedProxies);
+  const { connections, perAddress } = deps.server.limits;
+  const tally = <Name extends string>(none: Record<Name, number>, text: string, more = {}): Tally<Name> =>
+    new Tally(none, (counts) => deps.log.warn({ ...counts, ...more }, text));
   return {
     deps,
     limits,
@@ -89,25 +93,25 @@ export function createContext(deps: ServerDeps): ServerContext {
     kept: { whole: new FewPerSecond(WHOLE_PER_SECOND), shape: new FewPerSecond(SHAPES_PER_SECOND) },
     unread: new FewPerSecond(),
     sameKeys: new RepeatWatch(),
-    tooManyFailures: new Tally(['refused'], (counts) => {
-      deps.log.warn(
-        counts,
-        'requests were refused because their senders failed to prove themselves too often',
-      );
-    }),
+    tooManyFailures: tally(
+      { refused: 0 },
+      'requests were refused because their senders failed to prove themselves too often',
+    ),
     unproved: new UnprovedBodies(limits.unprovedBytes),
-    bodiesFull: new Tally(['refused'], (counts) => {
-      deps.log.warn(
-        counts,
-        'requests were refused because bodies whose senders had proved nothing took up 64 MB together',
-      );
-    }),
-    pipelined: new Tally(['stopped'], (counts) => {
-      deps.log.warn(
-        { ...counts, maxPipelined: MAX_PIPELINED },
-        'connections are not read further, because their senders wrote more requests than may wait for their answers',
-      );
-    }),
+    bodiesFull: tally(
+      { refused: 0 },
+      'requests were refused because bodies whose senders had proved nothing took up 64 MB together',
+    ),
+    pipelined: tally(
+      { stopped: 0 },
+      'connections are not read further, because their senders wrote more requests than may wait for their answers',
+      { maxPipelined: MAX_PIPELINED },
+    ),
+    connectionsFull: tally(
+      { closed: 0, refused: 0 },
+      'too many connections are open; those that were idle longest were closed',
+      { connections, perAddress },
+    ),
     repeats: new RepeatGuard(deps.storage),
     probe: new ReadinessProbe(deps, clock),
     pause: createPauses(),
@@ -168,37 +172,46 @@ interface PathAccess {
   allows(address: string): boolean;
 }
 
-/** What accesses are made with, and where they are kept. */
-interface AccessContext {
-  readonly deps: Pick<ServerDeps, 'fetchJson'>;
-  readonly clock: () => number;
-  /** Of paths that set something; settings of replaced generations are collected with them. */
-  readonly accesses: WeakMap<PathSettings, PathAccess>;
-}
-
 const OPEN: PathAccess = { sender: undefined, allows: () => true };
 
 /** What a path asks; settings are the same object for as long as their generation lives. */
-export function accessOf(context: AccessContext, settings: PathSettings): PathAccess {
-  if (settings.verify === undefined && settings.allowFrom === undefined) return OPEN;
-  const known = context.accesses.get(settings);
+export function accessOf(
+  {
+    accesses,
+    clock,
+    deps,
+  }: Pick<ServerContext, 'accesses' | 'clock'> & {
+    readonly deps: Pick<ServerDeps, 'fetchJson'>;
+  },
+  settings: PathSettings,
+): PathAccess {
+  const { verify, allowFrom } = settings;
+  if (verify === undefined && allowFrom === undefined) return OPEN;
+  const known = accesses.get(settings);
   if (known !== undefined) return known;
-  const access = createAccess(context, settings);
-  context.accesses.set(settings, access);
-  return access;
-}
-
-function createAccess({ clock, deps }: AccessContext, { verify, allowFrom }: PathSettings): PathAccess {
   const { fetchJson = unreachable } = deps;
-  return {
-    sender:
-      verify === undefined
-        ? undefined
-        : { proof: verify, verifier: createVerifier(verify, { clock, fetchJson }) },
+  const access: PathAccess = {
+    sender: verify && { proof: verify, verifier: createVerifier(verify, { clock, fetchJson }) },
     allows: allowFrom === undefined ? OPEN.allows : createAddressList(allowFrom).has,
   };
+  accesses.set(settings, access);
+  return access;
 }
 
 function unreachable(): Promise<never> {
   return Promise.reject(new Error('this server was given no way to fetch keys'));
+}
+
+/** What is known of mistakes; undefined where nothing is, or where it cannot be read: no answer depends on it. */
+export async function loadAdvisor(
+  { deps }: Pick<ServerContext, 'deps'>,
+  { generation, ids }: Pick<RequestFacts, 'generation'> & { readonly ids: Pick<RequestFacts['ids'], 'id'> },
+): Promise<RequestAdvisor | undefined> {
+  try {
+    return await generation.advisor?.();
+  } catch (error) {
+    const fault = describeFault(error);
+    deps.log.error({ requestId: ids.id, fault }, 'what is known of mistakes could not be read');
+    return undefined;
+  }
 }

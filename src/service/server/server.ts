@@ -8,18 +8,15 @@ import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
 import { ConnectionTable } from './connections.ts';
 import { createContext, type ServerContext } from './server-context.ts';
-import { readHeaders } from './received-headers.ts';
+import { parseTarget, readHeaders } from './received.ts';
 import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { findSenderOf, answerProtocolError, protocolError } from './protocol-error.ts';
 import { createServer } from './node-http.ts';
-import { boundedMessages, endAfterLatest, endIfFull } from './pipelined.ts';
+import { boundedMessages, endAfterLatest, endIfFull, ignoreError, ignoreUpgrade } from './pipelined.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest, type ServeOptions } from './serve-request.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
-import { parseTarget } from './target.ts';
-import { Tally } from './tally.ts';
-import { ignoreError, ignoreUpgrade } from './upgrade.ts';
 
 export type {
   ProofFacts,
@@ -36,7 +33,7 @@ export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 export { createAddressList } from './addresses.ts';
 export { toHookError } from './problem.ts';
 export { openHookGate } from './hook-gate.ts';
-export { isOfConnection } from './received-headers.ts';
+export { isOfConnection } from './received.ts';
 export { listenForRedirect } from './redirect-listener.ts';
 export {
   type ListenerRequest,
@@ -168,7 +165,7 @@ function openConnections(context: ServerContext): ConnectionTable {
   return new ConnectionTable({
     limits: { connections, perAddress, strangerMs: strangerSeconds * 1000 },
     proxies: context.proxies,
-    onFull: reportFull(context),
+    onFull: (what) => context.connectionsFull.count(what),
     onGone: (connection) => {
       context.open -= context.later.drop(connection);
     },
@@ -240,18 +237,6 @@ function takeRequests(context: ServerContext, http: Server, connections: Connect
   });
   // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
   http.on('checkExpectation', (req, res) => receive(req, res, false));
-}
-
-/** One line a second for all connections that had to go. */
-function reportFull({ deps }: ServerContext): (what: 'closed' | 'refused') => void {
-  const { connections, perAddress } = deps.server.limits;
-  const tally = new Tally(['closed', 'refused'], (counts) => {
-    deps.log.warn(
-      { ...counts, connections, perAddress },
-      'too many connections are open; those that were idle longest were closed',
-    );
-  });
-  return (what) => tally.count(what);
 }
 
 type Received = Pick<Exchange, 'req' | 'res' | 'connection' | 'expectsContinue'>;

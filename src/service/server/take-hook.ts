@@ -1,15 +1,21 @@
-import type { ServerGeneration } from './deps.ts';
-import { bodyOf, LARGE_BODY_BYTES, type ReadBody, readBody } from '../../engine/hook/hook.ts';
+import { warningToJson } from '../../base/finding.ts';
 import { parseAnyPayload } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
+import {
+  bodyOf,
+  type Evaluation,
+  LARGE_BODY_BYTES,
+  type ReadBody,
+  readBody,
+} from '../../engine/hook/hook.ts';
+import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../../engine/storage/storage.ts';
 import { acceptedAnswer } from './answer.ts';
-import { type Ending, failedEnding } from './ending.ts';
-import type { ReceivedHook, RequestFacts } from './exchange.ts';
-import { idempotencyKey, type Repeat, signedIdKey } from './idempotency.ts';
+import type { ServerGeneration } from './deps.ts';
+import type { Ending, Judged, ReceivedHook, RequestFacts } from './exchange.ts';
+import { idempotencyKey, signedIdKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
-import { type Processed, processOnce, type Work } from './process-request.ts';
+import { failedEnding, senderWarnings, toHookError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
-import { senderWarnings } from './sender-view.ts';
 
 /** Longer hook names match nothing; they are kept out of decisions and logs. */
 export const MAX_HOOK_NAME = 512;
@@ -20,7 +26,8 @@ export function canTake({ generation }: RequestFacts, name: string): boolean {
 }
 
 /**
- * Body, evaluation and store: the same for every hook, whichever way it came.
+ * Body, evaluation and store: the same for every hook, whichever way it came. One with an idempotency key is evaluated
+ * only if it is no repeat.
  * @throws HookError where the body cannot be read
  */
 export async function takeHook(
@@ -35,32 +42,83 @@ export async function takeHook(
   const request = hookRequest(facts, hook, reading instanceof Promise ? await reading : reading);
   const key = hook.keyOf(request);
   delete facts.unread;
-  const { idempotency, isSignedId } = repeatOf(hook, key, request.bodySha256);
-  const work: Work = { request, blankKey: key === '', idempotency, isSignedId };
-  return endingOf(facts, await processOnce(context, facts, work), hook);
+  const idempotency = idempotencyOf(hook, key, request.bodySha256);
+  const work: Work = { request, hook, key, idempotency };
+  if (idempotency === undefined) return judgeAndStore(context, facts, work);
+  try {
+    return await context.repeats.once(idempotency, facts.receivedAt, {
+      work: () => judgeAndStore(context, facts, work),
+      repeat: (result) => repeated(hook, result),
+    });
+  } catch (error) {
+    return failedEnding(facts, error, { judged: {} });
+  }
 }
 
-function endingOf(
-  facts: RequestFacts,
-  processed: Processed | Repeat,
-  { name, signedId }: ReceivedHook,
-): Ending {
-  switch (processed.kind) {
-    case 'failed': {
-      const { error, outcome, judged } = processed;
-      return failedEnding(facts, error, { outcome, judged });
-    }
-    case 'stored': {
-      const { result, outcome, judged } = processed;
-      return { answer: acceptedAnswer(result), outcome, judged };
-    }
-    case 'repeat': {
-      // It was stored by an earlier request, maybe by a version that stored every warning.
-      const { warnings, ...stored } = processed.result;
-      const result = { ...stored, warnings: senderWarnings(name, warnings) };
-      return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, signedId } };
-    }
+/** One request to be evaluated and stored. */
+interface Work {
+  readonly request: HookRequest;
+  readonly hook: ReceivedHook;
+  /** As the sender chose it; empty where it cannot be used. */
+  readonly key: string | undefined;
+  readonly idempotency: IdempotencyKey | undefined;
+}
+
+async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: Work): Promise<Ending> {
+  const { request } = work;
+  let judged: Judged = { request };
+  try {
+    const begun = performance.now();
+    const pending = facts.generation.evaluate(request);
+    const evaluation = pending instanceof Promise ? await pending : pending;
+    const evaluated = performance.now();
+    judged = { request, evaluation, evaluateMs: evaluated - begun };
+    if (evaluation.outcome.kind === 'rejected')
+      return failedEnding(facts, evaluation.outcome.error, { outcome: 'rejected', judged });
+    const actions = evaluation.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
+    const result = await store(context, work, { actions, found: evaluation.warnings });
+    const storeMs = performance.now() - evaluated;
+    const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
+    return { answer: acceptedAnswer(result), outcome, judged: { ...judged, storeMs, result } };
+  } catch (error) {
+    if (judged.evaluation === undefined) return failedEnding(facts, error, { judged });
+    const failure = toHookError(error, 'storage_unavailable');
+    return failedEnding(facts, failure, { outcome: 'rejected', judged });
   }
+}
+
+interface Findings {
+  readonly actions: AcceptedWork['actions'];
+  readonly found: Evaluation['warnings'];
+}
+
+/** One transaction for all actions of the request. */
+function store(
+  context: ServerContext,
+  { request, hook, key, idempotency }: Work,
+  { actions, found }: Findings,
+): AcceptResult | Promise<AcceptResult> {
+  const told = senderWarnings(request.path, found).map(warningToJson);
+  const warnings = key === '' ? [BLANK_KEY_WARNING, ...told] : told;
+  // A request that made nothing leaves an id that its sender signed free.
+  if (actions.length === 0 && (idempotency === undefined || hook.signedId !== undefined)) {
+    return { accepted: [], warnings, duplicate: false };
+  }
+  const { id: requestId, receivedAt } = request;
+  const accepted = { requestId, receivedAt, actions, warnings };
+  return context.deps.storage.accept(idempotency === undefined ? accepted : { ...accepted, idempotency });
+}
+
+const BLANK_KEY_WARNING = {
+  code: 'blank_idempotency_key',
+  field: 'Idempotency-Key',
+  message: 'the key is blank or too long, so a repeat of this request will be taken as a new one',
+} as const;
+
+/** It was stored by an earlier request, maybe by a version that stored every warning. */
+function repeated({ name, signedId }: ReceivedHook, { warnings, ...stored }: AcceptResult): Ending {
+  const result = { ...stored, warnings: senderWarnings(name, warnings) };
+  return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, signedId } };
 }
 
 /** A promise only where the body is large. */
@@ -82,35 +140,24 @@ function readOf(
   return bodyOf(payload, { ...received, settings: { ...settings, bodyFormat: found } });
 }
 
-function repeatOf(
+function idempotencyOf(
   { name, ttlSeconds, signedId }: ReceivedHook,
   key: string | undefined,
   bodySha256: string,
-): Pick<Work, 'idempotency' | 'isSignedId'> {
-  if (signedId !== undefined) return { idempotency: signedIdKey(name, signedId), isSignedId: true };
-  if (key === undefined || key === '') return { idempotency: undefined, isSignedId: false };
-  return { idempotency: idempotencyKey(name, key, { bodySha256, ttlSeconds }), isSignedId: false };
+): IdempotencyKey | undefined {
+  if (signedId !== undefined) return signedIdKey(name, signedId);
+  return key === undefined || key === '' ? undefined : idempotencyKey(name, key, { bodySha256, ttlSeconds });
 }
 
-function hookRequest(facts: RequestFacts, hook: ReceivedHook, read: ReadBody): HookRequest {
-  const { name, target, secretHeaders = [] } = hook;
-  const { ids, generation } = facts;
-  const received = headersWithout(facts.headers.values, secretHeaders);
-  const { url, headers, query } = maskCarried(
-    { url: target.url, query: target.query, headers: received },
-    generation.tokens,
-  );
-  return {
-    id: ids.id,
-    receivedAt: facts.receivedAt,
-    seed: ids.seed,
-    nonce: ids.nonce,
-    path: name,
-    url,
-    headers,
-    query,
-    ...read,
-  };
+function hookRequest(
+  { ids, receivedAt, generation, headers }: RequestFacts,
+  { name, target: { url, query }, secretHeaders = [] }: ReceivedHook,
+  read: ReadBody,
+): HookRequest {
+  const received = headersWithout(headers.values, secretHeaders);
+  const carried = maskCarried({ url, query, headers: received }, generation.tokens);
+  const { id, seed, nonce } = ids;
+  return { id, receivedAt, seed, nonce, path: name, ...carried, ...read };
 }
 
 /** Headers without some of them. */

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { RequestWarning } from '../../../src/base/finding.ts';
 import { findCases, type GoldenCase } from '../../../src/authoring/golden/golden.ts';
 import type { HookRequest } from '../../../src/base/request.ts';
-import { senderWarnings } from '../../../src/service/server/sender-view.ts';
+import { senderWarnings } from '../../../src/service/server/problem.ts';
 import { openBench, serveBench, TOKEN } from '../../support/cli-service.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { ACTION_SETTINGS, shapeOf, valueOfShape } from '../../../src/engine/hook/shape.ts';
 import { keepRequest } from '../../../src/service/server/keep-request.ts';
-import { FewPerSecond } from '../../../src/service/server/few-per-second.ts';
+import { FewPerSecond } from '../../../src/service/server/rates.ts';
 import type { KeptRequest } from '../../../src/engine/storage/storage.ts';
 import type { KeptKind } from '../../../src/engine/mapping/mapping.ts';
 

@@ -2,10 +2,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createAddressFinder, createAddressList, networksOf } from '../../../src/service/server/addresses.ts';
-import { createFailureLimiter } from '../../../src/service/server/failure-limiter.ts';
+import { createFailureLimiter } from '../../../src/service/server/rates.ts';
 import { EXPECTED, findJsonError } from '../../../src/base/payload/json-error.ts';
 import { createIdSource } from '../../../src/service/server/server-context.ts';
-import { parseTarget } from '../../../src/service/server/target.ts';
+import { parseTarget } from '../../../src/service/server/received.ts';
 
 describe('the place where a text stops being JSON', () => {
   test.each([

@@ -9,7 +9,7 @@ import { HookError } from '../../../src/base/errors.ts';
 import type { Evaluation } from '../../../src/engine/hook/hook.ts';
 import { unpackBody } from '../../../src/service/server/body.ts';
 import type { Exchange } from '../../../src/service/server/exchange.ts';
-import { UnprovedBodies } from '../../../src/service/server/unproved-bodies.ts';
+import { UnprovedBodies } from '../../../src/service/server/body.ts';
 import type { HookRequest } from '../../../src/base/request.ts';
 import {
   agentAction,

@@ -1,0 +1,167 @@
+/** How often things may happen: of one sender, on one path, or in a second. */
+import { HookError } from '../../base/errors.ts';
+import type { PathSettings } from '../../engine/mapping/mapping.ts';
+import { networksOf } from './addresses.ts';
+
+const PER_SECOND = 5;
+/** Of all together, where each has its own five. */
+const PER_SECOND_OF_ALL = 2 * PER_SECOND;
+
+/** Lets a few things a second happen: to find why a proof failed costs some dozens of signatures, and a flood must not fill the log. */
+export class FewPerSecond {
+  readonly #perSecond: number;
+  #second = 0;
+  #taken = 0;
+  readonly #takenBy = new Map<string, number>();
+
+  constructor(perSecond: number = PER_SECOND) {
+    this.#perSecond = perSecond;
+  }
+
+  /** `weight`: how many it counts for. The first of each kind in a second happens in any case. */
+  take(nowMs: number, weight = 1, kind?: string): boolean {
+    this.#begin(nowMs);
+    const isFirst = kind !== undefined && !this.#takenBy.has(kind);
+    if (this.#taken >= this.#perSecond && !isFirst) return false;
+    this.#taken += weight;
+    if (isFirst) this.#takenBy.set(kind, 1);
+    return true;
+  }
+
+  /** The same for each of several, so that a burst of one leaves something for the others. */
+  takeFor(who: string, nowMs: number): boolean {
+    this.#begin(nowMs);
+    const before = this.#takenBy.get(who) ?? 0;
+    if (before >= PER_SECOND || this.#taken >= PER_SECOND_OF_ALL) return false;
+    this.#taken += 1;
+    this.#takenBy.set(who, before + 1);
+    return true;
+  }
+
+  #begin(nowMs: number): void {
+    const second = Math.floor(nowMs / 1000);
+    if (second === this.#second) return;
+    this.#second = second;
+    this.#taken = 0;
+    this.#takenBy.clear();
+  }
+}
+
+const REPORT_MS = 1_000;
+
+/** Counts things by name and reports the counts after a second: a flood of them must not become a flood of lines. */
+export class Tally<Name extends string> {
+  readonly #none: Readonly<Record<Name, number>>;
+  readonly #report: (counts: Readonly<Record<Name, number>>) => void;
+  #counts: Record<Name, number> | undefined;
+
+  /** `none`: all names, with 0. */
+  constructor(
+    none: Readonly<Record<Name, number>>,
+    report: (counts: Readonly<Record<Name, number>>) => void,
+  ) {
+    this.#none = none;
+    this.#report = report;
+  }
+
+  count(name: Name): void {
+    if (this.#counts === undefined) {
+      const counts = { ...this.#none };
+      this.#counts = counts;
+      setTimeout(() => {
+        this.#counts = undefined;
+        this.#report(counts);
+      }, REPORT_MS).unref();
+    }
+    this.#counts[name] += 1;
+  }
+}
+
+/**
+ * Limits the proved requests of each path: a bucket that holds `burst` requests and fills with `perMinute`. Counts
+ * outlive a reload. Bounded by the paths that set a rate.
+ */
+export class PathRates {
+  readonly #buckets = new Map<string, { tokens: number; filledAt: number }>();
+
+  /** @throws HookError `rate_limited` */
+  take(path: string, rate: NonNullable<PathSettings['rate']>, nowMs: number): void {
+    const { tokens, filledAt } = this.#buckets.get(path) ?? { tokens: rate.burst, filledAt: nowMs };
+    const perMs = rate.perMinute / 60_000;
+    const held = Math.min(rate.burst, tokens + Math.max(0, nowMs - filledAt) * perMs);
+    const isTaken = held >= 1;
+    this.#buckets.set(path, { tokens: isTaken ? held - 1 : held, filledAt: nowMs });
+    if (isTaken) return;
+    throw new HookError('rate_limited', 'this path takes no more requests right now; send it again later', {
+      retryAfterSeconds: Math.max(1, Math.ceil((1 - held) / perMs / 1000)),
+    });
+  }
+}
+
+/** Counts failed authentications per sender. */
+export interface FailureLimiter {
+  /** Records one failure; resolves to the seconds to wait where the limit is passed, else undefined. */
+  fail(address: string): Promise<number | undefined>;
+}
+
+const WINDOW_SECONDS = 60;
+/** Networks counted one by one within a window; later ones share one count, so that memory stays bounded. */
+const MAX_NETWORKS = 10_000;
+/** A /48 holds 65,536 networks of a sender's size; all of them together get this many times the limit of one. */
+const SITE_FACTOR = 10;
+
+/**
+ * `perMinute` failures are let through per minute for an IPv4 address or an IPv6 /64, and ten times as many for a
+ * /48, which is what one sender can own at most; 0 turns the limit off.
+ */
+export function createFailureLimiter(perMinute: number, clock: () => number): FailureLimiter {
+  let counters: ReturnType<typeof openCounters> | undefined;
+  return {
+    async fail(address) {
+      if (perMinute === 0) return undefined;
+      counters ??= openCounters(perMinute, clock);
+      const { ofOwn, ofSite } = await counters;
+      const { own, site } = networksOf(address);
+      return (await ofOwn(own)) ?? (site === undefined ? undefined : ofSite(site));
+    },
+  };
+}
+
+type Count = (name: string) => Promise<number | undefined>;
+
+/** With the first failure, as the library brings a client for each of a dozen databases. Counts within fixed windows. */
+async function openCounters(
+  perMinute: number,
+  clock: () => number,
+): Promise<{ readonly ofOwn: Count; readonly ofSite: Count }> {
+  const { default: library } = await import('rate-limiter-flexible');
+  const countTo = (points: number): Count => {
+    const limiter = new library.RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+    const keyOf = boundedNames(clock);
+    return async (name) => {
+      try {
+        await limiter.consume(keyOf(name));
+        return undefined;
+      } catch (refusal) {
+        if (!(refusal instanceof library.RateLimiterRes)) throw refusal;
+        return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
+      }
+    };
+  };
+  return { ofOwn: countTo(perMinute), ofSite: countTo(perMinute * SITE_FACTOR) };
+}
+
+/** The name under which a network is counted in the window of now. */
+function boundedNames(clock: () => number): (name: string) => string {
+  let counted = new Set<string>();
+  let windowStart = clock();
+  return (name) => {
+    const now = clock();
+    if (now - windowStart >= WINDOW_SECONDS * 1000) {
+      counted = new Set();
+      windowStart = now;
+    }
+    if (counted.size < MAX_NETWORKS) counted.add(name);
+    return counted.has(name) ? name : 'others';
+  };
+}
