@@ -10,7 +10,7 @@ import {
 } from '../../engine/verify/verify.ts';
 import { networksOf } from './addresses.ts';
 import { authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
-import type { ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
+import type { ProofFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import {
   type Exchange,
   type IncomingHook,
@@ -59,12 +59,9 @@ function proveToken(
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const find = async (advisor: RequestAdvisor): Promise<ProofFinding> => {
-      const asked = reason === 'missing' ? await questionOf(exchange, hook) : undefined;
-      const question = asked && advisor.onQuestion(asked);
-      if (question !== undefined) return question;
-      return advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason });
-    };
+    const find = async (advisor: RequestAdvisor): Promise<ProofFinding> =>
+      (reason === 'missing' ? await questionIn(exchange, hook, advisor) : undefined) ??
+      advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason });
     return refuse(context, exchange, { reason, find });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
@@ -89,14 +86,18 @@ function tokenFacts(
 /** A question is short: longer bodies are not waited for. */
 const MAX_QUESTION_BYTES = 2048;
 
-/** What may only ask whether the address is right; undefined where the path answers such, or no mapping has the name. */
-async function questionOf(exchange: Exchange, hook: IncomingHook): Promise<QuestionFacts | undefined> {
+/** Whether it only asks if the address is right; undefined where the path answers such, or no mapping has the name. */
+async function questionIn(
+  exchange: Exchange,
+  hook: IncomingHook,
+  advisor: RequestAdvisor,
+): Promise<ProofFinding | undefined> {
   const { generation, headers, hasBody, req } = exchange;
   const { name, settings, target } = hook;
   if (settings.challenge !== undefined || !generation.knowsName(name)) return undefined;
   const body = await smallBody(exchange, hook, MAX_QUESTION_BYTES);
   const asked = { method: req.method, headers: headers.values, query: target.query, hasBody, body };
-  return { ...asked, place: generation.placeOf?.(name) };
+  return advisor.onQuestion({ ...asked, place: generation.placeOf?.(name) });
 }
 
 /** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */
@@ -151,11 +152,9 @@ async function proveSender(
       return refuse(context, exchange, {
         reason,
         scheme,
-        find: async (advisor) => {
-          const asked = reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
-          const question = asked && advisor.onQuestion(asked);
-          return question ?? advisor.onProof(proofFacts(context, exchange, { hook, sender, judged }));
-        },
+        find: async (advisor) =>
+          (reason === 'no-proof' ? await questionIn(exchange, hook, advisor) : undefined) ??
+          advisor.onProof(proofFacts(context, exchange, { hook, sender, judged })),
       });
     }
   }

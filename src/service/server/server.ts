@@ -10,13 +10,18 @@ import { ConnectionTable } from './connections.ts';
 import { createContext, type ServerContext } from './server-context.ts';
 import { parseTarget, readHeaders } from './received.ts';
 import { HEALTHY } from './readiness.ts';
-import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { findSenderOf, answerProtocolError, protocolError } from './protocol-error.ts';
 import { createServer } from './node-http.ts';
 import { boundedMessages, endAfterLatest, endIfFull, ignoreError, ignoreUpgrade } from './pipelined.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest, type ServeOptions } from './serve-request.ts';
-import { type SideListener, startSideListener } from './side-listener.ts';
+import {
+  listen,
+  type ListeningAddress,
+  listeningAddress,
+  type SideListener,
+  startSideListener,
+} from './side-listener.ts';
 
 export type {
   ProofFacts,
@@ -34,11 +39,10 @@ export { createAddressList } from './addresses.ts';
 export { toHookError } from './problem.ts';
 export { openHookGate } from './hook-gate.ts';
 export { isOfConnection } from './received.ts';
-export { listenForRedirect } from './redirect-listener.ts';
 export {
   type ListenerRequest,
+  listenForRedirect,
   type ListenerResponse,
-  type MetricsListenerOptions,
   type SideListener,
   startHandlerListener,
   startMetricsListener,

@@ -1,9 +1,51 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Answer } from './exchange.ts';
-import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { createServer } from './node-http.ts';
 import { boundedMessages, MAX_PIPELINED } from './pipelined.ts';
+
+export interface ListeningAddress {
+  readonly host: string;
+  readonly port: number;
+  /** `http://host:port`, without a slash at the end. */
+  readonly url: string;
+}
+
+/**
+ * Connections the system keeps until they are taken up. Beyond it a sender's first packet is dropped and sent again
+ * only after a second; node's own 511 are gone in a moment under a flood. The system may allow less (`somaxconn`).
+ */
+const BACKLOG = 4_096;
+
+/** Listens, or rejects with an error that names the setting: `server`, `metrics`. */
+export function listen(
+  http: Server,
+  { host, port }: { readonly host: string; readonly port: number },
+  setting: string,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => {
+      const problem = `cannot listen on ${host} port ${port}: ${reasonOf(error, setting)}`;
+      reject(new Error(problem, { cause: error }));
+    };
+    http.once('error', fail);
+    http.listen({ port, host, backlog: BACKLOG }, () => {
+      http.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+function reasonOf({ code, message }: NodeJS.ErrnoException, setting: string): string {
+  return code === 'EADDRINUSE'
+    ? `another program listens there; choose another ${setting}.port`
+    : `the system says ${code ?? message}; check ${setting}.host and ${setting}.port`;
+}
+
+export function listeningAddress(http: Server): ListeningAddress {
+  const { address: host, port, family } = http.address() as AddressInfo;
+  return { host, port, url: `http://${family === 'IPv6' ? `[${host}]` : host}:${port}` };
+}
 
 /** A listener of its own for what operators ask, so that it need not be where hooks are. */
 export interface SideListener extends ListeningAddress {
@@ -135,20 +177,50 @@ async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): 
   }
 }
 
-export interface MetricsListenerOptions {
-  readonly host: string;
-  readonly port: number;
-  readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
-}
-
 /**
  * Serves `GET /metrics`.
  * @throws Error naming the setting where the address cannot be listened on
  */
-export function startMetricsListener({ host, port, render }: MetricsListenerOptions): Promise<SideListener> {
+export function startMetricsListener({
+  host,
+  port,
+  render,
+}: Pick<SideListenerOptions, 'host' | 'port'> & {
+  readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
+}): Promise<SideListener> {
   const metrics = async (): Promise<Answer> => {
     const { contentType, text } = await render();
     return { status: 200, body: text, contentType };
   };
   return startSideListener({ host, port, setting: 'metrics', routes: { '/metrics': metrics } });
+}
+
+/** A page of this machine that a browser is sent back to after a login (RFC 8252, section 7.3). */
+export interface RedirectListener {
+  readonly url: string;
+  /** The address the browser came back with, its query included. */
+  readonly received: Promise<URL>;
+  close(): void;
+}
+
+const PAGE = `<!doctype html><meta charset="utf-8"><title>Sluice</title>
+<p>The login has been received. You can close this window and go back to the terminal.</p>`;
+
+/** Listens on a free port of loopback for one redirect that carries an answer; everything else is answered 404. */
+export async function listenForRedirect(): Promise<RedirectListener> {
+  const { promise: received, resolve: receive } = Promise.withResolvers<URL>();
+  const listener = await startHandlerListener({
+    host: '127.0.0.1',
+    port: 0,
+    setting: 'server',
+    handle: ({ method, url = '' }, res) => {
+      const target = URL.parse(url, listener.url);
+      const hasAnswer =
+        target?.searchParams.has('code') === true || target?.searchParams.has('error') === true;
+      if (method !== 'GET' || target?.pathname !== '/' || !hasAnswer) return void res.writeHead(404).end();
+      res.writeHead(200, { 'content-type': 'text/html; charset=utf-8', connection: 'close' }).end(PAGE);
+      receive(target);
+    },
+  });
+  return { url: `${listener.url}/`, received, close: () => void listener.stop() };
 }
