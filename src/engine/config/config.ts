@@ -5,7 +5,7 @@ export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig, type RemainingCon
 export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile } from './openclaw/translate.ts';
 export type { MailBlock } from './mail-schema.ts';
-export { findMailProblem } from './resolve-mail.ts';
+export { parseMailBlock } from './resolve-mail.ts';
 export type {
   GatewaySettings,
   HooksSettings,

@@ -41,13 +41,13 @@ function reportVersion(reporter: Reporter): void {
   });
 }
 
-/** What is wrong with a block that is going to be written; undefined where it can be. */
-export function findMailProblem(block: Readonly<Record<string, unknown>>): string | undefined {
+/** A block that is going to be written, or what is wrong with it. */
+export function parseMailBlock(block: Readonly<Record<string, unknown>>): MailBlock | string {
   const parsed = mailSchema.safeParse(block);
   if (parsed.success)
-    return isUnencrypted(parsed.data) ? `${clearText(parsed.data)}; ${UNENCRYPTED_HINT}` : undefined;
+    return isUnencrypted(parsed.data) ? `${clearText(parsed.data)}; ${UNENCRYPTED_HINT}` : parsed.data;
   const [issue] = parsed.error.issues;
-  return `hooks.mail.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not as it has to be'}`;
+  return `${['hooks', 'mail', ...(issue?.path ?? [])].join('.')}: ${issue?.message ?? 'not as it has to be'}`;
 }
 
 function clearText({ host }: { readonly host: string }): string {

@@ -14,7 +14,7 @@ import {
 } from '../../engine/storage/facts.ts';
 import type { ExplanationJson, StoredJson } from '../../authoring/explanation/explanation.ts';
 import type { ImpactReport } from '../../authoring/golden/golden.ts';
-import type { MailboxCheck, MailboxReport, WrittenBlock } from '../../service/mail/mail.ts';
+import type { MailboxFolder, MailboxReport } from '../../service/mail/mail.ts';
 import type { TransformReply } from '../../engine/sandbox/sandbox.ts';
 import type { ProofCode } from '../../engine/verify/facts.ts';
 import type {
@@ -161,8 +161,9 @@ export interface Outputs {
   };
   readonly 'webhooks mail retry': Change;
   readonly 'webhooks mail drop': Change;
-  readonly 'webhooks mail setup': MailboxCheck & {
-    readonly mail: WrittenBlock;
+  readonly 'webhooks mail setup': {
+    readonly mail: Readonly<Record<string, unknown>>;
+    readonly folders: readonly MailboxFolder[];
     readonly written: readonly string[];
   };
 }

@@ -77,14 +77,14 @@ export class ImapClient {
    */
   static async open(
     access: ImapAccess,
-    { folder, times = IMAP_TIMES }: { readonly folder?: string; readonly times?: ImapTimes } = {},
+    { folder, times = IMAP_TIMES }: { readonly folder: string; readonly times?: ImapTimes },
   ): Promise<ImapClient> {
     const flow = await createFlow(access, times);
     const secrets = [access.secret.value];
     const client = new ImapClient(flow, times, secrets);
     try {
       await client.#timed(flow.connect(), times.connectMs, 'did not let us in');
-      if (folder !== undefined) await client.#openFolder(folder);
+      await client.#openFolder(folder);
       return client;
     } catch (error) {
       client.close();

@@ -76,6 +76,10 @@ export class ImapSource implements MailSource {
     this.#uidValidity = String(client.mailbox.uidValidity);
   }
 
+  get messages(): number {
+    return this.#client.mailbox.exists;
+  }
+
   async begin({ sinceMs, nowMs }: { sinceMs: number | undefined; nowMs: number }): Promise<Beginning> {
     const last = this.#client.mailbox.uidNext - 1;
     const here = { uidValidity: this.#uidValidity, uid: last };

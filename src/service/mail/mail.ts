@@ -8,15 +8,4 @@ export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';
 export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth-file.ts';
 export { loginWithBrowser, loginWithDevice, type OAuthLogin } from './oauth-login.ts';
 export { OAUTH_PROVIDERS, type OAuthScopes } from './oauth.ts';
-export { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
-export {
-  checkMailbox,
-  OAUTH_FILE,
-  PASSWORD_FILE,
-  setupEdits,
-  type MailboxCheck,
-  type WrittenBlock,
-  writtenBlock,
-  type SetupAnswers,
-} from './setup.ts';
-export { tryMailbox } from './open-source.ts';
+export { tryMailbox, type MailboxFolder } from './open-source.ts';

@@ -3,6 +3,7 @@ import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.t
 import { GmailSource } from './gmail-source.ts';
 import { IMAP_TIMES, ImapClient, imapServer, type ImapAccess, type ImapTimes } from './imap-client.ts';
 import { ImapSource } from './imap-source.ts';
+import { defined } from '../../base/json.ts';
 import { within } from '../../base/timers/timers.ts';
 import { MailFailure, requirePackages } from './mail-failure.ts';
 import { AccessTokens } from './oauth.ts';
@@ -12,6 +13,8 @@ export interface OpenOptions {
   readonly imapTimes?: ImapTimes;
   readonly google?: GoogleEndpoints;
   readonly clock?: () => number;
+  /** An access token, in place of the one that the file of the login leads to. */
+  readonly token?: AccessTokens['get'];
   /** Told of every secret that came from outside, so that no log shows it. */
   readonly protect?: (secret: string) => void;
 }
@@ -38,11 +41,11 @@ export function folderOpener(mail: MailBlock, options: OpenOptions = {}): OpenFo
 
 function gmailOpener(
   mail: Extract<MailBlock, { kind: 'gmail' }>,
-  { clock, google = GOOGLE_ENDPOINTS, protect }: OpenOptions,
+  { clock, google = GOOGLE_ENDPOINTS, protect, token: given }: OpenOptions,
 ): OpenFolder {
-  const tokens = new AccessTokens(mail.oauthFile, clock);
+  const get = given ?? tokensOf(mail.oauthFile, clock);
   const api = new GoogleApi(async (refused) => {
-    const token = await tokens.get(refused);
+    const token = await get(refused);
     protect?.(token);
     return token;
   });
@@ -60,54 +63,77 @@ export function readerFolders({ kind, folders }: MailBlock): readonly string[] {
 
 type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
 
-/** Connects and logs in; without a folder only that. */
+/** Connects, logs in and opens a folder. */
 function imapLogin(
   mail: ImapBlock,
-  { imapTimes = IMAP_TIMES, clock, protect }: OpenOptions = {},
-): (folder?: string) => Promise<ImapClient> {
+  { imapTimes = IMAP_TIMES, clock, protect, token }: OpenOptions,
+): (folder: string) => Promise<ImapClient> {
   const { auth } = mail;
   const open: OpenWith = (secret, folder) => {
     protect?.(secret.value);
     const access = { ...imapServer(mail), secret };
-    return ImapClient.open(access, { times: imapTimes, ...(folder === undefined ? {} : { folder }) });
+    return ImapClient.open(access, { times: imapTimes, folder });
   };
   return auth.kind === 'password'
     ? (folder) => open({ kind: 'password', value: auth.password }, folder)
-    : tokenLogin(new AccessTokens(auth.oauthFile, clock), open);
+    : tokenLogin(token ?? tokensOf(auth.oauthFile, clock), open);
 }
 
-type OpenWith = (secret: ImapAccess['secret'], folder: string | undefined) => Promise<ImapClient>;
+type OpenWith = (secret: ImapAccess['secret'], folder: string) => Promise<ImapClient>;
 
-function tokenLogin(tokens: AccessTokens, open: OpenWith): (folder?: string) => Promise<ImapClient> {
+function tokensOf(file: string, clock?: () => number): AccessTokens['get'] {
+  const tokens = new AccessTokens(file, clock);
+  return (refused) => tokens.get(refused);
+}
+
+function tokenLogin(get: AccessTokens['get'], open: OpenWith): (folder: string) => Promise<ImapClient> {
   return async (folder) => {
-    const token = await tokens.get();
+    const token = await get();
     try {
       return await open({ kind: 'token', value: token }, folder);
     } catch (error) {
       if (!(error instanceof MailFailure) || error.kind !== 'authentication') throw error;
       // The server may have ended the token before its time.
-      return open({ kind: 'token', value: await tokens.get(token) }, folder);
+      return open({ kind: 'token', value: await get(token) }, folder);
     }
   };
 }
 
+/** A folder that was opened. */
+export interface MailboxFolder {
+  readonly path: string;
+  /** Absent where the interface does not tell. */
+  readonly messages?: number;
+}
+
 /**
  * Connects to the mailbox of a configuration, logs in and opens each folder, as its reader does, and leaves again; no
- * message is read or marked.
+ * message is read or marked. With `pullMs`, notices of new mail are waited for once, for this long.
  * @throws MailFailure that says what the server did not take; its message holds no secret
  */
-export async function tryMailbox(mail: MailBlock, timeoutMs: number): Promise<readonly string[]> {
-  const open = folderOpener(mail, { imapTimes: { connectMs: timeoutMs, callMs: timeoutMs } });
-  const folders = readerFolders(mail);
-  for (const folder of folders) {
-    const opening = open(folder);
+export async function tryMailbox(
+  mail: MailBlock,
+  timeoutMs: number,
+  { pullMs, ...options }: OpenOptions & { readonly pullMs?: number } = {},
+): Promise<readonly MailboxFolder[]> {
+  const open = folderOpener(mail, { imapTimes: { connectMs: timeoutMs, callMs: timeoutMs }, ...options });
+  const look = async (path: string): Promise<MailboxFolder> => {
+    const source = await open(path);
+    try {
+      if (mail.kind === 'gmail' && pullMs !== undefined) await source.wait(pullMs, NEVER);
+      return { path, ...defined({ messages: source.messages }) };
+    } finally {
+      source.close();
+    }
+  };
+  const found: MailboxFolder[] = [];
+  for (const folder of readerFolders(mail)) {
     // oxlint-disable-next-line no-await-in-loop -- one connection at a time: servers limit them
-    const source = await within(opening, timeoutMs);
-    void opening.then(
-      (each) => each.close(),
-      () => undefined,
-    );
-    if (source === undefined) throw new MailFailure('connection', `no answer within ${timeoutMs / 1000} s`);
+    const opened = await within(look(folder), timeoutMs);
+    if (opened === undefined) throw new MailFailure('connection', `no answer within ${timeoutMs / 1000} s`);
+    found.push(opened);
   }
-  return folders;
+  return mail.kind === 'gmail' ? mail.folders.map((path) => ({ path })) : found;
 }
+
+const NEVER = new AbortController().signal;

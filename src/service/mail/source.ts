@@ -5,6 +5,8 @@ import type { PassedMail } from '../../engine/storage/storage.ts';
  * look into; the source gives every message the position that holds once that message has been dealt with.
  */
 export interface MailSource {
+  /** How many messages are there; absent where the interface does not tell. */
+  readonly messages?: number;
   /** The first position: now, or before the first message since a time. */
   begin(options: { readonly sinceMs: number | undefined; readonly nowMs: number }): Promise<Beginning>;
   /** What comes after the position, oldest first, at most some hundred; empty where nothing does. */

@@ -55,13 +55,11 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
 
   test('a wrong password is told from a server that is away', async () => {
     const access = { host: '127.0.0.1', security: 'none', user: 'testuser' } as const;
-    const wrong = ImapClient.open({
-      ...access,
-      port: dovecot.port,
-      secret: { kind: 'password', value: 'x' },
-    });
+    const secret = { kind: 'password', value: 'x' } as const;
+    const inbox = { folder: 'INBOX' };
+    const wrong = ImapClient.open({ ...access, port: dovecot.port, secret }, inbox);
     await expect(wrong).rejects.toMatchObject({ kind: 'authentication' });
-    const away = ImapClient.open({ ...access, port: 1, secret: { kind: 'password', value: 'x' } });
+    const away = ImapClient.open({ ...access, port: 1, secret }, inbox);
     await expect(away).rejects.toMatchObject({ kind: 'connection' });
   });
 

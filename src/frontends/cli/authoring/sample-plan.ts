@@ -19,7 +19,7 @@ import {
   type Sample,
 } from '../../../authoring/workbench/workbench.ts';
 import { challengeOf, proofOf, type Places, type PlannedFile } from '../setup/add-plan.ts';
-import type { Asker } from '../mail/mail-asker.ts';
+import type { Asker } from '../setup/asker.ts';
 import { readDeliveries } from './request-file.ts';
 import { withSchemaLine } from '../setup/own-package.ts';
 import { CliError, type Terminal } from '../terminal.ts';

@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from 'commander';
-import type { MailProviderName } from '../../../service/mail/mail.ts';
 import {
   collect,
   CONFIG,
@@ -8,17 +7,6 @@ import {
   type OptionRow,
   wholeNumber,
 } from '../command-line.ts';
-
-/** Written here too, since the command line starts without loading what it runs. */
-const PROVIDERS = [
-  'gmail',
-  'outlook',
-  'fastmail',
-  'icloud',
-  'yahoo',
-  'imap',
-  'gmail-api',
-] as const satisfies readonly MailProviderName[];
 
 const SINCE: OptionRow = [
   '--since <date>',
@@ -34,9 +22,11 @@ function readDate(text: string): string {
   return text;
 }
 
+import { MAIL_PROVIDERS } from './providers.ts';
+
 /** Where the mailbox is, and how to log in. */
 const SERVER: readonly OptionRow[] = [
-  ['--provider <name>', 'where the mailbox is', { choices: PROVIDERS }],
+  ['--provider <name>', 'where the mailbox is', { choices: Object.keys(MAIL_PROVIDERS) }],
   ['--account <address>', 'address of the mailbox'],
   ['--host <name>', 'IMAP server, for the provider imap'],
   ['--port <n>', 'port of the IMAP server', { read: wholeNumber(1, 65_535) }],

@@ -1,187 +1,222 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
 import { dirname, resolve } from 'node:path';
-import { findMailProblem } from '../../../engine/config/config.ts';
+import { text as readAll } from 'node:stream/consumers';
+import type { Edit } from '../../../base/document/document.ts';
+import { defined } from '../../../base/json.ts';
+import { parseMailBlock, type MailBlock } from '../../../engine/config/config.ts';
 import {
-  checkMailbox,
   GOOGLE_ENDPOINTS,
   loginWithBrowser,
   loginWithDevice,
-  MailFailure,
-  OAUTH_FILE,
   OAUTH_PROVIDERS,
-  PASSWORD_FILE,
-  setupEdits,
+  tryMailbox,
   writeOAuthFile,
   writeSecretFile,
-  writtenBlock,
   type GoogleEndpoints,
-  type MailboxCheck,
-  type MailProvider,
+  type MailboxFolder,
   type OAuthFile,
   type OAuthLogin,
   type OAuthScopes,
-  type SetupAnswers,
 } from '../../../service/mail/mail.ts';
 import { listenForRedirect } from '../../../service/server/server.ts';
 import type { Cli } from '../command-line.ts';
-import { findConfigFile } from '../config-file.ts';
+import { findConfigFile, type ConfigFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
-import { openAsker, type Asker } from './mail-asker.ts';
-import { askAnswers, askProvider, isAddress, type MailSetupFlags } from './mail-questions.ts';
-import { CliError } from '../terminal.ts';
 import { readEditable, replaceFile } from '../setup/write-plan.ts';
+import { CliError } from '../terminal.ts';
+import { openAsker, type Asker } from '../setup/asker.ts';
+import { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
+
+export interface MailSetupFlags extends ConfigFlags {
+  readonly provider?: MailProviderName;
+  readonly account?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly security?: 'tls' | 'starttls' | 'none';
+  readonly user?: string;
+  readonly auth?: 'password' | 'oauth2';
+  readonly passwordFile?: string;
+  readonly clientId?: string;
+  readonly clientSecretFile?: string;
+  readonly folder?: readonly string[];
+  readonly from?: readonly string[];
+  readonly subject?: readonly string[];
+  readonly since?: string;
+  readonly hookPath?: string;
+  readonly topic?: string;
+  readonly subscription?: string;
+  readonly pushAudience?: string;
+  readonly pushAccount?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
 
 /** Where people log in; tests have servers of their own. */
 export interface SetupWorld {
   readonly oauth: Readonly<
     Record<
       'google' | 'microsoft',
-      {
-        readonly endpoints: OAuthLogin['endpoints'];
-        readonly scopes: OAuthScopes;
-      }
+      { readonly endpoints: OAuthLogin['endpoints']; readonly scopes: OAuthScopes }
     >
   >;
   readonly google: GoogleEndpoints;
 }
 
+/** `hooks.mail` as it is written: without what equals a default. */
+type WrittenBlock = Readonly<Record<string, unknown>>;
+
+/** Files of secrets, relative to the configuration. */
+const PASSWORD_FILE = '.sluice/mail-password';
+const OAUTH_FILE = '.sluice/mail-oauth.json';
 /** How long a person has to log in in the browser. */
 const LOGIN_MS = 15 * 60_000;
+const CONNECT_MS = 120_000;
+/** A subscription that cannot be pulled is refused at once. */
+const PULL_MS = 3_000;
 
-/** The secret of a mailbox, to be tested and then written. */
-type Secret =
-  | { readonly kind: 'password'; readonly value: string }
-  | { readonly kind: 'oauth2'; readonly login: OAuthFile };
-
-/** Asks what is missing, tests the connection, and only then writes secret, block and preset. */
+/** Asks what is missing, logs in, tests the connection, and only then writes secret, block and preset. */
 export async function setUpMail(
   cli: Cli,
   flags: MailSetupFlags,
   world: SetupWorld = { oauth: OAUTH_PROVIDERS, google: GOOGLE_ENDPOINTS },
 ): Promise<void> {
-  const file = findConfigFile(cli.terminal, flags);
+  const { terminal } = cli;
+  const file = findConfigFile(terminal, flags);
   const config = await readEditable(file);
-  const mail = config.root.at(['hooks', 'mail']).value;
-  const ask = await openAsker(cli.terminal, flags.json !== true);
-  const { provider, answers, block } = await askMailbox(ask, flags);
-  const tested = { ...answers, folders: answers.folders ?? foldersOf(mail, answers.kind) };
-  const { secret, check } = await connect(cli, { ask, flags, provider, answers: tested, world });
-  const presets = config.root.at(['hooks', 'presets']).value;
-  const edited = config.edited(setupEdits(block, { mail, presets }));
-  if (flags.dryRun !== true) await write(file, secret, edited);
-  report(cli, flags, { file, answers, check, edited, isSame: edited === config.text });
-  if (config.root.at(['hooks', 'enabled']).value !== true)
-    ask.say('hooks are off in this configuration: set hooks.enabled to true');
-}
-
-/** Everything but the secret, as answers and as the block of the configuration that they make. */
-async function askMailbox(ask: Asker, flags: MailSetupFlags) {
-  const { name, provider } = await askProvider(ask, flags);
-  const answers = await askAnswers(ask, flags, { ...provider, isGmailApi: name === 'gmail-api' });
-  const block = writtenBlock(answers);
-  const problem = findMailProblem(block);
-  if (problem !== undefined) throw new CliError(problem, 2);
-  return { provider, answers, block };
-}
-
-/** Folders of the block that stay as they are where nothing else is said. */
-function foldersOf(mail: unknown, kind: SetupAnswers['kind']): readonly string[] | undefined {
-  const { kind: before, folders } = (mail ?? {}) as { readonly kind?: unknown; readonly folders?: unknown };
-  const names = Array.isArray(folders) && before === kind ? (folders as unknown[]) : [];
-  return names.length > 0 && names.every((name) => typeof name === 'string') ? names : undefined;
-}
-
-/** How often a password is asked for that the server refuses. */
-const MAX_PASSWORDS = 3;
-
-/** Asks for the secret and tests it; a person who mistyped is asked again. */
-async function connect(
-  cli: Cli,
-  question: SecretQuestion,
-): Promise<{ readonly secret: Secret; readonly check: MailboxCheck }> {
-  const { ask, flags, answers, world } = question;
-  for (let asked = 1; ; asked += 1) {
-    const secret = await askSecret(cli, question);
-    ask.say(`testing the connection to ${answers.host}`);
-    try {
-      return { secret, check: await checkMailbox(answers, mailboxSecret(secret), world.google) };
-    } catch (error) {
-      const isTyped = secret.kind === 'password' && flags.passwordFile === undefined;
-      const isRefused = error instanceof MailFailure && error.kind === 'authentication';
-      if (!isTyped || !isRefused || asked === MAX_PASSWORDS) throw error;
-      ask.say(error.message);
-    }
-  }
-}
-
-function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; readonly value: string } {
-  if (secret.kind === 'password') return secret;
-  return { kind: 'token', value: secret.login.accessToken ?? '' };
-}
-
-interface SecretQuestion {
-  readonly ask: Asker;
-  readonly flags: MailSetupFlags;
-  readonly provider: MailProvider;
-  readonly answers: SetupAnswers;
-  readonly world: SetupWorld;
-}
-
-async function askSecret(cli: Cli, question: SecretQuestion): Promise<Secret> {
-  const { ask, flags, provider, answers } = question;
-  if (answers.auth === 'oauth2') return { kind: 'oauth2', login: await logIn(cli, question) };
-  if (provider.passwordHelp !== undefined && flags.passwordFile === undefined) ask.say(provider.passwordHelp);
-  const value =
-    flags.passwordFile === undefined
-      ? await ask.secret('--password-file', 'The password (it is not shown)?')
-      : await readSecretFlag(cli, flags.passwordFile);
+  const before = config.root.at(['hooks', 'mail']).value;
+  const ask = await openAsker(terminal, flags.json !== true);
+  const name = flags.provider ?? (await askProvider(ask));
+  const block = await blockOf(ask, flags, name);
+  const mail = parseMailBlock({ ...keptFolders(before, block), ...block });
+  if (typeof mail === 'string') throw new CliError(mail, 2);
+  const isPassword = mail.kind === 'imap' && mail.auth.kind === 'password';
+  const login = isPassword ? undefined : await logIn(cli, flags, { ask, mail, name, world });
+  const askPassword = (): Promise<string> => ask.secret('--password-file', 'The password (it is not shown)?');
+  const typed = isPassword ? await readSecret(cli, flags.passwordFile, askPassword) : '';
   // App passwords are shown in groups of four, and taken without the spaces.
-  return {
-    kind: 'password',
-    value: /^[a-z]{4}(?: [a-z]{4}){3}$/.test(value) ? value.replaceAll(' ', '') : value,
-  };
+  const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
+  ask.say(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
+  const folders = await tryMailbox(
+    isPassword ? { ...mail, auth: { kind: 'password', password } } : mail,
+    CONNECT_MS,
+    { google: world.google, pullMs: PULL_MS, token: () => Promise.resolve(login?.accessToken ?? '') },
+  );
+  const edited = config.edited([
+    ...blockEdits(block, before),
+    ...presetEdits(config.root.at(['hooks', 'presets']).value),
+  ]);
+  if (flags.dryRun !== true) {
+    await keepSecret(dirname(file), login ?? password);
+    await replaceFile(file, edited);
+  }
+  const secretFile = isPassword ? PASSWORD_FILE : OAUTH_FILE;
+  const changed = edited === config.text ? [] : [file];
+  if (flags.json === true) {
+    const written = flags.dryRun === true ? [] : [secretFile, ...changed];
+    printJson(terminal, 'webhooks mail setup', { mail: block, folders, written });
+  } else {
+    for (const folder of folders) terminal.err(connectedLine(folder));
+    if (flags.dryRun === true) terminal.out(edited);
+    for (const line of closingLines(flags, file, secretFile)) terminal.err(line);
+  }
+  if (config.root.at(['hooks', 'enabled']).value !== true)
+    terminal.err('hooks are off in this configuration: set hooks.enabled to true');
 }
 
-async function readSecretFlag(cli: Cli, file: string): Promise<string> {
-  const isInput = file === '-';
-  const text = await (
-    isInput ? readAll(process.stdin) : readFile(resolve(cli.terminal.cwd, file), 'utf8')
-  ).catch((error: unknown) => {
-    throw new CliError(
-      `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
-      2,
-    );
+function askProvider(ask: Asker): Promise<MailProviderName> {
+  const names = Object.keys(MAIL_PROVIDERS) as MailProviderName[];
+  const choices = names.map((value) => ({ value, label: value }));
+  return ask.choose('--provider', 'Where is the mailbox?', { choices });
+}
+
+/** Secrets are named, never part of it. */
+async function blockOf(ask: Asker, flags: MailSetupFlags, name: MailProviderName): Promise<WrittenBlock> {
+  const { folder: folders, from, subject, since, hookPath: path } = flags;
+  const account = flags.account ?? (await ask.text('--account', 'Which address?'));
+  const kind = name === 'gmail-api' ? 'gmail' : 'imap';
+  const place = await (kind === 'gmail' ? gmailKeys(ask, flags) : imapKeys(ask, { ...flags, account }, name));
+  return defined({ version: 1, kind, account, ...place, folders, from, subject, since, path });
+}
+
+async function imapKeys(ask: Asker, flags: MailSetupFlags, name: MailProviderName): Promise<object> {
+  const { account, port, security, user } = flags;
+  const provider: MailProvider = MAIL_PROVIDERS[name];
+  const host = flags.host ?? provider.host ?? (await ask.text('--host', 'Name of its IMAP server?'));
+  const [only] = provider.auth.length === 1 ? provider.auth : [];
+  const choices = provider.auth.map((value) => ({ value, label: value }));
+  const auth = flags.auth ?? only ?? (await ask.choose('--auth', 'How do you log in?', { choices }));
+  if (!provider.auth.includes(auth))
+    throw new CliError(`${name} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
+  return defined({
+    host,
+    port,
+    security: security === 'tls' ? undefined : security,
+    user: user === account ? undefined : user,
+    auth:
+      auth === 'password'
+        ? { kind: auth, password: { file: PASSWORD_FILE } }
+        : { kind: auth, oauthFile: OAUTH_FILE },
+  });
+}
+
+/** Notices of new mail are pulled, unless the options of push say otherwise. */
+async function gmailKeys(ask: Asker, flags: MailSetupFlags): Promise<object> {
+  const { pushAudience: audience, pushAccount: serviceAccount } = flags;
+  const topic = flags.topic ?? (await ask.text('--topic', 'Which Pub/Sub topic? (projects/P/topics/T)'));
+  const isPushed = audience !== undefined || serviceAccount !== undefined;
+  const subscription =
+    flags.subscription ??
+    (isPushed
+      ? undefined
+      : await ask.text('--subscription', 'Which pull subscription? (projects/P/subscriptions/S)'));
+  const push = isPushed ? defined({ audience, serviceAccount }) : undefined;
+  return defined({ topic, subscription, push, oauthFile: OAUTH_FILE });
+}
+
+/** What a file or standard input holds, else what a person says. */
+async function readSecret(
+  { terminal }: Cli,
+  file: string | undefined,
+  ask: () => Promise<string>,
+): Promise<string> {
+  if (file === undefined) return ask();
+  const reading = file === '-' ? readAll(process.stdin) : readFile(resolve(terminal.cwd, file), 'utf8');
+  const text = await reading.catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(`${file} cannot be read (${error.code ?? 'unknown error'})`, 2);
   });
   const secret = text.replace(/(\r?\n)+$/, '');
-  if (secret === '')
-    throw new CliError(`${isInput ? 'standard input' : file} is empty: it has to hold the secret`, 2);
+  if (secret === '') throw new CliError(`${file} is empty: it has to hold the secret`, 2);
   return secret;
 }
 
-async function logIn(cli: Cli, { ask, flags, provider, answers, world }: SecretQuestion): Promise<OAuthFile> {
-  const name = provider.oauth;
-  if (name === undefined) throw new CliError(`${provider.title} has no OAuth2 login here; use a password`, 2);
-  if (provider.oauthHelp !== undefined && flags.clientId === undefined) ask.say(provider.oauthHelp);
-  const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?', isAddress));
-  const clientSecret = name === 'microsoft' ? undefined : await askClientSecret(cli, ask, flags);
-  const { endpoints, scopes } = world.oauth[name];
-  const login: OAuthLogin = {
-    provider: name,
-    endpoints,
-    client: { clientId, clientSecret },
-    scope: answers.push === undefined ? scopes[answers.kind] : scopes.gmailPush,
-    signal: AbortSignal.timeout(LOGIN_MS),
-  };
-  if (endpoints.device === undefined) return loginInBrowser(login, ask, answers.account);
-  return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
+interface Login {
+  readonly ask: Asker;
+  readonly mail: MailBlock;
+  readonly name: MailProviderName;
+  readonly world: SetupWorld;
 }
 
-async function loginInBrowser(login: OAuthLogin, ask: Asker, account: string): Promise<OAuthFile> {
+async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }: Login): Promise<OAuthFile> {
+  const provider = name === 'outlook' ? 'microsoft' : 'google';
+  const { endpoints, scopes } = world.oauth[provider];
+  const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?'));
+  const askSecret = (): Promise<string> => ask.secret('--client-secret-file', 'Secret of the OAuth2 client?');
+  const clientSecret =
+    provider === 'microsoft' ? undefined : await readSecret(cli, flags.clientSecretFile, askSecret);
+  const isPushed = mail.kind === 'gmail' && mail.push !== undefined;
+  const login: OAuthLogin = {
+    provider,
+    endpoints,
+    client: { clientId, clientSecret },
+    scope: isPushed ? scopes.gmailPush : scopes[mail.kind],
+    signal: AbortSignal.timeout(LOGIN_MS),
+  };
+  if (endpoints.device !== undefined)
+    return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
   const redirect = await listenForRedirect();
   try {
     return await loginWithBrowser(login, {
-      account,
+      account: mail.account,
       redirect,
       show: (url) => ask.say(`open this address in a browser of this machine and log in:\n\n${url}\n`),
     });
@@ -190,61 +225,64 @@ async function loginInBrowser(login: OAuthLogin, ask: Asker, account: string): P
   }
 }
 
-function askClientSecret(cli: Cli, ask: Asker, { clientSecretFile }: MailSetupFlags): Promise<string> {
-  return clientSecretFile === undefined
-    ? ask.secret('--client-secret-file', 'Secret of the OAuth2 client?')
-    : readSecretFlag(cli, clientSecretFile);
-}
-
-async function write(file: string, secret: Secret, config: string): Promise<void> {
-  await writeSecret(dirname(file), secret);
-  await replaceFile(file, config);
-}
-
-async function writeSecret(directory: string, secret: Secret): Promise<void> {
-  if (secret.kind === 'password')
-    await writeSecretFile(resolve(directory, PASSWORD_FILE), `${secret.value}\n`);
-  else await writeOAuthFile(resolve(directory, OAUTH_FILE), secret.login);
+async function keepSecret(directory: string, secret: OAuthFile | string): Promise<void> {
+  if (typeof secret === 'string') await writeSecretFile(resolve(directory, PASSWORD_FILE), `${secret}\n`);
+  else await writeOAuthFile(resolve(directory, OAUTH_FILE), secret);
   // The folder is made with its own rule, so that no secret is committed by accident.
   await writeFile(resolve(directory, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
 }
 
-interface SetupResult {
-  readonly file: string;
-  readonly answers: SetupAnswers;
-  readonly check: MailboxCheck;
-  readonly edited: string;
-  readonly isSame: boolean;
+/** Keys that say where the mailbox is and how it is opened; without one of them its default holds. */
+const CONNECTION_KEYS: readonly string[] = ['port', 'security', 'user', 'subscription', 'push'];
+
+function isSameKind(before: unknown, block: WrittenBlock): before is WrittenBlock {
+  if (typeof before !== 'object' || before === null) return false;
+  const { version, kind } = before as WrittenBlock;
+  return version === block['version'] && kind === block['kind'];
 }
 
-function report({ terminal }: Cli, flags: MailSetupFlags, result: SetupResult): void {
-  const { file, answers, check, edited, isSame } = result;
-  const isDry = flags.dryRun === true;
-  const secretFile = answers.auth === 'password' ? PASSWORD_FILE : OAUTH_FILE;
-  if (flags.json === true) {
-    const written = isDry ? [] : [secretFile, ...(isSame ? [] : [file])];
-    return printJson(terminal, 'webhooks mail setup', { mail: writtenBlock(answers), ...check, written });
+/** Folders of the block that stay as they are where nothing else is said. */
+function keptFolders(before: unknown, block: WrittenBlock): object {
+  return isSameKind(before, block) ? defined({ folders: before['folders'] }) : {};
+}
+
+/** What has to change in a configuration so that it holds the block. */
+function blockEdits(block: WrittenBlock, before: unknown): readonly Edit[] {
+  if (!isSameKind(before, block)) return [{ path: ['hooks', 'mail'], value: block }];
+  if (CONNECTION_KEYS.some((key) => key in before && !(key in block))) {
+    // What was tested has to be what is written: a port of another server must not stay.
+    const kept = Object.entries(before).filter(([key]) => !CONNECTION_KEYS.includes(key));
+    return [{ path: ['hooks', 'mail'], value: { ...Object.fromEntries(kept), ...block } }];
   }
-  for (const folder of check.folders) terminal.err(connectedLine(folder));
-  if (isDry) terminal.out(edited);
-  const lines = isDry
-    ? [`nothing was written; without --dry-run this goes to ${file}, and the secret to ${secretFile}`]
-    : writtenLines(result, secretFile);
-  for (const line of lines) terminal.err(line);
+  // Key by key, so that comments inside the block stay.
+  const keys = Object.keys(block).filter((key) => JSON.stringify(before[key]) !== JSON.stringify(block[key]));
+  return keys.map((key): Edit => ({ path: ['hooks', 'mail', key], value: block[key] }));
+}
+
+function presetEdits(presets: unknown): readonly Edit[] {
+  const names = Array.isArray(presets) ? (presets as unknown[]) : [];
+  if (names.includes('mail') || names.includes('gmail')) return [];
+  return [{ path: ['hooks', 'presets'], value: [...names, 'mail'] }];
 }
 
 /** What is where now, and what comes next. */
-function writtenLines({ file, answers }: SetupResult, secretFile: string): readonly string[] {
+function closingLines(
+  { dryRun, pushAudience }: MailSetupFlags,
+  file: string,
+  secretFile: string,
+): readonly string[] {
+  if (dryRun === true)
+    return [`nothing was written; without --dry-run this goes to ${file}, and the secret to ${secretFile}`];
   return [
     `the secret is in ${secretFile}, next to ${file}, which now has hooks.mail and the preset`,
-    ...(answers.push === undefined
+    ...(pushAudience === undefined
       ? []
       : ['let the push subscription call /hooks/mail-push of this service']),
     'new mail starts a run from the next start of "sluice serve" on',
   ];
 }
 
-function connectedLine({ path, messages }: MailboxCheck['folders'][number]): string {
+function connectedLine({ path, messages }: MailboxFolder): string {
   return messages === undefined
     ? `connected: ${path}: mail that is there starts no run`
     : `connected: ${path} holds ${String(messages)} messages, of which none starts a run`;

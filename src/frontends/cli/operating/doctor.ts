@@ -114,7 +114,11 @@ async function checkMail({ settings: { hooks } }: LoadedConfig): Promise<Check> 
   const what = `the mailbox ${mail.account} (${mail.kind})`;
   try {
     const folders = await tryMailbox(mail, MAIL_TIMEOUT_MS);
-    return { area: 'mail', ok: true, text: `${what} takes the login and opens ${folders.join(', ')}` };
+    return {
+      area: 'mail',
+      ok: true,
+      text: `${what} takes the login and opens ${folders.map(({ path }) => path).join(', ')}`,
+    };
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error;
     const text = clearLine(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`);

@@ -4,7 +4,7 @@ import { shellWord } from '../../../authoring/advice/commands.ts';
 import { hooksAddress, type Settings } from '../../../engine/config/config.ts';
 import { type Places, signsAddress, verifyTokenFileOf } from './add-plan.ts';
 import { type ConfigFlags, findConfigFile } from '../config-file.ts';
-import type { Asker } from '../mail/mail-asker.ts';
+import type { Asker } from './asker.ts';
 import { commandLine } from '../next-steps.ts';
 import type { SamplePlan } from '../authoring/sample-plan.ts';
 import type { Terminal } from '../terminal.ts';

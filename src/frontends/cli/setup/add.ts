@@ -23,7 +23,7 @@ import {
 } from './add-steps.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
-import { openAsker, type Asker } from '../mail/mail-asker.ts';
+import { openAsker, type Asker } from './asker.ts';
 import { interfaceOf, type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
 import { awaitFirstDelivery } from '../running/first-delivery.ts';
 import { awaitKey } from './sent-key.ts';

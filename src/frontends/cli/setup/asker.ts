@@ -10,7 +10,7 @@ export interface Asker {
     question: string,
     options: { readonly choices: readonly { readonly value: Value; readonly label: string }[] },
   ): Promise<Value>;
-  text(flag: string, question: string, problemOf: (value: string) => string | undefined): Promise<string>;
+  text(flag: string, question: string): Promise<string>;
   secret(flag: string, question: string): Promise<string>;
 }
 
@@ -26,12 +26,12 @@ export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<As
       const answer = answered(await prompts.select({ message, options }));
       return chosen(choices, answer).value;
     },
-    text: async (_flag, message, problemOf) =>
-      answered(await prompts.text({ message, validate: (value) => problemOf(value ?? '') })).trim(),
-    secret: async (_flag, message) =>
-      answered(await prompts.password({ message, validate: (value) => (value ? undefined : 'it is empty') })),
+    text: async (_flag, message) => answered(await prompts.text({ message, validate: isThere })).trim(),
+    secret: async (_flag, message) => answered(await prompts.password({ message, validate: isThere })),
   };
 }
+
+const isThere = (value = ''): string | undefined => (value.trim() === '' ? 'it is empty' : undefined);
 
 function chosen<Choice extends { readonly value: string }>(
   choices: readonly Choice[],

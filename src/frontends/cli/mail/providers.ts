@@ -1,0 +1,19 @@
+/** Where a mailbox can be, and what it needs to be read. */
+export interface MailProvider {
+  /** Absent where the operator names the server. */
+  readonly host?: string;
+  readonly auth: readonly ('password' | 'oauth2')[];
+}
+
+/** By the value of `--provider`. */
+export const MAIL_PROVIDERS = {
+  gmail: { host: 'imap.gmail.com', auth: ['password', 'oauth2'] },
+  outlook: { host: 'outlook.office365.com', auth: ['oauth2'] },
+  fastmail: { host: 'imap.fastmail.com', auth: ['password'] },
+  icloud: { host: 'imap.mail.me.com', auth: ['password'] },
+  yahoo: { host: 'imap.mail.yahoo.com', auth: ['password'] },
+  'gmail-api': { auth: ['oauth2'] },
+  imap: { auth: ['password'] },
+} as const satisfies Record<string, MailProvider>;
+
+export type MailProviderName = keyof typeof MAIL_PROVIDERS;
