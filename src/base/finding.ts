@@ -27,9 +27,6 @@ export interface TextEdit {
   readonly text: string;
 }
 
-/** How sure a finding, or a hint on it, is. `certain` cannot be otherwise; `guess` is one of several ways to read it. */
-export type Confidence = 'certain' | 'likely' | 'guess';
-
 /** Who may read it: who writes mappings, who runs the service, who sends the request. Each reads what the next may, too. */
 export type Audience = 'author' | 'operator' | 'sender';
 
@@ -78,12 +75,8 @@ export interface Finding {
   readonly isGeneral?: boolean;
   /** What to do about it, by `advice`. */
   readonly hint?: Sentence;
-  /** How sure the hint is; `certain` where absent. */
-  readonly confidence?: Confidence;
   /** The hint as a change of the file, where it is mechanical: `check --fix` makes it. */
   readonly edit?: TextEdit;
-  /** Changes at other places, without which the edit is none. */
-  readonly also?: readonly TextEdit[];
 }
 
 /** A finding on a request that was taken, as its answer and `--json` have it: an ignored field, a fallback. */

@@ -7,7 +7,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { advise } from '../../src/authoring/advice/advice.ts';
-import type { AnyLook, AnyRule } from '../../src/authoring/advice/rule.ts';
+import type { Look, Rule } from '../../src/authoring/advice/rule.ts';
 import { LOOKS, RULES } from '../../src/authoring/advice/rules.ts';
 import { LINE_RULES } from '../../src/authoring/advice/rules/yaml-syntax.ts';
 import type { Finding } from '../../src/base/document/document.ts';
@@ -39,9 +39,7 @@ async function outcome(
   folder: string,
 ): Promise<{ text: string; codes: readonly string[] }> {
   const found = advise((await ROOMS[each.room]?.check(folder)) ?? []);
-  const edits = found.map(({ code, edit, also = [] }) =>
-    [edit, ...also].map((one) => `${code} ${String(one?.at.start)} ${String(one?.text)}`).join(),
-  );
+  const edits = found.map(({ code, edit }) => `${code} ${String(edit?.at.start)} ${String(edit?.text)}`);
   return { text: `${formatFindings(found)}\n${edits.join('\n')}`, codes: found.map(({ code }) => code) };
 }
 
@@ -58,15 +56,9 @@ for (const each of readFindingPages().flatMap((page) => page.cases)) {
   cases.push({ each, folder, ...(await outcome(each, folder)) });
 }
 
-/** Whether a case of one of these codes is another one without the entry, which may stand in several lists. */
-async function isMissed<Entry>(
-  entry: Entry,
-  lists: readonly Entry[][],
-  codes: readonly string[],
-): Promise<boolean> {
-  const places = lists.map((list) => list.indexOf(entry));
-  for (const [index, list] of lists.entries())
-    if ((places[index] ?? -1) >= 0) list.splice(places[index] as number, 1);
+/** Whether a case of one of these codes is another one without the entry of a list. */
+async function isMissed(list: unknown[], index: number, codes: readonly string[]): Promise<boolean> {
+  const [entry] = list.splice(index, 1);
   try {
     for (const { each, folder, text, codes: own } of cases) {
       if (!codes.includes(each.code) && !own.some((code) => codes.includes(code))) continue;
@@ -75,8 +67,7 @@ async function isMissed<Entry>(
     }
     return false;
   } finally {
-    for (const [index, list] of lists.entries())
-      if ((places[index] ?? -1) >= 0) list.splice(places[index] as number, 0, entry);
+    list.splice(index, 0, entry);
   }
 }
 
@@ -89,19 +80,18 @@ function survives(entry: string): void {
 const prefixes = process.argv.slice(2);
 const isAsked = (codes: readonly string[]): boolean =>
   prefixes.length === 0 || codes.some((code) => prefixes.some((prefix) => code.startsWith(prefix)));
-const allRules = RULES.filter(({ on }) => isAsked([on]));
-const allLooks = LOOKS.filter(({ codes }) => isAsked(codes));
-for (const each of allRules)
-  if (
-    /^[A-Z]/.test(each.on) &&
+const lists: readonly (readonly [string, readonly Rule<never>[]])[] = [
+  ...Object.entries(RULES).filter(([code]) => /^[A-Z]/.test(code)),
+  ['YAML_SYNTAX', LINE_RULES],
+];
+for (const [code, rules] of lists)
+  for (const [index] of isAsked([code]) ? rules.entries() : [])
     // oxlint-disable-next-line no-await-in-loop -- the list is one
-    !(await isMissed(each, [RULES as AnyRule[], LINE_RULES as AnyRule[]], [each.on]))
-  )
-    survives(`rule ${each.on} ${each.name}`);
-for (const each of allLooks)
+    if (!(await isMissed(rules as Rule<never>[], index, [code]))) survives(`rule ${code} ${index}`);
+for (const [index, { on, codes }] of LOOKS.entries())
   // oxlint-disable-next-line no-await-in-loop -- the list is one
-  if (!(await isMissed(each, [LOOKS as AnyLook[]], each.codes)))
-    survives(`look ${each.on} ${each.codes.join(', ')}`);
+  if (isAsked(codes) && !(await isMissed(LOOKS as Look[], index, codes)))
+    survives(`look ${on} ${codes.join(', ')}`);
 
 rmSync(work, { recursive: true, force: true });
 if (survivors.length === 0) process.stdout.write('every rule is missed\n');

@@ -59,7 +59,7 @@ function findingTasks(work: string): readonly Task[] {
 /** The findings of a room's own function, with the files as their fixes leave them. */
 function keepFindings(record: CaseRecord, found: readonly Finding[]): void {
   for (const finding of found) {
-    const { code, severity, message, hint, at, confidence } = finding;
+    const { code, severity, message, hint, at } = finding;
     const { audience } = finding as { readonly audience?: string };
     const edits = editsOf(finding);
     record.findings.push({
@@ -67,9 +67,7 @@ function keepFindings(record: CaseRecord, found: readonly Finding[]): void {
       code,
       place: at === undefined ? '' : placeOf(at),
       severity,
-      ...(confidence === undefined && audience === undefined
-        ? {}
-        : { audience: [audience, confidence].filter(Boolean).join(', ') }),
+      ...(audience === undefined ? {} : { audience }),
       fix: edits.map((edit) => `${placeOf(edit.at)}-${String(edit.at.end)}: ${edit.text}`),
       text: [said(message), said(hint)].filter(Boolean).join('; '),
     });
@@ -84,8 +82,8 @@ function keepFindings(record: CaseRecord, found: readonly Finding[]): void {
 
 /** The changes of files that a finding asks for, in this and in the coming shape of one. */
 function editsOf(finding: Finding): readonly TextEdit[] {
-  const { edit, also = [] } = finding;
-  if (edit !== undefined) return [edit, ...also];
+  const { edit } = finding;
+  if (edit !== undefined) return [edit];
   return deepEdits((finding as { readonly fix?: unknown }).fix);
 }
 

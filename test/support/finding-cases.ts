@@ -24,7 +24,8 @@ import {
   writeCase,
 } from './finding-pages.ts';
 import { RULES } from '../../src/authoring/advice/rules.ts';
-import type { AnyRule } from '../../src/authoring/advice/rule.ts';
+import type { Rule } from '../../src/authoring/advice/rule.ts';
+import { LINE_RULES } from '../../src/authoring/advice/rules/yaml-syntax.ts';
 import type { Place } from '../../src/base/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { isOfConfiguration, paste, pastedIn } from './remedies.ts';
@@ -40,18 +41,19 @@ const isUpdate = process.env['UPDATE_FINDINGS'] === '1' && !isCi;
 /** More edits than one case can need: they do not come to an end. */
 const MAX_ROUNDS = 20;
 
-/** What each rule was seen to mend with in all cases: to be compared with what it declares. */
-export const emitted: Map<AnyRule, Set<AnyRule['mends']>> = new Map(RULES.map((rule) => [rule, new Set()]));
-for (const [rule, kinds] of emitted) {
-  const { advise: own } = rule;
-  Object.assign(rule, {
-    advise: (finding: Finding) => {
-      const advice = own(finding);
-      if (advice !== undefined) kinds.add(advice.edit === undefined ? 'words' : 'edit');
+/** Every rule on findings of files, as its code and its place in the list, and whether it spoke in a case. */
+export const spoke: Map<string, boolean> = new Map();
+for (const [code, rules] of Object.entries({ ...RULES, LINES: LINE_RULES }))
+  for (const [index, rule] of rules.entries()) {
+    const own = rule as Rule<never>;
+    const name = `${code} ${index}`;
+    if (/^[A-Z]/.test(code)) spoke.set(name, false);
+    (rules as Rule<never>[])[index] = (facts, finding) => {
+      const advice = own(facts, finding);
+      if (advice !== undefined && spoke.has(name)) spoke.set(name, true);
       return advice;
-    },
-  });
-}
+    };
+  }
 
 /**
  * With what a hint begins: a verb that says what to do, a question, or what it is for. Another verb is added where it is
@@ -174,10 +176,9 @@ async function mended(find: Find, code: string, first: Found): Promise<Changes> 
   let { folder, found } = first;
   for (let round = 0; ; round += 1) {
     expect(round, `the edits of ${code} come to no end`).toBeLessThan(MAX_ROUNDS);
-    const next = found.find((finding) => finding.code === code && finding.edit !== undefined);
-    if (next?.edit === undefined) return changes;
-    const { edit, also = [] } = next;
-    changes.set(nameOf(edit.at, folder), applyEdits(edit.at.source.text, [edit, ...also]));
+    const edit = found.find((finding) => finding.code === code && finding.edit !== undefined)?.edit;
+    if (edit === undefined) return changes;
+    changes.set(nameOf(edit.at, folder), applyEdits(edit.at.source.text, [edit]));
     // oxlint-disable-next-line no-await-in-loop -- each looks at what the one before wrote
     ({ folder, found } = await find(changes));
   }
@@ -187,10 +188,10 @@ async function mended(find: Find, code: string, first: Found): Promise<Changes> 
 async function makeEdits(find: Find, { folder, found }: Found): Promise<readonly string[]> {
   const made: string[] = [];
   const before = textsOf(found);
-  for (const { edit, also = [], code } of found) {
+  for (const { edit, code } of found) {
     if (edit === undefined) continue;
     made.push(code);
-    const text = applyEdits(edit.at.source.text, [edit, ...also]);
+    const text = applyEdits(edit.at.source.text, [edit]);
     // oxlint-disable-next-line no-await-in-loop -- one copy at a time
     const left = textsOf((await find(new Map([[nameOf(edit.at, folder), text]]))).found);
     expect([code, left.length < found.length]).toEqual([code, true]);

@@ -1,8 +1,7 @@
 import type { Finding, Subject } from '../../base/finding.ts';
 import type { MappingSubject } from '../../engine/mapping/facts.ts';
-import { joinFindings } from './join.ts';
-import { type AnyLook, type AnyRule, withAdvice } from './rule.ts';
-import { JOINS, LOOKS, RULES } from './rules.ts';
+import { type Found, type Join, type Look, withAdvice } from './rule.ts';
+import { JOINS, LOOKS, REMEDIES, RULES } from './rules.ts';
 import { findingInTheirFile } from './their-files.ts';
 
 /**
@@ -12,45 +11,58 @@ import { findingInTheirFile } from './their-files.ts';
 export function advise(
   findings: readonly Finding[],
   subjects: readonly Subject[] = [],
-  {
-    rules = RULES,
-    looks = LOOKS,
-  }: { readonly rules?: readonly AnyRule[]; readonly looks?: readonly AnyLook[] } = {},
+  looks: readonly Look[] = LOOKS,
 ): readonly Finding[] {
-  const byCode = Map.groupBy(rules, ({ on }) => on);
-  const looked = lookAt(subjects, looks);
+  const looked = subjects.flatMap((subject) =>
+    looks.filter(({ on }) => on === subject.kind).flatMap((look) => lookAt(look, subject)),
+  );
   const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
-  const all = inOrder(joinFindings(left, JOINS), looked.map(asFinding));
   // A transform of such a mapping is in a file of its own.
   const theirs = subjects.find(isOfTheirs)?.compiled.at;
-  return all.map((finding) => {
-    const advised = withAdvice(finding, byCode.get(finding.code) ?? []);
-    return findingInTheirFile(
-      advised,
+  return inOrder(JOINS.reduce(joined, left), looked).map((finding) =>
+    findingInTheirFile(
+      advised(finding),
       finding.code.startsWith('TRANSFORM_') ? (theirs ?? finding.at) : finding.at,
-    );
-  });
+    ),
+  );
+}
+
+function advised(finding: Finding): Finding {
+  const { code } = finding;
+  const known = withAdvice(finding, RULES[code as keyof typeof RULES]);
+  const hint = known.hint ?? REMEDIES[code];
+  return hint === undefined ? known : { ...known, hint };
 }
 
 const isOfTheirs = (subject: Subject): subject is MappingSubject =>
   subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isTheirs === true;
 
-const asFinding = ({ replaces: _replaces, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
-  finding;
+/** The room that gives the subject types each kind. */
+function lookAt({ codes, find }: Look, subject: Subject): readonly (Finding & Pick<Found, 'replaces'>)[] {
+  const found = (find as (subject: Subject) => readonly Found[])(subject);
+  return found.map((each) => ({ severity: 'warning', code: codes[0], ...each }));
+}
 
-/** In the order of the list, for each subject. */
-function lookAt(subjects: readonly Subject[], looks: readonly AnyLook[]): ReturnType<AnyLook['lookAt']> {
-  const byKind = Map.groupBy(looks, ({ on }) => on);
-  return subjects.flatMap((subject) =>
-    (byKind.get(subject.kind) ?? []).flatMap((each) => each.lookAt(subject)),
-  );
+/** The findings with those of one mistake in a file as one, where the first of them stood. */
+function joined(findings: readonly Finding[], { on, join }: Join): readonly Finding[] {
+  const own = findings.filter(({ code, at }) => at && on.includes(code));
+  const files = Map.groupBy(own, ({ at }) => at?.source.file);
+  return [...files.values()].reduce((all, before) => {
+    const after = join(before);
+    const gone = before.filter((each) => !after.includes(each));
+    const made = after.filter((each) => !before.includes(each));
+    return all.flatMap((each) => (each === gone[0] ? made : gone.includes(each) ? [] : [each]));
+  }, findings);
 }
 
 /** What was looked for among what was found: in a file that has findings at its place, else at the end. */
-function inOrder(findings: readonly Finding[], looked: readonly Finding[]): readonly Finding[] {
+function inOrder(
+  findings: readonly Finding[],
+  looked: readonly (Finding & Pick<Found, 'replaces'>)[],
+): readonly Finding[] {
   const all = [...findings];
-  for (const each of looked) {
+  for (const { replaces: _, ...each } of looked) {
     const { source, start } = each.at ?? {};
     const isBefore = ({ at }: Finding): boolean => at?.source === source && (at?.start ?? 0) <= (start ?? 0);
     const before = all.findLastIndex(isBefore);

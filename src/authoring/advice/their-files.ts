@@ -41,7 +41,7 @@ export function inTheirFile(sentence: Sentence, at?: Place): Sentence {
 
 /** The same for a finding; what is to be written elsewhere is no change of this file. */
 export function findingInTheirFile(finding: Finding, at?: Place): Finding {
-  const { hint, edit: _, also: _also, ...rest } = finding;
+  const { hint, edit: _, ...rest } = finding;
   if (hint === undefined) return finding;
   const moved = inTheirFile(hint, at);
   return moved === hint ? finding : { ...rest, hint: moved };

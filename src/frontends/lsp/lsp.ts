@@ -238,7 +238,7 @@ class LanguageServer {
 
   #actions({ textDocument: { uri }, range }: CodeActionParams): CodeAction[] {
     return (this.#shown.get(uri) ?? []).flatMap((finding) => {
-      const { edit, also = [], hint, message } = finding;
+      const { edit, hint, message } = finding;
       const diagnostic = diagnosticOf(finding);
       const { start, end } = diagnostic.range;
       if (edit === undefined || start.line > range.end.line || end.line < range.start.line) return [];
@@ -247,7 +247,7 @@ class LanguageServer {
           title: printSentence(hint ?? message).slice(0, MAX_TITLE),
           kind: CodeActionKind.QuickFix,
           diagnostics: [diagnostic],
-          edit: { changes: changesOf([edit, ...also]) },
+          edit: { changes: changesOf([edit]) },
         },
       ];
     });

@@ -1,16 +1,15 @@
 import { expect, test } from 'vitest';
 import { advise } from '../../../src/authoring/advice/advice.ts';
-import { look } from '../../../src/authoring/advice/rule.ts';
+import type { Look } from '../../../src/authoring/advice/rule.ts';
 import { say, type Finding } from '../../../src/base/finding.ts';
 import { said } from '../../support/said.ts';
 import { compileYaml } from '../../support/mapping-compile.ts';
 
 const MAPPING = 'id: a\nmatch: {path: a}\nmessageTemplate: "{{text}}"\nsessionKey: "t-{{event.thread_ts}}"\n';
 
-const AT_TEMPLATE = look({
+const AT_TEMPLATE: Look = {
   on: 'mapping',
   codes: ['LOOKED'],
-  confidence: 'likely',
   find: ({ located, source }) => [
     {
       message: say`looked at ${source.messageTemplate ?? ''}`,
@@ -18,26 +17,25 @@ const AT_TEMPLATE = look({
       hint: say`h`,
     },
   ],
-});
+};
 
 test('without subjects nothing is looked for', () => {
   expect(advise(compileYaml(MAPPING).findings)).toEqual([]);
 });
 
 test('a look at what is in order gives a warning of its own', () => {
-  const [found, ...others] = advise([], compileYaml(MAPPING).subjects, { looks: [AT_TEMPLATE] });
+  const [found, ...others] = advise([], compileYaml(MAPPING).subjects, [AT_TEMPLATE]);
   expect(others).toEqual([]);
-  expect([found?.severity, found?.code, found?.confidence, said(found?.message)]).toEqual([
+  expect([found?.severity, found?.code, said(found?.message)]).toEqual([
     'warning',
     'LOOKED',
-    'likely',
     'looked at {{text}}',
   ]);
 });
 
 test('what a look finds stands in the order of its file', () => {
   const { subjects } = compileYaml(MAPPING);
-  const [looked] = advise([], subjects, { looks: [AT_TEMPLATE] });
+  const [looked] = advise([], subjects, [AT_TEMPLATE]);
   const source = looked?.at?.source ?? { file: '', text: '' };
   const found = (code: string, start: number): Finding => ({
     severity: 'warning',
@@ -47,7 +45,7 @@ test('what a look finds stands in the order of its file', () => {
   });
   const other: Finding = { severity: 'warning', code: 'OTHER', message: say`x` };
   const codes = (findings: readonly Finding[]): readonly string[] =>
-    advise(findings, subjects, { looks: [AT_TEMPLATE] }).map(({ code }) => code);
+    advise(findings, subjects, [AT_TEMPLATE]).map(({ code }) => code);
   expect(codes([found('BEFORE', 0), found('AFTER', 60), other])).toEqual([
     'BEFORE',
     'LOOKED',

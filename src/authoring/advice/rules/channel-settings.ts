@@ -2,9 +2,8 @@
 import { didYouMean } from '../../../base/document/document.ts';
 import type { Finding } from '../../../base/finding.ts';
 import type { GenerationFacts } from '../../../service/generation/facts.ts';
-import type { Join } from '../join.ts';
 import { recipientHint } from '../recipients.ts';
-import { hint, nearName } from '../rule.ts';
+import { nearName, type Advice, type Join, type Rules } from '../rule.ts';
 
 type Setting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
 
@@ -53,49 +52,29 @@ export const channelSettings: Join = {
   },
 };
 
-/** A hint on a setting, by what is wrong with it. */
-const settingRule = (
-  name: string,
-  find: (setting: Setting) => string | undefined,
-  confidence: 'certain' | 'guess' = 'certain',
-) => hint('CHANNEL_SETTINGS', [name, confidence], ({ setting }) => setting && find(setting));
-
-export const CHANNEL_SETTINGS = [
-  settingRule('missing', (setting) => {
-    const { as, problem } = setting;
-    if (!isMissing(setting)) return undefined;
-    const text = settingText(problem.channel, problem.key ?? '');
-    return `add ${text} to channels.${as}, and set that variable where the service starts`;
-  }),
-  settingRule('recipient', ({ root, as, problem: { channel, key, known }, isRecipient }) => {
-    const to = key === 'to' && known === undefined ? root.at(['channels', as, 'to']).value : undefined;
-    return typeof to === 'string' ? recipientHint({ channel, to, isFixed: true, isRecipient }) : undefined;
-  }),
-  settingRule('package', ({ as, problem: { key } }) =>
-    key === undefined
-      ? `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${as}`
-      : undefined,
-  ),
-  nearName('CHANNEL_SETTINGS', ({ setting }) => {
-    const to = setting && nearKey(setting);
-    return to === undefined ? undefined : { from: setting?.problem.key ?? '', to };
-  }),
-  settingRule(
-    'other-key',
-    ({ as, problem: { key, known } }) =>
-      known === undefined
-        ? `correct channels.${as}.${key ?? ''}; sluice channels check tries it on the platform`
-        : 'remove it: a channel only sends here, and takes no messages',
-    'guess',
-  ),
-  hint(
-    'CHANNEL_SETTINGS',
-    ['main-recipient', 'certain'],
+export const CHANNEL_RULES: Rules = {
+  CHANNEL_SETTINGS: [
     ({ main }) =>
       main &&
       (main.wrong === undefined
         ? 'set gateway.main.channel, or set `to` in the settings of the channel instead'
-        : (recipientHint({ ...main.wrong, isFixed: true }) ??
-          'write the recipient in that form, or remove gateway.main.to')),
-  ),
-];
+        : (recipientHint(main.wrong) ?? 'write the recipient in that form, or remove gateway.main.to')),
+    ({ setting }, finding) => setting && adviceOn(setting, finding),
+  ],
+};
+
+function adviceOn(setting: Setting, finding: Finding): Advice {
+  const { root, as, problem, isRecipient } = setting;
+  const { channel, key, known } = problem;
+  if (key === undefined)
+    return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${as}`;
+  const to = key === 'to' && known === undefined ? root.at(['channels', as, 'to']).value : undefined;
+  const recipient = typeof to === 'string' ? recipientHint({ channel, to, isRecipient }) : undefined;
+  if (recipient !== undefined) return recipient;
+  const near = nearKey(setting);
+  if (near !== undefined) return nearName(key, [near], finding) ?? near;
+  if (known !== undefined) return 'remove it: a channel only sends here, and takes no messages';
+  return isMissing(setting)
+    ? `add ${settingText(channel, key)} to channels.${as}, and set that variable where the service starts`
+    : `correct channels.${as}.${key}; sluice channels check tries it on the platform`;
+}

@@ -6,7 +6,7 @@ import { AGENT_PROFILES } from '../../../service/runners/facts.ts';
 import { isWithin } from '../../../service/runners/runners.ts';
 import { findShellLine, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
-import { hint, look, type Found } from '../rule.ts';
+import type { Found, Look, Rules } from '../rule.ts';
 
 type Subject = GenerationSubjects['runner'];
 
@@ -86,23 +86,26 @@ function keptVariables(subject: Subject): readonly Found[] {
   });
 }
 
-export const COMMANDS = [
-  look({ on: 'runner', codes: ['COMMAND_NOT_FOUND'], find: notStartable }),
-  look({ on: 'runner', codes: ['COMMAND_WITHOUT_SHELL'], confidence: 'likely', find: wordsOfShell }),
-  look({ on: 'runner', codes: ['RUNNER_ENVIRONMENT'], confidence: 'likely', find: keptVariables }),
+export const COMMANDS: readonly Look[] = [
+  { on: 'runner', codes: ['COMMAND_NOT_FOUND'], find: notStartable },
+  { on: 'runner', codes: ['COMMAND_WITHOUT_SHELL'], find: wordsOfShell },
+  { on: 'runner', codes: ['RUNNER_ENVIRONMENT'], find: keptVariables },
 ];
 
 /** Agents that may do more than they should. */
-export const RUNNER_SAFETY = [
-  hint('RUNNER_FOLDER', ['agent-in-folder', 'certain'], ({ of, runner: { at, hasCwd, kind } = {} }) => {
-    if (of === 'workFolders') return 'name a folder outside of it, such as a checkout of its own';
-    if (of === 'private') return `or name another folder with cwd, below ${at ?? ''}`;
-    const rest = kind === 'agent' ? ', or leave cwd out' : '';
-    return `${hasCwd === true ? `write cwd: private at ${at ?? ''}.cwd` : `add cwd: private to ${at ?? ''}`}${rest}`;
-  }),
-  hint('RUNNER_ACCESS', ['loosened', 'certain'], ({ at }) =>
-    at === undefined
-      ? 'write access: read, or edit; or run the service in a container of its own'
-      : `remove it from ${at}.argv, and let access say the same: read, edit or full`,
-  ),
-];
+export const RUNNER_SAFETY: Rules = {
+  RUNNER_FOLDER: [
+    ({ of, runner: { at, hasCwd, kind } = {} }) => {
+      if (of === 'workFolders') return 'name a folder outside of it, such as a checkout of its own';
+      if (of === 'private') return `or name another folder with cwd, below ${at ?? ''}`;
+      const rest = kind === 'agent' ? ', or leave cwd out' : '';
+      return `${hasCwd === true ? `write cwd: private at ${at ?? ''}.cwd` : `add cwd: private to ${at ?? ''}`}${rest}`;
+    },
+  ],
+  RUNNER_ACCESS: [
+    ({ at }) =>
+      at === undefined
+        ? 'write access: read, or edit; or run the service in a container of its own'
+        : `remove it from ${at}.argv, and let access say the same: read, edit or full`,
+  ],
+};

@@ -10,13 +10,12 @@ import {
   operationProblem,
   quote,
   type ConditionSubject,
-  type MappingsSubject,
   type Operation,
 } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { SEE_OTHER_TOOLS } from '../other-tools.ts';
-import { look, type Found } from '../rule.ts';
+import type { Found, Look } from '../rule.ts';
 import { quoteName, readsSecret, SECRET_HINT } from '../rule-parts.ts';
 import { isAsked, isInList } from './conditions.ts';
 
@@ -224,8 +223,8 @@ function contradictions({ match: { when, source, path } }: CompiledMapping): rea
   return [];
 }
 
-export const CONDITION_LOOKS = [
-  look({
+export const CONDITION_LOOKS: readonly Look[] = [
+  {
     on: 'condition',
     codes: [
       'CONDITION_OPERANDS',
@@ -237,10 +236,10 @@ export const CONDITION_LOOKS = [
       'TOKEN_CARRIER_READ',
     ],
     find: suspects,
-  }),
-  look({
+  },
+  {
     on: 'mappings',
     codes: ['CONDITION_CONTRADICTION'],
-    find: ({ enabled }: MappingsSubject) => enabled.flatMap(contradictions),
-  }),
+    find: ({ enabled }) => enabled.flatMap(contradictions),
+  },
 ];

@@ -1,10 +1,8 @@
 /** Conditions that are none: unknown operators, operands that are missing, texts in place of a rule. */
-import { didYouMean, replaceWithin } from '../../../base/document/document.ts';
-import { quoted, say } from '../../../base/finding.ts';
 import { isJsonText } from '../../../base/json.ts';
 import { isListOperator, operationOf, OPERATORS, type RuleFacts } from '../../../engine/mapping/facts.ts';
 import { SEE_OTHER_TOOLS } from '../other-tools.ts';
-import { hint, remedy, rule } from '../rule.ts';
+import { nearName, type Rules } from '../rule.ts';
 import { SECRET_HINT } from '../rule-parts.ts';
 
 const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
@@ -26,10 +24,6 @@ export function isInList(path: RuleFacts['path']): boolean {
 
 const operatorOf = ({ rule: written }: RuleFacts): string => operationOf(written)?.operator ?? '';
 
-/** An operator of nearly that name; a name of three letters is near to too many. */
-const nearOperator = (operator: string): string | undefined =>
-  operator.length > 3 ? didYouMean(operator, OPERATORS.keys()) : undefined;
-
 const LIST = '{"var": "list"}, {"var": "name"}';
 /** Operands of operators that need more than a variable or two. */
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -47,66 +41,36 @@ function example(operator: string): string {
   return `give it all that it takes, as in {"${operator}": [${shown}]}; for one of several values use "in" with a list`;
 }
 
-export const CONDITIONS = [
-  hint('CONDITION_NOT_A_RULE', ['secret-compared', 'certain'], ({ isSecret }) =>
-    isSecret ? SECRET_HINT : undefined,
-  ),
-  rule({
-    on: 'CONDITION_NOT_A_RULE',
-    name: 'rule-in-quotes',
-    confidence: 'certain',
-    find: ({ located }) => {
+export const CONDITIONS: Rules = {
+  CONDITION_NOT_A_RULE: [
+    ({ isSecret }) => (isSecret ? SECRET_HINT : undefined),
+    ({ located }) => {
       const text = typeof located.value === 'string' ? located.value.trim() : '';
-      return /^\{.*\}$/s.test(text) && isJsonText(text) ? { text, at: located.place([]) } : undefined;
+      if (!/^\{.*\}$/s.test(text) || !isJsonText(text)) return undefined;
+      const at = located.place([]);
+      // A block of text ends with its line.
+      const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
+      return {
+        hint: `write it without quotes, as it is a rule: ${text}`,
+        edit: isBlock ? undefined : { at, text },
+      };
     },
-    say: ({ text }) => quoted(`write it without quotes, as it is a rule: ${text}`),
-    // A block of text ends with its line.
-    fix: ({ text, at }) =>
-      /^[|>]/.test(at.source.text.slice(at.start, at.end)) ? undefined : { edit: { at, text } },
-  }),
-  hint('CONDITION_NOT_A_RULE', ['list-of-rules', 'certain'], ({ located }) =>
-    Array.isArray(located.value)
-      ? 'join several rules with {"and": [...]}, or with "or" where one of them is enough'
-      : undefined,
-  ),
-  remedy('CONDITION_NOT_A_RULE', SEE_OTHER_TOOLS, 'guess'),
-  remedy(
-    'CONDITION_NOT_ONE_OPERATOR',
-    say`write each in { } of its own, and join them: {"and": [{…}, {…}]}; a field is read by {"var": "name"}`,
-  ),
-  // Two steps of a path would become a name and its default.
-  hint('CONDITION_UNKNOWN_OPERATOR', ['path-as-list', 'certain'], (facts) =>
-    operatorOf(facts) === 'val'
-      ? 'write the path of "var" with dots between its steps; a key with a dot in it only a transform can read'
-      : undefined,
-  ),
-  rule({
-    on: 'CONDITION_UNKNOWN_OPERATOR',
-    name: 'near-name',
-    confidence: 'likely',
-    find: (facts) => {
-      const from = operatorOf(facts);
-      const to = nearOperator(from);
-      return to === undefined ? undefined : { from, to };
-    },
-    say: ({ to }) => say`did you mean "${to}"?`,
-    fix: ({ from, to }, { at }) => {
-      const edit = at && replaceWithin(at, from, to);
-      return edit && { edit };
-    },
-  }),
-  remedy(
-    'CONDITION_UNKNOWN_OPERATOR',
-    say`choose one of the operators: ${[...OPERATORS.keys()].join(' ')}; docs/other-tools.md shows what others are called here`,
-    'guess',
-  ),
-  hint('CONDITION_ARITY', ['other-count', 'guess'], (facts) => example(operatorOf(facts))),
-  remedy(
-    'CONDITION_LOG',
-    say`use "sluice explain", which shows every value a condition read, in place of it`,
-  ),
-  remedy(
-    'CONDITION_TOO_DEEP',
-    say`give "and" and "or" one long list instead of nesting them, or decide in a transform`,
-  ),
-];
+    ({ located }) =>
+      Array.isArray(located.value)
+        ? 'join several rules with {"and": [...]}, or with "or" where one of them is enough'
+        : SEE_OTHER_TOOLS,
+  ],
+  CONDITION_UNKNOWN_OPERATOR: [
+    // Two steps of a path would become a name and its default.
+    (facts) =>
+      operatorOf(facts) === 'val'
+        ? 'write the path of "var" with dots between its steps; a key with a dot in it only a transform can read'
+        : undefined,
+    // A name of three letters is near to too many.
+    (facts, finding) =>
+      operatorOf(facts).length > 3 ? nearName(operatorOf(facts), OPERATORS.keys(), finding) : undefined,
+    () =>
+      `choose one of the operators: ${[...OPERATORS.keys()].join(' ')}; docs/other-tools.md shows what others are called here`,
+  ],
+  CONDITION_ARITY: [(facts) => example(operatorOf(facts))],
+};

@@ -1,8 +1,7 @@
 /** Texts that JSON and JSON5 cannot read. */
 import { isJsonText } from '../../../base/json.ts';
-import { type Finding, say } from '../../../base/finding.ts';
-import type { Facts } from '../facts.ts';
-import { type AnyRule, hint, rule } from '../rule.ts';
+import type { Finding } from '../../../base/finding.ts';
+import type { Advice, Rules } from '../rule.ts';
 
 /** Longer texts are not repeated; nor are those that may be secrets, whose keys stand elsewhere. */
 const MAX_SHOWN = 300;
@@ -14,62 +13,31 @@ function escaped(written: string): string {
   return isShown ? `write the text in one line: ${text}` : String.raw`write it as an escape such as \n`;
 }
 
-interface Around {
-  readonly before: string;
-  /** From the place on. */
-  readonly rest: string;
+/** In JSON, which is stricter than JSON5, by what stands around the place. */
+function inJson({ at }: Finding): Advice | undefined {
+  if (at === undefined) return undefined;
+  const before = at.source.text.slice(0, at.start).trimEnd();
+  const rest = at.source.text.slice(at.start);
+  if (before.endsWith(',') && /^[}\]]/.test(rest)) {
+    const edit = { at: { ...at, start: before.length - 1, end: before.length }, text: '' };
+    return { hint: 'remove the comma before it', edit };
+  }
+  if (rest.startsWith('/')) return 'remove it, as all other comments of this file: JSON has none';
+  if (/^[[{]/.test(rest) && /^\s*\{[^]*\}$/.test(before) && isJsonText(before))
+    return 'make one list of several objects: [ before the first, a comma between them, and ] behind the last';
+  return rest.startsWith("'") ? 'write JSON strings in double quotes' : undefined;
 }
 
-/** What the text around the place says; the first that knows it speaks. */
-const AROUND: readonly (readonly [name: string, text: string, knows: (around: Around) => boolean])[] = [
-  [
-    'comment',
-    'remove it, as all other comments of this file: JSON has none',
-    ({ rest }) => rest.startsWith('/'),
-  ],
-  [
-    'several-objects',
-    'make one list of several objects: [ before the first, a comma between them, and ] behind the last',
-    ({ before, rest }) => /^[[{]/.test(rest) && /^\s*\{[^]*\}$/.test(before) && isJsonText(before),
-  ],
-  ['single-quotes', 'write JSON strings in double quotes', ({ rest }) => rest.startsWith("'")],
-];
-
-function around({ at }: Finding): Around | undefined {
-  return at && { before: at.source.text.slice(0, at.start).trimEnd(), rest: at.source.text.slice(at.start) };
-}
-
-function otherHint(rest: string): string {
-  if (rest === '') return 'close every brace, bracket and quote that was opened';
-  return /^\p{L}/u.test(rest)
-    ? 'put texts in quotes'
-    : 'look for a missing comma, colon, quote or bracket before it';
-}
-
-/** Where the text is JSON, which is stricter than JSON5. */
-const inJson = (facts: Facts['JSON_SYNTAX'], finding: Finding): Around | undefined =>
-  'format' in facts && facts.format === 'json' ? around(finding) : undefined;
-
-export const JSON_SYNTAX: readonly AnyRule[] = [
-  hint('JSON_SYNTAX', ['control-character', 'certain'], (facts) =>
-    'text' in facts ? escaped(facts.text) : undefined,
-  ),
-  rule({
-    on: 'JSON_SYNTAX',
-    name: 'trailing-comma',
-    confidence: 'certain',
-    find: (facts, finding) => {
-      const { before, rest } = inJson(facts, finding) ?? { before: '', rest: '' };
-      return before.endsWith(',') && /^[}\]]/.test(rest) ? before.length - 1 : undefined;
+export const JSON_SYNTAX: Rules = {
+  JSON_SYNTAX: [
+    (facts) => ('text' in facts ? escaped(facts.text) : undefined),
+    (facts, finding) => ('format' in facts && facts.format === 'json' ? inJson(finding) : undefined),
+    (_, { at }) => {
+      const rest = at?.source.text.slice(at.start) ?? '';
+      if (rest === '') return 'close every brace, bracket and quote that was opened';
+      return /^\p{L}/u.test(rest)
+        ? 'put texts in quotes'
+        : 'look for a missing comma, colon, quote or bracket before it';
     },
-    say: () => say`remove the comma before it`,
-    fix: (start, { at }) => at && { edit: { at: { ...at, start, end: start + 1 }, text: '' } },
-  }),
-  ...AROUND.map(([name, text, knows]) =>
-    hint('JSON_SYNTAX', [name, 'certain'], (facts, finding) => {
-      const json = inJson(facts, finding);
-      return json && knows(json) ? text : undefined;
-    }),
-  ),
-  hint('JSON_SYNTAX', ['other', 'guess'], (_, finding) => otherHint(around(finding)?.rest ?? '')),
-];
+  ],
+};

@@ -9,7 +9,7 @@ import {
   type MappingSubject,
 } from '../../../engine/mapping/facts.ts';
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
-import { look, replacing, type Found, remedy } from '../rule.ts';
+import { replacing, type Found, type Look } from '../rule.ts';
 import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
@@ -158,19 +158,11 @@ function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
   ];
 }
 
-export const KEYS = [
-  look({ on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces }),
-  look({ on: 'mapping', codes: ['DEDUPE_KEY_CONSTANT'], find: constantKey }),
-  look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
-  look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
-  look({ on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate }),
-  look({ on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys }),
-];
-
-export const DOUBLE_KEYS = [
-  remedy(
-    'DUPLICATE_KEY',
-    say`keep one of the two, with what is meant of both (a match has one when, whose rules are joined by "and" or "or"); where a new entry of a list begins here, begin it with a dash`,
-    'guess',
-  ),
+export const KEYS: readonly Look[] = [
+  { on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces },
+  { on: 'mapping', codes: ['DEDUPE_KEY_CONSTANT'], find: constantKey },
+  { on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey },
+  { on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction },
+  { on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate },
+  { on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys },
 ];

@@ -5,7 +5,7 @@ import { say } from '../../../base/finding.ts';
 import { quote, type MappingSubject } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { ownPath } from '../body-formats.ts';
-import { hint, look, remedy, replacing, type Found } from '../rule.ts';
+import { replacing, type Found, type Look, type Rules } from '../rule.ts';
 
 /** Settings that go with what a sender sends, and not with what an operator wants. */
 const OF_SENDER: ReadonlySet<string> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
@@ -41,63 +41,40 @@ function withBase(subject: MappingSubject): readonly Found[] {
 
 const placeOf = ({ id, at }: CompiledMapping) => ({ id, at: formatPlace(at) });
 
-export const PATHS = [
-  hint('PATH_SETTINGS_DIFFER', ['other-kind-of-request', 'likely'], ({ key, path, values: [, second] }) =>
-    OF_SENDER.has(key)
-      ? say`give this mapping a path of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there, as all mappings of a path share one ${key}; where their requests are of one kind, set ${key} in only one of the mappings`
-      : undefined,
-  ),
-  hint(
-    'PATH_SETTINGS_DIFFER',
-    ['set-twice', 'guess'],
-    ({ key }) => say`set ${key} in only one of the mappings of this path`,
-  ),
-  hint('PATH_SETTINGS_WITHOUT_PATH', ['without-path', 'certain'], ({ key }) =>
-    key === 'maxBodyBytes'
-      ? say`add match.path, or set hooks.maxBodyBytes, which holds for every path`
-      : say`add match.path with the name of the hook`,
-  ),
-  hint('UNREACHABLE_MAPPING', ['taken-before', 'certain'], ({ isSame, mapping, before }) =>
-    isSame
-      ? say`give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them, as the two ask for the same. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
-      : say`${moveBefore(placeOf(mapping), placeOf(before))}; the first mapping that matches acts`,
-  ),
-  remedy(
-    'INVALID_MAPPING_PATH',
-    say`write it as senders write it in the URL: a hook name is compared as it is, also percent escapes, and is no pattern; a mapping without match.path takes every name`,
-  ),
-  hint(
-    'RESERVED_PATH',
-    ['reserved', 'certain'],
+export const PATHS: Rules = {
+  PATH_SETTINGS_DIFFER: [
+    ({ key, path, values: [, second] }) =>
+      OF_SENDER.has(key)
+        ? `give this mapping a path of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there, as all mappings of a path share one ${key}; where their requests are of one kind, set ${key} in only one of the mappings`
+        : `set ${key} in only one of the mappings of this path`,
+  ],
+  PATH_SETTINGS_WITHOUT_PATH: [
+    ({ key }) =>
+      key === 'maxBodyBytes'
+        ? 'add match.path, or set hooks.maxBodyBytes, which holds for every path'
+        : 'add match.path with the name of the hook',
+  ],
+  UNREACHABLE_MAPPING: [
+    ({ isSame, mapping, before }) =>
+      isSame
+        ? `give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them, as the two ask for the same. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
+        : say`${moveBefore(placeOf(mapping), placeOf(before))}; the first mapping that matches acts`,
+  ],
+  RESERVED_PATH: [
     ({ reserved }) =>
-      say`remove this mapping, as these routes work without one, or choose another name; ${reserved.map((name) => `"${name}"`).join(', ')} are reserved`,
-  ),
-  remedy(
-    'DUPLICATE_MAPPING_ID',
-    say`give one of them another id: logs, golden files and dedupe tell mappings apart by it`,
-  ),
-  remedy(
-    'OPENCLAW_SHARED_CONVERSATIONS',
-    say`move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own`,
-  ),
-  remedy(
-    'MAPPING_FILE_SHAPE',
-    say`start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir`,
-  ),
-  hint('MAPPING_FILE_PASSED_OVER', ['other-name', 'certain'], ({ name }) => {
-    const yaml = /^(.+?\.(?:yaml|yml|json))\.\w+$/i.exec(name)?.[1];
-    return /\.(?:toml|json5|jsonc)$/i.test(name)
-      ? say`write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
-      : say`rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
-  }),
-  remedy(
-    'MAPPING_FILE_PASSED_OVER',
-    say`move the files up: folders inside the mappings folder are passed over`,
-    'guess',
-  ),
-];
+      `remove this mapping, as these routes work without one, or choose another name; ${reserved.map((name) => `"${name}"`).join(', ')} are reserved`,
+  ],
+  MAPPING_FILE_PASSED_OVER: [
+    ({ name }) => {
+      const yaml = /^(.+?\.(?:yaml|yml|json))\.\w+$/i.exec(name)?.[1];
+      return /\.(?:toml|json5|jsonc)$/i.test(name)
+        ? `write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
+        : `rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
+    },
+  ],
+};
 
-export const PATH_LOOKS = [
-  look({ on: 'mapping', codes: ['MAPPING_PATH_WILDCARD'], find: wildcard }),
-  look({ on: 'mapping', codes: ['MAPPING_PATH_WITH_BASE'], find: withBase }),
+export const PATH_LOOKS: readonly Look[] = [
+  { on: 'mapping', codes: ['MAPPING_PATH_WILDCARD'], find: wildcard },
+  { on: 'mapping', codes: ['MAPPING_PATH_WITH_BASE'], find: withBase },
 ];

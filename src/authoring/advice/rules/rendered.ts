@@ -1,7 +1,7 @@
 /** Values that a template printed, or a helper got, and that are hardly meant so. Fields are named, nothing of what is in them. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { PrintedJson, Unfit } from '../../../engine/mapping/mapping.ts';
-import { hint } from '../rule.ts';
+import type { Rules } from '../rule.ts';
 
 /** Fields that say in a word what a thing is, the best first. */
 const NAMES =
@@ -64,7 +64,7 @@ const together = (hints: readonly (string | undefined)[]): string | undefined =>
   return all.length === 0 ? undefined : all.join('; ');
 };
 
-export const RENDERED = [
-  hint('helper_argument', ['unfit-argument', 'likely'], ({ unfit }) => together(unfit.map(forUnfit))),
-  hint('printed_json', ['object-in-text', 'likely'], ({ printed }) => together(printed.map(forPrinted))),
-];
+export const RENDERED: Rules = {
+  helper_argument: [({ unfit }) => together(unfit.map(forUnfit))],
+  printed_json: [({ printed }) => together(printed.map(forPrinted))],
+};

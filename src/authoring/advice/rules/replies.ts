@@ -7,7 +7,7 @@ import { say } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { exampleRecipient } from '../recipients.ts';
-import { look, type Found } from '../rule.ts';
+import type { Found, Look } from '../rule.ts';
 import { channelBlock } from './channel-settings.ts';
 
 type Whole = GenerationSubjects['generation'];
@@ -230,15 +230,12 @@ function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): rea
   });
 }
 
-export const REPLIES = [
-  look({ on: 'generation', codes: ['CHANNEL_NOT_CONFIGURED'], find: withoutSettings }),
-  look({ on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions }),
-  look({ on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting }),
-  look({ on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel }),
-  look({
-    on: 'generation',
-    codes: ['RECIPIENT_MISSING'],
-    find: (whole) => [...withoutRecipient(whole), ...unheardQuestions(whole)],
-  }),
-  look({ on: 'generation', codes: ['INVALID_RECIPIENT'], find: wrongRecipient }),
+export const REPLIES: readonly Look[] = [
+  { on: 'generation', codes: ['CHANNEL_NOT_CONFIGURED'], find: withoutSettings },
+  { on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions },
+  { on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting },
+  { on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel },
+  { on: 'generation', codes: ['RECIPIENT_MISSING'], find: withoutRecipient },
+  { on: 'generation', codes: ['RECIPIENT_MISSING'], find: unheardQuestions },
+  { on: 'generation', codes: ['INVALID_RECIPIENT'], find: wrongRecipient },
 ];

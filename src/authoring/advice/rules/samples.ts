@@ -4,7 +4,7 @@ import { mapSentence, say, type Finding } from '../../../base/finding.ts';
 import { canonicalPath, namesRead } from '../../../engine/mapping/facts.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { NO_ADVICE } from '../requests/evaluation-advice.ts';
-import { look, replacing, type Found } from '../rule.ts';
+import { replacing, type Found, type Look } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
 import { adviceOnMiss, adviceOnReads } from '../samples/sample-advice.ts';
 import type { SampledMapping } from '../samples/sampled-mapping.ts';
@@ -119,18 +119,12 @@ function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly Found[] 
   });
 }
 
-export const SAMPLES = [
-  look({
-    on: 'sampled-mapping',
-    codes: ['TEMPLATE_UNKNOWN_PATH'],
-    confidence: 'likely',
-    find: templatePaths,
-  }),
-  look({
+export const SAMPLES: readonly Look[] = [
+  { on: 'sampled-mapping', codes: ['TEMPLATE_UNKNOWN_PATH'], find: templatePaths },
+  {
     on: 'sampled-mapping',
     codes: ['CONDITION_UNKNOWN_PATH', 'CONDITION_UNKNOWN_VALUE'],
-    confidence: 'likely',
     find: conditions,
-  }),
-  look({ on: 'sampled-mapping', codes: ['SCHEMA_FORBIDS_PATH'], find: forbiddenPaths }),
+  },
+  { on: 'sampled-mapping', codes: ['SCHEMA_FORBIDS_PATH'], find: forbiddenPaths },
 ];

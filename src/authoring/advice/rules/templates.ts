@@ -1,17 +1,16 @@
 /** Templates: those of other tools, expressions that are not closed, paths that find nothing. */
-import { say } from '../../../base/finding.ts';
 import type { MappingFacts, TemplateSubject } from '../../../engine/mapping/facts.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { foreignSyntax, SEE_OTHER_TOOLS } from '../other-tools.ts';
-import { hint, look, remedy, type Found } from '../rule.ts';
+import type { Found, Look, Rules } from '../rule.ts';
 
 /** Paths from the root that find nothing, whatever is sent. */
 function emptyPaths({ reads: { paths } }: TemplateSubject): readonly Found[] {
   return paths.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
 }
 
-export const TEMPLATE_LOOKS = [
-  look({
+export const TEMPLATE_LOOKS: readonly Look[] = [
+  {
     on: 'template',
     codes: [
       'TEMPLATE_FOREIGN_SYNTAX',
@@ -26,7 +25,7 @@ export const TEMPLATE_LOOKS = [
       const foreign = foreignSyntax(subject);
       return foreign.some(({ replaces }) => replaces) ? foreign : [...foreign, ...emptyPaths(subject)];
     },
-  }),
+  },
 ];
 
 /** What to do, by the parser's name of the token that it did not expect. */
@@ -57,20 +56,19 @@ const COMPLETE: Readonly<Record<LackingTag['lacks'], string>> = {
 };
 
 /** Templates that cannot be used. */
-export const TEMPLATES = [
-  hint('TEMPLATE_SYNTAX', ['not-closed', 'certain'], (facts) => {
-    if (facts.wrong === 'close')
-      return facts.block === 'else'
-        ? 'write {{else}} in place of {{#else}}'
-        : `close it with {{/${facts.block}}}`;
-    return facts.wrong === 'tag' ? COMPLETE[facts.lacks] : undefined;
-  }),
-  hint('TEMPLATE_SYNTAX', ['unexpected-sign', 'likely'], (facts) =>
-    facts.wrong === 'stop' ? (SIGNS.has(facts.found) ? SEE_OTHER_TOOLS : TOKENS[facts.got]) : undefined,
-  ),
-  remedy(
-    'TEMPLATE_NOT_SUPPORTED',
-    say`write the text itself into the template, or compose it in a transform`,
-  ),
-  remedy('TEMPLATE_TOO_LONG', say`shorten it, or compose the text in a transform`),
-];
+export const TEMPLATES: Rules = {
+  TEMPLATE_SYNTAX: [
+    (facts) => {
+      switch (facts.wrong) {
+        case 'close':
+          return facts.block === 'else'
+            ? 'write {{else}} in place of {{#else}}'
+            : `close it with {{/${facts.block}}}`;
+        case 'tag':
+          return COMPLETE[facts.lacks];
+        case 'stop':
+          return SIGNS.has(facts.found) ? SEE_OTHER_TOOLS : TOKENS[facts.got];
+      }
+    },
+  ],
+};

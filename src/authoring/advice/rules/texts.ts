@@ -3,7 +3,7 @@ import type { Path, Place } from '../../../base/document/document.ts';
 import { singleQuoted } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import { type MappingSubject } from '../../../engine/mapping/facts.ts';
-import { look, type Found } from '../rule.ts';
+import type { Found, Look } from '../rule.ts';
 
 /** Texts with templates. */
 const TEXTS =
@@ -73,7 +73,6 @@ function readsNothing({ located, compiled }: MappingSubject): readonly Found[] {
   if (template.reads.length > 0 || !(isEscaped || isSentence)) return [];
   return [
     {
-      code: 'TEMPLATE_READS_NOTHING',
       message: say`messageTemplate reads nothing of the request, so its agent never sees what came`,
       at: located.place(['messageTemplate']),
       hint: isEscaped
@@ -85,7 +84,7 @@ function readsNothing({ located, compiled }: MappingSubject): readonly Found[] {
 
 const MAX_BELL_WORDS = 3;
 
-export const TEXT_LOOKS = [
-  look({ on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment }),
-  look({ on: 'mapping', codes: ['TEMPLATE_READS_NOTHING'], find: readsNothing }),
+export const TEXT_LOOKS: readonly Look[] = [
+  { on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment },
+  { on: 'mapping', codes: ['TEMPLATE_READS_NOTHING'], find: readsNothing },
 ];

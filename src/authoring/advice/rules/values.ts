@@ -1,31 +1,14 @@
 /** Values that are missing, of another kind than the one that is wanted, or not among those that are taken. */
-import { isSecretPath } from '../../../base/document/document.ts';
-import { formatPath, type PartFacts } from '../../../base/document/facts.ts';
-import { type Confidence, type Finding, quoted } from '../../../base/finding.ts';
-import type { Facts } from '../facts.ts';
-import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
+import { holdsCredentials, isSecretPath, type Path } from '../../../base/document/document.ts';
+import { findSchemas, formatPath, knownKeys, type PartFacts } from '../../../base/document/facts.ts';
+import type { Place } from '../../../base/finding.ts';
+import type { Advice, Rules } from '../rule.ts';
+import { nearName } from '../rule.ts';
 import { findMeaning } from '../schema.ts';
-import { formHint, sameValue, type ValueHint } from '../value-forms.ts';
-import { findCommentValue } from '../yaml/text-errors.ts';
+import { findCommentValue } from '../yaml/line-errors.ts';
 
 const keyOf = ({ path }: PartFacts): string => String(path.at(-1));
 const valueOf = ({ root, path }: PartFacts): unknown => root.at(path).value;
-
-/** A rule that says what to write in place of the whole value. */
-const value = <Code extends 'WRONG_TYPE' | 'INVALID_VALUE'>(
-  on: Code,
-  name: string,
-  confidence: Confidence,
-  find: (facts: Facts[Code], finding: Finding) => ValueHint | undefined,
-): AnyRule =>
-  rule({
-    on,
-    name,
-    confidence,
-    find,
-    say: ({ hint }) => quoted(hint),
-    fix: ({ text }, { at }) => (at === undefined || text === undefined ? undefined : { edit: { at, text } }),
-  });
 
 const EMPTY =
   'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
@@ -34,24 +17,66 @@ const EMPTY =
 const SECRET =
   "put the secret itself into the environment or a file, and write where it is: ['${NAME}'] or [{file: PATH}]";
 
-function ofMissing({ root, schema, path }: PartFacts): string {
-  const { description } = findMeaning(schema, path);
-  const object = formatPath(root.at(path.slice(0, -1)).path);
-  return `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
+/** The same value as the kind that is wanted: only quotes and brackets around it change. */
+function sameValue(value: unknown, expected: readonly string[], at: Place): Advice | undefined {
+  const written = at.source.text.slice(at.start, at.end);
+  const wants = (kind: string): boolean => expected.includes(kind);
+  const become = (hint: string, text: string): Advice => ({ hint, edit: { at, text } });
+  if (wants('a boolean')) {
+    if (/^["'](?:true|false)["']$/.test(written)) return become('remove the quotes', written.slice(1, -1));
+    // Words of YAML 1.1.
+    const isTrue = /^(?:yes|on)$/i.test(written);
+    if (isTrue || /^(?:no|off)$/i.test(written)) return become(`write ${isTrue}`, String(isTrue));
+  }
+  if (wants('a number') || wants('a whole number'))
+    if (/^["']-?\d+(?:\.\d+)?["']$/.test(written)) return become('remove the quotes', written.slice(1, -1));
+  if (wants('a string')) {
+    if (typeof value === 'number' || typeof value === 'boolean')
+      return become('put it in quotes', `"${written}"`);
+    // A template or placeholder without quotes is a map.
+    if (/^\{\{?[\w .-]+\}\}?$/.test(written)) return become('put it in quotes', `'${written}'`);
+    const [only, ...more]: readonly unknown[] = Array.isArray(value) ? value : [];
+    if (typeof only === 'string' && more.length === 0 && !holdsCredentials(only))
+      return become('write it without [ ]', JSON.stringify(only));
+  }
+  if (!wants('a list') || (typeof value !== 'string' && typeof value !== 'number')) return undefined;
+  return become('put it in [ ]', `[${/^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written}]`);
 }
 
+/** How a kind of value is written. */
+const WAYS: Readonly<Record<string, string>> = {
+  'a string': 'one text',
+  'a list': 'a list, [a, b]',
+  'an object': 'keys with values, indented below it or in { }',
+  'a boolean': 'true or false',
+  'a number': 'a number, without quotes',
+  'a whole number': 'a number without a fraction and without quotes',
+};
+
+/** How a value of these kinds is written; of one kind of object with its keys. */
+function formHint({ schema, path, expected }: PartFacts & { readonly expected: readonly string[] }): string {
+  const kinds = `write ${expected.map((kind) => WAYS[kind] ?? kind).join(' or ')}`;
+  const shapes = findSchemas(schema, path).map(knownKeys);
+  const [keys = [], ...others] = shapes.filter((each) => each.length > 0);
+  const isListed = expected.includes('an object') && others.length === 0 && keys.length > 0;
+  return isListed && keys.length <= MAX_KEYS ? `${kinds}; its keys are: ${keys.join(', ')}` : kinds;
+}
+
+/** Keys that fit in a hint. */
+const MAX_KEYS = 20;
+
 /** A number that is too long to be one, as it stands in the file. */
-function longNumber(facts: PartFacts): ValueHint | undefined {
-  const { source, start, end } = facts.root.place(facts.path);
-  const text = `"${source.text.slice(start, end)}"`;
+function longNumber(facts: PartFacts): Advice | undefined {
+  const at = facts.root.place(facts.path);
+  const text = `"${at.source.text.slice(at.start, at.end)}"`;
   const written = valueOf(facts);
   return typeof written === 'number' && !Number.isSafeInteger(written) && /^"-?\d+"$/.test(text)
-    ? { hint: `write ${keyOf(facts)}: ${text}`, text }
+    ? { hint: `write ${keyOf(facts)}: ${text}`, edit: { at, text } }
     : undefined;
 }
 
 /** What a value means, where the schema says so; else that it may be left out, or has to be corrected. */
-function meaning({ schema, path }: PartFacts): string {
+function meaning(schema: PartFacts['schema'], path: Path): string {
   // Of an element the list says it.
   const named = path.slice(0, path.findLastIndex((step) => typeof step === 'string') + 1);
   const { description, optional } = findMeaning(schema, named);
@@ -59,28 +84,30 @@ function meaning({ schema, path }: PartFacts): string {
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
 }
 
-export const VALUES: readonly AnyRule[] = [
-  value('WRONG_TYPE', 'same-value', 'likely', (facts, { at }) =>
-    at === undefined || isSecretPath(facts.path) ? undefined : sameValue(valueOf(facts), facts.expected, at),
-  ),
-  hint('WRONG_TYPE', ['comment-in-its-place', 'likely'], (facts, { at }) =>
-    at !== undefined && valueOf(facts) === null ? findCommentValue(at) : undefined,
-  ),
-  hint('WRONG_TYPE', ['empty', 'guess'], (facts) => (valueOf(facts) === null ? EMPTY : undefined)),
-  hint('WRONG_TYPE', ['form', 'guess'], ({ schema, path, expected }) =>
-    path.at(-1) === 'secrets' ? SECRET : formHint(schema, path, expected),
-  ),
-  hint('MISSING_KEY', ['meaning', 'certain'], ofMissing),
-  value('INVALID_VALUE', 'long-number', 'certain', (facts) =>
-    facts.check === 'form' ? longNumber(facts) : undefined,
-  ),
-  hint('INVALID_VALUE', ['name', 'certain'], ({ check }) =>
-    check === 'name' ? 'rename the key' : undefined,
-  ),
-  hint('INVALID_VALUE', ['secret', 'certain'], ({ path }) => (path.includes('secrets') ? SECRET : undefined)),
-  nearName('INVALID_VALUE', (facts) => {
-    const written = valueOf(facts);
-    return near(typeof written === 'string' ? written : '', facts.taken ?? []);
-  }),
-  hint('INVALID_VALUE', ['meaning', 'guess'], meaning),
-];
+export const VALUES: Rules = {
+  WRONG_TYPE: [
+    (facts, { at }) =>
+      at === undefined || isSecretPath(facts.path)
+        ? undefined
+        : sameValue(valueOf(facts), facts.expected, at),
+    (facts, { at }) => (valueOf(facts) === null ? ((at && findCommentValue(at)) ?? EMPTY) : undefined),
+    (facts) => (keyOf(facts) === 'secrets' ? SECRET : formHint(facts)),
+  ],
+  MISSING_KEY: [
+    ({ root, schema, path }) => {
+      const { description } = findMeaning(schema, path);
+      const object = formatPath(root.at(path.slice(0, -1)).path);
+      return `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
+    },
+  ],
+  INVALID_VALUE: [
+    (facts) => (facts.check === 'form' ? longNumber(facts) : undefined),
+    ({ check }) => (check === 'name' ? 'rename the key' : undefined),
+    ({ path }) => (path.includes('secrets') ? SECRET : undefined),
+    (facts, finding) => {
+      const written = valueOf(facts);
+      return typeof written === 'string' ? nearName(written, facts.taken ?? [], finding) : undefined;
+    },
+    ({ schema, path }) => meaning(schema, path),
+  ],
+};

@@ -1,89 +1,59 @@
 /** Texts that YAML cannot read: each rule knows one slip by the line at which the parser stumbles. */
-import { type DocumentFacts, firstStumbles, type SyntaxFacts } from '../../../base/document/facts.ts';
-import { type Confidence, type Finding, quoted, say, type SourceText } from '../../../base/finding.ts';
-import type { Join } from '../join.ts';
-import { type AnyRule, hint, remedy, rule, withAdvice } from '../rule.ts';
-import { type BrokenLine, lineAt, type LineError } from '../yaml/broken-line.ts';
-import { betweenLevels, listBehindObject, shallowBlock } from '../yaml/indent-errors.ts';
-import { missingBlank, quotesWithin, templateInFlow } from '../yaml/line-errors.ts';
-import { escapeError, unquotedText } from '../yaml/text-errors.ts';
+import { firstStumbles, type DocumentFacts, type SyntaxFacts } from '../../../base/document/facts.ts';
+import { type Finding, type SourceText } from '../../../base/finding.ts';
+import { withAdvice, type Advice, type Join, type Rule, type Rules } from '../rule.ts';
+import {
+  escapeError,
+  lineAt,
+  missingBlank,
+  quotesWithin,
+  shallowBlock,
+  templateInFlow,
+  unquotedText,
+  type BrokenLine,
+} from '../yaml/line-errors.ts';
 
-function lineRule(
-  name: string,
-  confidence: Confidence,
-  find: (line: BrokenLine, parser: SyntaxFacts) => LineError | undefined,
-): AnyRule {
-  return rule({
-    on: 'YAML_SYNTAX',
-    name,
-    confidence,
-    find: ({ parser }, { at }) => parser && at && find(lineAt(at.source, parser.offset), parser),
-    say: ({ hint }) => quoted(hint),
-    closer: ({ at, message }) => ({ at, message: say`invalid YAML: ${message}` }),
-    ...(!WORDS_ALONE.has(name) && { fix: ({ edit }: LineError) => edit && { edit } }),
-  });
-}
-
-/** Where the lines around a text have to move, too. */
-const WORDS_ALONE: ReadonlySet<string> = new Set(['shallow-block', 'list-behind-object']);
-
-/** Rules on a line that cannot be read; the first that knows it speaks. */
-export const LINE_RULES: readonly AnyRule[] = [
-  lineRule('escape', 'certain', ({ source }, { offset, error }) =>
-    error === 'BAD_DQ_ESCAPE' ? escapeError(source, offset) : undefined,
-  ),
-  lineRule('shallow-block', 'certain', shallowBlock),
-  lineRule('list-behind-object', 'certain', listBehindObject),
-  lineRule('missing-blank', 'certain', missingBlank),
-  lineRule('quotes-within', 'certain', quotesWithin),
-  lineRule('template-in-flow', 'certain', templateInFlow),
-  lineRule('unquoted', 'certain', unquotedText),
-  lineRule('between-levels', 'likely', betweenLevels),
-  rule({
-    on: 'YAML_TAB',
-    name: 'spaces',
-    confidence: 'certain',
-    find: () => true,
-    say: () => say`replace every tab at the beginning of a line with two spaces for each level`,
-  }),
+/** Slips of a line; the first that knows it speaks. */
+const SLIPS: readonly ((line: BrokenLine, parser: SyntaxFacts) => Advice | undefined)[] = [
+  escapeError,
+  shallowBlock,
+  missingBlank,
+  quotesWithin,
+  templateInFlow,
+  unquotedText,
 ];
 
-export const YAML_SYNTAX: readonly AnyRule[] = [
-  ...LINE_RULES,
-  rule({
-    on: 'YAML_SYNTAX',
-    name: 'strange-keys',
-    confidence: 'certain',
-    find: ({ strange }) => strange,
-    say: ({ count, sign, isUnseen }) => {
+/** Rules on a line that cannot be read: asked for each stumble, before these are joined. */
+export const LINE_RULES = SLIPS.map(
+  (find): Rule<DocumentFacts['YAML_SYNTAX']> =>
+    ({ parser }, { at }) =>
+      parser && at && find(lineAt(at.source, parser.offset), parser),
+);
+
+export const YAML_SYNTAX: Rules = {
+  YAML_SYNTAX: [
+    ({ strange }) => {
+      if (strange === undefined) return undefined;
+      const { count, sign, isUnseen, edit } = strange;
       const plain = sign === '：' ? 'a plain colon and a space' : isUnseen ? 'the word anew' : 'plain spaces';
-      return say`${count === 1 ? '' : `in ${count} keys, `}write ${plain}: it came with a text that was pasted`;
+      const where = count === 1 ? '' : `in ${count} keys, `;
+      return { hint: `${where}write ${plain}: it came with a text that was pasted`, edit };
     },
-    fix: ({ edit }) => ({ edit }),
-  }),
-  hint(
-    'YAML_SYNTAX',
-    ['alias-of-another-file', 'certain'],
     ({ alias }) =>
       alias &&
       `mark an earlier value of this file with &${alias}, or repeat the text here in place of the alias, as an anchor holds in its own file only; a text that starts with * needs quotes`,
-  ),
-  hint('YAML_SYNTAX', ['other', 'guess'], ({ parser }) => {
-    if (parser?.error === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
-    return parser?.isOpen === true
-      ? 'look for a bracket, brace or quote that is not closed before it'
-      : 'compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character';
-  }),
-  remedy('NON_STRING_KEY', say`quote the key`),
-  remedy(
-    'MULTIPLE_DOCUMENTS',
-    say`put each document into a file of its own, or make a list: begin the first line of each with "- ", indent all other lines by two spaces, and remove ---`,
-  ),
-];
+    ({ parser }) => {
+      if (parser?.error === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
+      return parser?.isOpen === true
+        ? 'look for a bracket, brace or quote that is not closed before it'
+        : 'compare the indentation with the lines around it: keys of one object begin in one column, and each entry of a list with a dash; quote a text that contains ": " or " #" or starts with a special character';
+    },
+  ],
+};
 
-function parserOf(finding: Finding): SyntaxFacts | undefined {
-  const facts: DocumentFacts['YAML_SYNTAX'] | undefined = finding.facts;
-  return facts?.parser;
+function parserOf({ facts }: Finding): SyntaxFacts | undefined {
+  const known: DocumentFacts['YAML_SYNTAX'] | undefined = facts;
+  return known?.parser;
 }
 
 /** Each stumble by its slip: then those that are of one slip are told once. */
@@ -92,16 +62,15 @@ export const yamlStumbles: Join = {
   join: (found) => {
     const parser = found.map(parserOf).find((each) => each !== undefined);
     const source = found[0]?.at?.source;
-    if (source === undefined) return found;
-    const stumbles = (parser?.stumbles() ?? []).map((each) => closer(each, source));
-    if (parser === undefined) return found;
+    if (source === undefined || parser === undefined) return found;
+    const stumbles = parser.stumbles().map((each) => closer(each, source));
     return [...firstStumbles(stumbles), ...found.filter((each) => parserOf(each) === undefined)];
   },
 };
 
 function closer(stumble: Finding, source: SourceText): Finding {
   const here = { ...stumble, ...(stumble.at && { at: { ...stumble.at, source } }) };
-  const code = stumble.code === 'YAML_TAB' ? stumble.code : 'YAML_SYNTAX';
-  const known = withAdvice({ ...here, code }, LINE_RULES);
+  if (stumble.code === 'YAML_TAB') return here;
+  const known = withAdvice({ ...here, code: 'YAML_SYNTAX' }, LINE_RULES);
   return known.hint === undefined ? here : known;
 }

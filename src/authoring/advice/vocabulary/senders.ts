@@ -1,7 +1,7 @@
 /** What the files of senders say, for those who advise: of which sender a header is, and what it calls its secret. */
 import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import { isTable, schemeOf, type SignatureColumns } from '../../../engine/verify/facts.ts';
-import type { VerifySettings } from '../../../engine/verify/verify.ts';
+import type { SecretFacts, VerifySettings } from '../../../engine/verify/verify.ts';
 
 /** The ways in which a sender proves itself, where it signs. */
 export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {
@@ -51,6 +51,18 @@ export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
 export const shownAs = (scheme: string): string | undefined => ownSender(scheme)?.secret?.what;
 
 /** The sender after whom a scheme is named. */
-export function ownSender(scheme: string): Sender | undefined {
+function ownSender(scheme: string): Sender | undefined {
   return shippedSenders().find(({ name, verify }) => name === scheme && verify?.scheme === scheme);
+}
+
+/** What to do about a secret that is wrong. */
+export function secretHint({ scheme, wrong, user }: SecretFacts): string {
+  if (wrong === 'quotes')
+    return 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping';
+  if (user !== undefined)
+    return 'remove the user and the colon from its value: a secret of the scheme basic is the password alone';
+  if (wrong === 'form')
+    return `set it to ${shownAs(scheme) ?? 'the secret that the sender shows for its webhook'}`;
+  const { public: isPublic = false, what = '' } = ownSender(scheme)?.secret ?? {};
+  return `set ${isPublic ? `it to ${what}` : 'what it refers to'}; without a good secret the path refuses every request`;
 }

@@ -1,68 +1,167 @@
-/** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
-import { type BrokenLine, type LineError, KEY_LINE, placeIn } from './broken-line.ts';
+/** Slips of a line that YAML cannot read, each with what to write; what may be a secret is not repeated. */
 import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import { shorten } from '../../../base/document/document.ts';
-import { singleQuoted } from '../../../base/document/facts.ts';
+import { singleQuoted, type SyntaxFacts } from '../../../base/document/facts.ts';
+import { say, type Place, type SourceText } from '../../../base/finding.ts';
+import type { Advice } from '../rule.ts';
 
+/** A line of a text that cannot be read. */
+export interface BrokenLine {
+  readonly source: SourceText;
+  readonly lineStart: number;
+  readonly line: string;
+}
+
+/** `key: value` in one line of a block, as far as it is one: indentation, dash and key, then the text. */
+const KEY_LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;
 
+/** The line in which an offset stands. */
+export function lineAt(source: SourceText, offset: number): BrokenLine {
+  const { text } = source;
+  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  const newline = text.indexOf('\n', lineStart);
+  return { source, lineStart, line: text.slice(lineStart, newline === -1 ? undefined : newline) };
+}
+
+/** A place in a line; its column is 0-based. */
+const placeIn = ({ source, lineStart }: BrokenLine, column: number, length: number): Place => ({
+  source,
+  start: lineStart + column,
+  end: lineStart + column + length,
+});
+
+/** The text at a place, and what is to stand there. */
+function slip(at: Place, message: string, hint: string, text?: string): Advice {
+  const edit = text === undefined ? undefined : { at, text };
+  return { at, message: say`invalid YAML: ${message}`, hint, edit };
+}
+
 /** `path:github`, also with the wide colon of another keyboard. */
-export function missingBlank(line: BrokenLine): LineError | undefined {
+export function missingBlank(line: BrokenLine): Advice | undefined {
   const [, head = '', key = '', colon = '', rest = ''] =
     /^(\s*(?:- +)?)([A-Za-z_][\w-]*)(:(?![\s/:])|：\s*)(\S.*)$/.exec(line.line) ?? [];
   if (key === '') return undefined;
-  const hint = SECRET_KEY.test(key)
-    ? `write ${key}: and a space before the value`
-    : `write ${key}: ${shorten(rest.trimEnd())}`;
-  const place = placeIn(line, head.length + key.length, colon.length);
-  return {
-    message: colon.startsWith(':') ? 'a space is missing behind the colon' : '： is not the colon of YAML',
-    at: place,
-    hint,
-    edit: { at: place, text: ': ' },
-  };
+  return slip(
+    placeIn(line, head.length + key.length, colon.length),
+    colon.startsWith(':') ? 'a space is missing behind the colon' : '： is not the colon of YAML',
+    SECRET_KEY.test(key)
+      ? `write ${key}: and a space before the value`
+      : `write ${key}: ${shorten(rest.trimEnd())}`,
+    ': ',
+  );
 }
 
 /** Quotes in a text that stands in the same quotes, or before its end. */
-export function quotesWithin(line: BrokenLine): LineError | undefined {
+export function quotesWithin(line: BrokenLine): Advice | undefined {
   const [, head = '', key = '', value = ''] = KEY_LINE.exec(line.line) ?? [];
   const quote = value.charAt(0);
-  if ((quote !== "'" && quote !== '"') || isQuoted(value)) return undefined;
+  const isQuoted = /^(?:'(?:[^']|'')*'|"(?:[^"\\]|\\.)*")\s*(?:#.*)?$/.test(value);
+  if ((quote !== "'" && quote !== '"') || isQuoted) return undefined;
   const isOpen = !value.slice(1).includes(quote);
   const isWhole = value.length > 1 && value.endsWith(quote);
   const text = isOpen ? value.slice(1) : isWhole ? withoutEscapes(value.slice(1, -1), quote) : value;
   if (text.includes('\\') || / #/.test(text)) return undefined;
   const written = singleQuoted(text);
-  const place = placeIn(line, head.length, value.length);
   const isSecret = SECRET_KEY.test(key);
-  return {
-    message: isOpen
+  return slip(
+    placeIn(line, head.length, value.length),
+    isOpen
       ? `the text of ${key} begins with a quote, and has none at its end`
       : `the text of ${key} ends at a quote within it`,
-    at: place,
-    hint: isSecret || written.length > MAX_SHOWN ? WITHIN : `write ${key}: ${written}`,
-    ...(isSecret ? {} : { edit: { at: place, text: written } }),
-  };
+    isSecret || written.length > MAX_SHOWN
+      ? 'put the whole text in single quotes, and write a single quote within it twice'
+      : `write ${key}: ${written}`,
+    isSecret ? undefined : written,
+  );
 }
-
-const WITHIN = 'put the whole text in single quotes, and write a single quote within it twice';
-
-const isQuoted = (value: string): boolean => /^(?:'(?:[^']|'')*'|"(?:[^"\\]|\\.)*")\s*(?:#.*)?$/.test(value);
 
 const withoutEscapes = (text: string, quote: string): string =>
   quote === "'" ? text.replaceAll("''", "'") : text.replaceAll('\\"', '"');
 
 /** `[claude, {{prompt}}]`: in brackets, too, two braces are a map. */
-export function templateInFlow(line: BrokenLine): LineError | undefined {
+export function templateInFlow(line: BrokenLine): Advice | undefined {
   const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
   if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
   const [text] = found;
-  const place = placeIn(line, found.index, text.length);
+  return slip(
+    placeIn(line, found.index, text.length),
+    `${shorten(text)} is a map in YAML`,
+    `put it in quotes: '${shorten(text)}'`,
+    `'${text}'`,
+  );
+}
+
+/** A value in one line that is a text only in quotes. */
+export function unquotedText(line: BrokenLine): Advice | undefined {
+  const [, head = '', key = '', rest = ''] = KEY_LINE.exec(line.line) ?? [];
+  // A comment behind the value is none of it.
+  const value = rest.replace(/\s+#.*$/, '');
+  const reason = reasonOf(value);
+  if (reason === undefined) return undefined;
+  const quoted = singleQuoted(value);
+  const isSecret = SECRET_KEY.test(key);
+  const shown = isSecret || value.length > MAX_SHOWN ? '' : `: ${key}: ${quoted}`;
+  return slip(
+    placeIn(line, head.length, value.length),
+    `the value of ${key} ${reason}`,
+    `put the whole value in quotes${shown}`,
+    isSecret ? undefined : quoted,
+  );
+}
+
+function reasonOf(value: string): string | undefined {
+  if (/^["'|>]/.test(value)) return undefined;
+  if (value.startsWith('{{')) return 'begins with {{, which is a map in YAML';
+  if (/^[@`%]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
+  if (/^[[{]/.test(value)) return undefined;
+  return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
+}
+
+/** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
+export function escapeError(
+  { source, lineStart, line }: BrokenLine,
+  { offset, error }: SyntaxFacts,
+): Advice | undefined {
+  if (error !== 'BAD_DQ_ESCAPE') return undefined;
+  const column = offset - lineStart;
+  const quoted = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].find(
+    ({ 0: text, index }) => index < column && column < index + text.length,
+  );
+  const text = quoted?.[1];
+  const start = lineStart + (quoted?.index ?? 0);
+  // What YAML would have read as an escape may be meant as one.
+  const isPlain = text !== undefined && !/\\["\\/0abefnrtvNLP_xuU\s]/.test(text);
+  const isEdit = isPlain && !SECRET_KEY.test(line.slice(0, quoted?.index));
   return {
-    message: `${shorten(text)} is a map in YAML`,
-    at: place,
-    hint: `put it in quotes: '${shorten(text)}'`,
-    edit: { at: place, text: `'${text}'` },
+    at: { source, start: offset, end: offset + 2 },
+    message: say`invalid YAML: invalid escape sequence ${source.text.slice(offset, offset + 2)}`,
+    hint: 'put the text in single quotes, where a backslash is only a backslash, or write it twice (\\\\): in double quotes it begins an escape',
+    edit: isEdit
+      ? { at: { source, start, end: start + text.length + 2 }, text: singleQuoted(text) }
+      : undefined,
   };
+}
+
+/** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
+export function shallowBlock(broken: BrokenLine): Advice | undefined {
+  const { source, lineStart, line } = broken;
+  const opener = source.text.slice(0, lineStart).trimEnd().split('\n').at(-1) ?? '';
+  const [, indent = '', key] = /^(\s*(?:- +)?)([\w.-]+): *[|>][-+\d]*(?: +#.*)?$/.exec(opener) ?? [];
+  const own = /^ */.exec(line)?.[0].length ?? 0;
+  if (key === undefined || own > indent.length) return undefined;
+  return slip(
+    placeIn(broken, own, Math.max(line.length - own, 1)),
+    `the text of ${key} is not indented deeper than the key`,
+    `indent every line of the text by two spaces more than ${key}`,
+  );
+}
+
+/** A value that YAML takes for a comment: `to: #alerts`. */
+export function findCommentValue({ source, start }: Place): string | undefined {
+  const { line } = lineAt(source, start);
+  const [, key, comment] = /^\s*(?:- +)?([\w.-]+): +(#\S[^#]*?)\s*$/.exec(line) ?? [];
+  if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
+  return `put it in quotes, as what begins with # is a comment in YAML: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
 }

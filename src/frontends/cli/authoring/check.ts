@@ -135,9 +135,7 @@ async function fix(cli: Cli, check: () => Promise<Checked>): Promise<void> {
     // Each round judges what the one before wrote.
     // oxlint-disable-next-line no-await-in-loop
     const { findings } = await check();
-    const edits = findings.flatMap(({ edit, also = [], code }) =>
-      edit === undefined ? [] : [edit, ...also].map((each) => ({ edit: each, code })),
-    );
+    const edits = findings.flatMap(({ edit, code }) => (edit === undefined ? [] : [{ edit, code }]));
     if (edits.length === 0) return;
     for (const name of new Set(edits.map(({ edit }) => edit.at.source.file))) {
       const own = edits.filter(({ edit }) => edit.at.source.file === name);
