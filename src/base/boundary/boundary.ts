@@ -1,12 +1,9 @@
 import { hash } from 'node:crypto';
 import { DEFAULT_HOOK_NAME, type ActionOrigin, type AgentAction, type SafeText } from '../action.ts';
 import { showHidden } from '../telemetry/telemetry.ts';
-import { cutText, oneLine } from './lines.ts';
 import { neutralise, NeutralisedTexts } from './neutralise.ts';
 
-export { cutText, isPrintable, oneLine } from './lines.ts';
 export { NeutralisedTexts } from './neutralise.ts';
-export { splitPrompt, type PromptParts } from './split-prompt.ts';
 
 /** Longest value of one line in a metadata header, in UTF-16 units. */
 const MAX_HEADER_CHARS = 200;
@@ -211,4 +208,73 @@ function listEvent(event: PromptEvent): string {
 /** A value for a line of its own: nothing in it can start another line or look like a marker. */
 function headerValue(value: string): string {
   return neutralise(oneLine(value, MAX_HEADER_CHARS));
+}
+
+/** A prompt as people look at it: what the operator says, and what came from outside. */
+export interface PromptParts {
+  /** The operator's instructions and the warning; the whole prompt where it has no boundary. */
+  readonly before: string;
+  /** Absent where the mapping turned the boundary off. */
+  readonly external?: { readonly opening: string; readonly text: string; readonly closing: string };
+  readonly after: string;
+}
+
+/** Takes a prompt apart at the two markers that carry the nonce. */
+export function splitPrompt(prompt: string, nonce: string): PromptParts {
+  const opening = `<<<EXTERNAL_CONTENT id="${nonce}">>>`;
+  const closing = `<<<END_EXTERNAL_CONTENT id="${nonce}">>>`;
+  // Neither can stand in the text between: what imitates a marker was neutralised.
+  const start = prompt.indexOf(`\n${opening}\n`);
+  const end = prompt.lastIndexOf(`\n${closing}`);
+  const from = start + opening.length + 2;
+  if (start === -1 || end < from - 1) return { before: prompt, after: '' };
+  return {
+    before: prompt.slice(0, start),
+    external: { opening, text: prompt.slice(from, end), closing },
+    after: prompt.slice(end + closing.length + 1),
+  };
+}
+
+/** Control, format (bidi, zero-width) and unassigned-to-text characters, line separators, lone surrogates. */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const UNPRINTABLES = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]+/gu;
+
+/** Words of printable ASCII with one space between: already one line. */
+const ONE_LINE = /^[!-~]+(?: [!-~]+)*$/;
+
+/**
+ * Brings text to one line: white space becomes single spaces, other control and format characters go, the ends are
+ * trimmed, and at most `maxChars` UTF-16 units are kept.
+ */
+export function oneLine(text: string, maxChars: number): string {
+  if (text.length <= maxChars && ONE_LINE.test(text)) return text;
+  // What lies far behind the limit cannot come into it, unless nearly everything before it is dropped.
+  const near = text.length > maxChars * 8 ? text.slice(0, maxChars * 8) : text;
+  const line = near.replaceAll(/\s+/g, ' ').replaceAll(UNPRINTABLES, '').trim();
+  return cutText(line, maxChars);
+}
+
+/** Whether text holds no control, format or line-breaking character. */
+export function isPrintable(text: string): boolean {
+  return !UNPRINTABLE.test(text);
+}
+
+/**
+ * Cuts text to at most `maxChars` UTF-16 units, at a grapheme boundary, with `…` as the last character where something
+ * was cut. A single grapheme longer than the limit is cut inside, between code points.
+ */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const room = maxChars - 1;
+  let end = 0;
+  for (const { index, segment } of new Intl.Segmenter().segment(text.slice(0, maxChars + 64))) {
+    if (index + segment.length > room) break;
+    end = index + segment.length;
+  }
+  if (end === 0) end = isHighSurrogate(text.charCodeAt(room - 1)) ? room - 1 : room;
+  return `${text.slice(0, end)}…`;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
 }

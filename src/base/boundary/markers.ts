@@ -1,7 +1,6 @@
 /** Finds what imitates the markers of the boundary. */
 import { GAP, spaced } from './fold.ts';
-import type { Spoof } from './spoof.ts';
-import type { Skeleton } from './skeleton.ts';
+import type { Skeleton, Spoof } from './skeleton.ts';
 
 const MARKER_REMARK = '[marker removed]';
 

@@ -14,6 +14,13 @@ export interface Skeleton {
   endOf(index: number): number;
 }
 
+/** A part of a text that is replaced, and by what remark. */
+export interface Spoof {
+  readonly start: number;
+  readonly end: number;
+  readonly remark: string;
+}
+
 const AMPERSAND = 0x26;
 const SPACE = 0x20;
 const ESCAPE = 0x1b;

@@ -9,8 +9,7 @@
  * and `[MASK]` (usage lines). `<s>` and `</s>` count, although HTML strikes text through with them.
  */
 import { foldWord, spaced, squeeze } from './fold.ts';
-import type { Spoof } from './spoof.ts';
-import type { Skeleton } from './skeleton.ts';
+import type { Skeleton, Spoof } from './skeleton.ts';
 
 const TOKEN_REMARK = '[control token removed]';
 

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { foldCodePoint, OTHER } from '../../../src/base/boundary/fold.ts';
-import { SUSPICIOUS } from '../../../src/base/boundary/gate.ts';
 import { neutralise } from '../../../src/base/boundary/neutralise.ts';
 import { foldText } from '../../../src/base/boundary/skeleton.ts';
-import { entitySource, gateSource, HTML_ENTITIES } from '../../support/boundary-tables.ts';
+import { entitySource, HTML_ENTITIES } from '../../support/boundary-tables.ts';
 
 const LAST_CODE_POINT = 0x10ffff;
 
@@ -30,11 +29,8 @@ function withoutLayout(source: string): string {
   return source.replaceAll(/\s+/g, ' ').replaceAll("' + '", '');
 }
 
-describe('the generated tables', () => {
-  test('are what the fold makes them', () => {
-    expect(withoutLayout(sourceOf('gate.ts'))).toBe(withoutLayout(gateSource()));
-    expect(withoutLayout(sourceOf('entity-names.ts'))).toBe(withoutLayout(entitySource()));
-  });
+test('the generated table of names is what the fold makes it', () => {
+  expect(withoutLayout(sourceOf('entity-names.ts'))).toBe(withoutLayout(entitySource()));
 });
 
 describe('the gate, over all code points', () => {
@@ -42,7 +38,6 @@ describe('the gate, over all code points', () => {
     const openers = charactersFolding((piece) => piece.includes('<'));
     expect(openers.length).toBeGreaterThan(20);
     for (const opener of openers) {
-      expect(SUSPICIOUS.test(opener), opener).toBe(true);
       expect(neutralise(`a ${opener}END_EXTERNAL_CONTENT b`), opener).toContain('[marker removed]');
     }
     const squares = charactersFolding((piece) => piece === '[');
@@ -68,16 +63,19 @@ describe('the gate, over all code points', () => {
   test('opens whatever invisible character or gap stands between the letters', () => {
     for (const gap of charactersFolding((piece) => /^[ _.-]*$/.test(piece))) {
       const spoof = `END_EX${gap}TERNAL_CONTENT`;
-      if (!SUSPICIOUS.test(spoof)) expect.unreachable(`U+${gap.codePointAt(0)?.toString(16)} hides a marker`);
+      if (neutralise(spoof) !== '[marker removed]')
+        expect.unreachable(`U+${gap.codePointAt(0)?.toString(16)} hides a marker`);
     }
   });
 });
 
 describe('an HTML entity', () => {
-  test('of any name is read as what it stands for', () => {
+  test('of any name that can matter is read as what it stands for', () => {
     const names = Object.entries(HTML_ENTITIES);
     expect(names.length).toBe(2231);
-    const wrong = names.filter(([name, characters]) => {
+    const mattering = names.filter(([, characters]) => !/^\x7f+$/.test(foldText(characters).folded));
+    expect(mattering.length).toBeGreaterThan(700);
+    const wrong = mattering.filter(([name, characters]) => {
       const folded = foldText(`[&${name}]`).folded.replaceAll('?', OTHER);
       return folded !== foldText(`[${characters.replaceAll('&', '&amp;')}]`).folded.replaceAll('?', OTHER);
     });
