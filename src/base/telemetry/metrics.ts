@@ -1,6 +1,5 @@
-import { createGatewayMetrics, type GatewayMetrics } from './gateway-metrics.ts';
-import { createMappingLabel, createRegistrar, type Registrar } from './registrar.ts';
-import { collectDefaultMetrics, Registry } from '@prometheus-io/client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { within } from '../timers/timers.ts';
 
 /** What the metrics are read from; asked at each scrape. */
 export interface MetricsSources {
@@ -90,115 +89,155 @@ export interface Metrics {
   render(): Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
+/** What the gateway does, as it happens. `mappingId` is absent for the main session and the built-in routes. */
+export interface GatewayMetrics {
+  /** One attempt at a run, or its end; without `tookMs` no turn was taken (`not-started`, `held`, `dead`). */
+  observeRun(run: {
+    readonly runner: string;
+    readonly mappingId: string | undefined;
+    readonly result: string;
+    readonly tookMs?: number;
+  }): void;
+  /** `channel` may be `callback`; `result` is `sent`, `skipped`, `repeated` or `dead`. */
+  observeDelivery(delivery: { readonly channel: string; readonly result: string }): void;
+  observeHeartbeat(result: 'ok' | 'failed' | 'held'): void;
+  /** What a turn used, as its agent says it. */
+  observeTokens(tokens: {
+    readonly runner: string;
+    readonly turn: 'hook' | 'heartbeat';
+    readonly mappingId?: string | undefined;
+    readonly usage: {
+      readonly inputTokens?: number;
+      readonly outputTokens?: number;
+      readonly costUsd?: number;
+    };
+  }): void;
+  /** Runners that are away now. */
+  setAway(runners: readonly string[]): void;
+  /** Runs that wait for a limit of their mapping or a pause although agents are free, and what is paused. */
+  setWaiting(
+    waiting: readonly { readonly mappingId: string; readonly reason: string; readonly waiting: number }[],
+    paused: readonly { readonly mappingId: string; readonly runner?: string }[],
+  ): void;
+}
+
 const STORE_TIMEOUT_MS = 2_000;
 const SECONDS = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
+const TURN_SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800];
 const BYTES = [256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304];
+
+type Make<Metric> = (name: string, registers: Registry[]) => Metric;
+
+const namesIn = (labels: string): string[] => labels.split(' ').filter((name) => name !== '');
+
+/** What a metric says, and the names of its labels. */
+const counter =
+  (help: string, labels = ''): Make<Counter<string>> =>
+  (name, registers) =>
+    new Counter({ name, help, labelNames: namesIn(labels), registers });
+const gauge =
+  (help: string, labels = ''): Make<Gauge<string>> =>
+  (name, registers) =>
+    new Gauge({ name, help, labelNames: namesIn(labels), registers });
+const histogram =
+  (help: string, buckets: number[], labels = ''): Make<Histogram<string>> =>
+  (name, registers) =>
+    new Histogram({ name, help, buckets, labelNames: namesIn(labels), registers });
+
+/** Makes the metrics of a table. */
+const register = <Table extends Readonly<Record<string, Make<unknown>>>>(
+  registry: Registry,
+  table: Table,
+): { readonly [Name in keyof Table]: ReturnType<Table[Name]> } =>
+  Object.fromEntries(Object.entries(table).map(([name, make]) => [name, make(name, [registry])])) as {
+    [Name in keyof Table]: ReturnType<Table[Name]>;
+  };
 
 /** Makes the metrics, process metrics included. */
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
-  const registrar = createRegistrar(registry);
   collectDefaultMetrics({ register: registry });
-  const observeRequest = requestMetrics(registrar);
-  const backlog = backlogMetrics(registrar, sources);
-  const transforms = sources.transforms === undefined ? undefined : transformMetrics(registrar);
-  const mailboxes = sources.mailboxes === undefined ? undefined : mailboxMetrics(registrar);
-  const database = sources.database === undefined ? undefined : databaseMetrics(registrar);
-  const render: Metrics['render'] = async () => {
-    backlog(await withinTime(sources.backlog, STORE_TIMEOUT_MS));
-    if (sources.database !== undefined) database?.(sources.database());
-    if (sources.transforms !== undefined) transforms?.(sources.transforms());
-    if (sources.mailboxes !== undefined) mailboxes?.(sources.mailboxes());
-    return { contentType: registry.contentType, text: await registry.metrics() };
-  };
-  return { observeRequest, gateway: createGatewayMetrics(registrar), render };
-}
-
-function requestMetrics(registrar: Registrar): Metrics['observeRequest'] {
-  const requests = registrar.counter(
-    'sluice_requests_total',
-    'Requests answered, by outcome, status and mapping.',
-    ['outcome', 'status', 'mapping'],
-  );
-  const seconds = timeMetrics(registrar);
-  const failures = failureMetrics(registrar);
-  const labelOf = createMappingLabel();
-  return (request) => {
-    const { outcome, status, mappingId, refusal } = request;
-    requests.inc({ outcome, status, mapping: labelOf(mappingId) });
-    seconds(request);
-    if (refusal !== undefined) failures(refusal);
+  const { backlog, database, transforms, mailboxes } = sources;
+  const showBacklog = backlogMetrics(registry, sources);
+  const shown = [
+    database && databaseMetrics(registry, database),
+    transforms && transformMetrics(registry, transforms),
+    mailboxes && mailboxMetrics(registry, mailboxes),
+  ];
+  const asked = async (): Promise<BacklogFigures | undefined> => backlog().catch(() => undefined);
+  return {
+    observeRequest: requestMetrics(registry),
+    gateway: gatewayMetrics(registry),
+    render: async () => {
+      showBacklog(await within(asked(), STORE_TIMEOUT_MS));
+      for (const show of shown) show?.();
+      return { contentType: registry.contentType, text: await registry.metrics() };
+    },
   };
 }
 
-/** Times of the steps of a request, and the size of its body. */
-function timeMetrics(registrar: Registrar): Metrics['observeRequest'] {
-  const help = 'Bytes of request bodies that were read.';
-  const bodies = registrar.histogram('sluice_request_body_bytes', help, { buckets: BYTES });
-  const seconds = (name: string, text: string) => registrar.histogram(name, text, { buckets: SECONDS });
-  const took = seconds('sluice_request_seconds', 'Time from the end of the headers to the answer.');
-  const proved = seconds('sluice_proof_seconds', "Time in which senders' proofs were judged.");
-  const evaluated = seconds('sluice_evaluate_seconds', 'Time of the evaluation, transforms included.');
-  const stored = seconds('sluice_store_seconds', 'Time until accepted work was on disk.');
-  return ({ tookMs, proofMs, evaluateMs, storeMs, bodyBytes }) => {
-    took.observe(tookMs / 1000);
-    if (proofMs !== undefined) proved.observe(proofMs / 1000);
-    // Probes and refused requests would drown the sizes and times of hooks.
-    if (evaluateMs === undefined) return;
-    bodies.observe(bodyBytes);
-    evaluated.observe(evaluateMs / 1000);
-    if (storeMs !== undefined) stored.observe(storeMs / 1000);
+/** Mappings told apart; further ones are counted under `other`, so that series stay bounded. */
+const MAX_MAPPINGS = 200;
+
+/** Makes labels of mapping ids; empty where no mapping took part. */
+function createMappingLabel(): (mappingId: string | undefined) => string {
+  const mappings = new Set<string>();
+  return (mappingId) => {
+    if (mappingId === undefined) return '';
+    if (mappings.size < MAX_MAPPINGS) mappings.add(mappingId);
+    return mappings.has(mappingId) ? mappingId : 'other';
   };
 }
 
 /** Reasons and schemes are words of our own, so the series are bounded. */
-function failureMetrics(registrar: Registrar): Show<NonNullable<ObservedRequest['refusal']>> {
-  const auth = registrar.counter(
-    'sluice_auth_failures_total',
-    'Requests refused before their proof, by reason.',
-    ['reason'],
-  );
-  const verify = registrar.counter(
-    'sluice_verify_failures_total',
+const OF_REQUESTS = {
+  sluice_requests_total: counter(
+    'Requests answered, by outcome, status and mapping.',
+    'outcome status mapping',
+  ),
+  sluice_request_body_bytes: histogram('Bytes of request bodies that were read.', BYTES),
+  sluice_request_seconds: histogram('Time from the end of the headers to the answer.', SECONDS),
+  sluice_proof_seconds: histogram("Time in which senders' proofs were judged.", SECONDS),
+  sluice_evaluate_seconds: histogram('Time of the evaluation, transforms included.', SECONDS),
+  sluice_store_seconds: histogram('Time until accepted work was on disk.', SECONDS),
+  sluice_auth_failures_total: counter('Requests refused before their proof, by reason.', 'reason'),
+  sluice_verify_failures_total: counter(
     'Requests refused on paths with a proof of their own, by scheme and reason.',
-    ['scheme', 'reason'],
-  );
-  return ({ reason, scheme }) => {
-    auth.inc({ reason });
-    if (scheme !== undefined) verify.inc({ scheme, reason });
-  };
-}
+    'scheme reason',
+  ),
+};
 
-function backlogMetrics(
-  registrar: Registrar,
-  { isStoreWell = () => true, clock = Date.now }: Pick<MetricsSources, 'isStoreWell' | 'clock'>,
-): Show<BacklogFigures | undefined> {
-  const help = 'Whether the store can take requests and answered this scrape.';
-  const up = registrar.gauge('sluice_store_up', help);
-  const work = workMetrics(registrar);
-  const ages = ageMetrics(registrar, clock);
-  return (backlog) => {
-    up.set(backlog === undefined || !isStoreWell() ? 0 : 1);
-    // Old figures would look like fresh ones.
-    if (backlog === undefined) {
-      work.remove();
-      ages.remove();
-      return;
+function requestMetrics(registry: Registry): Metrics['observeRequest'] {
+  const of = register(registry, OF_REQUESTS);
+  const labelOf = createMappingLabel();
+  return ({ outcome, status, mappingId, refusal, tookMs, proofMs, evaluateMs, storeMs, bodyBytes }) => {
+    of.sluice_requests_total.inc({ outcome, status, mapping: labelOf(mappingId) });
+    if (refusal !== undefined) {
+      const { reason, scheme } = refusal;
+      of.sluice_auth_failures_total.inc({ reason });
+      if (scheme !== undefined) of.sluice_verify_failures_total.inc({ scheme, reason });
     }
-    work.set(backlog);
-    ages.set(backlog);
+    of.sluice_request_seconds.observe(tookMs / 1000);
+    if (proofMs !== undefined) of.sluice_proof_seconds.observe(proofMs / 1000);
+    // Probes and refused requests would drown the sizes and times of hooks.
+    if (evaluateMs === undefined) return;
+    of.sluice_request_body_bytes.observe(bodyBytes);
+    of.sluice_evaluate_seconds.observe(evaluateMs / 1000);
+    if (storeMs !== undefined) of.sluice_store_seconds.observe(storeMs / 1000);
   };
 }
 
-type Show<Figures> = (figures: Figures) => void;
-
-/** Figures that are removed where they are not known. */
-interface StoreFigures {
-  set(backlog: BacklogFigures): void;
-  remove(): void;
-}
+const OF_THE_BACKLOG = {
+  sluice_store_up: gauge('Whether the store can take requests and answered this scrape.'),
+  sluice_work: gauge('Stored work, by kind and state.', 'kind state'),
+  sluice_backlog_bytes: gauge('Bytes of runs that are queued or active.'),
+  sluice_backlog_oldest_seconds: gauge('Age of the oldest queued run; 0 where none waits.'),
+  sluice_dead_oldest_seconds: gauge(
+    'Time since the oldest dead letter (run, delivery, callback or event) was given up; 0 where there is none.',
+  ),
+};
 
 const WORK = [
   { kind: 'run', state: 'queued', figure: 'queuedRuns' },
@@ -211,126 +250,143 @@ const WORK = [
   { kind: 'event', state: 'dead', figure: 'deadEvents' },
 ] as const;
 
-function workMetrics(registrar: Registrar): StoreFigures {
-  const work = registrar.gauge('sluice_work', 'Stored work, by kind and state.', ['kind', 'state']);
-  const bytes = registrar.gauge('sluice_backlog_bytes', 'Bytes of runs that are queued or active.');
-  return {
-    set: (backlog) => {
-      for (const { figure, ...labels } of WORK) work.set(labels, backlog[figure]);
-      bytes.set(backlog.bytes);
-    },
-    remove: () => {
-      work.reset();
-      bytes.remove();
-    },
-  };
-}
-
-function ageMetrics(registrar: Registrar, clock: () => number): StoreFigures {
-  const age = 'Age of the oldest queued run; 0 where none waits.';
-  const oldest = registrar.gauge('sluice_backlog_oldest_seconds', age);
-  const sinceDeath =
-    'Time since the oldest dead letter (run, delivery, callback or event) was given up; 0 where there is none.';
-  const oldestDead = registrar.gauge('sluice_dead_oldest_seconds', sinceDeath);
+function backlogMetrics(
+  registry: Registry,
+  { isStoreWell = () => true, clock = Date.now }: Pick<MetricsSources, 'isStoreWell' | 'clock'>,
+): (backlog: BacklogFigures | undefined) => void {
+  const { sluice_store_up: up, sluice_work: work, ...of } = register(registry, OF_THE_BACKLOG);
   const since = (at: number | undefined): number => (at === undefined ? 0 : Math.max(0, clock() - at) / 1000);
-  return {
-    set: ({ oldestQueuedAt, oldestDeadAt }) => {
-      oldest.set(since(oldestQueuedAt));
-      oldestDead.set(since(oldestDeadAt));
-    },
-    remove: () => {
-      oldest.remove();
-      oldestDead.remove();
-    },
+  return (backlog) => {
+    up.set(backlog === undefined || !isStoreWell() ? 0 : 1);
+    // Old figures would look like fresh ones.
+    if (backlog === undefined) {
+      work.reset();
+      for (const figure of Object.values(of)) figure.remove();
+      return;
+    }
+    for (const { figure, ...labels } of WORK) work.set(labels, backlog[figure]);
+    of.sluice_backlog_bytes.set(backlog.bytes);
+    of.sluice_backlog_oldest_seconds.set(since(backlog.oldestQueuedAt));
+    of.sluice_dead_oldest_seconds.set(since(backlog.oldestDeadAt));
   };
 }
 
-function databaseMetrics(registrar: Registrar): Show<DatabaseFigures> {
-  const trips = registrar.counter(
-    'sluice_database_round_trips_total',
-    'Questions that the database answered.',
-  );
-  const tripSeconds = registrar.counter(
-    'sluice_database_round_trip_seconds_total',
-    'Time until the database answered them.',
-  );
-  const waits = registrar.counter(
-    'sluice_database_lock_waits_total',
+/** Sets a total that something else counts, in place of ours. */
+function setTotal(total: Counter<string>, value: number): void {
+  total.reset();
+  total.inc(value);
+}
+
+const OF_THE_DATABASE = {
+  sluice_database_round_trips_total: counter('Questions that the database answered.'),
+  sluice_database_round_trip_seconds_total: counter('Time until the database answered them.'),
+  sluice_database_lock_waits_total: counter(
     'Claims, ends and other transactions that waited for those of other services.',
-  );
-  const waitSeconds = registrar.counter(
-    'sluice_database_lock_wait_seconds_total',
-    'Time in which they waited.',
-  );
-  return ({ roundTrips, roundTripMs, lockWaits, lockWaitMs }) => {
-    // The store counts by itself; its totals replace ours.
-    for (const counter of [trips, tripSeconds, waits, waitSeconds]) counter.reset();
-    trips.inc(roundTrips);
-    tripSeconds.inc(roundTripMs / 1000);
-    waits.inc(lockWaits);
-    waitSeconds.inc(lockWaitMs / 1000);
+  ),
+  sluice_database_lock_wait_seconds_total: counter('Time in which they waited.'),
+};
+
+function databaseMetrics(registry: Registry, figures: () => DatabaseFigures): () => void {
+  const of = register(registry, OF_THE_DATABASE);
+  return () => {
+    const { roundTrips, roundTripMs, lockWaits, lockWaitMs } = figures();
+    setTotal(of.sluice_database_round_trips_total, roundTrips);
+    setTotal(of.sluice_database_round_trip_seconds_total, roundTripMs / 1000);
+    setTotal(of.sluice_database_lock_waits_total, lockWaits);
+    setTotal(of.sluice_database_lock_wait_seconds_total, lockWaitMs / 1000);
   };
 }
 
-function transformMetrics(registrar: Registrar): Show<TransformFigures> {
-  const help = 'Transform calls answered, by result.';
-  const calls = registrar.counter('sluice_transform_calls_total', help, ['result']);
-  const pools = poolMetrics(registrar);
-  const breakers = registrar.gauge(
-    'sluice_transform_breakers_open',
-    'Modules that are not called because they failed too often.',
-  );
-  return (figures) => {
-    // The sandbox counts by itself; its totals replace ours.
-    calls.reset();
-    for (const [result, count] of Object.entries(figures.calls)) calls.inc({ result }, count);
-    pools(figures.pools);
-    breakers.set(figures.breakers.length);
-  };
-}
+const OF_TRANSFORMS = {
+  sluice_transform_calls_total: counter('Transform calls answered, by result.', 'result'),
+  sluice_transform_pool: gauge('Worker processes that are ready, and calls that run or wait.', 'state'),
+  sluice_transform_workers_spawned_total: counter('Worker processes started.'),
+  sluice_transform_breakers_open: gauge('Modules that are not called because they failed too often.'),
+};
 
-function poolMetrics(registrar: Registrar): Show<TransformFigures['pools']> {
-  const help = 'Worker processes that are ready, and calls that run or wait.';
-  const workers = registrar.gauge('sluice_transform_pool', help, ['state']);
-  const spawned = registrar.counter('sluice_transform_workers_spawned_total', 'Worker processes started.');
-  return (pools) => {
-    const total = (figure: keyof TransformFigures['pools'][number]): number =>
+function transformMetrics(registry: Registry, figures: () => TransformFigures): () => void {
+  const of = register(registry, OF_TRANSFORMS);
+  return () => {
+    const { calls, pools, breakers } = figures();
+    of.sluice_transform_calls_total.reset();
+    for (const [result, count] of Object.entries(calls))
+      of.sluice_transform_calls_total.inc({ result }, count);
+    const total = (figure: keyof (typeof pools)[number]): number =>
       pools.reduce((sum, pool) => sum + pool[figure], 0);
-    for (const state of ['ready', 'running', 'waiting'] as const) workers.set({ state }, total(state));
-    spawned.reset();
-    spawned.inc(total('spawned'));
+    for (const state of ['ready', 'running', 'waiting'] as const)
+      of.sluice_transform_pool.set({ state }, total(state));
+    setTotal(of.sluice_transform_workers_spawned_total, total('spawned'));
+    of.sluice_transform_breakers_open.set(breakers.length);
   };
 }
 
-function mailboxMetrics(registrar: Registrar): Show<readonly MailboxFigures[]> {
-  const states = '1 for the state each mailbox is in.';
-  const state = registrar.gauge('sluice_mailbox_state', states, ['mailbox', 'state']);
-  const results = 'Messages read, by what became of them.';
-  const messages = registrar.counter('sluice_mail_messages_total', results, ['mailbox', 'result']);
-  return (mailboxes) => {
-    state.reset();
-    // The readers count by themselves; their totals replace ours.
+const OF_MAILBOXES = {
+  sluice_mailbox_state: gauge('1 for the state each mailbox is in.', 'mailbox state'),
+  sluice_mail_messages_total: counter('Messages read, by what became of them.', 'mailbox result'),
+};
+
+function mailboxMetrics(registry: Registry, figures: () => readonly MailboxFigures[]): () => void {
+  const { sluice_mailbox_state: states, sluice_mail_messages_total: messages } = register(
+    registry,
+    OF_MAILBOXES,
+  );
+  return () => {
+    states.reset();
     messages.reset();
-    for (const { mailbox, state: name, delivered, setAside, filtered } of mailboxes) {
-      state.set({ mailbox, state: name }, 1);
-      messages.inc({ mailbox, result: 'delivered' }, delivered);
-      messages.inc({ mailbox, result: 'set_aside' }, setAside);
-      messages.inc({ mailbox, result: 'filtered' }, filtered);
+    for (const { mailbox, state, delivered, setAside, filtered } of figures()) {
+      states.set({ mailbox, state }, 1);
+      const results = { delivered, set_aside: setAside, filtered };
+      for (const [result, count] of Object.entries(results)) messages.inc({ mailbox, result }, count);
     }
   };
 }
 
-/** The value, or undefined where it failed or took too long. */
-async function withinTime<T>(ask: () => Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  try {
-    return await Promise.race([ask(), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
+const OF_THE_GATEWAY = {
+  sluice_runs_total: counter('Attempts at runs, by runner, mapping and result.', 'runner mapping result'),
+  sluice_run_seconds: histogram('Time a turn of an agent took, by runner.', TURN_SECONDS, 'runner'),
+  sluice_deliveries_total: counter('Attempts at deliveries and callbacks.', 'channel result'),
+  sluice_heartbeats_total: counter('Turns of the main session.', 'result'),
+  sluice_tokens_total: counter('Tokens that turns used, where their agent says it.', 'runner turn direction'),
+  sluice_cost_usd_total: counter('US dollars that turns cost, where their agent says it.', 'runner mapping'),
+  sluice_runner_away: gauge('1 for a runner that cannot be reached, so that its runs wait.', 'runner'),
+  sluice_mapping_waiting_runs: gauge(
+    'Runs that wait for a limit of their mapping, or because somebody paused them.',
+    'mapping reason',
+  ),
+  sluice_queue_paused: gauge('1 for a mapping that is paused; * stands for all.', 'mapping'),
+  sluice_runner_paused: gauge('1 for a runner that is paused.', 'runner'),
+};
+
+function gatewayMetrics(registry: Registry): GatewayMetrics {
+  const of = register(registry, OF_THE_GATEWAY);
+  const labelOf = createMappingLabel();
+  return {
+    observeRun({ runner, mappingId, result, tookMs }) {
+      of.sluice_runs_total.inc({ runner, mapping: labelOf(mappingId), result });
+      if (tookMs !== undefined) of.sluice_run_seconds.observe({ runner }, tookMs / 1000);
+    },
+    observeDelivery: ({ channel, result }) => of.sluice_deliveries_total.inc({ channel, result }),
+    observeHeartbeat: (result) => of.sluice_heartbeats_total.inc({ result }),
+    observeTokens({ runner, turn, mappingId, usage: { inputTokens = 0, outputTokens = 0, costUsd } }) {
+      of.sluice_tokens_total.inc({ runner, turn, direction: 'input' }, inputTokens);
+      of.sluice_tokens_total.inc({ runner, turn, direction: 'output' }, outputTokens);
+      if (costUsd !== undefined)
+        of.sluice_cost_usd_total.inc({ runner, mapping: labelOf(mappingId) }, costUsd);
+    },
+    setAway(runners) {
+      of.sluice_runner_away.reset();
+      for (const runner of runners) of.sluice_runner_away.set({ runner }, 1);
+    },
+    setWaiting(waiting, paused) {
+      of.sluice_mapping_waiting_runs.reset();
+      for (const { mappingId, reason, waiting: runs } of waiting)
+        of.sluice_mapping_waiting_runs.inc({ mapping: labelOf(mappingId), reason }, runs);
+      of.sluice_queue_paused.reset();
+      of.sluice_runner_paused.reset();
+      for (const { mappingId, runner } of paused) {
+        if (runner === undefined) of.sluice_queue_paused.set({ mapping: labelOf(mappingId) }, 1);
+        else of.sluice_runner_paused.set({ runner }, 1);
+      }
+    },
+  };
 }
