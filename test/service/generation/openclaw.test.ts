@@ -209,6 +209,7 @@ describe('a file as it is written', () => {
     mappings: readonly object[],
     files: Readonly<Record<string, string>> = {},
     name = 'openclaw.json',
+    env: Readonly<Record<string, string>> = ENV,
   ): Promise<LoadedGeneration> {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-theirs-'));
     folders.push(folder);
@@ -222,7 +223,7 @@ describe('a file as it is written', () => {
       writeFileSync(join(folder, file), text);
     }
     return loadGeneration(join(folder, name), {
-      env: ENV,
+      env,
       needSecrets: true,
       sandbox,
       advise: (findings, subjects) => Promise.resolve(advise(findings, subjects)),
@@ -251,6 +252,22 @@ describe('a file as it is written', () => {
     expect(withCode(loaded, 'NOT_TRANSLATED').map((one) => said(one.message))).toEqual([
       expect.stringContaining('replies to feishu are not sent from here'),
     ]);
+    const mappings = ['qqbot', 'irc', 'feishu', 'qqbot'].map((channel, at) => ({
+      match: { path: `m${at}` },
+      ...message,
+      channel,
+    }));
+    // OPENCLAW_NOT_FOUND says it of the whole file.
+    const alone = await loadFile(mappings, {}, 'openclaw.json', { ...ENV, PATH: '' });
+    expect(withCode(alone, 'OPENCLAW_NOT_FOUND')).toHaveLength(1);
+    expect(withCode(alone, 'CHANNEL_NOT_CONFIGURED')).toEqual([]);
+    const own = { 'sluice.yaml': 'extends: openclaw.json\ngateway: {runner: {kind: claude}}\n' };
+    const found = withCode(await loadFile(mappings, own, 'sluice.yaml'), 'CHANNEL_NOT_CONFIGURED');
+    expect(found.map((one) => said(one.message).replace(/,.*:/, ':'))).toEqual(
+      ['qqbot', 'irc', 'feishu'].map(
+        (id) => `replies to ${id} are not sent from here: only the gateway has this channel`,
+      ),
+    );
     const wrong = await loadFile([{ match: { path: 'x' }, ...message, channel: 'telegrm' }]);
     expect(withCode(wrong, 'UNKNOWN_CHANNEL')).toHaveLength(1);
   });

@@ -14,7 +14,10 @@ type Whole = GenerationSubjects['generation'];
 type Settings = Whole['config']['settings'];
 
 /** Channels without settings that replies go to. */
-function withoutSettings({ config: { settings, root }, catalog, mappings }: Whole): readonly Found[] {
+function withoutSettings({ config, catalog, mappings }: Whole): readonly Found[] {
+  const { settings, root, theirChannels } = config;
+  // Nobody answers and nothing is delivered, which OPENCLAW_NOT_FOUND says of the file.
+  if (settings.hooks.behaviours.findsRunner && settings.gateway.runner === 'echo') return [];
   const configured = Object.keys(settings.channels);
   const { channel: main } = settings.gateway.main;
   const named: readonly NamedChannel[] = [
@@ -27,16 +30,24 @@ function withoutSettings({ config: { settings, root }, catalog, mappings }: Whol
   return named.flatMap(({ name, at, what, passer }): readonly Found[] => {
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
-    if (passer !== undefined && isOfGateway(passer, settings)) {
+    const isPassedOn = passer !== undefined && isOfGateway(passer, settings);
+    if (isPassedOn || (passer !== undefined && theirChannels.includes(id))) {
       // A channel of the gateway that its file sets up is told there.
       if (passedOn.has(id) || root.at(['channels', id]).value !== undefined) return [];
       passedOn.add(id);
+      const found = say`replies to ${id} are not sent from here, where it is not set up`;
       return [
-        {
-          message: say`replies to ${id} are not sent from here, where it is not set up: the summary in the main session of the gateway holds each, and says so`,
-          at,
-          hint: say`keep it where the gateway has this channel and passes them on, or write deliver: false`,
-        },
+        isPassedOn
+          ? {
+              message: say`${found}: the summary in the main session of the gateway holds each, and says so`,
+              at,
+              hint: say`keep it where the gateway has this channel and passes them on, or write deliver: false`,
+            }
+          : {
+              message: say`${found}: only the gateway has this channel`,
+              at,
+              hint: say`let the gateway's own agent take these runs, choose another channel, or write deliver: false`,
+            },
       ];
     }
     const block = channelBlock(id, requiredSettings(catalog, id));
