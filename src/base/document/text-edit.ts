@@ -31,3 +31,19 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 export function withEdit(finding: Finding, edit: TextEdit | undefined): Finding {
   return edit === undefined ? finding : { ...finding, edit };
 }
+
+/** A finding but for its place. */
+export interface Report extends Omit<Finding, 'severity' | 'at' | 'edit'> {
+  /** Default `error`. */
+  readonly severity?: Finding['severity'];
+  /** The hint as an edit at the place of the finding. */
+  readonly replace?: { readonly from: string; readonly to: string };
+  /** The same, where it is more than another word at the place of the finding. */
+  readonly editAt?: (at: Place) => TextEdit | undefined;
+}
+
+/** A finding at its place, with its edit. */
+export function findingAt(at: Place, { replace, editAt, ...finding }: Report): Finding {
+  const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
+  return withEdit({ severity: 'error', ...finding, at }, edit);
+}

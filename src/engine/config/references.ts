@@ -2,12 +2,13 @@ import { quoted, say } from '../../base/finding.ts';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import {
+  findingAt,
   isSecretPath,
   kindsAt,
   type Finding,
   type LocatedValue,
   type Path,
-  type Place,
+  type Report,
 } from '../../base/document/document.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 import { readSecretFile } from './secret-file.ts';
@@ -83,16 +84,15 @@ function reportLiteral(run: Run, value: string, path: Path): void {
       value,
     ) ?? [];
   if (name === undefined || name !== name.toUpperCase() || !name.includes('_')) return;
-  const at = run.root.place(path);
-  const found: Finding = {
-    severity: 'error',
+  report(run, path, {
     code: 'INVALID_REFERENCE',
     message: say`the variable ${name} is written as another tool has it: here the text itself would be the secret`,
-    at,
     facts: { literal: name } satisfies ConfigFacts['INVALID_REFERENCE'],
-  };
-  run.findings.push(found);
+  });
 }
+
+const report = ({ root, findings }: Run, path: Path, finding: Report): void =>
+  void findings.push(findingAt(root.place(path), finding));
 
 function resolveText(run: Run, value: string, path: Path): unknown {
   const { text, isUnknown } = replaceVariables(run, value, path);
@@ -101,36 +101,22 @@ function resolveText(run: Run, value: string, path: Path): unknown {
   if (!isWhole) return text;
   const kinds = kindsAt(run.options.schema, path);
   if (kinds.includes('a string')) return text;
-  if (!isUnknown && reportNoNumber(run, { kinds, value, text }, path)) return undefined;
-  // Nothing is known of it yet: the default stands in.
-  if (isUnknown) return kinds.includes('a number') || kinds.includes('a boolean') ? undefined : text;
-  if (kinds.includes('a number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  return kinds.includes('a boolean') && /^(true|false)$/.test(text) ? text === 'true' : text;
-}
-
-/** A variable for a number or a boolean that holds something else, such as the quotes of an env_file of Docker. */
-function reportNoNumber(
-  run: Run,
-  {
-    kinds,
-    value,
-    text,
-  }: { readonly kinds: readonly string[]; readonly value: string; readonly text: string },
-  path: Path,
-): boolean {
   const wanted = kinds.find((kind) => kind === 'a number' || kind === 'a boolean');
-  const fits = wanted === 'a number' ? /^-?\d+(\.\d+)?$/ : /^(true|false)$/;
-  if (wanted === undefined || fits.test(text)) return false;
-  const [, name = ''] = /^\$\{([^}]*)\}$/.exec(value) ?? [];
-  const bare = /^(["'])(.*)\1$/s.exec(text)?.[2];
-  const found = bare === undefined ? 'is none' : 'has quotes in its value';
+  if (wanted === undefined) return text;
+  // Nothing is known of it yet: the default stands in.
+  if (isUnknown) return undefined;
+  if (wanted === 'a number' && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
+  if (wanted === 'a boolean' && /^(true|false)$/.test(text)) return text === 'true';
+  const name = value.slice(2, -1);
+  // Such as the quotes of an env_file of Docker.
+  const hasQuotes = /^(["']).*\1$/s.test(text);
   run.unknown.push(path);
-  reporterAt(run, path)(
-    'INVALID_REFERENCE',
-    `${path.join('.')} must be ${wanted}, and the environment variable ${name} ${found}`,
-    { facts: { value: { name, wanted, hasQuotes: bare !== undefined } } },
-  );
-  return true;
+  report(run, path, {
+    code: 'INVALID_REFERENCE',
+    message: say`${path.join('.')} must be ${wanted}, and the environment variable ${name} ${hasQuotes ? 'has quotes in its value' : 'is none'}`,
+    facts: { value: { name, wanted, hasQuotes } } satisfies ConfigFacts['INVALID_REFERENCE'],
+  });
+  return undefined;
 }
 
 /** The text with the values of its variables; one that is unknown stays as it is written. */
@@ -157,7 +143,7 @@ function replaceVariables(
 /** `${NAME:-text}` and its relatives: what a shell, Compose, Spring or a template language puts behind a name. */
 const WITH_DEFAULT = /^\s*([A-Za-z_]\w*)\s*(:[-=?+]|:|\|\|?|\?\??|[=,]|-(?![A-Z_][A-Z0-9_]*$))\s*(.*)$/s;
 
-function invalidReference(name: string, at: Place, isShown: boolean): Finding {
+function invalidReference(name: string, isShown: boolean): Report {
   const [, variable, sign, text = ''] = WITH_DEFAULT.exec(name) ?? [];
   // `env:NAME` has a prefix, and in `my-name` the hyphen stands for an underscore.
   const isPrefix = /^[:-]$/.test(sign ?? '') && variable !== variable?.toUpperCase();
@@ -167,38 +153,25 @@ function invalidReference(name: string, at: Place, isShown: boolean): Finding {
       : { variable, sign, ...(isShown ? { text } : {}) };
   const written = withDefault === undefined || isShown ? name : `${withDefault.variable}:-…`;
   return {
-    severity: 'error',
     code: 'INVALID_REFERENCE',
     message: say`\${${written.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
-    at,
     facts: (withDefault === undefined
       ? { written: name }
       : { withDefault }) satisfies ConfigFacts['INVALID_REFERENCE'],
   };
 }
 
-type Told = Pick<Finding, 'hint' | 'facts'> & Partial<Pick<Finding, 'severity'>>;
-
-function reporterAt(run: Run, path: Path): (code: string, message: string, told: Told) => void {
-  return (code, message, told) =>
-    void run.findings.push({
-      severity: 'error',
-      code,
-      message: quoted(message),
-      at: run.root.place(path),
-      ...told,
-    });
-}
-
 function reportVariable(run: Run, path: Path, name: string): void {
-  const report = reporterAt(run, path);
   if (!NAME.test(name)) {
     const isShown = !isSecretPath(path) && run.root.at(path).value === `\${${name}}`;
-    run.findings.push(invalidReference(name, run.root.place(path), isShown));
+    report(run, path, invalidReference(name, isShown));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
-    const facts: ConfigFacts['MISSING_VARIABLE'] = { name };
-    report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, { facts });
+    report(run, path, {
+      code: 'MISSING_VARIABLE',
+      message: say`the environment variable ${name} is ${state}`,
+      facts: { name } satisfies ConfigFacts['MISSING_VARIABLE'],
+    });
   }
 }
 
@@ -211,12 +184,14 @@ function resolveFile(run: Run, name: string, path: Path): string {
     return read.secret;
   }
   run.unknown.push(path);
-  const report = reporterAt(run, path);
   // It need not lie where a configuration is only checked; one that lies there, for another user only, is a mistake.
   if (run.options.needSecrets || read.isDenied === true) {
-    const severity = run.options.needSecrets ? 'error' : 'warning';
-    const hint = quoted(read.hint);
-    report('SECRET_FILE_UNREADABLE', `the secret file ${name} ${read.problem}`, { severity, hint });
+    report(run, path, {
+      severity: run.options.needSecrets ? 'error' : 'warning',
+      code: 'SECRET_FILE_UNREADABLE',
+      message: say`the secret file ${name} ${read.problem}`,
+      hint: quoted(read.hint),
+    });
   }
   return `{file: ${name}}`;
 }

@@ -1,11 +1,9 @@
-import { defined } from '../../base/json.ts';
-import type { Sentence } from '../../base/finding.ts';
 import {
-  replaceWithin,
-  withEdit,
+  findingAt,
   type Finding,
   type LocatedValue,
   type Path,
+  type Report as PlainReport,
 } from '../../base/document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 
@@ -17,36 +15,20 @@ export interface Reporter {
   add(findings: readonly Finding[]): void;
 }
 
-interface Report extends Pick<Finding, 'message' | 'facts' | 'labels' | 'isGeneral'> {
-  readonly hint?: Sentence | undefined;
-  /** Default `error`. */
-  readonly severity?: Finding['severity'];
+interface Report extends Omit<PlainReport, 'code' | 'hides'> {
   /** Points at the key instead of the value. */
   readonly key?: boolean;
   /** Whether the value holds a secret, which no finding may show. */
   readonly hides?: boolean;
-  /** The hint as an edit at the place of the finding. */
-  readonly replace?: { readonly from: string; readonly to: string } | undefined;
 }
 
 export function createReporter(root: LocatedValue, findings: Finding[]): Reporter {
   return {
     root,
     add: (more) => void findings.push(...more),
-    report: (code, path, finding) => void findings.push(findingAt(root, path, { code, ...finding })),
+    report: (code, path, { key = false, hides = false, ...finding }) => {
+      const at = root.place(path, key ? 'key' : 'value');
+      findings.push(findingAt(at, { code, ...finding, ...(hides && { hides: [root.place(path)] }) }));
+    },
   };
-}
-
-function findingAt(
-  root: LocatedValue,
-  path: Path,
-  { replace, key = false, hides = false, ...finding }: Report & { readonly code: ConfigCode },
-): Finding {
-  const at = root.place(path, key ? 'key' : 'value');
-  const found = {
-    severity: 'error' as const,
-    ...defined({ ...finding, hides: hides ? [root.place(path)] : undefined }),
-    at,
-  };
-  return withEdit(found, replace && replaceWithin(at, replace.from, replace.to));
 }

@@ -1,14 +1,13 @@
-import type { Sentence, Subject, TextEdit } from '../../base/finding.ts';
-import type { MappingFacts } from './finding-facts.ts';
 import {
-  replaceWithin,
+  findingAt,
   shorten,
-  withEdit,
   type Finding,
   type LocatedValue,
   type Path,
-  type Place,
+  type Report as PlainReport,
 } from '../../base/document/document.ts';
+import type { Subject } from '../../base/finding.ts';
+import type { MappingFacts } from './finding-facts.ts';
 
 /** Every code this folder reports besides those of reading a file; each has a page in `docs/findings/`. */
 export const MAPPING_CODES = [
@@ -64,25 +63,10 @@ export const MAPPING_CODES = [
 ] as const;
 export type MappingCode = (typeof MAPPING_CODES)[number];
 
-/** A finding but for its place. */
-export interface Report<Code extends MappingCode = MappingCode> {
-  readonly severity?: Finding['severity'];
+/** A finding of a mapping but for its place. */
+export interface Report<Code extends MappingCode = MappingCode> extends PlainReport {
   readonly code: Code;
-  readonly message: Sentence;
-  readonly hint?: Sentence;
-  readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
-  /** What advice needs to know. */
   readonly facts?: Code extends keyof MappingFacts ? MappingFacts[Code] : object;
-  /** The hint as an edit at the place of the finding. */
-  readonly replace?: { readonly from: string; readonly to: string };
-  /** The same, where it is more than another word at the place of the finding. */
-  readonly editAt?: (at: Place) => TextEdit | undefined;
-}
-
-/** A finding of a mapping at its place, with its edit. */
-export function findingAt(at: Place, { replace, editAt, ...finding }: Report): Finding {
-  const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
-  return withEdit({ severity: 'error', ...finding, at }, edit);
 }
 
 /** Collects the findings of one mapping. */

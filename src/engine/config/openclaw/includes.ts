@@ -1,7 +1,13 @@
 import { say, type Sentence } from '../../../base/finding.ts';
 import { realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
-import { readDocument, type Finding, type LocatedValue, type Path } from '../../../base/document/document.ts';
+import {
+  findingAt,
+  readDocument,
+  type Finding,
+  type LocatedValue,
+  type Path,
+} from '../../../base/document/document.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { grafted, type Graft } from './graft.ts';
 
@@ -197,11 +203,6 @@ function mergeKeys(
 }
 
 function problem(run: Run, at: LocatedValue, message: Sentence): undefined {
-  run.findings.push({
-    severity: 'error',
-    code: 'INCLUDE_UNREADABLE',
-    message: message,
-    at: at.place([]),
-    hint: say`correct the path, which is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders`,
-  });
+  const hint = say`correct the path, which is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders`;
+  run.findings.push(findingAt(at.place([]), { code: 'INCLUDE_UNREADABLE', message, hint }));
 }
