@@ -75,7 +75,7 @@ function checkSessionKeys(
       hint: say`choose another key, such as hook:default, or remove it: then each run has a session of its own`,
     });
   }
-  if (behaviours.restrictsSessionKeys) checkDefaultKey(keys, reporter);
+  if (behaviours.hasGatewaySessionKeys) checkDefaultKey(keys, reporter);
 }
 
 /** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
@@ -142,7 +142,7 @@ function presetNames(names: readonly string[], { reporter, behaviours }: Setting
   for (const [index, name] of names.entries()) {
     if (PRESETS.includes(name)) continue;
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
-      ...(behaviours.toleratesUnused ? { severity: 'warning' } : {}),
+      ...(behaviours.toleratesMistakes ? { severity: 'warning' } : {}),
       message: say`there is no preset "${name.slice(0, 80)}"`,
       facts: { written: name, known: PRESETS } satisfies ConfigFacts['UNKNOWN_PRESET'],
     });

@@ -203,14 +203,14 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldCont
   const given = optionalText(values, 'sessionKey', at);
   if (given === undefined) return undefined;
   const { allowFromRequest, allowedPrefixes } = at.settings.sessionKeys;
-  const { shortensSessionKeys, foldsCaseOfPrefixes = false } = at.settings.behaviours;
+  const { hasGatewaySessionKeys = false } = at.settings.behaviours;
   if (chooser === 'request' && !allowFromRequest) {
     throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
   }
   if (chooser === 'payload' && !allowFromRequest) throw fieldError('sessionKey', PAYLOAD_KEY_PROBLEM);
-  const written = shortensSessionKeys && chooser !== 'request' ? shortSessionKey(given) : given;
+  const written = hasGatewaySessionKeys && chooser !== 'request' ? shortSessionKey(given) : given;
   const key = inHookNamespace(printable('sessionKey', written)!, at);
-  if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, foldsCaseOfPrefixes);
+  if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, hasGatewaySessionKeys);
   return key;
 }
 

@@ -108,10 +108,10 @@ function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome 
   if (!isJsonObject(payload)) {
     throw new HookError('invalid_body', `the body must be a JSON object, found ${kindOf(payload)}`);
   }
-  const { readsGatewayFields } = state.settings.behaviours;
-  if (readsGatewayFields && kind === 'agent') requireFlag(payload, 'waitForCompletion');
+  const { readsGatewayBodies } = state.settings.behaviours;
+  if (readsGatewayBodies && kind === 'agent') requireFlag(payload, 'waitForCompletion');
   const action = finish(state, { kind, fields: payload }, state.scope, { index: 0, part: 0 });
-  warnOfUnknownFields(kind, payload, state.warnings, readsGatewayFields ? GATEWAY_FIELDS : []);
+  warnOfUnknownFields(kind, payload, state.warnings, readsGatewayBodies ? GATEWAY_FIELDS : []);
   return { kind: 'accepted', actions: [action] };
 }
 
@@ -193,7 +193,7 @@ function elementScope(
   { item, index }: { readonly item: JsonValue; readonly index: number },
 ): Scope {
   const [key, ...deeper] = forEach?.keys ?? [];
-  if (!behaviours.putsElementInList || key === undefined || deeper.length > 0)
+  if (!behaviours.hasGatewayBatches || key === undefined || deeper.length > 0)
     return { ...scope, item, index };
   const { request } = scope;
   const payload = { ...(request.payload as JsonObject), [key]: [item] };
@@ -203,12 +203,12 @@ function elementScope(
 function readElements(
   scope: Scope,
   { keys, text }: ForEach,
-  { takesAnyList }: CompiledMapping['behaviours'],
+  { hasGatewayBatches }: CompiledMapping['behaviours'],
 ): readonly JsonValue[] {
   const value = valueAt(scope.request.payload, keys);
   const list = listOf(scope, value);
   if (list !== undefined) return list;
-  if (takesAnyList) return [];
+  if (hasGatewayBatches) return [];
   const message = `forEach reads ${text}, which must be an array, found ${kindOf(value)}`;
   throw fieldError(text, message, 'invalid_body');
 }

@@ -41,7 +41,7 @@ export function startEvaluation(
   const templates: RenderedTemplate[] = [];
   const warnings: Finding[] = [];
   const work = new WorkBudget(settings.limits);
-  const isEmpty = received.payload === null && settings.behaviours.takesNullBody;
+  const isEmpty = received.payload === null && settings.behaviours.readsGatewayBodies;
   const request = isEmpty ? { ...received, payload: {} } : received;
   return {
     request,

@@ -139,7 +139,7 @@ function prepareAgent(
   if (chosenKey !== undefined && mapping?.hasOwnId === false && owner === mapping.owner) {
     warnOfGeneratedId(state, mapping);
   }
-  const oneShot = (behaviours.forgetsUnderDefaultKey ? writtenKey : chosenKey) === undefined;
+  const oneShot = (behaviours.hasGatewaySessionKeys ? writtenKey : chosenKey) === undefined;
   const action: Writable<PreparedAgentAction> = {
     id,
     message,
@@ -166,7 +166,7 @@ function prepareAgent(
 function keyChooser({ fields, isKeyOwn }: Draft, mapping: CompiledMapping | undefined): field.KeyChooser {
   if (mapping === undefined) return 'request';
   const isWritten =
-    !mapping.behaviours.restrictsSessionKeys || mapping.sessionKey?.literal?.trim() === fields.sessionKey;
+    !mapping.behaviours.hasGatewaySessionKeys || mapping.sessionKey?.literal?.trim() === fields.sessionKey;
   return isWritten || isKeyOwn === true ? 'operator' : 'payload';
 }
 

@@ -63,17 +63,17 @@ export function mergeResult(draft: Draft, json: string | undefined, options: Mer
 
 function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOptions): readonly Draft[] {
   if (result === null) return [];
-  if (!isJsonObject(result) && options.behaviours.ignoresPlainResults) return [draft];
+  if (!isJsonObject(result) && options.behaviours.hasGatewayTransforms) return [draft];
   if (!isJsonObject(result)) {
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }
   const { [KEY_SOURCE]: keySource, ...own } = result;
-  const { restrictsSessionKeys = false } = options.behaviours;
-  const read = readOverrides(restrictsSessionKeys ? own : result, `the result${at}`, options);
+  const { hasGatewaySessionKeys = false } = options.behaviours;
+  const read = readOverrides(hasGatewaySessionKeys ? own : result, `the result${at}`, options);
   const { kind = draft.kind, ...overrides } = read;
   const fields = kind === 'wake' ? asWake(draft, overrides, options.warnings) : asAgent(draft, overrides);
-  const isKeyOwn = restrictsSessionKeys && keySource === 'static' && overrides['sessionKey'] !== undefined;
+  const isKeyOwn = hasGatewaySessionKeys && keySource === 'static' && overrides['sessionKey'] !== undefined;
   return [{ kind, fields, ...(isKeyOwn && { isKeyOwn }) }];
 }
 

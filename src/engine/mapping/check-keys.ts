@@ -52,7 +52,7 @@ export function checkTemplateKey({ source, reporter, behaviours }: CheckedKeys):
   if (source[wrong] !== undefined) {
     const finding = {
       code: 'WRONG_TEMPLATE_KEY',
-      severity: behaviours.toleratesUnused ? 'warning' : 'error',
+      severity: behaviours.toleratesMistakes ? 'warning' : 'error',
       message: say`the template of action ${action} is ${right}, found ${wrong}`,
       ...(source[right] === undefined
         ? { hint: say`rename it to ${right}`, replace: { from: wrong, to: right } }

@@ -33,7 +33,7 @@ export function findUnreachable(
     const key = matchKey(path, source, conjuncts);
     if (mapping.continues !== true) seen.set(key, seen.get(key) ?? own);
     // A mapping of ours that stands before one of the file that it extends is meant to take its requests.
-    const isReplaced = entry?.behaviours.givesWay && !first?.mapping.behaviours.givesWay;
+    const isReplaced = entry?.behaviours.toleratesMistakes && !first?.mapping.behaviours.toleratesMistakes;
     if (first === undefined || entry?.preset !== undefined || isReplaced) return [];
     return [describeUnreachable(own, first, entry)];
   });
@@ -57,7 +57,7 @@ function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | u
   // A part of a condition that another mapping has as well was accepted before this was looked into.
   const isPart = length > 0 && length < own.conjuncts.length;
   return {
-    severity: entry?.behaviours.toleratesUnused || isPart ? 'warning' : 'error',
+    severity: entry?.behaviours.toleratesMistakes || isPart ? 'warning' : 'error',
     code: 'UNREACHABLE_MAPPING' satisfies MappingCode,
     message: say`the mapping "${mapping.id}" is never taken: "${before.id}" before it takes all its requests`,
     at: mapping.match.pathAt ?? mapping.at,

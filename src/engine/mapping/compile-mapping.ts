@@ -84,7 +84,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
 
 /** The mapping as one that is out; only in an OpenClaw file, ours is refused as a whole. */
 export function outOf({ behaviours }: MappingEntry, mapping: CompiledMapping): Pick<MappingResult, 'out'> {
-  if (!behaviours.containsErrors) return {};
+  if (!behaviours.toleratesMistakes) return {};
   const { transform: _left, ...rest } = mapping;
   return { out: { ...rest, isOut: true } };
 }
@@ -201,7 +201,7 @@ function templateAt(
   const made = compileAt(compiling, path, withItem);
   const key = path.join('.');
   if (made !== undefined) compiling.compiled.set(key, made);
-  if (made === undefined || compiling.behaviours.hasPathTemplates || !DECIDING.test(key)) return made;
+  if (made === undefined || compiling.behaviours.hasGatewayForm || !DECIDING.test(key)) return made;
   checkEscaped(compiling.reporter, path, made);
   checkReference(compiling.reporter, path, made);
   return made;
@@ -212,7 +212,7 @@ function compileAt(
   path: Path,
   withItem: boolean,
 ): CompiledTemplate | undefined {
-  if (behaviours.hasPathTemplates) {
+  if (behaviours.hasGatewayForm) {
     const { template, findings, subject } = compileOpenClawTemplate(located.at(path));
     reporter.findings.push(...findings);
     reporter.subjects.push(subject);
@@ -261,7 +261,7 @@ const withTwo = (text: string): string =>
 /** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */
 function agentOf({ located, behaviours, options, reporter }: CompilingMapping): string | undefined {
   const { value } = located.at(['agentId']);
-  if (!behaviours.hasGatewayKeys || typeof value !== 'string' || value.trim() === '') return undefined;
+  if (!behaviours.hasGatewayForm || typeof value !== 'string' || value.trim() === '') return undefined;
   const id = value.trim();
   const { agents = [] } = options;
   if (agents.includes(id)) return id;

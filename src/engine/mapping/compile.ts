@@ -55,7 +55,7 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   const contained = new Set([
     ...results.flatMap((result) => (result.out === undefined ? [] : result.findings)),
     ...duplicates.flatMap(({ order, finding }) =>
-      entries[order]?.behaviours.containsErrors ? [finding] : [],
+      entries[order]?.behaviours.toleratesMistakes ? [finding] : [],
     ),
   ]);
   const isUsable =

@@ -246,7 +246,7 @@ function containTransforms(
     transform !== undefined &&
     (!hashes.has(transform.module) || errors.some(({ at }) => at?.start === transform.at.start));
   const broken = table.mappings.filter(isBroken);
-  if (broken.length === 0 || broken.some(({ behaviours }) => !behaviours.containsErrors)) {
+  if (broken.length === 0 || broken.some(({ behaviours }) => !behaviours.toleratesMistakes)) {
     return { table, findings: new Set() };
   }
   return { table: withoutMappings(table, new Set(broken)), findings: new Set(errors) };

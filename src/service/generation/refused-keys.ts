@@ -21,7 +21,9 @@ export function findRefusedKeys(
 ): readonly Finding[] {
   if (hooks.sessionKeys.allowFromRequest) return [];
   const modules = mappings.flatMap(({ behaviours, transform }) =>
-    behaviours.restrictsSessionKeys && transform !== undefined ? [transform.module.replace(/^\.\//, '')] : [],
+    behaviours.hasGatewaySessionKeys && transform !== undefined
+      ? [transform.module.replace(/^\.\//, '')]
+      : [],
   );
   const isUsed = ({ exports, source }: Looked): boolean =>
     exports.length > 0 &&

@@ -220,8 +220,8 @@ async function answerHook(
   { hook, proof }: ProvedHook,
 ): Promise<Ending> {
   const { headers } = exchange;
-  const { readsGatewayFields } = exchange.generation.hooks.behaviours;
-  const sentKey = readsGatewayFields ? undefined : readIdempotencyKey(headers.values['idempotency-key']);
+  const { readsGatewayBodies } = exchange.generation.hooks.behaviours;
+  const sentKey = readsGatewayBodies ? undefined : readIdempotencyKey(headers.values['idempotency-key']);
   const { maxWaitSeconds } = context.limits;
   const waitSeconds = readWaitSeconds(headers.values['prefer'], maxWaitSeconds);
   // Known only when the body was read.
@@ -240,7 +240,7 @@ async function answerHook(
     signedId: proof.by === 'sender' ? proof.signedId : undefined,
     ttlSeconds: proof.by === 'token' && isMailPath(exchange, name) ? SOURCE_TTL_SECONDS : undefined,
     keyOf: (request) => {
-      if (!readsGatewayFields) return sentKey;
+      if (!readsGatewayBodies) return sentKey;
       completion = name === 'agent' && memberAt(request.payload, ['waitForCompletion']) === true;
       return openClawIdempotencyKey(headers.values, request);
     },

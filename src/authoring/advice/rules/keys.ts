@@ -19,7 +19,7 @@ const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$
 
 /** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
 function withoutBraces({ compiled, located }: MappingSubject): readonly Found[] {
-  if (compiled.behaviours.hasPathTemplates) return [];
+  if (compiled.behaviours.hasGatewayForm) return [];
   return [...compiled.templates].flatMap(([key, { source: text }]): readonly Found[] => {
     const isWhole = key.endsWith('.key');
     const read = isWhole || key === 'sessionKey' ? withBraces(text, isWhole) : undefined;

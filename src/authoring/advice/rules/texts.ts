@@ -77,7 +77,7 @@ function readsNothing({ located, compiled }: MappingSubject): readonly Found[] {
       at: located.place(['messageTemplate']),
       hint: isEscaped
         ? say`write two backslashes, as one before {{ makes a text of the expression`
-        : say`print what the agent is to see, as {{title}} does${behaviours.hasPathTemplates ? '' : ', or {{json payload}} for all of it'}`,
+        : say`print what the agent is to see, as {{title}} does${behaviours.hasGatewayForm ? '' : ', or {{json payload}} for all of it'}`,
     },
   ];
 }

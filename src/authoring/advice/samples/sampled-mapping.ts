@@ -130,7 +130,7 @@ function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMa
 function scopesOf(mapping: CompiledMapping, sample: Sample): readonly SampledScope[] {
   const { request } = sample;
   const { forEach, behaviours } = mapping;
-  if (forEach === undefined || behaviours.putsElementInList) return [{ scope: { request }, sample }];
+  if (forEach === undefined || behaviours.hasGatewayBatches) return [{ scope: { request }, sample }];
   const list = compileReader(['payload', ...forEach.keys])({ request });
   const elements = (listOf({ request }, list) ?? []).slice(0, MAX_ELEMENTS);
   return elements.map((item, index) => ({ scope: { request, item, index }, sample }));

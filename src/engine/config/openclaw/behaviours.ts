@@ -12,42 +12,32 @@ export const OPENCLAW = {
   findsRunner: true,
   /** Wrong types are taken with a warning, and keys of the main session are put under `hook:`. */
   isLenient: true,
-  /** Whoever chooses a session key needs leave of the file, except where a mapping or a transform vouches for it. */
-  restrictsSessionKeys: true,
-  /** A session key of a mapping may be long or have several lines. */
-  shortensSessionKeys: true,
-  foldsCaseOfPrefixes: true,
-  /** Runs under the default key follow each other, and each starts without history. */
-  forgetsUnderDefaultKey: true,
+  /**
+   * Whoever chooses a session key needs leave of the file, except where a mapping or a transform vouches for it; a key of a
+   * mapping may be long or have several lines; prefixes count in any case; runs under the default key follow each other,
+   * and each starts without history.
+   */
+  hasGatewaySessionKeys: true,
   /** A wake is for the main session of an agent, which has to be there and allowed. */
   wakesAgent: true,
-  /** A body `null` is an empty one. */
-  takesNullBody: true,
-  /** `idempotencyKey` and `waitForCompletion` in the body, and the gateway's own rules for such keys. */
-  readsGatewayFields: true,
+  /** A body `null` is an empty one; `idempotencyKey` and `waitForCompletion` in it follow the gateway's own rules. */
+  readsGatewayBodies: true,
 
-  /** Keys that its gateway knows; others are ignored, and are told. */
-  hasGatewayKeys: true,
-  /** An error in a mapping takes only this mapping out. */
-  containsErrors: true,
-  /** What has no effect is a warning: the gateway starts with it. */
-  toleratesUnused: true,
-  /** A mapping of ours that stands before is meant to take the requests. */
-  givesWay: true,
+  /** Keys are those that its gateway knows, and templates have paths alone; what else there is is told. */
+  hasGatewayForm: true,
+  /**
+   * The gateway starts with a mistake: an error in a mapping takes only this mapping out, what has no effect is a warning,
+   * and a mapping of ours that stands before is meant to take the requests.
+   */
+  toleratesMistakes: true,
   /** Its mappings share their conversations. */
   sharesConversations: true,
   /** Whoever sends a request may decide where a reply goes, and what runs. */
   trustsSenders: true,
-  /** Templates have paths alone. */
-  hasPathTemplates: true,
-  /** In a batch the list holds the one element, so that `messages[0]` is it. */
-  putsElementInList: true,
-  /** A batch of nothing is skipped, whatever stands in place of its list. */
-  takesAnyList: true,
-  /** A transform gets `url` as an object. */
-  parsesUrl: true,
-  /** A text or a number as the result of a transform leaves the action of the mapping. */
-  ignoresPlainResults: true,
+  /** In a batch the list holds the one element, so that `messages[0]` is it; anything else in its place is no list. */
+  hasGatewayBatches: true,
+  /** A transform gets `url` as an object, and a text or a number as its result leaves the action of the mapping. */
+  hasGatewayTransforms: true,
 } as const;
 
 /** What a file, a mapping or the service has of them; nothing where all is our own. */

@@ -61,7 +61,7 @@ export const agentKeys = keysOf({
     actions: ['agent', 'notify', 'wake'],
     compile: (written, { located, behaviours }) => ({
       ...toTransformRef(written, located),
-      urlObject: behaviours.parsesUrl ?? false,
+      urlObject: behaviours.hasGatewayTransforms ?? false,
     }),
   },
   forEach: {

@@ -30,7 +30,7 @@ export const contentKeys = keysOf({
       const key = at.template(['sessionKey']);
       if (key === undefined) return undefined;
       checkConversationOwner(at);
-      if (at.behaviours.restrictsSessionKeys) checkKeyIsTaken(at, key);
+      if (at.behaviours.hasGatewaySessionKeys) checkKeyIsTaken(at, key);
       if (key.literal !== undefined) checkSessionKey(at, key.literal.trim());
       return key;
     },
