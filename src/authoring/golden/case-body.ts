@@ -9,9 +9,8 @@ import {
   type LocatedValue,
   readBounded,
   type Place,
-  withEdit,
 } from '../../base/document/document.ts';
-import { parseDocument } from '../../base/document/facts.ts';
+import { parseDocument, withEdit } from '../../base/document/facts.ts';
 import { HookError } from '../../base/errors.ts';
 import { isJsonText, parseJson, type JsonValue } from '../../base/json.ts';
 import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../../base/payload/payload.ts';

@@ -12,5 +12,5 @@ export { formatPlace } from './line-column.ts';
 export { printYaml } from './print-yaml.ts';
 export { displayName, type OpenTexts, readBounded, readDocument } from './read-document.ts';
 export { kindsAt } from './schema-keys.ts';
-export { findingAt, replaceWithin, type Report, withEdit } from './text-edit.ts';
+export { findingAt, replaceWithin } from './text-edit.ts';
 export { placeIfWritten, placeWithin } from './tree.ts';

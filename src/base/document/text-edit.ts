@@ -33,7 +33,7 @@ export function withEdit(finding: Finding, edit: TextEdit | undefined): Finding 
 }
 
 /** A finding but for its place. */
-export interface Report extends Omit<Finding, 'severity' | 'at' | 'edit'> {
+interface Report extends Omit<Finding, 'severity' | 'at' | 'edit'> {
   /** Default `error`. */
   readonly severity?: Finding['severity'];
   /** The hint as an edit at the place of the finding. */

@@ -1,6 +1,7 @@
 import { say } from '../../base/finding.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { LocatedValue, Path, Place } from '../../base/document/document.ts';
+import { isJsonObject, type JsonObject, memberAt } from '../../base/json.ts';
 import type { Reporter } from './reporter.ts';
 
 /** Visible ASCII, with spaces inside: what arrives in a header as it was sent (RFC 9110, section 5.5). */
@@ -12,11 +13,6 @@ const MIN_TOKEN_CHARS = 16;
 interface HookToken {
   readonly path: Path;
   readonly value: string;
-}
-
-interface Secret {
-  readonly value: string;
-  readonly at: Place;
 }
 
 /** A secret besides `gateway.token` that no hook token may equal, resolved. */
@@ -34,14 +30,20 @@ export function checkTokens(
   value: unknown,
   options: { readonly dev: boolean; readonly needSecrets: boolean; readonly reserved: readonly Reserved[] },
 ): readonly string[] {
-  const hooks = recordOf(recordOf(value)['hooks']);
+  const whole = isJsonObject(value) ? value : {};
+  const hooks = isJsonObject(whole['hooks']) ? whole['hooks'] : {};
   const isMissing = hooks['token'] === undefined && !Object.keys(hooks).some(isOtherName);
+  // sluice dev makes a token of its own.
   if (hooks['enabled'] === true && isMissing && !options.dev) {
-    // Looked at by an author, not about to be served: sluice dev makes a token of its own.
-    reportMissing(reporter, options.needSecrets ? 'error' : 'warning');
+    reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
+      // An author looks at it, and it is not about to be served.
+      severity: options.needSecrets ? 'error' : 'warning',
+      message: say`hooks are enabled but hooks.token is missing: sluice serve will refuse to start`,
+      hint: say`add token: '\${SLUICE_HOOK_TOKEN}' below hooks; make one with: openssl rand -hex 32`,
+    });
   }
   const tokens = hookTokens(hooks);
-  const secrets = ownSecrets(reporter, value, options.reserved);
+  const secrets = ownSecrets(reporter, whole, options.reserved);
   for (const token of tokens) {
     checkForm(reporter, token);
     checkReuse(reporter, token, secrets);
@@ -53,20 +55,16 @@ export function checkTokens(
 const isOtherName = (key: string): boolean =>
   /tokens?$/i.test(key) && !/^(?:previousTokens|queryToken)$/.test(key);
 
-function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void {
-  reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
-    severity,
-    message: say`hooks are enabled but hooks.token is missing: sluice serve will refuse to start`,
-    hint: say`add token: '\${SLUICE_HOOK_TOKEN}' below hooks; make one with: openssl rand -hex 32`,
-  });
-}
-
 /** What no hook token may equal: the gateway's own token, and the secrets that are reserved besides. */
-function ownSecrets(reporter: Reporter, value: unknown, reserved: readonly Reserved[]): readonly Secret[] {
-  const gateway = recordOf(recordOf(value)['gateway']);
-  const own = { value: gateway['token'], at: reporter.root.place(['gateway', 'token']) };
-  const others = reserved.map(({ value: secret, located }) => ({ value: secret, at: located.place([]) }));
-  return [own, ...others].filter((secret): secret is Secret => typeof secret.value === 'string');
+function ownSecrets(
+  { root }: Reporter,
+  whole: JsonObject,
+  reserved: readonly Reserved[],
+): readonly { readonly value: string; readonly at: Place }[] {
+  const own = { value: memberAt(whole, ['gateway', 'token']), located: root.at(['gateway', 'token']) };
+  return [own, ...reserved].flatMap(({ value, located }) =>
+    typeof value === 'string' ? [{ value, at: located.place([]) }] : [],
+  );
 }
 
 function checkForm(reporter: Reporter, token: HookToken): void {
@@ -84,7 +82,7 @@ function checkForm(reporter: Reporter, token: HookToken): void {
   }
 }
 
-function checkReuse(reporter: Reporter, token: HookToken, secrets: readonly Secret[]): void {
+function checkReuse(reporter: Reporter, token: HookToken, secrets: ReturnType<typeof ownSecrets>): void {
   const same = secrets.find((secret) => isSame(secret.value, token.value));
   if (same === undefined) return;
   reporter.report('TOKEN_REUSED', token.path, {
@@ -94,14 +92,14 @@ function checkReuse(reporter: Reporter, token: HookToken, secrets: readonly Secr
   });
 }
 
-function hookTokens(hooks: Readonly<Record<string, unknown>>): readonly HookToken[] {
-  const previous = Array.isArray(hooks['previousTokens']) ? (hooks['previousTokens'] as unknown[]) : [];
-  const candidates: { readonly path: Path; readonly value: unknown }[] = [
-    { path: ['hooks', 'token'], value: hooks['token'] },
-    ...previous.map((value, index) => ({ path: ['hooks', 'previousTokens', index], value })),
+function hookTokens({ token, previousTokens }: JsonObject): readonly HookToken[] {
+  const previous: readonly unknown[] = Array.isArray(previousTokens) ? previousTokens : [];
+  const paths: readonly Path[] = [
+    ['hooks', 'token'],
+    ...previous.map((_, at) => ['hooks', 'previousTokens', at]),
   ];
-  return candidates.flatMap(({ path, value }) =>
-    typeof value === 'string' && value !== '' ? [{ path, value }] : [],
+  return [token, ...previous].flatMap((value, at) =>
+    typeof value === 'string' && value !== '' ? [{ path: paths[at] as Path, value }] : [],
   );
 }
 
@@ -109,8 +107,4 @@ function hookTokens(hooks: Readonly<Record<string, unknown>>): readonly HookToke
 function isSame(a: string, b: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text.trim()).digest();
   return timingSafeEqual(hash(a), hash(b));
-}
-
-function recordOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

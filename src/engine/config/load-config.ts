@@ -1,5 +1,6 @@
-import { say, type Subject, type Sentence } from '../../base/finding.ts';
-import { access, stat } from 'node:fs/promises';
+import { say, type Subject } from '../../base/finding.ts';
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   displayName,
@@ -13,7 +14,7 @@ import { checkTokens } from './check-tokens.ts';
 import { configSchema, type ConfigFile } from './config-schema.ts';
 import type { ConfigSubjects } from './finding-facts.ts';
 import { hideValues } from './hide-values.ts';
-import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
+import { readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
@@ -59,19 +60,13 @@ export interface RemainingConfig extends Pick<LoadedConfig, 'inlineMappings'> {
  */
 export async function loadConfig(file: string | undefined, options: LoadOptions): Promise<LoadResult> {
   const cwd = options.cwd ?? process.cwd();
-  const path = file === undefined ? await findConfig(cwd) : resolve(cwd, file);
+  const found = DEFAULT_CONFIG_FILES.map((name) => join(cwd, name)).find((each) => existsSync(each));
+  const path = file === undefined ? found : resolve(cwd, file);
   if (path === undefined) return { findings: [notFound(cwd)], subjects: [] };
-  const { env, needSecrets } = options;
-  const { read, findings: found } = await readConfig(path, {
-    env,
-    needSecrets,
-    cwd,
-    hooksKeys: hooksKeys(),
-    open: options.open,
-  });
-  if (read === undefined) return { findings: found, subjects: [] };
+  const { read, findings } = await readConfig(path, { ...options, cwd });
+  if (read === undefined) return { findings, subjects: [] };
   const built = await build({ read, path, options });
-  return loadResult({ read, path, options }, { ...built, findings: [...found, ...built.findings] });
+  return loadResult({ read, path, options }, { ...built, findings: [...findings, ...built.findings] });
 }
 
 /** What a file that was read became: a configuration, or what is known of one that has an error. */
@@ -202,31 +197,6 @@ function withoutUnknown(
   return findings.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
 }
 
-/** Reads an OpenClaw file for `sluice import openclaw`: the same translation, written out. */
-export function importOpenClawFile(
-  file: string,
-  options: Pick<LoadOptions, 'env'> & { readonly cwd: string; readonly into: string },
-): ReturnType<typeof readAndImport> {
-  return readAndImport(file, { ...options, hooksKeys: hooksKeys() });
-}
-
-function hooksKeys(): readonly string[] {
-  return Object.keys(configSchema.shape.hooks.unwrap().shape);
-}
-
-async function findConfig(cwd: string): Promise<string | undefined> {
-  for (const name of DEFAULT_CONFIG_FILES) {
-    const path = join(cwd, name);
-    try {
-      await access(path);
-      return path;
-    } catch {
-      // The next name may be there.
-    }
-  }
-  return undefined;
-}
-
 function notFound(cwd: string): Finding {
   const name = displayName(cwd, dirname(cwd));
   return {
@@ -237,22 +207,16 @@ function notFound(cwd: string): Finding {
   };
 }
 
-/** Keys that will go, with what to write in their place. In the schema they are marked `deprecated`. */
-const DEPRECATED: readonly { readonly path: Path; readonly instead: Sentence }[] = [
-  { path: ['gateway', 'maxRunsPerMapping'], instead: say`remove it, and write maxRuns into each mapping` },
-];
-
-/** Tells each use of a key that still works and will go. */
+/** Tells of a key that still works and will go: in the schema it is marked `deprecated`. */
 function checkDeprecated(reporter: Reporter): void {
-  for (const { path, instead } of DEPRECATED) {
-    if (reporter.root.at(path).value === undefined) continue;
-    reporter.report('DEPRECATED_KEY', path, {
-      severity: 'warning',
-      key: true,
-      message: say`${path.join('.')} is deprecated: it works as before, and goes with a later minor version`,
-      hint: instead,
-    });
-  }
+  const path: Path = ['gateway', 'maxRunsPerMapping'];
+  if (reporter.root.at(path).value === undefined) return;
+  reporter.report('DEPRECATED_KEY', path, {
+    severity: 'warning',
+    key: true,
+    message: say`${path.join('.')} is deprecated: it works as before, and goes with a later minor version`,
+    hint: say`remove it, and write maxRuns into each mapping`,
+  });
 }
 
 /**
@@ -272,7 +236,8 @@ async function checkDirectories(
   for (const { key, name, severity } of checks) {
     const isWritten = reporter.root.at(['hooks', key]).value !== undefined;
     const path = resolve(directory, name ?? '');
-    if (!isWritten || name === undefined || (await isDirectory(path))) continue;
+    if (!isWritten || name === undefined || (await stat(path).catch(() => undefined))?.isDirectory() === true)
+      continue;
     reporter.report('DIRECTORY_NOT_FOUND', ['hooks', key], {
       severity,
       message: say`hooks.${key} names a directory that does not exist: ${displayName(path, cwd)}`,
@@ -281,13 +246,5 @@ async function checkDirectories(
           ? say`create it, or correct the path: as there, it is relative to the folder hooks/transforms beside the file`
           : say`create it, or correct the path: it is relative to the configuration file`,
     });
-  }
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
   }
 }

@@ -7,11 +7,11 @@ import {
   type LocatedValue,
   type Path,
   documentKind,
+  findingAt,
   firstLine,
   nameOfKind,
   type OpenTexts,
 } from '../../base/document/document.ts';
-import type { ConfigCode } from './config-codes.ts';
 import { isOnPath } from './on-path.ts';
 import { OPENCLAW, type Behaviours } from './openclaw/behaviours.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
@@ -39,8 +39,6 @@ export interface ReadConfigOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly needSecrets: boolean;
   readonly cwd: string;
-  /** Keys of `hooks` in our own schema. */
-  readonly hooksKeys: readonly string[];
   /** Default: whether the command openclaw is on PATH. */
   readonly hasCommand?: boolean;
 }
@@ -126,9 +124,8 @@ async function readBase(
 }
 
 function unreadable(name: LocatedValue, message: string): Finding {
-  const code: ConfigCode = 'EXTENDS_UNREADABLE';
-  const hint = 'correct the path, which is relative to this file, or begins with ~/';
-  return { severity: 'error', code, message: quoted(message), at: name.place([]), hint: quoted(hint) };
+  const hint = say`correct the path, which is relative to this file, or begins with ~/`;
+  return findingAt(name.place([]), { code: 'EXTENDS_UNREADABLE', message: quoted(message), hint });
 }
 
 /** What is written for us stands over what the gateway's file says; our mappings come before theirs. */
@@ -172,8 +169,8 @@ async function readOpenClaw(
   if (document === undefined) return { findings };
   const { findings: ofParts, ...expanded } = await expandOpenClaw(document.root, file, options);
   const { original, env } = expanded;
-  const { hooksKeys, hasCommand = isOnPath('openclaw', env['PATH']) } = options;
-  const context = { directory: dirname(file), hooksKeys, env, hasCommand, has };
+  const { hasCommand = isOnPath('openclaw', env['PATH']) } = options;
+  const context = { directory: dirname(file), env, hasCommand, has };
   const translation = translateOpenClaw(original, context);
   const read = translatedConfig(expanded, translation);
   return { read, findings: [...findings, ...ofParts, ...translation.findings] };
@@ -221,18 +218,14 @@ function mappingsOf(root: LocatedValue, behaviours: Behaviours): readonly Inline
   return value.map((_, index) => ({ value: root.at(['hooks', 'mappings', index]), behaviours }));
 }
 
-/** Reads an OpenClaw file and writes it in our words; absent where it has errors. */
+/** Reads an OpenClaw file for `sluice import openclaw` and writes it in our words; absent where it has errors. */
 export async function importOpenClawFile(
   file: string,
-  options: Pick<ReadConfigOptions, 'env' | 'cwd' | 'hooksKeys'> & Pick<ImportOptions, 'into'>,
+  { into, ...options }: Pick<ReadConfigOptions, 'env' | 'cwd'> & Pick<ImportOptions, 'into'>,
 ): Promise<{ readonly imported?: ImportedConfig; readonly findings: readonly Finding[] }> {
-  const reading = { ...options, needSecrets: true, hasCommand: true };
-  const { read, findings } = await readOpenClaw(file, reading);
+  const { read, findings } = await readOpenClaw(file, { ...options, needSecrets: true, hasCommand: true });
   if (read === undefined || findings.some(({ severity }) => severity === 'error')) return { findings };
-  return {
-    imported: importOpenClaw(read, { into: options.into, env: options.env, findings }),
-    findings,
-  };
+  return { imported: importOpenClaw(read, { into, env: options.env, findings }), findings };
 }
 
 /** A configuration that is found without being named. */
@@ -267,26 +260,21 @@ function isTheirFile(root: LocatedValue, file: string): boolean {
 /** A file that holds something else than a configuration. */
 function findForeign(root: LocatedValue, file: string): Finding | undefined {
   if (isTheirFile(root, file))
-    return {
-      severity: 'error',
-      code: 'NOT_A_CONFIGURATION' satisfies ConfigCode,
+    return findingAt(firstLine(root), {
+      code: 'NOT_A_CONFIGURATION',
       message: say`this is the file of an OpenClaw gateway, which is read as one under the name openclaw.json`,
-      at: firstLine(root),
       hint: say`call it openclaw.json, or run "sluice import openclaw ${root.place([]).source.file}", which writes it as files of Sluice`,
-    };
+    });
   const kind = documentKind(root.value);
   if (kind === undefined || kind === 'configuration') return undefined;
   const isOwn = OWN_NAME.test(basename(file));
   // Keys of the configuration that are indented too little, or are of an older form, are findings of their own.
   if (isOwn && kind !== 'mapping file') return undefined;
-  const code: ConfigCode = 'NOT_A_CONFIGURATION';
-  return {
-    severity: 'error',
-    code,
+  return findingAt(firstLine(root), {
+    code: 'NOT_A_CONFIGURATION',
     message: say`this is ${nameOfKind(kind)}, and a configuration is expected here`,
-    at: firstLine(root),
     facts: { kind, isOwn } satisfies ConfigFacts['NOT_A_CONFIGURATION'],
-  };
+  });
 }
 
 /** A finding about a file that cannot be a configuration at all; what such a file is for is another matter here. */

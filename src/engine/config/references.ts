@@ -8,7 +8,6 @@ import {
   type Finding,
   type LocatedValue,
   type Path,
-  type Report,
 } from '../../base/document/document.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 import { readSecretFile } from './secret-file.ts';
@@ -90,6 +89,8 @@ function reportLiteral(run: Run, value: string, path: Path): void {
     facts: { literal: name } satisfies ConfigFacts['INVALID_REFERENCE'],
   });
 }
+
+type Report = Parameters<typeof findingAt>[1];
 
 const report = ({ root, findings }: Run, path: Path, finding: Report): void =>
   void findings.push(findingAt(root.place(path), finding));

@@ -1,10 +1,4 @@
-import {
-  findingAt,
-  type Finding,
-  type LocatedValue,
-  type Path,
-  type Report as PlainReport,
-} from '../../base/document/document.ts';
+import { findingAt, type Finding, type LocatedValue, type Path } from '../../base/document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 
 /** Collects findings about one configuration file. */
@@ -15,7 +9,7 @@ export interface Reporter {
   add(findings: readonly Finding[]): void;
 }
 
-interface Report extends Omit<PlainReport, 'code' | 'hides'> {
+interface Report extends Omit<Parameters<typeof findingAt>[1], 'code' | 'hides'> {
   /** Points at the key instead of the value. */
   readonly key?: boolean;
   /** Whether the value holds a secret, which no finding may show. */

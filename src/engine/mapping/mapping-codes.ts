@@ -4,7 +4,6 @@ import {
   type Finding,
   type LocatedValue,
   type Path,
-  type Report as PlainReport,
 } from '../../base/document/document.ts';
 import type { Subject } from '../../base/finding.ts';
 import type { MappingFacts } from './finding-facts.ts';
@@ -62,6 +61,8 @@ export const MAPPING_CODES = [
   'WRONG_TEMPLATE_KEY',
 ] as const;
 export type MappingCode = (typeof MAPPING_CODES)[number];
+
+type PlainReport = Parameters<typeof findingAt>[1];
 
 /** A finding of a mapping but for its place. */
 export interface Report<Code extends MappingCode = MappingCode> extends PlainReport {

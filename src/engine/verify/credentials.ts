@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
-import { type Proof, refused } from './proof.ts';
+import { type Proof, proofBy, refused } from './proof.ts';
 
 /** Secrets that are sent as they are, as digests: both sides are hashed, so lengths take the same time. */
 export type SecretDigests = readonly Buffer[];
@@ -80,6 +80,5 @@ function tokenHeaderOf(rawHeaders: readonly string[]): string | undefined {
 
 function judgeBytes(digests: SecretDigests, presented: Buffer): Proof {
   const digest = hash('sha256', presented, 'buffer');
-  const retired = placeOfFitting(digests, (each) => isSameBytes(digest, each));
-  return retired < 0 ? refused('wrong-proof') : { kind: 'proved', retired };
+  return proofBy(placeOfFitting(digests, (each) => isSameBytes(digest, each)));
 }

@@ -13,5 +13,5 @@ export { readJsonMember } from './signed-fields.ts';
 export { unitOf } from './signed-time.ts';
 export { signsUrl } from './verifier.ts';
 export { secretsText } from './verify-settings.ts';
-export { MERCADO_PAGO } from './mercado-pago.ts';
+export { MERCADO_PAGO } from './own-ways.ts';
 export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';

@@ -1,3 +1,5 @@
+import { defined } from '../../base/json.ts';
+
 /** Why a request did not prove itself. The sender never hears it; the operator does. */
 export type RefusalReason =
   /** No secret of the path could be read. */
@@ -53,10 +55,22 @@ export function refusedFor(reason: RefusalReason, detail: string | undefined): R
   return detail === undefined ? { kind: 'refused', reason } : { kind: 'refused', reason, detail };
 }
 
-/** The refusal of a right proof whose time lies too far from now; undefined where it is near enough or not known. */
-export function refusedByAge(ageSeconds: number | undefined, toleranceSeconds: number): Refused | undefined {
-  if (ageSeconds === undefined || Math.abs(ageSeconds) <= toleranceSeconds) return undefined;
-  return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
+/**
+ * The proof of a request that the key at this place has signed; a refusal where it is -1, for none, or where the time of
+ * signing lies too far from now.
+ */
+export function proofBy(
+  retired: number,
+  signed: { readonly atSeconds?: number | undefined; readonly id?: string | undefined } = {},
+  age: { readonly nowMs: number; readonly toleranceSeconds: number } = { nowMs: 0, toleranceSeconds: 0 },
+): Proof {
+  const { atSeconds: signedAtSeconds, id: signedId } = signed;
+  const ageSeconds =
+    signedAtSeconds === undefined ? undefined : Math.floor(age.nowMs / 1000) - Math.floor(signedAtSeconds);
+  if (retired < 0) return refused('wrong-proof', ageSeconds);
+  if (ageSeconds !== undefined && Math.abs(ageSeconds) > age.toleranceSeconds)
+    return refused(ageSeconds > 0 ? 'too-old' : 'too-new', ageSeconds);
+  return { kind: 'proved', retired, ...defined({ signedAtSeconds, signedId }) };
 }
 
 /** How far a judgement came: of several refusals the one that came furthest says most. */

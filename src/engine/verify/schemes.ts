@@ -1,6 +1,6 @@
 import { defined } from '../../base/json.ts';
 import type { Scheme, SignatureColumns } from './scheme.ts';
-import { TWILIO_HEADER } from './twilio.ts';
+import { TWILIO_HEADER } from './own-ways.ts';
 
 /** HMAC over the body, as most sign. */
 const PLAIN = {

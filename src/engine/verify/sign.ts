@@ -2,13 +2,18 @@ import { createPrivateKey, createSecretKey, hash, type KeyObject, sign } from 'n
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
 import { isForm, isFormInParts } from './find-header.ts';
 import { readKey } from './keys.ts';
-import { mailgunSignature } from './mailgun.ts';
-import { MERCADO_PAGO, mercadoPagoText } from './mercado-pago.ts';
+import {
+  mailgunSignature,
+  MERCADO_PAGO,
+  mercadoPagoText,
+  signedFields,
+  TWILIO_HEADER,
+  twilioSignature,
+} from './own-ways.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { writeTime } from './signed-time.ts';
 import { hmacOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
-import { signedFields, TWILIO_HEADER, twilioSignature } from './twilio.ts';
 import type { ProofSettings } from './verifier.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';
 

@@ -2,9 +2,9 @@ import { createHmac, type KeyObject, verify } from 'node:crypto';
 import { decodeExactly } from './encodings.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { isSameBytes, placeOfFitting } from './fitting-key.ts';
-import { type Proof, type RefusalReason, refused, refusedByAge } from './proof.ts';
+import { type Proof, proofBy, type RefusalReason, refused } from './proof.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
-import { type ContentPart, contentBytes, type ContentValues } from './signed-content.ts';
+import { type ContentPart, contentBytes } from './signed-content.ts';
 import { readJsonMember } from './signed-fields.ts';
 import { readTime } from './signed-time.ts';
 
@@ -33,32 +33,14 @@ export interface PresentedSignature {
 export function judgeSignature(judge: SignatureJudge, request: SignedRequest, nowMs: number): Proof {
   const presented = readPresented(judge.columns, judge.parts, request);
   if (typeof presented === 'string') return refused(presented);
-  const { timestamp, id } = presented;
+  const { signatures, timestamp, id } = presented;
   const signedAtSeconds =
     timestamp === undefined ? undefined : readTime(timestamp, judge.columns.timestampUnit);
-  const ageSeconds =
-    signedAtSeconds === undefined ? undefined : Math.floor(nowMs / 1000) - Math.floor(signedAtSeconds);
-  const content = contentBytes(judge.parts, valuesOf(request, presented));
-  const retired = findKey(judge, content, presented.signatures);
-  if (retired < 0) return refused('wrong-proof', ageSeconds);
-  const tooFar = refusedByAge(ageSeconds, judge.toleranceSeconds);
-  if (tooFar !== undefined) return tooFar;
-  const time = signedAtSeconds === undefined ? {} : { signedAtSeconds };
-  return { kind: 'proved', retired, ...time, ...(id === undefined ? {} : { signedId: id }) };
-}
-
-function valuesOf(request: SignedRequest, presented: PresentedSignature): ContentValues {
-  const { body, url, method } = request;
-  return { body, url, method, timestamp: presented.timestamp, id: presented.id };
-}
-
-/** The place of the key that made one of the signatures, or -1. Every key meets every signature whatever matched. */
-function findKey(
-  judge: Pick<SignatureJudge, 'columns' | 'keys'>,
-  content: readonly Buffer[],
-  signatures: readonly Buffer[],
-): number {
-  return placeOfFitting(judge.keys, (key) => signs(judge.columns, { key, content, signatures }));
+  const content = contentBytes(judge.parts, { ...request, timestamp, id });
+  // Every key meets every signature whatever matched.
+  const retired = placeOfFitting(judge.keys, (key) => signs(judge.columns, { key, content, signatures }));
+  const { toleranceSeconds } = judge;
+  return proofBy(retired, { atSeconds: signedAtSeconds, id }, { nowMs, toleranceSeconds });
 }
 
 interface Comparison {
@@ -67,7 +49,7 @@ interface Comparison {
   readonly signatures: readonly Buffer[];
 }
 
-function signs(columns: SignatureColumns, { key, content, signatures }: Comparison): boolean {
+export function signs(columns: SignatureColumns, { key, content, signatures }: Comparison): boolean {
   if (columns.algorithm === 'ed25519' || columns.algorithm === 'ecdsa-sha256') {
     const digest = columns.algorithm === 'ed25519' ? undefined : 'sha256';
     const bytes = content.length === 1 ? (content[0] as Buffer) : Buffer.concat(content);

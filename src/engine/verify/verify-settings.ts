@@ -47,6 +47,8 @@ const AcceptUncovered = z
     'Why it will do that the proof covers less than the path uses: PROOF_NOT_COVERING is then a warning.',
   );
 
+const signing = { toleranceSeconds: Tolerance, acceptUncovered: AcceptUncovered };
+
 const HeaderName = z
   .string()
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be the name of a header' })
@@ -90,24 +92,21 @@ const ProviderSettings = z.strictObject({
     .enum(PROVIDER_NAMES as readonly [ProviderName, ...ProviderName[]])
     .describe('The provider that signs.'),
   secrets: Secrets,
-  toleranceSeconds: Tolerance,
-  acceptUncovered: AcceptUncovered,
+  ...signing,
 });
 
 const HmacSettings = z.strictObject({
   scheme: z.literal('hmac').describe('A secret that both sides know.'),
   secrets: Secrets,
   algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).optional().describe('Default sha256.'),
-  toleranceSeconds: Tolerance,
-  acceptUncovered: AcceptUncovered,
+  ...signing,
   ...signatureKeys,
 });
 
 const PublicKeySettings = z.strictObject({
   scheme: z.enum(['ed25519', 'ecdsa']).describe('The sender signs with its private key; ecdsa with SHA-256.'),
   secrets: Secrets.describe('References to public keys: PEM, or raw or SPKI bytes in secretEncoding.'),
-  toleranceSeconds: Tolerance,
-  acceptUncovered: AcceptUncovered,
+  ...signing,
   ...signatureKeys,
 });
 
@@ -123,8 +122,7 @@ const OidcSettings = z.strictObject({
     .record(z.string().min(1), z.union([z.string(), z.number(), z.boolean()]))
     .optional()
     .describe('Further claims, each exact; for Google the email of the service account.'),
-  toleranceSeconds: Tolerance,
-  acceptUncovered: AcceptUncovered,
+  ...signing,
 });
 
 const BasicSettings = z.strictObject({

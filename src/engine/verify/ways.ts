@@ -3,15 +3,13 @@ import { defined } from '../../base/json.ts';
 import { digestSecrets, judgeSecret } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
-import { judgeMailgun } from './mailgun.ts';
-import { judgeMercadoPago, MERCADO_PAGO } from './mercado-pago.ts';
+import { judgeMailgun, judgeMercadoPago, judgeTwilio, MERCADO_PAGO } from './own-ways.ts';
 import { type Proof, refused } from './proof.ts';
 import type { Scheme, SecretForm, SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { judgeSignature } from './signature.ts';
 import { compileContent } from './signed-content.ts';
-import { judgeTwilio } from './twilio.ts';
 
 /** What most providers name as the age at which a signed request is refused. */
 const DEFAULT_TOLERANCE_SECONDS = 300;

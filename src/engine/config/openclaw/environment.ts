@@ -12,44 +12,33 @@ const MAX_ENV_FILE_BYTES = 1024 * 1024;
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-export interface Environment {
-  readonly env: Variables;
-  /** Absolute paths of the `.env` files read. */
-  readonly files: readonly string[];
-}
-
 /**
  * The variables an OpenClaw file may name: those of the process, then `.env` next to the configuration, then `.env` in
- * the state folder, then `env.vars` of the configuration. None replaces a value that is there already.
+ * the state folder, then `env.vars` of the configuration. None replaces a value that is there already. `files` are the
+ * absolute paths of the `.env` files read.
  */
 export async function openClawEnvironment(
   root: LocatedValue,
   file: string,
   env: Variables,
-): Promise<Environment> {
+): Promise<{ readonly env: Variables; readonly files: readonly string[] }> {
   const state = env['OPENCLAW_STATE_DIR'] ?? (env['HOME'] && join(env['HOME'], '.openclaw'));
   const folders = [...new Set([dirname(file), ...(state ? [state] : [])])];
+  const merged: Record<string, string | undefined> = { ...env };
+  // The first value that is not empty counts.
+  const merge = (layer: Variables): void => {
+    for (const [name, value] of Object.entries(layer)) merged[name] ||= value;
+  };
   const files: string[] = [];
-  const layers: Variables[] = [];
   for (const folder of folders) {
     const path = join(folder, '.env');
     const text = await readText(path);
     if (text === undefined) continue;
     files.push(path);
-    layers.push(parseEnv(text));
+    merge(parseEnv(text));
   }
-  return { env: mergeVariables(env, [...layers, inlineVariables(root)]), files };
-}
-
-/** The first value of each variable that is there and not empty. */
-function mergeVariables(env: Variables, layers: readonly Variables[]): Variables {
-  const merged: Record<string, string | undefined> = { ...env };
-  for (const layer of layers) {
-    for (const [name, value] of Object.entries(layer)) {
-      if (merged[name] === undefined || merged[name] === '') merged[name] = value;
-    }
-  }
-  return merged;
+  merge(inlineVariables(root));
+  return { env: merged, files };
 }
 
 /** `env.vars`, and names written straight under `env` as older files have them. */

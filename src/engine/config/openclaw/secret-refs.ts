@@ -1,7 +1,13 @@
-import { quoted, say } from '../../../base/finding.ts';
+import { say, type Sentence } from '../../../base/finding.ts';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { readBounded, type Finding, type LocatedValue, type Path } from '../../../base/document/document.ts';
+import {
+  findingAt,
+  readBounded,
+  type Finding,
+  type LocatedValue,
+  type Path,
+} from '../../../base/document/document.ts';
 import { isJsonObject, memberAt } from '../../../base/json.ts';
 import { inHome } from './environment.ts';
 
@@ -76,7 +82,7 @@ async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
     ref.source === 'exec'
       ? 'comes from a program that OpenClaw runs'
       : `is kept in ${ref.source.slice(0, 40)}, which only OpenClaw reads`;
-  return unread(run, path, { ref, message: `Sluice does not read this secret: it ${what}` });
+  return unread(run, path, ref, say`Sluice does not read this secret: it ${what}`);
 }
 
 async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
@@ -84,23 +90,16 @@ async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknow
   const shown = `secrets.providers.${provider.slice(0, 80)}`;
   const name = stringAt(run, ['secrets', 'providers', provider, 'path']);
   if (name === undefined)
-    return unread(run, path, {
-      ref,
-      message: `${shown}.path is missing: it says which file holds this secret`,
-    });
-  const file = fileNamed(run, name);
+    return unread(run, path, ref, say`${shown}.path is missing: it says which file holds this secret`);
+  const { file: config, env } = run.options;
+  const file = resolve(dirname(config), inHome(name, env['HOME'] ?? homedir()));
   run.files.push(file);
   const found = await valueInFile(file, ref.id, stringAt(run, ['secrets', 'providers', provider, 'mode']));
   if (found === undefined)
-    return unread(run, path, { ref, message: `the file of ${shown} holds no text under this id` });
+    return unread(run, path, ref, say`the file of ${shown} holds no text under this id`);
   run.secrets.push(found);
   // A literal `${` of the secret is no reference.
   return found.replaceAll('${', () => '$${');
-}
-
-/** The path of a file that is named relative to the configuration, or to the user's own folder. */
-function fileNamed({ options }: Run, name: string): string {
-  return resolve(dirname(options.file), inHome(name, options.env['HOME'] ?? homedir()));
 }
 
 async function valueInFile(file: string, id: string, mode: string | undefined): Promise<string | undefined> {
@@ -125,21 +124,10 @@ function stringAt(run: Run, path: Path): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-interface Unread {
-  readonly ref: SecretRef;
-  readonly message: string;
-}
-
 /** Says that a secret is not known; returns what stands in its place. */
-function unread({ options, findings, root }: Run, path: Path, { ref, message }: Unread): string {
-  if (options.needSecrets) {
-    findings.push({
-      severity: 'error',
-      code: 'SECRET_REF_UNREADABLE',
-      message: quoted(message),
-      at: root.place(path),
-      hint: say`write "\${NAME}" here and set that variable for sluice; OpenClaw reads this form, too`,
-    });
-  }
+function unread({ options, findings, root }: Run, path: Path, ref: SecretRef, message: Sentence): string {
+  const hint = say`write "\${NAME}" here and set that variable for sluice; OpenClaw reads this form, too`;
+  if (options.needSecrets)
+    findings.push(findingAt(root.place(path), { code: 'SECRET_REF_UNREADABLE', message, hint }));
   return `{${ref.source}: ${ref.id}}`;
 }

@@ -1,6 +1,7 @@
 import { quoted, say } from '../../../base/finding.ts';
 import { basename, resolve } from 'node:path';
 import type { Finding, LocatedValue, Path } from '../../../base/document/document.ts';
+import { hooksSchema } from '../hooks-schema.ts';
 import { DEFAULT_PORT } from '../settings.ts';
 import { grafted, putAt, recordAt } from './graft.ts';
 import { THEIR_PORT, type Loss, type Move, type Moves } from './moves.ts';
@@ -26,8 +27,6 @@ export interface Translation {
 export interface TranslateOptions {
   /** Folder of the file, absolute. */
   readonly directory: string;
-  /** Keys that `hooks` has in both. */
-  readonly hooksKeys: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the command `openclaw` can be started. */
   readonly hasCommand: boolean;
@@ -94,7 +93,7 @@ function translateHooks(original: LocatedValue, options: TranslateOptions, resul
     const sessionKey = Object.hasOwn(SESSION_KEYS, key) ? SESSION_KEYS[key] : undefined;
     if (sessionKey !== undefined) result.moves.push({ from, to: ['hooks', 'sessionKeys', sessionKey] });
     else if (key === 'transformsDir') result.moves.push(directoryMove(original, from, options));
-    else if (options.hooksKeys.includes(key)) result.moves.push({ from, to: from });
+    else if (Object.hasOwn(hooksSchema.shape, key)) result.moves.push({ from, to: from });
     else if (!READ_ELSEWHERE.includes(key)) unused.push(key);
   }
   if (original.at(['hooks']).value !== undefined && hooks === undefined) {

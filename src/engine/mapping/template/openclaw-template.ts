@@ -4,13 +4,12 @@
  * payload, spaces and signs included. One pass, no blocks, no helpers. What is missing or null renders empty.
  */
 import {
+  findingAt,
   type Finding,
   type LocatedValue,
   type Place,
   placeWithin,
-  replaceWithin,
   shorten,
-  withEdit,
 } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import { isJsonObject, ownValue, type JsonValue } from '../../../base/json.ts';
@@ -77,16 +76,13 @@ function notPaths(source: string, placeOf: (start: number, end: number) => Place
 
 function headerCase(name: string, at: Place): Finding {
   const lower = name.toLowerCase();
-  return withEdit(
-    {
-      severity: 'warning',
-      code: 'HEADER_NAME_CASE',
-      message: say`header names are in lower case here, as there, found "${name.slice(0, 80)}"`,
-      at,
-      hint: say`write headers.${lower.slice(0, 80)}`,
-    },
-    replaceWithin(at, name, lower),
-  );
+  return findingAt(at, {
+    severity: 'warning',
+    code: 'HEADER_NAME_CASE',
+    message: say`header names are in lower case here, as there, found "${name.slice(0, 80)}"`,
+    hint: say`write headers.${lower.slice(0, 80)}`,
+    replace: { from: name, to: lower },
+  });
 }
 
 function templateOf(located: LocatedValue, source: string): CompiledTemplate {
