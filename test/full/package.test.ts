@@ -36,7 +36,7 @@ test(
     writeFileSync(
       join(folder, 'sluice.yaml'),
       'hooks: { enabled: true, token: "0123456789abcdef0123456789abcdef" }\n' +
-        'channels: { telegram: { botToken: "123:abc" } }\n',
+        'channels: { email: { host: smtp.example.org, from: me@example.org } }\n',
     );
     const check = (): { readonly status: number | null; readonly output: string } => {
       const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, 'check'], {
@@ -48,8 +48,8 @@ test(
     const missing = check();
     // Who only judges requests needs none; serve refuses.
     expect(missing.status).toBe(0);
-    expect(missing.output).toContain('channel telegram needs the package grammy: npm install grammy@1');
-    execFileSync('npm', ['install', 'grammy@1'], { cwd: folder });
+    expect(missing.output).toContain('channel email needs the package nodemailer: npm install nodemailer@10');
+    execFileSync('npm', ['install', 'nodemailer@10'], { cwd: folder });
     expect(check()).toMatchObject({ status: 0 });
   },
 );

@@ -89,7 +89,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   channels: {
     layer: 'service',
     imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
-    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', 'nodemailer'],
+    owns: ['nodemailer'],
   },
   gateway: {
     layer: 'service',

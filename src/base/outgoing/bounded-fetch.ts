@@ -26,7 +26,7 @@ export class NotSentError extends Error {
  * `fetch` for one API call: reads at most 1 MB of answer before it resolves and follows no redirect (a redirected POST
  * would become a GET). Every call has a connection of its own: one that the other side closes for being idle just as
  * a message leaves would make that message ambiguous. Rejects with `StatusError` on 5xx, on 3xx, and on 4xx that is
- * not JSON, so that every SDK meets only answers it understands.
+ * not JSON, so that a caller meets only answers of the interface.
  */
 export async function fetchBounded(url: string | URL, init: RequestInit): Promise<Response> {
   if (init.signal?.aborted) throw new NotSentError('stopped before the request was sent');
@@ -59,10 +59,12 @@ async function readBounded(response: Response): Promise<Buffer<ArrayBuffer>> {
 export interface JsonAnswer {
   readonly status: number;
   readonly body: unknown;
+  readonly headers: Headers;
   readonly retryAfterMs: number | undefined;
 }
 
 export interface JsonRequest {
+  /** Default: POST where there is a body, else GET. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; a `URLSearchParams` as a form. */
@@ -70,12 +72,12 @@ export interface JsonRequest {
   readonly signal: AbortSignal;
 }
 
-/** One request with a JSON answer, for the channels that need no SDK. */
+/** One request with a JSON answer. */
 export async function fetchJson(url: string | URL, request: JsonRequest): Promise<JsonAnswer> {
   const { body } = request;
   const isForm = body instanceof URLSearchParams;
   const response = await fetchBounded(url, {
-    method: request.method ?? 'POST',
+    method: request.method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       accept: 'application/json',
       ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
@@ -84,10 +86,7 @@ export async function fetchJson(url: string | URL, request: JsonRequest): Promis
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     signal: request.signal,
   });
-  const text = await response.text();
-  return {
-    status: response.status,
-    body: readJson(text),
-    retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
-  };
+  const { status, headers } = response;
+  const retryAfterMs = parseRetryAfter(headers.get('retry-after'));
+  return { status, headers, body: readJson(await response.text()), retryAfterMs };
 }

@@ -8,5 +8,5 @@ export {
   type JsonRequest,
 } from './bounded-fetch.ts';
 export { connectionCode, connectionText, errorChain } from './connection-error.ts';
-export { describe, field, textField } from './remote-text.ts';
+export { describe, field, listField, textField } from './remote-text.ts';
 export { parseRetryAfter, retryDelay } from './retry-after.ts';

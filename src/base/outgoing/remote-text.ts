@@ -14,6 +14,12 @@ export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
+/** A property that is a list; empty where it is none. */
+export function listField(value: unknown, name: string): readonly unknown[] {
+  const list = field(value, name);
+  return Array.isArray(list) ? (list as readonly unknown[]) : [];
+}
+
 /** A property that is text; undefined where it is not. */
 export function textField(value: unknown, name: string): string | undefined {
   const text = field(value, name);

@@ -52,7 +52,6 @@ export interface Connection<Recipient> {
   send(message: AddressedMessage<Recipient>, signal: AbortSignal): Promise<SendResult>;
   /** What an SDK's own error means; undefined where it is none of the SDK's. */
   failureOf?(error: unknown): SendFailure | undefined;
-  stop?(): Promise<void>;
 }
 
 /** A message whose recipient has been read. */
@@ -76,13 +75,14 @@ export const textOrNumber = z
   .transform((value) => String(value).trim())
   .pipe(z.string().min(1, 'must not be empty').max(1024, 'must have at most 1024 characters'));
 
-const baseUrl = text
+/** An address in place of the platform's own. */
+export const httpUrl = text
   .refine(isHttpUrl, 'must be an absolute http or https URL without query, credentials or fragment')
   .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
 
 /** The keys every channel has: `baseUrl` in place of the platform's own address, and the default recipient `to`. */
 export const commonShape = {
-  baseUrl: baseUrl.optional(),
+  baseUrl: httpUrl.optional(),
   to: z
     .union(
       [z.string(), z.number().refine(Number.isSafeInteger)],
@@ -92,7 +92,7 @@ export const commonShape = {
     .optional(),
 } as const;
 
-export function isHttpUrl(text: string): boolean {
+function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) return false;
   return url.username === '' && url.password === '' && url.search === '' && url.hash === '';
@@ -158,7 +158,6 @@ function makeAdapter<Recipient>(
         return { kind: 'failed', code: 'bad_thread', message: `a thread on ${id} is ${thread.words}` };
       return signal.aborted ? notSent() : sendOver(connection, { ...message, to }, signal);
     },
-    stop: async () => connection.stop?.(),
   };
 }
 
@@ -206,4 +205,16 @@ function problemsOf({ error }: z.ZodSafeParseResult<unknown>, schema: z.ZodType)
     const message = `is not a setting of this channel; its settings are: ${known.join(', ')}`;
     return issue.keys.map((key) => ({ key, message, known }));
   });
+}
+
+/**
+ * A phone number with its country code as `+` and digits: spaces, dots, dashes and brackets are dropped, the plus
+ * sign may be missing, as may the channel's own name before a colon. Undefined where it is none.
+ */
+export function parsePhone(to: string, channel: string): string | undefined {
+  const bare = to.trim().replace(new RegExp(`^${channel}:`), '');
+  if (!/^\+?\d[\d ().-]{5,24}$/.test(bare)) return undefined;
+  const digits = bare.replaceAll(/\D/g, '');
+  // E.164: at most 15 digits, and no country code starts with 0.
+  return digits.length >= 7 && digits.length <= 15 && !digits.startsWith('0') ? `+${digits}` : undefined;
 }

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { markComment } from '../../engine/verify/verify.ts';
-import { readJson } from '../../base/json.ts';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { quietMentions } from './mentions.ts';
@@ -8,12 +7,14 @@ import { escapeGithub } from './plain-text.ts';
 import {
   describe,
   field,
-  fetchBounded,
+  type JsonAnswer,
+  listField,
+  fetchJson,
   parseRetryAfter,
   retryDelay,
   textField,
 } from '../../base/outgoing/outgoing.ts';
-import { refusal, type SendFailure, unreadable } from './send-failure.ts';
+import { refusal, type SendFailure, sentAs } from './send-failure.ts';
 
 /**
  * GitHub refuses a body of more than 65,536 characters. A mention that is broken is one longer, so that at the worst
@@ -57,12 +58,6 @@ interface Api {
   readonly token: string;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: unknown;
-}
-
 async function comment(
   api: Api,
   { to, text, plain, key, runId }: AddressedMessage<Recipient>,
@@ -72,10 +67,7 @@ async function comment(
   const body = markComment(words, { runId: runId ?? key, secret: api.token });
   const path = `/repos/${to.owner}/${to.repository}/issues/${to.number}/comments`;
   const answer = await request(api, path, { body: { body }, signal });
-  const failure = githubRefusal(answer, api.token);
-  if (failure !== undefined) return failure;
-  const id = field(answer.body, 'id');
-  return typeof id === 'number' ? { kind: 'sent', messageId: String(id) } : unreadable('GitHub');
+  return githubRefusal(answer, api.token) ?? sentAs('GitHub', field(answer.body, 'id'));
 }
 
 /** The account of a user's token; the token of an app's installation has none, and says what it may reach. */
@@ -88,24 +80,19 @@ async function findAccount(api: Api, signal: AbortSignal): Promise<string | Send
   return githubRefusal(app, api.token) ?? account;
 }
 
-async function request(
+function request(
   { baseUrl, token }: Api,
   path: string,
   { body, signal }: { readonly body?: object; readonly signal: AbortSignal },
-): Promise<Answer> {
-  const content = body === undefined ? {} : { 'content-type': 'application/json' };
-  const response = await fetchBounded(baseUrl + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    headers: { ...HEADERS, ...content, authorization: `Bearer ${token}` },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+): Promise<JsonAnswer> {
+  return fetchJson(baseUrl + path, {
+    headers: { ...HEADERS, authorization: `Bearer ${token}` },
+    body,
     signal,
   });
-  const text = await response.text();
-  const { status, headers } = response;
-  return { status, headers, body: readJson(text) };
 }
 
-function githubRefusal({ status, headers, body }: Answer, token: string): SendFailure | undefined {
+function githubRefusal({ status, headers, body }: JsonAnswer, token: string): SendFailure | undefined {
   if (status < 300) return undefined;
   const description = describe(wordsOf(body), [token]);
   if (isLimited({ status, headers }, description)) {
@@ -126,7 +113,7 @@ function githubRefusal({ status, headers, body }: Answer, token: string): SendFa
 
 /** Rate limits come as 403 or 429; of 403 the headers, or for a secondary limit the words, tell them from a refusal. */
 function isLimited(
-  { status, headers }: Pick<Answer, 'status' | 'headers'>,
+  { status, headers }: Pick<JsonAnswer, 'status' | 'headers'>,
   said: string | undefined,
 ): boolean {
   if (status !== 403) return status === 429;
@@ -145,8 +132,7 @@ function waitOf(headers: Headers): number {
 
 /** The message of an error, with the first of its details: 422 says there what is wrong. */
 function wordsOf(body: unknown): string | undefined {
-  const errors = field(body, 'errors');
-  const [first] = Array.isArray(errors) ? (errors as readonly unknown[]) : [];
+  const [first] = listField(body, 'errors');
   const detail = typeof first === 'string' ? first : textField(first, 'message');
   return [textField(body, 'message'), detail].filter((words) => words !== undefined).join(': ');
 }

@@ -4,8 +4,14 @@ import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { quietMentions } from './mentions.ts';
 import { escapeGithub } from './plain-text.ts';
-import { describe, fetchJson, field, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
-import { refusal, type SendFailure, unreadable } from './send-failure.ts';
+import {
+  fetchJson,
+  field,
+  type JsonAnswer,
+  type JsonRequest,
+  textField,
+} from '../../base/outgoing/outgoing.ts';
+import { refusedBy, type SendFailure, sentAs } from './send-failure.ts';
 
 /** GitLab takes a million characters; more than this is read by nobody, and the mark is not looked for in it. */
 const MAX_CHARS = 100_000;
@@ -35,7 +41,7 @@ export const gitlab = defineChannel({
     return {
       platform: 'GitLab',
       check: async (signal) => {
-        const answer = await ask('/user', { method: 'GET', signal });
+        const answer = await ask('/user', { signal });
         return gitlabRefusal(answer, token) ?? textField(answer.body, 'username');
       },
       send: (message, signal) => addNote(ask, message, { token, signal }),
@@ -43,7 +49,7 @@ export const gitlab = defineChannel({
   },
 });
 
-type AskOptions = Pick<Parameters<typeof fetchJson>[1], 'method' | 'body' | 'signal'>;
+type AskOptions = Pick<JsonRequest, 'body' | 'signal'>;
 
 async function addNote(
   ask: (path: string, options: AskOptions) => Promise<JsonAnswer>,
@@ -55,18 +61,15 @@ async function addNote(
   const about = `/projects/${encodeURIComponent(to.project)}/${to.kind}/${to.number}`;
   const discussion = thread === undefined ? '' : `/discussions/${thread}`;
   const answer = await ask(`${about}${discussion}/notes`, { body: { body }, signal });
-  const failure = gitlabRefusal(answer, token);
-  if (failure !== undefined) return failure;
-  const id = field(answer.body, 'id');
-  return typeof id === 'number' ? { kind: 'sent', messageId: String(id) } : unreadable('GitLab');
+  return gitlabRefusal(answer, token) ?? sentAs('GitLab', field(answer.body, 'id'));
 }
 
-function gitlabRefusal({ status, body, retryAfterMs }: JsonAnswer, token: string): SendFailure | undefined {
-  if (status < 300) return undefined;
-  const description = describe(textField(body, 'message') ?? textField(body, 'error'), [token]);
+function gitlabRefusal(answer: JsonAnswer, token: string): SendFailure | undefined {
+  const { status, body } = answer;
+  const said = textField(body, 'message') ?? textField(body, 'error');
   // Without access GitLab answers 404, as it does where there is none.
   const advice = status === 404 ? `or the token may not see it: ${REMEDY}` : undefined;
-  return refusal('GitLab', status, { description, retryAfterMs, remedy: REMEDY, advice });
+  return refusedBy('GitLab', answer, { said, secrets: [token], remedy: REMEDY, advice });
 }
 
 interface Recipient {

@@ -3,10 +3,16 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { SendResult } from './channel.ts';
 import type { Connection } from './define-channel.ts';
-import type { ImessageRecipient } from './imessage-recipient.ts';
 import { readJson } from '../../base/json.ts';
 import { describe, field } from '../../base/outgoing/outgoing.ts';
 import { refusal, type SendFailure } from './send-failure.ts';
+
+/** Someone or some chat on iMessage. */
+export type ImessageRecipient =
+  | { readonly kind: 'address'; readonly address: string; readonly service: 'auto' | 'imessage' | 'sms' }
+  | { readonly kind: 'chat-id'; readonly id: number }
+  | { readonly kind: 'chat-guid'; readonly guid: string }
+  | { readonly kind: 'chat-identifier'; readonly identifier: string };
 
 const CHECK_CALL = { id: 'check', method: 'chats.list', params: { limit: 1 } };
 const MAX_ANSWER_CHARS = 1_000_000;

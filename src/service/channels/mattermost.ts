@@ -2,8 +2,8 @@ import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { breakMentions, escapeDiscord } from './plain-text.ts';
-import { describe, fetchJson, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
-import { prepare, PreparationError, refusal, type SendFailure, unreadable } from './send-failure.ts';
+import { fetchJson, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
+import { brought, prepare, refusedBy, type SendFailure, sentAs } from './send-failure.ts';
 
 /** Servers before 5.0 take 4000 characters, later ones 16,383. */
 const MAX_CHARS = 4000;
@@ -44,8 +44,7 @@ function request(
   { body, signal }: { readonly body?: unknown; readonly signal: AbortSignal },
 ): Promise<JsonAnswer> {
   const headers = { authorization: `Bearer ${botToken}` };
-  const method = body === undefined ? 'GET' : 'POST';
-  return fetchJson(`${baseUrl}/api/v4${path}`, { method, headers, body, signal });
+  return fetchJson(`${baseUrl}/api/v4${path}`, { headers, body, signal });
 }
 
 async function createPost(
@@ -59,9 +58,7 @@ async function createPost(
   // The server drops a repeat of the same pending_post_id.
   const post = { channel_id: channelId, message: words, pending_post_id: key };
   const answer = await request(server, '/posts', { body: post, signal });
-  const messageId = textField(answer.body, 'id');
-  const failure = refusalOf(answer, server);
-  return failure ?? (messageId === undefined ? unreadable('Mattermost') : { kind: 'sent', messageId });
+  return refusalOf(answer, server) ?? sentAs('Mattermost', textField(answer.body, 'id'));
 }
 
 /** The id of the direct channel with a user. */
@@ -70,19 +67,12 @@ async function openDirectChannel(server: Server, userId: string, signal: AbortSi
   const body = [textField(me.body, 'id'), userId];
   const channel = await request(server, '/channels/direct', { body, signal });
   const failure = refusalOf(me, server) ?? refusalOf(channel, server);
-  const id = textField(channel.body, 'id');
-  if (failure !== undefined || id === undefined)
-    throw new PreparationError(failure ?? unreadable('Mattermost'));
-  return id;
+  return brought('Mattermost', failure, textField(channel.body, 'id'));
 }
 
-function refusalOf(
-  { status, body, retryAfterMs }: JsonAnswer,
-  { botToken }: Server,
-): SendFailure | undefined {
-  if (status < 300) return undefined;
-  const description = describe(textField(body, 'message'), [botToken]);
-  return refusal('Mattermost', status, { description, retryAfterMs, remedy: REMEDY });
+function refusalOf(answer: JsonAnswer, { botToken }: Server): SendFailure | undefined {
+  const said = textField(answer.body, 'message');
+  return refusedBy('Mattermost', answer, { said, secrets: [botToken], remedy: REMEDY });
 }
 
 interface Recipient {

@@ -9,7 +9,9 @@
 import {
   connectionCode,
   connectionText,
+  describe,
   errorChain,
+  type JsonAnswer,
   NotSentError,
   StatusError,
 } from '../../base/outgoing/outgoing.ts';
@@ -71,6 +73,27 @@ function finalRefusal(
   return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}${always}` };
 }
 
+/** The failure behind a JSON answer with a status other than 2xx; `said` are the platform's words. */
+export function refusedBy(
+  platform: string,
+  { status, retryAfterMs }: Pick<JsonAnswer, 'status' | 'retryAfterMs'>,
+  {
+    said,
+    secrets = [],
+    ...options
+  }: RefusalOptions & { readonly said?: unknown; readonly secrets?: readonly string[] },
+): SendFailure | undefined {
+  if (status < 300) return undefined;
+  return refusal(platform, status, { description: describe(said, secrets), retryAfterMs, ...options });
+}
+
+/** The result where the platform took a message, with its id out of the answer. */
+export function sentAs(platform: string, id: unknown): SendResult {
+  return typeof id === 'string' || typeof id === 'number'
+    ? { kind: 'sent', messageId: String(id) }
+    : unreadable(platform);
+}
+
 /** An answer that says it was done but cannot be read: it probably arrived. */
 export function unreadable(platform: string): SendFailure {
   return {
@@ -119,6 +142,15 @@ export async function prepare<T>(step: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw error instanceof PreparationError ? error : new PreparationError(undefined, { cause: error });
   }
+}
+
+/**
+ * What a step before the message brought.
+ * @throws PreparationError where it was refused or brought nothing
+ */
+export function brought(platform: string, failure: SendFailure | undefined, id: string | undefined): string {
+  if (failure !== undefined || id === undefined) throw new PreparationError(failure ?? unreadable(platform));
+  return id;
 }
 
 /** The result where the caller's signal had ended before anything was begun. */

@@ -1,8 +1,14 @@
 import * as z from 'zod';
 import type { SendResult } from './channel.ts';
-import { commonShape, defineChannel, textOrNumber } from './define-channel.ts';
-import { parsePhone } from './recipient.ts';
-import { describe, fetchJson, field, type JsonAnswer, retryDelay } from '../../base/outgoing/outgoing.ts';
+import { commonShape, defineChannel, parsePhone, textOrNumber } from './define-channel.ts';
+import {
+  describe,
+  fetchJson,
+  field,
+  type JsonAnswer,
+  listField,
+  retryDelay,
+} from '../../base/outgoing/outgoing.ts';
 import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
 /** Longer bodies go as an attachment in some clients. */
@@ -66,8 +72,7 @@ function readAccounts(answer: JsonAnswer, account: string): string | SendFailure
   if (field(field(answer.body, 'error'), 'code') === METHOD_NOT_FOUND) return account;
   const failure = signalRefusal(answer);
   if (failure) return failure;
-  const accounts = field(answer.body, 'result');
-  const isKnown = Array.isArray(accounts) && accounts.some((entry) => field(entry, 'number') === account);
+  const isKnown = listField(answer.body, 'result').some((entry) => field(entry, 'number') === account);
   return isKnown ? account : refusal('signal-cli', 401, { remedy: REMEDY });
 }
 
@@ -75,8 +80,7 @@ function sentMessage(answer: JsonAnswer): SendResult {
   const result = field(answer.body, 'result');
   const timestamp = field(result, 'timestamp');
   if (typeof timestamp !== 'number') return unreadable('signal-cli');
-  const results = field(result, 'results');
-  const types = Array.isArray(results) ? results.map((entry) => String(field(entry, 'type'))) : [];
+  const types = listField(result, 'results').map((entry) => String(field(entry, 'type')));
   if (types.length > 0 && !types.includes('SUCCESS')) {
     return refusal('Signal', types.includes('UNREGISTERED_FAILURE') ? 404 : 400, { description: types[0] });
   }
@@ -102,10 +106,9 @@ function signalRefusal(answer: JsonAnswer): SendFailure | undefined {
 }
 
 function rateLimitDelay(error: unknown): number | undefined {
-  const results = field(field(field(error, 'data'), 'response'), 'results');
-  const seconds: unknown = Array.isArray(results)
-    ? results.map((entry) => field(entry, 'retryAfterSeconds')).find((value) => typeof value === 'number')
-    : undefined;
+  const seconds = listField(field(field(error, 'data'), 'response'), 'results')
+    .map((entry) => field(entry, 'retryAfterSeconds'))
+    .find((value) => typeof value === 'number');
   return typeof seconds === 'number' ? retryDelay(seconds * 1000) : undefined;
 }
 

@@ -1,11 +1,17 @@
 import * as z from 'zod';
-import type { ChannelMessage, SendResult } from './channel.ts';
-import { commonShape, defineChannel, secretText, textOrNumber } from './define-channel.ts';
+import type { ChannelMessage } from './channel.ts';
+import { commonShape, defineChannel, parsePhone, secretText, textOrNumber } from './define-channel.ts';
 import { toWhatsapp } from './markdown.ts';
 import { escapeWhatsapp } from './plain-text.ts';
-import { parsePhone } from './recipient.ts';
-import { describe, fetchJson, field, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
-import { refusal, type SendFailure, unreadable } from './send-failure.ts';
+import {
+  describe,
+  fetchJson,
+  field,
+  type JsonAnswer,
+  listField,
+  textField,
+} from '../../base/outgoing/outgoing.ts';
+import { refusal, type SendFailure, sentAs } from './send-failure.ts';
 
 /** The Cloud API takes 4096. */
 const MAX_CHARS = 4000;
@@ -59,14 +65,15 @@ export const whatsapp = defineChannel({
       platform: 'WhatsApp',
       check: async (signal) => {
         const url = `${numberUrl}?fields=display_phone_number,verified_name`;
-        const answer = await fetchJson(url, { method: 'GET', headers, signal });
+        const answer = await fetchJson(url, { headers, signal });
         const account = textField(answer.body, 'display_phone_number') ?? textField(answer.body, 'id');
         return whatsappRefusal(answer, accessToken) ?? account;
       },
       send: async (message, signal) => {
         const body = textMessage(message.to.slice(1), message);
         const answer = await fetchJson(`${numberUrl}/messages`, { headers, body, signal });
-        return whatsappRefusal(answer, accessToken) ?? sentMessage(answer);
+        const [sent] = listField(answer.body, 'messages');
+        return whatsappRefusal(answer, accessToken) ?? sentAs('WhatsApp', textField(sent, 'id'));
       },
     };
   },
@@ -83,12 +90,6 @@ function textMessage(to: string, message: Pick<ChannelMessage, 'plain' | 'text'>
       body: message.plain ? escapeWhatsapp(message.text) : toWhatsapp(message.text),
     },
   };
-}
-
-function sentMessage(answer: JsonAnswer): SendResult {
-  const messages = field(answer.body, 'messages');
-  const id = Array.isArray(messages) ? field(messages[0], 'id') : undefined;
-  return typeof id === 'string' ? { kind: 'sent', messageId: id } : unreadable('WhatsApp');
 }
 
 const NOT_ALLOWED =

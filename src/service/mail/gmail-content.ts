@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { defined } from '../../base/json.ts';
-import { field, textField } from '../../base/outgoing/outgoing.ts';
+import { field, listField, textField } from '../../base/outgoing/outgoing.ts';
 import { textOfCharset } from './mail-charset.ts';
 import type { MailAttachment, MailContent } from './source.ts';
 
@@ -33,7 +33,7 @@ function partsOf(payload: unknown): Parts {
   const open: unknown[] = [payload];
   for (let seen = 0; open.length > 0 && seen < MAX_PARTS; seen += 1) {
     const part = open.shift();
-    open.unshift(...children(part));
+    open.unshift(...listField(part, 'parts'));
     const type = textField(part, 'mimeType') ?? '';
     const name = textField(part, 'filename') ?? '';
     const body = field(part, 'body');
@@ -47,16 +47,10 @@ function partsOf(payload: unknown): Parts {
   return parts;
 }
 
-function children(part: unknown): readonly unknown[] {
-  const parts = field(part, 'parts');
-  return Array.isArray(parts) ? (parts as unknown[]) : [];
-}
-
 /** Names in lower case; the first of several counts. */
 function headerOf(payload: unknown): Readonly<Record<string, string>> {
-  const headers = field(payload, 'headers');
   const found: Record<string, string> = {};
-  for (const header of Array.isArray(headers) ? (headers as unknown[]) : []) {
+  for (const header of listField(payload, 'headers')) {
     const name = textField(header, 'name')?.toLowerCase();
     const value = textField(header, 'value');
     if (name !== undefined && value !== undefined) found[name] ??= value;

@@ -1,4 +1,4 @@
-import { field, textField } from '../../base/outgoing/outgoing.ts';
+import { field, listField, textField } from '../../base/outgoing/outgoing.ts';
 import { pause } from '../../base/timers/timers.ts';
 import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
 import { gmailContent } from './gmail-content.ts';
@@ -86,7 +86,7 @@ export class GmailSource implements MailSource {
     const query = { startHistoryId: position.historyId, historyTypes: 'messageAdded' };
     for await (const answer of this.#pages('history', query)) {
       if (answer === undefined) return this.#forgotten(known);
-      for (const record of list(answer, 'history')) ids.push(...this.#addedBy(record));
+      for (const record of listField(answer, 'history')) ids.push(...this.#addedBy(record));
       latest = textField(answer, 'historyId') ?? latest;
     }
     return batchOf([...new Set(ids)], { during: position, after: { historyId: latest } });
@@ -95,7 +95,7 @@ export class GmailSource implements MailSource {
   async fetch(id: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined> {
     const message = await this.#message(id, without === 'body');
     if (message === undefined) return undefined;
-    const labels = list(message, 'labelIds').filter((label) => typeof label === 'string');
+    const labels = listField(message, 'labelIds').filter((label) => typeof label === 'string');
     const leftOut = LEFT_OUT.find((label) => labels.includes(label));
     const isWanted = this.#place.labels.some((label) => labels.includes(label));
     const receivedAt = Number(textField(message, 'internalDate') ?? 0);
@@ -147,7 +147,9 @@ export class GmailSource implements MailSource {
       if (answer.kind !== 'ok') {
         throw new MailFailure('settings', `there is no subscription ${subscription}`);
       }
-      return list(answer.body, 'receivedMessages').flatMap((message) => textField(message, 'ackId') ?? []);
+      return listField(answer.body, 'receivedMessages').flatMap(
+        (message) => textField(message, 'ackId') ?? [],
+      );
     } catch (error) {
       // The time given to it was over, or the reader has something else to do: both are no failure.
       const { name = '' } = ((error as Error).cause ?? {}) as { readonly name?: string };
@@ -172,7 +174,7 @@ export class GmailSource implements MailSource {
   }
 
   async #labelIds(names: readonly string[]): Promise<readonly string[]> {
-    const known = list(await this.#get('labels', {}), 'labels');
+    const known = listField(await this.#get('labels', {}), 'labels');
     return names.map((name) => labelId(name, known));
   }
 
@@ -183,9 +185,9 @@ export class GmailSource implements MailSource {
   }
 
   #addedBy(record: unknown): readonly string[] {
-    return list(record, 'messagesAdded').flatMap((added) => {
+    return listField(record, 'messagesAdded').flatMap((added) => {
       const message = field(added, 'message');
-      const labels = list(message, 'labelIds');
+      const labels = listField(message, 'labelIds');
       const isLeftOut = LEFT_OUT.some((label) => labels.includes(label));
       return isLeftOut ? [] : (textField(message, 'id') ?? []);
     });
@@ -201,7 +203,7 @@ export class GmailSource implements MailSource {
   async #listed(position: GmailPosition, from: number): Promise<Batch> {
     const ids: string[] = [];
     for await (const answer of this.#pages('messages', { q: `after:${String(Math.floor(from / 1000))}` })) {
-      ids.push(...list(answer, 'messages').flatMap((message) => textField(message, 'id') ?? []));
+      ids.push(...listField(answer, 'messages').flatMap((message) => textField(message, 'id') ?? []));
     }
     // Gmail lists the newest first.
     return batchOf(ids.toReversed(), { during: position, after: { historyId: position.historyId } });
@@ -252,11 +254,6 @@ function batchOf(
     position: index === ids.length - 1 ? position : JSON.stringify(during),
   }));
   return { candidates, position };
-}
-
-function list(value: unknown, name: string): readonly unknown[] {
-  const found = field(value, name);
-  return Array.isArray(found) ? (found as unknown[]) : [];
 }
 
 /** @throws MailFailure where there is no such label, or one that is not read */

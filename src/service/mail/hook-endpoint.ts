@@ -1,6 +1,6 @@
 import { CONDITION_NOT_MET } from '../../base/errors.ts';
 import { defined, readJson } from '../../base/json.ts';
-import { connectionCode, field, parseRetryAfter, textField } from '../../base/outgoing/outgoing.ts';
+import { connectionCode, listField, parseRetryAfter, textField } from '../../base/outgoing/outgoing.ts';
 import { deriveSignal } from '../../base/timers/timers.ts';
 
 /** One delivery. A repeat has the same key and the same body. */
@@ -113,16 +113,10 @@ export function endpointAnswer(
   return {
     status,
     ...defined({ code, detail, retryAfterMs }),
-    ...(items(problem).some((item) => textField(item, 'code') === CONDITION_NOT_MET)
+    ...(listField(problem, 'errors').some((item) => textField(item, 'code') === CONDITION_NOT_MET)
       ? { nameIsTaken: true }
       : {}),
   };
-}
-
-/** Its `errors`. */
-function items(problem: unknown): readonly unknown[] {
-  const errors = field(problem, 'errors');
-  return Array.isArray(errors) ? (errors as readonly unknown[]) : [];
 }
 
 function unreachable(url: string, error: unknown): EndpointAnswer {

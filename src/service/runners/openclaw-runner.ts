@@ -16,6 +16,7 @@ import {
   fetchJson,
   field,
   type JsonAnswer,
+  listField,
   StatusError,
   textField,
 } from '../../base/outgoing/outgoing.ts';
@@ -161,8 +162,7 @@ function agentError(
 
 /** What the agent said, in all parts of its reply. */
 function textsOf(report: unknown): string {
-  const payloads = field(field(report, 'result'), 'payloads');
-  return (Array.isArray(payloads) ? (payloads as readonly unknown[]) : [])
+  return listField(field(report, 'result'), 'payloads')
     .map((payload) => textField(payload, 'text') ?? '')
     .filter((text) => text !== '')
     .join('\n\n');
