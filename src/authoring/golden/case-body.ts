@@ -1,8 +1,7 @@
 import { TextDecoder } from 'node:util';
 import { quoted, say } from '../../base/finding.ts';
 import { hash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import {
   displayName,
   type Finding,
@@ -48,34 +47,12 @@ export async function readCaseBody(
   const file = join(dirname(requestFile), delivery.bodyFile);
   const raw = await readWhole(file);
   if (typeof raw !== 'string') return parseBodyFile({ file, raw }, delivery, at);
-  return unreadable(requestFile, delivery.bodyFile, { why: raw, at });
-}
-
-/** With the path that leads to the file, where the one that is written does from elsewhere, or has backslashes. */
-function unreadable(
-  requestFile: string,
-  name: string,
-  { why, at }: { readonly why: string; readonly at: Place },
-): CaseBody {
-  const folder = dirname(requestFile);
-  const plain = name.replaceAll('\\', '/');
-  const found = [resolve(folder, plain), resolve(plain), join(folder, basename(plain))].find((file) =>
-    existsSync(file),
-  );
-  const text = found === undefined ? undefined : relative(folder, found).replaceAll('\\', '/');
-  const finding: Finding = {
-    severity: 'error',
+  return problem({
     code: 'BODY_FILE_UNREADABLE',
-    message: say`bodyFile ${name} cannot be read${found === undefined ? `: ${why}` : ''}`,
+    message: say`bodyFile ${delivery.bodyFile} cannot be read: ${raw}`,
     at,
-    hint:
-      text === undefined
-        ? say`correct the path, which is relative to the request file`
-        : say`write bodyFile: ${text}, which is relative to the request file`,
-  };
-  return {
-    findings: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],
-  };
+    hint: say`correct the path, which is relative to the request file`,
+  });
 }
 
 function inlineBody(delivery: WrittenBody, part: LocatedValue): CaseBody {

@@ -93,16 +93,13 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   const names = await listFiles(dir);
   const requests = names.filter((file) => REQUEST.test(file));
   const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
-  const orphans = findObsolete(dir, names, requests, filters);
+  const obsolete = findObsolete(dir, names, requests, filters);
   const findings: Finding[] = [...findDoubles(dir, wanted)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
   findings.push(...read.flatMap((result) => result.findings));
   const used = new Set(read.flatMap((result) => result.case?.files ?? []));
   const others = names.filter((file) => !used.has(file) && isWanted(caseName(dir, file), filters));
-  const misnamed = await findMisnamed(others, orphans);
-  findings.push(...misnamed.findings);
-  const obsolete = orphans.filter((file) => !misnamed.claimed.includes(file));
-  findings.push(...obsolete.map(describeObsolete));
+  findings.push(...(await findMisnamed(others)), ...obsolete.map(describeObsolete));
   return {
     cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
     obsolete,

@@ -1,7 +1,8 @@
 import { setImmediate as immediate } from 'node:timers/promises';
+import type { Action, RunAction } from '../../base/action.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { GoldenCase } from './case-file.ts';
-import { type Compared, type Effect, effectsOf } from './impact-words.ts';
 import { formatDifference } from './reporters.ts';
 import { runCase, type GoldenEngine } from './run-cases.ts';
 
@@ -82,3 +83,115 @@ export function formatImpact(report: ImpactReport, color: boolean): string {
   const words = report.effects.map(({ text }) => `this change ${text}`);
   return `${[...blocks, ...words, `${report.changes.length} of ${report.compared} recorded requests change outcome`].join('\n')}\n`;
 }
+
+/** One thing that a change does, in words, with the requests that show it. */
+interface Effect {
+  /** Stays the same: `splits-conversations`, `widens-dedupe`. */
+  readonly code: string;
+  readonly text: string;
+  /** Names of recorded requests. */
+  readonly requests: readonly string[];
+}
+
+/** A recorded request, and what becomes of it before and after. */
+interface Compared {
+  readonly name: string;
+  readonly before: readonly Evaluation[];
+  readonly after: readonly Evaluation[];
+}
+
+const WIDENS = 'widens dedupe: repeats of each other now are';
+const NARROWS = 'narrows dedupe: no longer repeats of each other are';
+
+/** What a change does to all requests that were compared: what parts or joins, what goes elsewhere. */
+export function effectsOf(compared: readonly Compared[]): readonly Effect[] {
+  const { length } = compared;
+  const of = (
+    code: Effect['code'],
+    says: string,
+    changed: (each: Compared) => boolean,
+  ): readonly Effect[] => {
+    const requests = compared.filter(changed).map(({ name }) => name);
+    return requests.length === 0
+      ? []
+      : [{ code, text: `${says} ${requests.length} of ${length} requests`, requests }];
+  };
+  const isOther = (read: (evaluations: readonly Evaluation[]) => string) => (each: Compared) =>
+    isAccepted(each.before) && isAccepted(each.after) && read(each.before) !== read(each.after);
+  const keys = (code: Effect['code'], says: string, requests: readonly string[]): readonly Effect[] =>
+    requests.length === 0 ? [] : [{ code, text: `${says} ${named(requests)}`, requests }];
+  const [parted, joined] = [
+    ['before', 'after'],
+    ['after', 'before'],
+  ] as const;
+  const conversations = 'the conversations of';
+  return [
+    ...keys('joins-conversations', `joins ${conversations}`, apart(compared, joined, conversationsOf)),
+    ...keys('splits-conversations', `splits ${conversations}`, apart(compared, parted, conversationsOf)),
+    ...keys('widens-dedupe', WIDENS, apart(compared, joined, repeatsOf)),
+    ...keys('narrows-dedupe', NARROWS, apart(compared, parted, repeatsOf)),
+    ...of('refuses', 'no longer takes', (each) => isAccepted(each.before) && !isAccepted(each.after)),
+    ...of('accepts', 'newly takes', (each) => !isAccepted(each.before) && isAccepted(each.after)),
+    ...of('takes-otherwise', 'has another mapping take', isOther(mappingsOf)),
+    ...of('sends-elsewhere', 'sends elsewhere', isOther(targetsOf)),
+    ...of('other-text', 'changes the text of', isOther(textsOf)),
+  ];
+}
+
+const isAccepted = (evaluations: readonly Evaluation[]): boolean =>
+  evaluations.some(({ outcome }) => outcome.kind === 'accepted');
+
+const actionsOf = (evaluations: readonly Evaluation[]): readonly Action[] =>
+  evaluations.flatMap(({ outcome }) => (outcome.kind === 'accepted' ? outcome.actions : []));
+
+const runsOf = (evaluations: readonly Evaluation[]): readonly RunAction[] =>
+  actionsOf(evaluations).filter((action) => action.kind !== 'wake');
+
+const mappingsOf = (evaluations: readonly Evaluation[]): string =>
+  evaluations.map(({ mapping }) => mapping?.id ?? '').join('\n');
+
+/** Where a reply goes, and who takes the turn. */
+const targetsOf = (evaluations: readonly Evaluation[]): string =>
+  JSON.stringify(
+    runsOf(evaluations).map((run) => [run.channel, run.to, run.kind === 'agent' && [run.runner, run.model]]),
+  );
+
+const textsOf = (evaluations: readonly Evaluation[]): string =>
+  JSON.stringify(
+    actionsOf(evaluations).map((action) => (action.kind === 'wake' ? action.text : action.message)),
+  );
+
+/** Keys of conversations that go on; one of its own ends with its run. */
+const conversationsOf = (evaluations: readonly Evaluation[]): readonly string[] =>
+  runsOf(evaluations).flatMap((run) =>
+    run.kind === 'agent' && !run.oneShot ? [`${run.owner}\n${run.sessionKey}`] : [],
+  );
+
+const repeatsOf = (evaluations: readonly Evaluation[]): readonly string[] =>
+  actionsOf(evaluations).flatMap(({ dedupe }) =>
+    dedupe === undefined ? [] : [`${dedupe.scope}\n${dedupe.key}`],
+  );
+
+/** Requests that are named of one effect. */
+const MAX_NAMED = 4;
+
+/** Requests that shared a key on one side and share none on the other, of those that have one there. */
+function apart(
+  compared: readonly Compared[],
+  [from, to]: readonly ['before' | 'after', 'before' | 'after'],
+  keysOf: (evaluations: readonly Evaluation[]) => readonly string[],
+): readonly string[] {
+  const keyed = compared.map((each) => ({ name: each.name, was: keysOf(each[from]), is: keysOf(each[to]) }));
+  const sharing = new Map<string, typeof keyed>();
+  for (const each of keyed.filter(({ is }) => is.length > 0))
+    for (const key of new Set(each.was)) sharing.set(key, [...(sharing.get(key) ?? []), each]);
+  const parted = [...sharing.values()].filter(
+    ([first, ...others]) => first?.is.some((key) => others.every(({ is }) => is.includes(key))) === false,
+  );
+  return [...new Set(parted.flat().map(({ name }) => name))];
+}
+
+const named = (names: readonly string[]): string =>
+  names.length > MAX_NAMED
+    ? `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`
+    : names.join(' and ');

@@ -28,7 +28,7 @@ export class NotSentError extends Error {
  * a message leaves would make that message ambiguous. Rejects with `StatusError` on 5xx, on 3xx, and on 4xx that is
  * not JSON, so that a caller meets only answers of the interface.
  */
-export async function fetchBounded(url: string | URL, init: RequestInit): Promise<Response> {
+async function fetchBounded(url: string | URL, init: RequestInit): Promise<Response> {
   if (init.signal?.aborted) throw new NotSentError('stopped before the request was sent');
   const requestHeaders = new Headers(init.headers);
   requestHeaders.set('connection', 'close');

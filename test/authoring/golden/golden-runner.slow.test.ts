@@ -174,10 +174,9 @@ describe('update rules', () => {
     ['path: github\nmethod: POST', 'remove it; the keys here are: path'],
     ['path: github\nexpected: {outcome: accepted}', 'remove it; the keys here are: path'],
     ['path: github\nnow: 2026-01-31', 'correct it; now: time of receipt'],
-    ['path: github\nbodyFile: test/golden/github/body.json', 'write bodyFile: body.json'],
-    ['path: github\nbodyFile: .\\body.json', 'write bodyFile: body.json'],
+    ['path: github\nbodyFile: test/golden/github/body.json', 'correct the path, which is relative to the'],
     ['- path: github', 'write {path: …}; further keys: headers'],
-    ['request:\n  path: github\n  body: {}', 'remove the line request:'],
+    ['request:\n  path: github\n  body: {}', 'path: NAME (the hook name), headers, and body'],
   ])('the request file %j is told what to write', async (text, hint) => {
     await put('test/golden/github/body.json', '{}');
     await put('test/golden/github/push.request.yaml', `${text}\n`);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { effectsOf } from '../../../src/authoring/golden/impact-words.ts';
+import { effectsOf } from '../../../src/authoring/golden/impact.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
