@@ -3,7 +3,6 @@
  * ratios as JSON, against which a later run is held.
  */
 import { readFile, writeFile } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { format, resolveConfig } from 'prettier';
 import type { Measured, Ratio, Row } from '../support/parts.ts';
 
@@ -11,6 +10,7 @@ const PAGE = new URL('../../docs/performance.md', import.meta.url);
 const RATIOS = new URL('./ratios.json', import.meta.url);
 const BEGIN = '<!-- figures: written by `npm run bench -- --write` -->';
 const END = '<!-- end of figures -->';
+const HEAD = '| part | measured | figure | aim | on |\n| --- | --- | --- | --- | --- |';
 
 /** Below this a difference is the machine's mood. */
 const NOISE = 0.1;
@@ -25,15 +25,14 @@ export interface Change {
   readonly isWorse: boolean;
 }
 
-/** Writes the parts that were measured; the others keep what stands there. */
+/** Writes the rows of the parts that were measured; the others keep what stands there. */
 export async function writeRecord(measured: readonly Measured[]): Promise<void> {
   const page = await readFile(PAGE, 'utf8');
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (begin < 0 || end < begin) throw new Error(`docs/performance.md has no "${BEGIN}" followed by "${END}"`);
-  const kept = partsOf(page.slice(begin + BEGIN.length, end));
-  for (const { name, rows } of measured) kept.set(name, tableOf(rows));
-  const text = [...kept].map(([name, table]) => `### ${name}\n\n${table}`).join('\n\n');
-  const section = `${BEGIN}\n\n${text}\n\n`;
+  const rows = rowsOf(page.slice(begin + BEGIN.length, end));
+  for (const { name, rows: own } of measured) rows.set(name, rowsFor(name, own));
+  const section = `${BEGIN}\n\n${HEAD}\n${[...rows.values()].flat().join('\n')}\n\n`;
   await writeFile(PAGE, await pretty(page.slice(0, begin) + section + page.slice(end), 'markdown'));
   const ratios = { ...(await readRatios()), ...ratiosOf(measured) };
   await writeFile(RATIOS, await pretty(JSON.stringify(ratios), 'json'));
@@ -59,25 +58,25 @@ export function formatChanges(changes: readonly Change[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The sections between the marks, by the name of their part. */
-function partsOf(section: string): Map<string, string> {
-  const parts = section.split(/^### /m).slice(1);
-  return new Map(
-    parts.map((part) => {
-      const end = part.indexOf('\n');
-      return [part.slice(0, end).trim(), part.slice(end).trim()];
-    }),
-  );
+/** The rows of the table between the marks, by the name of their part. */
+function rowsOf(section: string): Map<string, readonly string[]> {
+  const rows = new Map<string, readonly string[]>();
+  for (const line of section
+    .split('\n')
+    .filter((each) => each.startsWith('|'))
+    .slice(2)) {
+    const part = line.split('|')[1]?.trim() ?? '';
+    rows.set(part, [...(rows.get(part) ?? []), line]);
+  }
+  return rows;
 }
 
-function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ what, figure, aim }) => {
-    const reached = aim === undefined ? '' : `${aim.text}, ${aim.met ? 'met' : '**missed**'}`;
-    return `| ${what} | ${figure} | ${reached} |`;
-  });
+function rowsFor(part: string, rows: readonly Row[]): readonly string[] {
   const when = new Date().toISOString().slice(0, 10);
-  const head = `Measured on ${when}, Node ${process.versions.node}, ${availableParallelism()} cores.`;
-  return `${head}\n\n| measured | figure | aim |\n| --- | --- | --- |\n${lines.join('\n')}`;
+  return rows.map(({ what, figure, aim }) => {
+    const reached = aim === undefined ? '' : `${aim.text}, ${aim.met ? 'met' : '**missed**'}`;
+    return `| ${part} | ${what} | ${figure} | ${reached} | ${when} |`;
+  });
 }
 
 function ratiosOf(measured: readonly Measured[]): Ratios {
