@@ -1,4 +1,4 @@
-/** The files for operators in docs/operations.md and docs/postgresql.md, each judged by the tool that reads it, where that is installed. */
+/** The files for operators in docs/deploy.md and docs/operations.md, each judged by the tool that reads it, where that is installed. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,12 @@ import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { parsePayload } from '../../src/base/payload/payload.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
 
-const OPERATIONS = 'docs/operations.md';
-/** Several services. */
-const POSTGRESQL = 'docs/postgresql.md';
+const PAGES = ['docs/deploy.md', 'docs/operations.md'];
+/** What tells the files of one service from those of several. */
+const [ONE, SEVERAL] = [
+  { compose: "'127.0.0.1:8787:8787'", caddy: 'reverse_proxy 127.0.0.1:8787' },
+  { compose: 'postgres:18', caddy: 'reverse_proxy sluice:8787' },
+];
 
 let folder: string;
 beforeEach(() => {
@@ -20,9 +23,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The one block of a page in this language that holds the text. */
-function block(language: string, text: string, page = OPERATIONS): string {
-  const found = codeBlocks(readPage(page)).filter(
+/** The one block of the pages in this language that holds the text. */
+function block(language: string, text: string): string {
+  const found = PAGES.flatMap((page) => codeBlocks(readPage(page))).filter(
     (each) => each.language === language && each.text.includes(text),
   );
   expect(found).toHaveLength(1);
@@ -74,10 +77,10 @@ test('the plist is read by a parser of property lists', (context) => {
   });
 });
 
-test.for([OPERATIONS, POSTGRESQL])('docker-compose takes the compose file of %s', (page, context) => {
+test.for([ONE, SEVERAL])('docker-compose takes the compose file with $compose', ({ compose }, context) => {
   write('sluice.env', '');
   write('database-password', '');
-  write('docker-compose.yml', block('yml', 'services:', page));
+  write('docker-compose.yml', block('yml', compose));
   expect(judge(context, 'docker-compose', ['config', '-q'])).toMatchObject({ status: 0 });
 });
 
@@ -98,13 +101,13 @@ interface ComposeFile {
 }
 
 test('the services of the compose file fit the configuration, the image and the balancer beside it', async () => {
-  const { services, networks, volumes } = parse(block('yml', 'services:', POSTGRESQL)) as ComposeFile;
+  const { services, networks, volumes } = parse(block('yml', SEVERAL.compose)) as ComposeFile;
   const { database, sluice, balancer } = services;
   mkdirSync(join(folder, 'mappings'));
-  const { config } = await loadConfig(write('sluice.yaml', block('yaml', 'trustedProxies', POSTGRESQL)), {
+  const { config } = await loadConfig(write('sluice.yaml', block('yaml', 'trustedProxies')), {
     env: {
       SLUICE_HOOK_TOKEN: 'hook-token-of-the-example',
-      DATABASE_URL: /DATABASE_URL=(\S+)`/.exec(readPage(POSTGRESQL))?.[1],
+      DATABASE_URL: /DATABASE_URL=(\S+)`/.exec(readPage('docs/deploy.md'))?.[1],
     },
     needSecrets: true,
   });
@@ -121,7 +124,7 @@ test('the services of the compose file fit the configuration, the image and the 
   expect(server.trustedProxies).toEqual([
     (networks.default.ipam.config[0] as { readonly subnet: string }).subnet,
   ]);
-  const caddyfile = block('caddy', 'reverse_proxy', POSTGRESQL);
+  const caddyfile = block('caddy', SEVERAL.caddy);
   expect(caddyfile).toContain(`reverse_proxy sluice:${server.port}\n`);
   expect(caddyfile).toContain(`${new URL(server.publicUrl ?? '').hostname} {`);
   const named = [database, sluice, balancer].flatMap((service) => service.volumes);
@@ -145,8 +148,8 @@ test('the compose files use the image as it is', () => {
   expect(bin).toHaveProperty(command);
   expect(args).toEqual(['serve', '--host', '0.0.0.0']);
   expect(peerDependencies).toHaveProperty('pg');
-  for (const page of [OPERATIONS, POSTGRESQL]) {
-    const { services } = parse(block('yml', 'services:', page)) as ComposeFile;
+  for (const { compose } of [ONE, SEVERAL]) {
+    const { services } = parse(block('yml', compose)) as ComposeFile;
     expect(services.sluice.image).toBe(`sluice:${version}`);
     expect(services.sluice.healthcheck?.test).toEqual(['CMD', ...words('HEALTHCHECK')]);
   }
@@ -180,10 +183,10 @@ test('nginx takes its part', (context) => {
   expect(status).toBe(0);
 });
 
-test.for([OPERATIONS, POSTGRESQL])(
-  'Caddy takes the file of %s, and finds nothing to format',
-  (page, context) => {
-    const file = write('Caddyfile', block('caddy', 'reverse_proxy', page));
+test.for([ONE, SEVERAL])(
+  'Caddy takes the file with $caddy, and finds nothing to format',
+  ({ caddy }, context) => {
+    const file = write('Caddyfile', block('caddy', caddy));
     const { status, text } = judge(context, 'caddy', [
       'validate',
       '--adapter',
