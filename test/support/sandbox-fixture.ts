@@ -2,13 +2,15 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Breaker } from '../../src/engine/sandbox/host/breaker.ts';
-import type { PooledModule } from '../../src/engine/sandbox/host/job.ts';
-import { Sandbox, type SandboxEvent, type SandboxOptions } from '../../src/engine/sandbox/sandbox.ts';
-import type {
-  TransformCall,
-  TransformRef,
-  TransformReply,
-  Transforms,
+import type { PooledModule } from '../../src/engine/sandbox/host/job-queue.ts';
+import {
+  Sandbox,
+  type SandboxEvent,
+  type SandboxOptions,
+  type TransformCall,
+  type TransformRef,
+  type TransformReply,
+  type Transforms,
 } from '../../src/engine/sandbox/sandbox.ts';
 
 /** 2001-09-09T01:46:40.000Z */

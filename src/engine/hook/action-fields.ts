@@ -13,7 +13,7 @@ import {
 import { HookError, type HookErrorCode } from '../../base/errors.ts';
 import { type Finding, quoted, type RequestWarning } from '../../base/finding.ts';
 import { defined, ExactNumber, isNumeric, type JsonValue } from '../../base/json.ts';
-import type { EvaluationSettings } from './evaluation-settings.ts';
+import type { EvaluationSettings } from './evaluation.ts';
 
 /** The fields of a wake and of an agent action, as request bodies, transforms and mappings name them. */
 export const WAKE_FIELDS = ['text', 'mode'] as const;

@@ -3,8 +3,7 @@ import { NeutralisedTexts } from '../../base/boundary/boundary.ts';
 import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { createRender, type Render } from './draft.ts';
-import type { RenderedTemplate, TransformTrace } from './evaluation.ts';
-import type { EvaluationSettings } from './evaluation-settings.ts';
+import type { RenderedTemplate, TransformTrace, EvaluationSettings } from './evaluation.ts';
 
 /** One evaluation under way: its request and rules, and what it has found so far. */
 export interface EvaluationState {

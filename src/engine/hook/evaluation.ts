@@ -1,4 +1,4 @@
-import type { Action } from '../../base/action.ts';
+import type { Action, AfterCrash, SummaryMode, WakeMode } from '../../base/action.ts';
 import type { Finding } from '../../base/finding.ts';
 import type { Place } from '../../base/document/document.ts';
 import type { HookError } from '../../base/errors.ts';
@@ -8,8 +8,13 @@ import type {
   RenderTrace,
   CompiledTemplate,
   Scope,
+  PrintedJson,
+  Unfit,
+  RoutingTable,
+  WorkLimits,
 } from '../mapping/mapping.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
+import type { Behaviours } from '../config/config.ts';
 
 /** Which rule made nothing of a request. */
 export type SkippedBy =
@@ -92,3 +97,87 @@ export type EvaluationPart<T> = Generator<TransformCall | Pause, T, TransformRep
  * it. Without a transform and with little work the first `next()` is already the result.
  */
 export type EvaluationSteps = EvaluationPart<Evaluation>;
+
+/** What a warning on a request says beside its sentence, by code. Names of fields are the sender's; no value is here. */
+export interface HookFacts {
+  seconds_as_milliseconds: object;
+  rounded_number: object;
+  promise_as_text: object;
+  /** Whether it is a list or a table of values. */
+  object_as_text: { readonly isCollection: boolean };
+  invalid_date: object;
+  nan_as_text: object;
+  /** Whether the transform got an element of a batch, or a body that is a list. */
+  undefined_as_text: { readonly isElement: boolean; readonly isList: boolean };
+  class_instance: object;
+  /** The text with JSON in it, as JavaScript writes its path. */
+  json_text: { readonly field: string; readonly isBase64: boolean };
+  /** The key as it is written. */
+  same_dedupe_key: { readonly key: string };
+  /** The id that was made. */
+  generated_mapping_id: { readonly id: string };
+  /** What helpers and blocks of a template got; the values are the sender's. */
+  helper_argument: { readonly unfit: readonly Unfit[] };
+  printed_json: { readonly printed: readonly PrintedJson[] };
+}
+
+/** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
+export interface EvaluationSettings {
+  readonly table: RoutingTable;
+  readonly agents: {
+    /** Short names for models. */
+    readonly aliases: Readonly<Record<string, string>>;
+    /** Allow-list with aliases resolved; undefined: any model; empty: no override at all. */
+    readonly models: readonly string[] | undefined;
+  };
+  /** Ids of all known channels, plugins included, configured or not; without `last`; `any` where not all are known. */
+  readonly channels: ReadonlySet<string> | 'any';
+  /** What is wrong with a recipient on a channel, or undefined. */
+  recipientProblem?(channel: string, to: string): string | undefined;
+  /** The run behind a comment that this service wrote, or undefined for somebody else's. */
+  findOwnComment?(words: string): string | undefined;
+  /** Coerce wrong types and enum values of `wake` and `agent` bodies with a warning, as OpenClaw does. */
+  readonly lenient: boolean;
+  /** What a run does where neither the request nor the mapping says it: `hooks.defaults`. */
+  readonly defaults: {
+    readonly wakeMode: WakeMode;
+    readonly deliver: boolean;
+    readonly summary: SummaryMode;
+    readonly afterCrash?: AfterCrash;
+  };
+  /** What becomes of a request that no mapping takes: 404, or 204 and nothing. */
+  readonly unmatched: 'reject' | 'skip';
+  readonly sessionKeys: {
+    /** Whether a request body may choose the session key. */
+    readonly allowFromRequest: boolean;
+    /** Used where nothing else says a key, instead of a random one. */
+    readonly default?: string;
+    /** Empty: any. */
+    readonly allowedPrefixes: readonly string[];
+    /** Prefixes of keys that have no owner: whoever may write such a key takes part in its conversation. */
+    readonly shared: readonly string[];
+  };
+  /** What one request may cost. */
+  readonly limits: WorkLimits;
+  /** What the configuration means otherwise than one of ours. */
+  readonly behaviours: Behaviours;
+  /** Agents that `agentId` may name: runner by id, the agent of what names none, and who is allowed at all. */
+  readonly hookAgents: {
+    readonly runners: Readonly<Record<string, string>>;
+    readonly default?: string;
+    readonly allowed?: readonly string[];
+    /** In an OpenClaw file: every agent that there is, the default one first. */
+    readonly theirs?: readonly string[];
+  };
+  /** By hook name: what a run takes where neither sender nor mapping says it; models are allowed ones. */
+  readonly runDefaults: Readonly<Record<string, { readonly model?: string; readonly thinking?: string }>>;
+  /** Actions of one request at most. */
+  readonly maxActions: number;
+  /** Milliseconds all transforms of one request may take together. */
+  readonly transformBudgetMs: number;
+}
+
+/** Actions of one request at most. */
+export const MAX_ACTIONS = 200;
+/** Milliseconds all transforms of one request may take together. */
+export const TRANSFORM_BUDGET_MS = 5000;

@@ -22,7 +22,7 @@ import type { Draft } from './draft.ts';
 import * as field from './action-fields.ts';
 import { isAutomatic, usualSenders } from './skip-rules.ts';
 import { foundInPlace } from './unknown-fields.ts';
-import type { HookFacts } from './finding-facts.ts';
+import type { HookFacts } from './evaluation.ts';
 import { deriveActionId } from './ids.ts';
 
 /** What a character costs on its way through the boundary, which reads it several times. */

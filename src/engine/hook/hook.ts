@@ -2,11 +2,11 @@ export { evaluate, isBuiltInRoute } from './evaluate.ts';
 export { randomKey, transformInput } from './transform-draft.ts';
 export type { Evaluation, TransformTrace } from './evaluation.ts';
 export { createHookRequest, deriveRequestSeeds } from './ids.ts';
-export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation-settings.ts';
-export { createPauses, runEvaluation } from './run-evaluation.ts';
+export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation.ts';
+export { createPauses, runEvaluation } from './evaluate.ts';
 export { evaluationToJson } from './evaluation-json.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
-export { ACTION_SETTINGS, NOT_KEPT, shapeOf } from './shape.ts';
+export { ACTION_SETTINGS, NOT_KEPT, shapeOf } from './kept-request.ts';
 export {
   LARGE_BODY_BYTES,
   bodyOf,

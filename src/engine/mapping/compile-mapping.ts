@@ -1,15 +1,13 @@
 import { say, type Subject } from '../../base/finding.ts';
-import { type Finding, type LocatedValue, type Path, type Place } from '../../base/document/document.ts';
+import type { Finding, LocatedValue, Path, Place } from '../../base/document/document.ts';
 import { defined } from '../../base/json.ts';
-import { checkTemplateKey, templateKeys } from './check-keys.ts';
+import { checkTemplateKey, templateKeys, readEntry } from './check-keys.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { compileMatch } from './routing/compile-match.ts';
 import { quote, type Reporter } from './mapping-codes.ts';
 import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
 import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
-import type { KeyCompiling } from './keys/mapping-key.ts';
-import { checkName, holdsReference } from './keys/routing-template.ts';
-import { readEntry } from './read-entry.ts';
+import { type KeyCompiling, checkName, holdsReference } from './keys/mapping-key.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import { compileTemplate } from './template/template.ts';
 

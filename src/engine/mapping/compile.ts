@@ -1,15 +1,14 @@
 import { say, type Subject, quoted } from '../../base/finding.ts';
 import type { Place, Finding } from '../../base/document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
-import { findUnreachable } from './check-reach.ts';
 import { compileMapping, outOf, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import type { MappingCode } from './mapping-codes.ts';
-import type { CompiledMapping, RoutingTable, PathSettings } from './compiled-mapping.ts';
+import { findingAt } from './mapping-codes.ts';
+import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { findCoverageGaps } from '../verify/verify.ts';
-import type { MappingFacts } from './finding-facts.ts';
 import { PATH_KEYS, type PathKey } from './mapping-schema.ts';
+import { conjunctTexts } from './condition/conjuncts.ts';
 
 /** All mappings: those that are enabled as they are compiled, and all as they stand in their files. */
 export interface MappingsSubject extends Subject {
@@ -89,13 +88,9 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
     const first = seen.get(id);
     seen.set(id, first ?? idAt);
     if (first === undefined) return [];
-    const finding = {
-      severity: 'error',
-      code: 'DUPLICATE_MAPPING_ID' satisfies MappingCode,
-      message: say`two mappings have the id "${id}"`,
-      at: idAt,
-      labels: [{ at: first, text: say`the first one` }],
-    } as const;
+    const labels = [{ at: first, text: say`the first one` }];
+    const message = say`two mappings have the id "${id}"`;
+    const finding = findingAt(idAt, { code: 'DUPLICATE_MAPPING_ID', message, labels });
     return [{ order, finding }];
   });
 }
@@ -108,13 +103,12 @@ function findSharedConversations(mappings: readonly CompiledMapping[]): readonly
   const [first, ...others] = keys;
   if (first === undefined || others.length === 0) return [];
   return [
-    {
+    findingAt(first.at, {
       severity: 'warning',
-      code: 'OPENCLAW_SHARED_CONVERSATIONS' satisfies MappingCode,
+      code: 'OPENCLAW_SHARED_CONVERSATIONS',
       message: say`the ${keys.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
-      at: first.at,
       labels: others.slice(0, 3).map(({ at }) => ({ at, text: say`this one, too` })),
-    },
+    }),
   ];
 }
 
@@ -130,16 +124,17 @@ function findProofGaps(mappings: readonly CompiledMapping[]): readonly Finding[]
     const method = all.find((each) => each.method !== undefined)?.method;
     const bodyFormat = all.find((each) => each.bodyFormat !== undefined)?.bodyFormat;
     const reason = 'acceptUncovered' in verify.settings ? verify.settings.acceptUncovered : undefined;
-    return findCoverageGaps(verify, { method, bodyFormat }).map(({ message, hint }) => ({
-      severity: reason === undefined ? 'error' : 'warning',
-      code: 'PROOF_NOT_COVERING' satisfies MappingCode,
-      message: reason === undefined ? quoted(message) : say`${message} (accepted: ${reason})`,
-      at,
-      hint:
-        reason === undefined
-          ? say`${hint}; or write the line acceptUncovered: 'REASON' in verify, with why this will do, and it is a warning`
-          : quoted(hint),
-    }));
+    return findCoverageGaps(verify, { method, bodyFormat }).map(({ message, hint }) =>
+      findingAt(at, {
+        severity: reason === undefined ? 'error' : 'warning',
+        code: 'PROOF_NOT_COVERING',
+        message: reason === undefined ? quoted(message) : say`${message} (accepted: ${reason})`,
+        hint:
+          reason === undefined
+            ? say`${hint}; or write the line acceptUncovered: 'REASON' in verify, with why this will do, and it is a warning`
+            : quoted(hint),
+      }),
+    );
   });
 }
 
@@ -155,37 +150,86 @@ function findPathSettings(mappings: readonly CompiledMapping[]): readonly Findin
       const before = first.get(slot);
       first.set(slot, before ?? mapping);
       const beforeAt = before?.settingsAt?.[key];
-      if (before === undefined || beforeAt === undefined || isSame(before.settings, mapping.settings, key))
-        return [];
-      return [differing({ key, path, values: [before, mapping], mappings }, at, beforeAt)];
+      if (before === undefined || beforeAt === undefined) return [];
+      const [was, is] = [before.settings[key], mapping.settings[key]];
+      if (JSON.stringify(was) === JSON.stringify(is)) return [];
+      const isPlain = typeof is !== 'object' && typeof was !== 'object';
+      return [
+        findingAt(at, {
+          code: 'PATH_SETTINGS_DIFFER',
+          message: say`the mappings of the path "${path}" must not differ in ${key}${isPlain ? `, found ${String(is)} and ${String(was)}` : ''}`,
+          labels: [{ at: beforeAt, text: say`set here first` }],
+          facts: { key, path, values: [before, mapping], mappings },
+        }),
+      ];
     }),
   );
 }
 
-function withoutPath(key: PathKey, at: Place): Finding {
-  return {
-    severity: 'error',
-    code: 'PATH_SETTINGS_WITHOUT_PATH' satisfies MappingCode,
+const withoutPath = (key: PathKey, at: Place): Finding =>
+  findingAt(at, {
+    code: 'PATH_SETTINGS_WITHOUT_PATH',
     message: say`${key} is applied before a mapping is chosen, so the mapping needs match.path`,
-    at,
-    facts: { key } satisfies MappingFacts['PATH_SETTINGS_WITHOUT_PATH'],
-  };
+    facts: { key },
+  });
+
+/** A mapping, and what its condition asks for. */
+interface Asking {
+  readonly mapping: CompiledMapping;
+  readonly conjuncts: readonly string[];
 }
 
-function isSame(a: PathSettings, b: PathSettings, key: PathKey): boolean {
-  return JSON.stringify(a[key]) === JSON.stringify(b[key]);
+/**
+ * Mappings that an earlier one always takes the requests of: its path, source and condition ask for no more. A condition
+ * asks for less where all its conjuncts are among those of the other; what follows from values is not looked into.
+ */
+function findUnreachable(
+  mappings: readonly CompiledMapping[],
+  entries: readonly MappingEntry[],
+): readonly Finding[] {
+  // By path, source and the first conjunct: what asks for no more has its first among those of the other.
+  const seen = new Map<string, Asking[]>();
+  // Such a path takes only mappings that name it.
+  const owned = new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
+  return mappings.flatMap((mapping): readonly Finding[] => {
+    const { path, source, when } = mapping.match;
+    const entry = entries[mapping.order];
+    const conjuncts = conjunctTexts(when?.rule);
+    const slot = (...parts: readonly (string | undefined)[]): string => JSON.stringify(parts);
+    const paths = new Set(owned.has(path) ? [path] : [path, undefined]);
+    const wider = [...paths].flatMap((one) =>
+      [...new Set([source, undefined])].flatMap((other) =>
+        [undefined, ...conjuncts].flatMap((each) => seen.get(slot(one, other, each)) ?? []),
+      ),
+    );
+    const [first] = wider
+      .filter((before) => before.conjuncts.every((each) => conjuncts.includes(each)))
+      .toSorted((a, b) => a.mapping.order - b.mapping.order);
+    const key = slot(path, source, conjuncts[0]);
+    const asking = seen.get(key) ?? [];
+    if (mapping.continues !== true) seen.set(key, asking);
+    if (mapping.continues !== true) asking.push({ mapping, conjuncts });
+    // A mapping of ours that stands before one of the file that it extends is meant to take its requests.
+    const isReplaced = entry?.behaviours.givesWay && !first?.mapping.behaviours.givesWay;
+    if (first === undefined || entry?.preset !== undefined || isReplaced) return [];
+    return [describeUnreachable({ mapping, conjuncts }, first, entry)];
+  });
 }
 
-function differing(facts: MappingFacts['PATH_SETTINGS_DIFFER'], at: Place, before: Place): Finding {
-  const { key, path, values } = facts;
-  const [was, is] = values.map(({ settings }) => settings[key]);
-  const isPlain = typeof is !== 'object' && typeof was !== 'object';
-  return {
-    severity: 'error',
-    code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
-    message: say`the mappings of the path "${path}" must not differ in ${key}${isPlain ? `, found ${String(is)} and ${String(was)}` : ''}`,
-    at,
-    labels: [{ at: before, text: say`set here first` }],
-    facts,
-  };
+function describeUnreachable(
+  { mapping, conjuncts }: Asking,
+  { mapping: before, conjuncts: { length } }: Asking,
+  entry: MappingEntry | undefined,
+): Finding {
+  const { match } = mapping;
+  // A part of a condition that another mapping has as well was accepted before this was looked into.
+  const isPart = length > 0 && length < conjuncts.length;
+  const isSamePlace = match.path === before.match.path && match.source === before.match.source;
+  return findingAt(match.pathAt ?? mapping.at, {
+    severity: entry?.behaviours.toleratesUnused || isPart ? 'warning' : 'error',
+    code: 'UNREACHABLE_MAPPING',
+    message: say`the mapping "${mapping.id}" is never taken: "${before.id}" before it takes all its requests`,
+    labels: [{ at: before.match.pathAt ?? before.at, text: say`takes them first` }],
+    facts: { mapping, before, isSame: isSamePlace && length === conjuncts.length },
+  });
 }

@@ -21,7 +21,7 @@ export { GATEWAY_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';
 export { MappingSchema, mappingJsonSchema, PATH_KEYS } from './mapping-schema.ts';
 export { canonicalPath, compileReader, isReserved } from './scope.ts';
-export { unknownKeys } from './read-entry.ts';
+export { unknownKeys } from './check-keys.ts';
 
 /** What mapping files give to look at, by kind; what is in order, too. */
 export interface MappingSubjects {
@@ -30,9 +30,9 @@ export interface MappingSubjects {
   readonly template: TemplateSubject;
   readonly condition: ConditionSubject;
 }
-export { MAPPING_FILE } from './passed-over.ts';
+export { MAPPING_FILE } from './load-mappings.ts';
 export { WORK_LIMITS } from './work-budget.ts';
-export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
+export { TRANSFORM_DEFAULTS } from './keys/agent-keys.ts';
 export { conjunctsOf, conjunctTexts, namesRead } from './condition/conjuncts.ts';
 export { isListOperator } from './condition/rule-lists.ts';
-export { templatePath } from './template/literal-template.ts';
+export { templatePath } from './template/template-rendering.ts';

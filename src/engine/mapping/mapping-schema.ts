@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { conditionDefinitions } from './condition/condition-schema.ts';
+import { conditionDefinitions } from './condition/condition-check.ts';
 import { agentKeys } from './keys/agent-keys.ts';
 import { contentKeys } from './keys/content-keys.ts';
 import { approvalKeys, deliveryKeys, outcomeKeys } from './keys/delivery-keys.ts';

@@ -23,4 +23,4 @@ export { takesRequest } from './routing/routing-table.ts';
 export { WorkBudget, type WorkLimits } from './work-budget.ts';
 export { decidingFields, type FieldsRead } from './fields-read.ts';
 export type { KeptKind } from './compiled-mapping.ts';
-export { printedText, unfitText } from './template/unfit.ts';
+export { printedText, unfitText } from './template/template-rendering.ts';

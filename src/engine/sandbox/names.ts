@@ -38,3 +38,20 @@ export const MISSING_GLOBALS: readonly string[] = [
   'setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate',
   'queueMicrotask process global performance crypto.subtle __dirname __filename',
 ].flatMap((names) => names.split(' '));
+
+/** How a worker's answer went. */
+export const STATUS = {
+  ready: 0,
+  ok: 1,
+  undefined: 2,
+  userError: 3,
+  notJson: 4,
+  tooLarge: 5,
+  pending: 6,
+  timeout: 7,
+  memory: 8,
+  loadError: 9,
+  /** As `ok`, of an instance of a class. */
+  instance: 10,
+} as const;
+export type Status = (typeof STATUS)[keyof typeof STATUS];

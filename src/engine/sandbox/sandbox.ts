@@ -6,10 +6,9 @@
 import type { Finding } from '../../base/document/document.ts';
 import { defined } from '../../base/json.ts';
 import { readCoverage, withoutCounts } from './host/module-coverage.ts';
-import { encodeCall, encodeCoverage } from './frames.ts';
-import type { RawCoverage } from './worker/isolate-coverage.ts';
+import type { RawCoverage } from './worker/isolated-module.ts';
 import { inspectModule } from './host/inspect-module.ts';
-import type { PooledModule } from './host/job.ts';
+import type { PooledModule } from './host/job-queue.ts';
 import { loadModules, type LoadedModules, type TransformsFolder } from './loader/load-modules.ts';
 import { StackMapper } from './host/map-stack.ts';
 import { ModuleRegistry } from './host/module-registry.ts';
@@ -21,7 +20,6 @@ import { platformProtections, type Protection } from './host/worker-command.ts';
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
-export { SANDBOX_CODES } from './sandbox-codes.ts';
 export { hashModules } from './loader/hash-modules.ts';
 export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
 export type { Protection } from './host/worker-command.ts';
@@ -214,11 +212,9 @@ export class Sandbox {
       return failedReply('memory', message, sha256);
     }
     const timeoutMs = Math.max(1, Math.floor(Math.min(ref.timeoutMs, call.budgetMs)));
-    const { number } = entry.module;
     const { now, seed, key = '' } = call;
-    const outcome = await entry.pool.submit(entry.module, timeoutMs, (id) =>
-      encodeCall(id, { module: number, now, seed, key, timeoutMs, json }, bytes),
-    );
+    const asked = { kind: 'call', now, seed, key } as const;
+    const outcome = await entry.pool.submit(entry.module, timeoutMs, asked, { json, bytes });
     try {
       return replyTo(outcome, contextOf(entry, ref, timeoutMs));
     } catch {
@@ -249,7 +245,7 @@ interface Entry {
 }
 
 async function countRuns({ module, pool }: Entry): Promise<RawCoverage[]> {
-  const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, (id) => encodeCoverage(id, module.number));
+  const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, { kind: 'coverage' });
   return answers.map((answer) => JSON.parse(answer) as RawCoverage);
 }
 
@@ -269,3 +265,30 @@ function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
 function settingsKey({ timeoutMs: _limit, at: _place, ...settings }: TransformRef): string {
   return JSON.stringify(settings);
 }
+
+/** Codes of all findings about transforms; each has a page in `docs/findings/`. */
+export const SANDBOX_CODES = [
+  'TRANSFORM_NOT_FOUND',
+  'TRANSFORM_OUTSIDE',
+  'TRANSFORM_FILE_TYPE',
+  'TRANSFORM_IMPORT_REFUSED',
+  'TRANSFORM_IMPORT_OUTSIDE',
+  'TRANSFORM_IMPORT_NOT_FOUND',
+  'TRANSFORM_IMPORT_NAME',
+  'TRANSFORM_MISSING_GLOBAL',
+  'TRANSFORM_ENV_MISSING',
+  'TRANSFORM_FORGETS',
+  'TRANSFORM_DYNAMIC_IMPORT',
+  'TRANSFORM_REQUIRE',
+  'TRANSFORM_TOP_LEVEL_AWAIT',
+  'TRANSFORM_SYNTAX',
+  'TRANSFORM_TOO_LARGE',
+  'TRANSFORM_EXPORT_MISSING',
+  'TRANSFORM_NOT_A_FUNCTION',
+  'TRANSFORM_TOP_LEVEL_FAILED',
+  'TRANSFORM_HEAVY_TOP_LEVEL',
+  'TRANSFORM_NOT_CHECKED',
+  'TRANSFORM_LOADER_FAILED',
+  'TRANSFORM_TYPES',
+  'TRANSFORM_TYPES_NOT_CHECKED',
+] as const;

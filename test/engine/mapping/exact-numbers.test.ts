@@ -95,8 +95,8 @@ describe('templates print the digits', () => {
     expect(template?.render(scopeOf(payload))).toBe(expected);
   });
 
-  test('inside a body nested deeper than the stack', () => {
-    const deep = parseJson(`${'['.repeat(20_000)}${ID}${']'.repeat(20_000)}`);
+  test('inside a body nested as deep as one may be', () => {
+    const deep = parseJson(`${'['.repeat(512)}${ID}${']'.repeat(512)}`);
     const { template } = compileTemplate(locatedText('"{{json payload}}"'));
     expect(template?.render(scopeOf(deep))).toContain(`[${ID}]`);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Job, PooledModule } from '../../../src/engine/sandbox/host/job.ts';
+import type { Job, PooledModule } from '../../../src/engine/sandbox/host/job-queue.ts';
 import { noteAnswer, Placement } from '../../../src/engine/sandbox/host/placement.ts';
 import { pooledModule } from '../../support/sandbox-fixture.ts';
 

@@ -1,6 +1,6 @@
 /** Which expression of linked code an error of V8 speaks of, and which field of the argument that is. */
 import { expect, test } from 'vitest';
-import { findRead, type ReadExpression } from '../../../src/engine/sandbox/host/read-expression.ts';
+import { findRead, type ReadExpression } from '../../../src/engine/sandbox/host/map-stack.ts';
 
 const READING = "Cannot read properties of undefined (reading 'name')";
 

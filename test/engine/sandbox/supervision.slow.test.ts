@@ -5,7 +5,8 @@ import { setPriority } from 'node:os';
 import { array, assert, constantFrom, nat, property, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Breaker } from '../../../src/engine/sandbox/host/breaker.ts';
-import { AnswerWriter, decodeAnswer, FrameReader, STATUS } from '../../../src/engine/sandbox/frames.ts';
+import { type Answer, decodeAnswer, encodeFrame, FrameReader } from '../../../src/engine/sandbox/frames.ts';
+import { STATUS } from '../../../src/engine/sandbox/names.ts';
 import { Pool } from '../../../src/engine/sandbox/host/pool.ts';
 import { callTransform, pooledModule, refTo, SandboxFixture } from '../../support/sandbox-fixture.ts';
 
@@ -222,10 +223,10 @@ describe('the pool', () => {
       onEvent: (event) => void fixture.events.push(event),
     });
     const module = pooledModule();
-    const first = pool.submit(module, 100, () => Buffer.alloc(9));
+    const first = pool.submit(module, 100, { kind: 'inspect' });
     expect(await first).toMatchObject({ kind: 'deferred', reason: 'no worker process starts' });
     expect(pool.isHealthy).toBe(false);
-    expect(await pool.submit(module, 100, () => Buffer.alloc(9))).toMatchObject({ kind: 'deferred' });
+    expect(await pool.submit(module, 100, { kind: 'inspect' })).toMatchObject({ kind: 'deferred' });
     expect(fixture.events).toContainEqual({ kind: 'workers-do-not-start', failures: 5 });
     await pool.stop();
   });
@@ -334,8 +335,7 @@ describe('frames', () => {
     assert(
       property(answers, array(nat({ max: 40 }), { maxLength: 30 }), (sent, cuts) => {
         const reader = new FrameReader();
-        const writer = new AnswerWriter();
-        let rest = Buffer.concat(sent.map((answer) => Buffer.from(writer.encode(answer.id, answer))));
+        let rest = Buffer.concat(sent.map(({ value, ...head }) => encodeFrame(head, value)));
         const frames: Buffer[] = [];
         for (const cut of [...cuts, rest.length]) {
           frames.push(...(reader.push(rest.subarray(0, cut)) ?? []));
@@ -350,16 +350,15 @@ describe('frames', () => {
   test('that contradict themselves are known', () => {
     expect(new FrameReader().push(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toBeUndefined();
     expect(decodeAnswer(Buffer.alloc(4))).toBeUndefined();
-    const frame = new AnswerWriter().encode(1, {
-      status: STATUS.ok,
-      cpuMicros: 0,
-      heapKb: 0,
-      logs: 'x',
-      value: '',
-    });
-    frame.writeUInt32LE(1000, 17);
+    const head: Omit<Answer, 'value'> = { status: STATUS.ok, id: 1, cpuMicros: 0, heapKb: 0, logs: 'x' };
+    const frame = encodeFrame(head);
+    expect(decodeAnswer(frame.subarray(4))).toMatchObject(head);
+    frame.writeUInt32LE(1, 4);
     expect(decodeAnswer(frame.subarray(4))).toBeUndefined();
-    frame[4] = 200;
-    expect(decodeAnswer(frame.subarray(4))).toBeUndefined();
+    const wrong = [{ status: 200 }, { id: '1' }, { cpuMicros: null }, { heapKb: 0.5 }, { logs: 7 }];
+    for (const one of wrong) {
+      expect(decodeAnswer(encodeFrame({ ...head, ...one } as typeof head).subarray(4))).toBeUndefined();
+    }
+    expect(decodeAnswer(encodeFrame(null as never).subarray(4))).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 /** What it costs that a request is not kept: nothing of it is read but what decides that. */
 import { describe, expect, test } from 'vitest';
-import { ACTION_SETTINGS, shapeOf, valueOfShape } from '../../../src/engine/hook/shape.ts';
+import { ACTION_SETTINGS, shapeOf, valueOfShape } from '../../../src/engine/hook/kept-request.ts';
 import { keepRequest } from '../../../src/service/server/keep-request.ts';
 import { FewPerSecond } from '../../../src/service/server/rates.ts';
 import type { KeptRequest } from '../../../src/engine/storage/storage.ts';

@@ -14,15 +14,23 @@ import {
   type Path,
   type Place,
 } from '../../../base/document/document.ts';
-import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonValue, isNumeric, valueAt } from '../../../base/json.ts';
 import { type Operation, MAX_CONDITION_DEPTH, operationOf, operationProblem } from './condition-check.ts';
-import { compileConnective, isConnective } from './rule-connectives.ts';
 import { compileListOperator, isListOperator } from './rule-lists.ts';
 import { compileOperator } from './rule-operators.ts';
-import { evaluateList, type Evaluate } from './rule-value.ts';
-import { compileMissing, compileMissingSome, compileVar } from './rule-variables.ts';
+import {
+  evaluateList,
+  type Evaluate,
+  truthy,
+  UNKNOWN,
+  type Frame,
+  type RuleValue,
+  MISSING,
+  ROOT,
+} from './rule-value.ts';
 import { say } from '../../../base/finding.ts';
 import type { RuleFacts } from '../finding-facts.ts';
+import { compileReader } from '../scope.ts';
 
 /** A connective, or a leaf below connectives only: what traces and coverage show. */
 export interface RuleNode {
@@ -189,4 +197,119 @@ function readOperation({ located, findings }: RuleSource, value: unknown, path: 
   if (problem === undefined) return operation;
   findings.push({ ...problem, facts: { located, path, rule: value } satisfies RuleFacts });
   return undefined;
+}
+
+const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!', 'if', '?:']);
+
+function isConnective(operator: string): boolean {
+  return CONNECTIVES.has(operator);
+}
+
+/** Compiles `and`, `or`, `!`, `!!`, `if` or `?:`. */
+function compileConnective(operator: string, operands: readonly Evaluate[]): Evaluate {
+  switch (operator) {
+    case 'and':
+      return (frame) => firstOrLast(operands, false, frame);
+    case 'or':
+      return (frame) => firstOrLast(operands, true, frame);
+    case '!':
+    case '!!': {
+      const [operand] = operands;
+      return (frame) => {
+        const value = operand?.(frame) ?? null;
+        return value === UNKNOWN ? UNKNOWN : truthy(value) === (operator === '!!');
+      };
+    }
+    default:
+      return (frame) => evaluateIf(operands, frame);
+  }
+}
+
+/** `and` yields its first false operand, `or` its first true one, else the last; unknown where an unknown one decides. */
+function firstOrLast(operands: readonly Evaluate[], deciding: boolean, frame: Frame): RuleValue {
+  let last: RuleValue = null;
+  let unknown = false;
+  for (const operand of operands) {
+    last = operand(frame);
+    if (last === UNKNOWN) unknown = true;
+    else if (truthy(last) === deciding) return last;
+  }
+  return unknown ? UNKNOWN : last;
+}
+
+function evaluateIf(operands: readonly Evaluate[], frame: Frame): RuleValue {
+  let at = 0;
+  for (; at + 1 < operands.length; at += 2) {
+    const condition = operands[at]?.(frame) ?? null;
+    if (condition === UNKNOWN) return UNKNOWN;
+    if (truthy(condition)) return operands[at + 1]?.(frame) ?? null;
+  }
+  return operands[at]?.(frame) ?? null;
+}
+
+/** Compiles `var`, with a name that is written or computed. */
+function compileVar(rule: Operation, operands: readonly Evaluate[]): Evaluate {
+  const [name] = rule.operands;
+  const [computed, fallback] = operands;
+  if (computed === undefined || name === null || name === '') return compileLookup('', fallback);
+  if (typeof name === 'string' || isNumeric(name)) return compileLookup(String(name), fallback);
+  return (frame) => {
+    const found = computed(frame);
+    if (found === UNKNOWN || found === MISSING) return found;
+    const text = nameOf(found);
+    return text === undefined ? MISSING : compileLookup(text, fallback)(frame);
+  };
+}
+
+/** A computed name: only texts and numbers are names; null stands for the whole data, as published. */
+function nameOf(value: JsonValue): string | undefined {
+  if (value === null) return '';
+  return typeof value === 'string' || isNumeric(value) ? String(value) : undefined;
+}
+
+function compileLookup(name: string, fallback: Evaluate | undefined): Evaluate {
+  const keys = name === '' ? [] : name.split('.');
+  const readScope = compileReader(keys);
+  return (frame) => {
+    const { data, recorder } = frame;
+    const value = data === ROOT ? readScope(frame.scope) : valueAt(data, keys);
+    recorder?.read(name, value ?? (value === null ? null : MISSING));
+    if (value !== undefined) return value;
+    return fallback === undefined ? MISSING : fallback(frame);
+  };
+}
+
+/** Compiles `missing`: the names of what was not sent. */
+function compileMissing(names: readonly Evaluate[]): Evaluate {
+  return (frame) => missingOf(frame, keysOf(evaluateList(names, frame)));
+}
+
+/** Compiles `missing_some`: what is missing where fewer than so many were sent. */
+function compileMissingSome([count, names]: readonly Evaluate[]): Evaluate {
+  return (frame) => {
+    const needed = count?.(frame) ?? null;
+    const list = names?.(frame) ?? null;
+    if (needed === UNKNOWN || needed === MISSING || list === UNKNOWN || list === MISSING) return UNKNOWN;
+    const keys = keysOf(Array.isArray(list) ? list : [list]);
+    const missing = missingOf(frame, keys);
+    return keys.length - missing.length >= Number(needed) ? [] : missing;
+  };
+}
+
+/** `missing` takes its names as operands, or one list of them that another operator made. */
+function keysOf(values: RuleValue): readonly JsonValue[] {
+  if (!Array.isArray(values)) return [];
+  const list = values as readonly JsonValue[];
+  const [first] = list;
+  return Array.isArray(first) ? (first as readonly JsonValue[]) : list;
+}
+
+/** Names of which nothing, null or an empty text was sent, as published. */
+function missingOf(frame: Frame, names: readonly JsonValue[]): JsonValue[] {
+  return names.filter((name) => {
+    const text = nameOf(name);
+    if (text === undefined) return true;
+    const value = compileLookup(text, undefined)(frame);
+    return value === MISSING || value === null || value === '';
+  });
 }

@@ -2,11 +2,82 @@ import * as z from 'zod';
 import { SUMMARY_MODES, THINKING_LEVELS, thinkingLevel } from '../../../base/action.ts';
 import { say } from '../../../base/finding.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
-import { quote } from '../mapping-codes.ts';
-import { TransformSchema, toTransformRef } from '../transform-ref.ts';
-import { compileForEach } from '../compile-for-each.ts';
-import { type KeyCompiling, keysOf, same } from './mapping-key.ts';
-import { checkName, holdsReference, routingTemplate } from './routing-template.ts';
+import { quote, type Report, type Reporter } from '../mapping-codes.ts';
+import {
+  type KeyCompiling,
+  keysOf,
+  same,
+  whole,
+  checkName,
+  holdsReference,
+  routingTemplate,
+} from './mapping-key.ts';
+import type { LocatedValue } from '../../../base/document/document.ts';
+import type { CompiledMapping } from '../compiled-mapping.ts';
+import { isReserved } from '../scope.ts';
+import { defined } from '../../../base/json.ts';
+import type { TransformRef } from '../../sandbox/sandbox.ts';
+
+/** A reference would bring a secret into code that only handles what came from outside. */
+const LiteralSchema = z
+  .string()
+  .max(4096)
+  .refine((text) => !/\$\{[A-Za-z_]\w*\}/.test(text), {
+    error: 'must be a literal: a reference such as ${NAME} is not resolved for a transform',
+  });
+
+/** Bounds of a transform's limits; `sandbox/transform.ts` says what each limits. */
+const TransformSchema = z.union([
+  z
+    .string()
+    .min(1)
+    .describe(
+      'Module in hooks.transformsDir; its default export is called, or else its export named transform.',
+    ),
+  z.strictObject({
+    module: z.string().min(1).describe('Module in hooks.transformsDir.'),
+    export: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Name of the exported function; default `default`, or else `transform`.'),
+    timeoutMs: whole(1, 30_000).optional().describe('Time limit in milliseconds; default 1000.'),
+    memoryMb: whole(8, 128).optional().describe('Memory limit in MiB; default 64.'),
+    maxResultBytes: whole(1, 4_194_304).optional().describe('Largest result in bytes; default 1048576.'),
+    maxLogBytes: whole(0, 1_048_576).optional().describe('Most bytes of console output; default 65536.'),
+    reuse: z.boolean().optional().describe('Whether calls share the state of the module; default false.'),
+    jit: z.boolean().optional().describe('Whether the module may use the JIT compiler; default false.'),
+    env: z
+      .record(z.string().regex(/^[A-Za-z_]\w*$/), LiteralSchema)
+      .optional()
+      .describe('What the module reads as process.env: literals, no references and no secrets.'),
+  }),
+]);
+
+/** Limits of a transform where its mapping says nothing. */
+export const TRANSFORM_DEFAULTS = {
+  timeoutMs: 1_000,
+  memoryMb: 64,
+  maxResultBytes: 1_048_576,
+  maxLogBytes: 65_536,
+  reuse: false,
+  jit: false,
+  urlObject: false,
+  env: {},
+} as const;
+
+/** A `transform` entry with its defaults, at the place that names the module. */
+function toTransformRef(transform: z.output<typeof TransformSchema>, located: LocatedValue): TransformRef {
+  if (typeof transform === 'string') {
+    return { ...TRANSFORM_DEFAULTS, module: transform, at: located.place(['transform']) };
+  }
+  return {
+    ...TRANSFORM_DEFAULTS,
+    ...defined(transform),
+    module: transform.module,
+    at: located.place(['transform', 'module']),
+  };
+}
 
 /** Which agent takes a run, with what, and who hears of it. */
 export const agentKeys = keysOf({
@@ -147,4 +218,40 @@ function checkRunner({ reporter, options }: KeyCompiling, written: string): void
     finding: { code: 'UNKNOWN_RUNNER', message },
     meant: written === options.defaultRunner ? 'default' : undefined,
   });
+}
+
+/** The list that a mapping makes an action of each element of. */
+function compileForEach(
+  written: string,
+  { located, reporter }: { readonly located: LocatedValue; readonly reporter: Reporter },
+): NonNullable<CompiledMapping['forEach']> {
+  const text = written.trim();
+  const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
+  const [root = ''] = keys;
+  const isNoPath = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
+  if (isNoPath || (isReserved(root) && root !== 'payload')) reporter.report(['forEach'], noPath(text));
+  return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
+}
+
+function noPath(text: string): Report {
+  const plain = plainPath(text);
+  return {
+    code: 'INVALID_FOR_EACH',
+    message: say`forEach is a path in the payload, found ${quote(text)}`,
+    ...(plain === undefined
+      ? {
+          hint: say`write it as messages or payload.data.items, without braces; payload alone is the whole body`,
+        }
+      : { hint: say`write forEach: ${plain}`, replace: { from: text, to: plain } }),
+  };
+}
+
+/** A path as JSONPath, jq or a template writes it, in our spelling; undefined where it is none. */
+function plainPath(text: string): string | undefined {
+  const inner = text.replace(/^\{\{\s*#?(?:each\s+)?|(?<!\s)\s*\}\}$/g, '');
+  const path = inner
+    .replace(/^\$json\.(?:body\.)?|^\$\.?|^\.|^\{\{|\}\}$/g, '')
+    .replaceAll(/\[\*?\]|\.\*/g, '')
+    .trim();
+  return path !== text && /^[\w-]+(?:\.[\w-]+)*$/.test(path) ? path : undefined;
 }

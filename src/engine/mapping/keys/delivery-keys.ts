@@ -12,8 +12,7 @@ import { say, spanOf } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { quote, type Report } from '../mapping-codes.ts';
-import { holdsReference, routingTemplate } from './routing-template.ts';
-import { type KeyCompiling, keysOf, same } from './mapping-key.ts';
+import { holdsReference, routingTemplate, type KeyCompiling, keysOf, same } from './mapping-key.ts';
 
 /** Recipients are often written as numbers. Beyond 2^53 a YAML number has lost its last digits already. */
 const RecipientSchema = z.union([

@@ -15,10 +15,8 @@ import { say } from '../../../base/finding.ts';
 import { isJsonObject, ownValue, type JsonValue } from '../../../base/json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import type { Reader } from '../scope.ts';
-import { textOf } from './json-text.ts';
-import { checkOutput } from './template-rendering.ts';
-import { literalTemplate } from './literal-template.ts';
-import { HELPERS } from './template-helpers.ts';
+import { textOf, HELPERS } from './template-helpers.ts';
+import { checkOutput, literalTemplate } from './template-rendering.ts';
 import type { TemplateSubject } from './template-subject.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;

@@ -2,10 +2,17 @@
 import type { Place } from '../../../base/document/document.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { listOf } from '../scope.ts';
-import { textOf } from './json-text.ts';
-import { type Argument, type BLOCK_HELPERS, type Helper, holds } from './template-helpers.ts';
-import { CALL, checkOutput, type Frame, joinPath, KEY, TURN } from './template-rendering.ts';
-import { noteArguments, noteNo } from './unfit.ts';
+import { textOf, type Argument, type BLOCK_HELPERS, type Helper, holds } from './template-helpers.ts';
+import {
+  CALL,
+  checkOutput,
+  type Frame,
+  joinPath,
+  KEY,
+  TURN,
+  noteArguments,
+  noteNo,
+} from './template-rendering.ts';
 
 export type Evaluate = (frame: Frame) => Argument;
 /** Gives the text that a part of a template makes. */

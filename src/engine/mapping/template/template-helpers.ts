@@ -1,7 +1,6 @@
 import { HookError } from '../../../base/errors.ts';
-import { isNumeric, fieldAt, ownValue, sameValue, type JsonValue } from '../../../base/json.ts';
+import { isNumeric, fieldAt, ownValue, sameValue, type JsonValue, ExactNumber } from '../../../base/json.ts';
 import { formatDate } from './template-date.ts';
-import { textOf } from './json-text.ts';
 
 /** An argument of a helper; undefined where a path found nothing. */
 export type Argument = JsonValue | undefined;
@@ -190,4 +189,11 @@ function wholeNumber(value: Argument, helper: string): number {
     'invalid_field',
     `the template helper ${helper} needs a whole number, 0 or more, and the request gives it another value`,
   );
+}
+
+/** A value as template text: text verbatim, numbers and booleans as text, lists and objects as compact JSON. */
+export function textOf(value: JsonValue | undefined): string {
+  if (value === undefined || value === null) return '';
+  if (typeof value === 'string') return value;
+  return typeof value === 'object' && !(value instanceof ExactNumber) ? JSON.stringify(value) : String(value);
 }

@@ -3,11 +3,9 @@ import Handlebars from 'handlebars';
 import { quoted, type Subject, say } from '../../../base/finding.ts';
 import { type Finding, type LocatedValue, type Place, placeWithin } from '../../../base/document/document.ts';
 import type { CompiledTemplate, Scope } from '../compiled-mapping.ts';
-import { literalTemplate } from './literal-template.ts';
-import { checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
-import { readTemplateSource, type TemplateSource } from './template-source.ts';
+import { literalTemplate, checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
+import { readTemplateSource, type TemplateSource, syntaxFinding } from './template-syntax.ts';
 import type { Located, TemplateReads, TemplateSubject } from './template-subject.ts';
-import { syntaxFinding } from './template-syntax.ts';
 import { type CompiledTree, compileTree } from './template-tree.ts';
 
 /** UTF-16 units of a template's text. */

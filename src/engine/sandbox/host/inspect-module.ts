@@ -1,8 +1,8 @@
 /** Checks a module where it may run: its top level works and is light, and it exports what the mapping calls. */
 import { say } from '../../../base/finding.ts';
 import type { Finding } from '../../../base/document/document.ts';
-import { encodeInspect, STATUS } from '../frames.ts';
-import type { JobOutcome, PooledModule } from './job.ts';
+import { STATUS } from '../names.ts';
+import type { JobOutcome, PooledModule } from './job-queue.ts';
 import type { Pool } from './pool.ts';
 import { replyTo, type ReplyContext } from './reply.ts';
 import type { TransformRef, TransformReply } from '../transform.ts';
@@ -17,8 +17,7 @@ export async function inspectModule(
   context: ReplyContext,
 ): Promise<readonly Finding[]> {
   const { ref } = context;
-  const run = (): Promise<JobOutcome> =>
-    pool.submit(module, ref.timeoutMs, (id) => encodeInspect(id, module.number, ref.timeoutMs));
+  const run = (): Promise<JobOutcome> => pool.submit(module, ref.timeoutMs, { kind: 'inspect' });
   const outcome = await run();
   if (outcome.kind !== 'answered' || outcome.answer.status !== STATUS.ok)
     return [describeFailure(outcome, context)];

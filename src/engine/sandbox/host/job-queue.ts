@@ -1,5 +1,51 @@
 /** Jobs that no worker has yet: those that wait in order, and those that must run alone. Bounded in number, bytes and time. */
-import type { Job, PooledModule } from './job.ts';
+import type { Breaker } from './breaker.ts';
+import type { Answer, Asked, LoadBody } from '../frames.ts';
+
+/** What the pool schedules. */
+
+/** A module under certain settings, shared by all generations that use it so. */
+export interface PooledModule {
+  /** Its number in frames; never given twice. */
+  readonly number: number;
+  /** As mappings name it, for logs. */
+  readonly name: string;
+  readonly sha256: string;
+  readonly body: LoadBody;
+  readonly breaker: Breaker;
+  /** Quick answers in a row; a module that has proven itself may queue on a worker and use all of them. */
+  quickAnswers: number;
+  /** Milliseconds that a call is expected to take, by those before it. */
+  usualMs: number;
+}
+
+/** How a job ended. */
+export type JobOutcome =
+  | { readonly kind: 'answered'; readonly answer: Answer; readonly tookMs: number }
+  | { readonly kind: 'killed'; readonly failure: 'timeout' | 'memory' | 'crashed'; readonly tookMs: number }
+  | { readonly kind: 'deferred'; readonly reason: string; readonly retryAfterMs: number };
+
+export interface Job {
+  readonly id: number;
+  readonly module: PooledModule;
+  /** The limit; for a second try, what the first has left of it. */
+  timeoutMs: number;
+  readonly asked: Asked;
+  /** The argument of a call, and its bytes in UTF-8. */
+  readonly json: string;
+  readonly bytes: number;
+  readonly queuedAt: number;
+  /** The breaker's one call while it is half open. */
+  readonly isTrial: boolean;
+  /** Runs on a worker that has nothing else: a trial, or the second try after an unexplained death. */
+  isAlone: boolean;
+  sentAt: number;
+  /** It was tried before, and hardly got the processor. */
+  wasStarved?: boolean;
+  /** When its time is up; known once a worker that ran it was lost. */
+  endsAt?: number;
+  readonly end: (outcome: JobOutcome) => void;
+}
 
 const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
@@ -112,11 +158,11 @@ export class JobQueue {
     return jobs;
   }
 
-  #count({ module, frame }: Job, change: 1 | -1): void {
-    this.#waitingBytes += change * frame.length;
+  #count({ module, bytes }: Job, change: 1 | -1): void {
+    this.#waitingBytes += change * bytes;
     const own = this.#shares.get(module) ?? { count: 0, bytes: 0 };
     own.count += change;
-    own.bytes += change * frame.length;
+    own.bytes += change * bytes;
     if (own.count === 0) this.#shares.delete(module);
     else this.#shares.set(module, own);
   }

@@ -5,7 +5,6 @@ import { displayName } from '../../../base/document/document.ts';
 import { MODULE_FILE } from '../names.ts';
 import type { LoadedModule, TransformsFolder } from '../loader/load-modules.ts';
 import type { MappedPosition } from '../transform.ts';
-import { findRead, type ReadExpression } from './read-expression.ts';
 
 export interface MappedStack {
   readonly text: string;
@@ -94,3 +93,87 @@ export class StackMapper {
 const placeText = ({ file, line, column }: MappedPosition): string => `${file}:${line}:${column}`;
 
 const FRAME = new RegExp(`${MODULE_FILE}:(\\d{1,7}):(\\d{1,7})`);
+
+/*
+ * Of which value an error of V8 says that nothing can be read of it: the expression before the place where it was
+ * thrown, and the field of the transform's argument that it is. The linked code is what the linker prints, one
+ * statement a line, so a few forms of declarations are found by their text; who tells it looks at the argument, too.
+ */
+
+/** What was read in vain. */
+export interface ReadExpression {
+  /** As the code writes it, e.g. `assignee`. */
+  readonly expression: string;
+  /** From the argument of the transform, e.g. `payload.data.assignee`; absent where the code does not say so plainly. */
+  readonly path?: string;
+}
+
+const MAX_CHARS = 300;
+/** Declarations that are followed back from a name. */
+const MAX_STEPS = 5;
+
+/** The expression before a 1-based position of linked code, or the one that the words of the error name. */
+export function findRead(
+  code: string,
+  message: string,
+  { line, column }: { readonly line: number; readonly column: number },
+): ReadExpression | undefined {
+  const named = /^Cannot destructure property '[^']{1,100}' of '([\w$.]{1,200})'/.exec(message)?.[1];
+  const isRead = named !== undefined || message.startsWith('Cannot read properties of ');
+  if (!isRead) return undefined;
+  const lines = code.split('\n');
+  const before = (lines[line - 1] ?? '').slice(Math.max(0, column - 1 - MAX_CHARS), column - 1);
+  const expression = named ?? chainAtEnd(before);
+  if (expression === undefined) return undefined;
+  const path = resolve(expression, lines.slice(0, line).join('\n'));
+  return { expression, ...(path === undefined ? {} : { path }) };
+}
+
+/** `a.b` of `x = a.b.`; undefined where a call or an index stands before it. */
+function chainAtEnd(before: string): string | undefined {
+  const found = /([A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)\.$/.exec(before);
+  const [, chain] = found ?? [];
+  if (found === null || chain === undefined) return undefined;
+  return /[\w$.?)\]]/.test(before.charAt(found.index - 1)) ? undefined : chain;
+}
+
+/** Fields of the argument of a transform. */
+const INPUT: ReadonlySet<string> = new Set(['payload', 'headers', 'query', 'item']);
+
+function resolve(chain: string, code: string): string | undefined {
+  let keys = chain.split('.');
+  for (let step = 0; step < MAX_STEPS; step += 1) {
+    const [root = '', ...rest] = keys;
+    const origin = originOf(root, code);
+    if (origin === undefined) break;
+    keys = [...origin, ...rest];
+  }
+  const [root = '', second = '', ...more] = keys;
+  if (INPUT.has(root)) return keys.join('.');
+  // The whole argument has a name of its own.
+  return INPUT.has(second) ? [second, ...more].join('.') : undefined;
+}
+
+/** `const {…} = a.b;` and `const x = a.b;`, as the linker prints them. */
+const DECLARATION = /\b(?:const|let|var) (\{[^{}]{1,1000}\}|[\w$]{1,100}) = ([A-Za-z_$][\w$.?]{0,200});/g;
+
+/** What the last declaration of a name in the code takes it from, as keys. */
+function originOf(name: string, code: string): readonly string[] | undefined {
+  let origin: readonly string[] | undefined;
+  for (const [, bound = '', from = ''] of code.matchAll(DECLARATION)) {
+    const key = keyOf(name, bound);
+    if (key !== undefined) origin = [...from.replaceAll('?', '').split('.'), ...key];
+  }
+  return origin ?? (code.includes(`payload: ${name} `) ? ['payload'] : undefined);
+}
+
+/** The key under which a declaration takes a name; none where it takes the whole value. */
+function keyOf(name: string, bound: string): readonly string[] | undefined {
+  if (!bound.startsWith('{')) return bound === name ? [] : undefined;
+  const parts = bound.slice(1, -1).split(',');
+  for (const part of parts) {
+    const [key = '', alias = key] = part.split(':').map((each) => each.trim());
+    if (alias === name) return [key];
+  }
+  return undefined;
+}

@@ -1,6 +1,6 @@
 /** Turns V8's counts of linked scripts into functions and branches of the operator's own files. */
 import { SCRIPT_PREFIX } from '../names.ts';
-import type { RawCoverage } from '../worker/isolate-coverage.ts';
+import type { RawCoverage } from '../worker/isolated-module.ts';
 import type { StackMapper } from './map-stack.ts';
 import type { CoverageRange, ModuleCoverage } from '../transform.ts';
 

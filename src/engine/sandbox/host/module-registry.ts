@@ -1,7 +1,7 @@
 /** Modules by what they are: generations that use the same code under the same settings share isolates and breaker. */
 import { Breaker } from './breaker.ts';
 import type { LoadBody } from '../frames.ts';
-import type { PooledModule } from './job.ts';
+import type { PooledModule } from './job-queue.ts';
 import type { LoadedModule } from '../loader/load-modules.ts';
 import type { TransformRef } from '../transform.ts';
 
@@ -25,8 +25,7 @@ export class ModuleRegistry {
       found.uses += 1;
       return found.module;
     }
-    const exportName = ref.export === undefined ? {} : { exportName: ref.export };
-    const module = this.#make(source, { code: source.code, ...exportName, ...settings });
+    const module = this.#make(source, { code: source.code, exportName: ref.export, ...settings });
     this.#byKey.set(key, { module, key, uses: 1 });
     return module;
   }

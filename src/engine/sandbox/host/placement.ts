@@ -1,5 +1,5 @@
 /** Which worker may take a job: the rule that keeps one module from holding up the others. */
-import type { Job, PooledModule } from './job.ts';
+import type { Job, PooledModule } from './job-queue.ts';
 
 /** Calls that a worker has at most, where it is not expected to be through with them soon. */
 const DEPTH = 4;

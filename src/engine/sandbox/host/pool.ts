@@ -11,20 +11,10 @@
  *   workers at once: until then one worker is always left to the others.
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
  */
-import { type Answer, limitTime, STATUS } from '../frames.ts';
-import {
-  BREAKER_OPEN,
-  deferred,
-  NO_PROCESSOR,
-  NO_TIME_LEFT,
-  NO_WORKER,
-  NO_WORKER_IN_TIME,
-  STOPPING,
-  TOO_MANY,
-  ConditionVariable,
-} from './condition-variable.ts';
-import { JobQueue } from './job-queue.ts';
-import type { Job, JobOutcome, PooledModule } from './job.ts';
+import { setInterval as every } from 'node:timers/promises';
+import type { Answer, Asked } from '../frames.ts';
+import { STATUS } from '../names.ts';
+import { JobQueue, type Job, type JobOutcome, type PooledModule } from './job-queue.ts';
 import { noteAnswer, Placement } from './placement.ts';
 import { STARVED_SHARE, Watchdog, watchWorker } from './watchdog.ts';
 import { LONGEST_BACKOFF_MS, WorkerSet, type WorkerSetOptions } from './worker-set.ts';
@@ -56,6 +46,15 @@ export interface PoolStats {
   readonly deaths: Readonly<Record<string, number>>;
 }
 
+const NO_ARGUMENT = { json: '', bytes: 0 };
+const STOPPING = 'the sandbox is stopping';
+const NO_PROCESSOR = 'the machine is too busy: twice the call hardly got the processor in its time';
+const NO_TIME_LEFT = 'its worker process was lost, and no time was left for a second try';
+const NO_WORKER = 'no worker process starts';
+const NO_WORKER_IN_TIME = 'no worker was free in time';
+const TOO_MANY = 'too many calls are waiting';
+const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
+const STOP_LOOK_MS = 5;
 const RECYCLE_CHECK_MS = 1000;
 /** Of a call whose time was up: with less of the processor than this it was not to blame. */
 const BLAMED_SHARE = 0.5;
@@ -70,8 +69,6 @@ export class Pool implements WorkerListener {
   #stopping: Promise<void> | undefined;
   #replays = 0;
   readonly #deaths = new Map<string, number>();
-  /** Looked at after every answer and death. */
-  readonly #idle = new ConditionVariable();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -100,8 +97,13 @@ export class Pool implements WorkerListener {
     this.#workers.prepare(memoryMb);
   }
 
-  /** Runs one frame on a worker. Never rejects. */
-  submit(module: PooledModule, timeoutMs: number, encode: (id: number) => Buffer): Promise<JobOutcome> {
+  /** Has a worker do something; `json` is the argument of a call. Never rejects. */
+  submit(
+    module: PooledModule,
+    timeoutMs: number,
+    asked: Asked,
+    { json, bytes }: Pick<Job, 'json' | 'bytes'> = NO_ARGUMENT,
+  ): Promise<JobOutcome> {
     const now = performance.now();
     if (this.#stopping !== undefined) return Promise.resolve(deferred(STOPPING, 1000));
     if (this.#workers.isBroken) return Promise.resolve(deferred(NO_WORKER, LONGEST_BACKOFF_MS));
@@ -110,15 +112,13 @@ export class Pool implements WorkerListener {
       return Promise.resolve(deferred(BREAKER_OPEN, admission.retryAfterMs));
     }
     const isTrial = admission.kind === 'trial';
-    const id = this.#takeId();
-    const frame = encode(id);
-    if (!this.#queue.hasRoomFor(module, frame.length)) {
+    if (!this.#queue.hasRoomFor(module, bytes)) {
       if (isTrial) module.breaker.abandonTrial();
       return Promise.resolve(deferred(TOO_MANY, 1000));
     }
     return new Promise((end) => {
-      const times = { timeoutMs, queuedAt: now, sentAt: 0 };
-      this.#queue.add({ id, module, frame, ...times, isTrial, isAlone: isTrial, end });
+      const job = { id: this.#takeId(), module, asked, json, bytes, timeoutMs, queuedAt: now, sentAt: 0 };
+      this.#queue.add({ ...job, isTrial, isAlone: isTrial, end });
       if (!this.#workers.canHold(module.body.memoryMb)) this.prepare(module.body.memoryMb);
       this.#watchdog.start();
       this.#dispatch();
@@ -126,16 +126,22 @@ export class Pool implements WorkerListener {
   }
 
   /** Asks every worker that has run a module; those that do not answer are left out. Nothing else may run meanwhile. */
-  async ask(module: PooledModule, timeoutMs: number, encode: (id: number) => Buffer): Promise<string[]> {
-    const asked = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
-    const answers = asked.map((worker) => {
-      const id = this.#takeId();
-      const frame = encode(id);
+  async ask(module: PooledModule, timeoutMs: number, asked: Asked): Promise<string[]> {
+    const workers = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
+    const answers = workers.map((worker) => {
       this.#watchdog.start();
       return new Promise<JobOutcome>((end) => {
         const now = performance.now();
-        const times = { timeoutMs, queuedAt: now, sentAt: now };
-        worker.send({ id, module, frame, ...times, isTrial: false, isAlone: true, end }, frame);
+        const job = {
+          id: this.#takeId(),
+          module,
+          asked,
+          ...NO_ARGUMENT,
+          timeoutMs,
+          queuedAt: now,
+          sentAt: now,
+        };
+        worker.send({ ...job, isTrial: false, isAlone: true, end });
       });
     });
     const outcomes = await Promise.all(answers);
@@ -156,12 +162,9 @@ export class Pool implements WorkerListener {
   async #stop(): Promise<void> {
     for (const job of this.#queue.removeAll()) this.#defer(job, STOPPING, 1000);
     this.#workers.close();
-    // Workers alone keep no process alive, and this one has to see them end.
-    const alive = setInterval(() => undefined, 1000);
-    await this.#idle.wait(() => this.stats.running === 0);
+    await until(() => this.stats.running === 0);
     this.#workers.killAll();
-    await this.#idle.wait(() => this.#workers.isEmpty);
-    clearInterval(alive);
+    await until(() => this.#workers.isEmpty);
     this.#watchdog.stop();
     this.#workers.dispose();
   }
@@ -180,7 +183,6 @@ export class Pool implements WorkerListener {
     if (share !== undefined && share < STARVED_SHARE) {
       this.#tryAgain(job);
       this.#dispatch();
-      this.#idle.changed();
       return;
     }
     noteAnswer(job.module, ranMs, struck);
@@ -194,7 +196,6 @@ export class Pool implements WorkerListener {
     job.end({ kind: 'answered', answer, tookMs: performance.now() - job.queuedAt });
     if (worker.jobs.length === 0) this.#workers.endIdleDrainers();
     this.#dispatch();
-    this.#idle.changed();
   }
 
   lost(worker: Worker, cause: DeathCause): void {
@@ -204,12 +205,10 @@ export class Pool implements WorkerListener {
     if (cause === 'stopped') return;
     this.#workers.ensure();
     this.#dispatch();
-    this.#idle.changed();
   }
 
   died(worker: Worker): void {
     this.#workers.noteDeath(worker);
-    this.#idle.changed();
   }
 
   // ---- deaths ----
@@ -324,9 +323,8 @@ export class Pool implements WorkerListener {
         this.#defer(job, NO_TIME_LEFT, 1000);
         return true;
       }
-      limitTime(job.frame, job.timeoutMs);
     }
-    worker.send(job, job.frame);
+    worker.send(job);
     return true;
   }
 
@@ -357,4 +355,16 @@ export class Pool implements WorkerListener {
     }
     return busy > 0;
   }
+}
+
+const deferred = (reason: string, retryAfterMs: number): JobOutcome => ({
+  kind: 'deferred',
+  reason,
+  retryAfterMs,
+});
+
+/** Looks again and again: workers alone keep no process alive, and this one has to see them end. */
+async function until(holds: () => boolean): Promise<void> {
+  if (holds()) return;
+  for await (const _ of every(STOP_LOOK_MS)) if (holds()) return;
 }

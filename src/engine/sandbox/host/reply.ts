@@ -1,6 +1,7 @@
 /** Words the outcome of a call for those who asked for it. */
-import { STATUS, type Answer } from '../frames.ts';
-import type { JobOutcome } from './job.ts';
+import type { Answer } from '../frames.ts';
+import { STATUS } from '../names.ts';
+import type { JobOutcome } from './job-queue.ts';
 import type { MappedStack, StackMapper } from './map-stack.ts';
 import type { TransformFailure, TransformLogLine, TransformRef, TransformReply } from '../transform.ts';
 

@@ -2,8 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { processorMsOf, type ProcessState, stateOf } from '../../../base/process-use.ts';
-import { decodeAnswer, encodeDrop, encodeLoad, FrameReader, STATUS, type Answer } from '../frames.ts';
-import type { Job, PooledModule } from './job.ts';
+import { decodeAnswer, encodeFrame, FrameReader, type Answer } from '../frames.ts';
+import { STATUS } from '../names.ts';
+import type { Job, PooledModule } from './job-queue.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
 
 /** Why the supervisor ended a worker. */
@@ -86,19 +87,21 @@ export class Worker {
     return head === undefined ? undefined : Math.max(head.sentAt, this.#lastReplyAt);
   }
 
-  send(job: Job, frame: Buffer): void {
+  send(job: Job): void {
+    const { id, asked, timeoutMs } = job;
+    const { number: module, body } = job.module;
     job.sentAt = performance.now();
     this.jobs.push(job);
-    if (!this.#loaded.has(job.module.number)) {
-      this.#loaded.add(job.module.number);
-      this.#write(encodeLoad(job.module.number, job.module.body));
+    if (!this.#loaded.has(module)) {
+      this.#loaded.add(module);
+      this.#write(encodeFrame({ kind: 'load', module, body }));
     }
-    this.#write(frame);
+    this.#write(encodeFrame({ ...asked, id, module, timeoutMs }, job.json));
   }
 
   /** Lets the worker forget a module after the calls it already has. */
-  drop(module: PooledModule): void {
-    if (this.#loaded.delete(module.number) && !this.#isDead) this.#write(encodeDrop(module.number));
+  drop({ number: module }: PooledModule): void {
+    if (this.#loaded.delete(module) && !this.#isDead) this.#write(encodeFrame({ kind: 'drop', module }));
   }
 
   /** Whether it was sent a module and has not forgotten it. */

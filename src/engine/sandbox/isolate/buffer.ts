@@ -2,9 +2,7 @@
  * `Buffer` for transforms that were written for Node: what turns text into bytes and back. The rest of Node's is left
  * out; the numbers of a binary format are read with `DataView`.
  */
-import { decodeBase64, encodeBase64 } from './base64.ts';
-import { printValue } from './print-value.ts';
-import { decodeUtf8, encodeUtf8 } from './utf8.ts';
+import { decodeBase64, encodeBase64, decodeUtf8, encodeUtf8, printValue } from './text-encoding.ts';
 
 type Encoding = 'utf8' | 'base64' | 'base64url' | 'hex' | 'latin1';
 

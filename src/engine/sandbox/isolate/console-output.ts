@@ -1,5 +1,5 @@
-import type { CurrentCall } from './current-call.ts';
-import { printValue, utf8Length } from './print-value.ts';
+import { printValue } from './text-encoding.ts';
+import type { CurrentCall } from './pins.ts';
 
 /** A console that keeps its lines for the reply: 8,192 characters a line, the call's bytes in all. */
 export function makeConsole(current: CurrentCall): Record<string, (...values: unknown[]) => void> {
@@ -39,4 +39,14 @@ export function makeConsole(current: CurrentCall): Record<string, (...values: un
       if (!condition) write('error', ['Assertion failed:', ...values]);
     },
   };
+}
+
+/** Length in UTF-8 of well-formed text. */
+function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const unit = text.charCodeAt(index);
+    if (unit > 0x7f) bytes += unit > 0x7ff ? (unit >= 0xd800 && unit <= 0xdfff ? 1 : 2) : 1;
+  }
+  return bytes;
 }

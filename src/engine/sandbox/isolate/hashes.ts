@@ -1,9 +1,9 @@
 /** What transforms need of `node:crypto`: hashes and HMACs, of @noble/hashes. */
+import { printValue } from './text-encoding.ts';
 import { hmac } from '@noble/hashes/hmac.js';
 import { md5, sha1 } from '@noble/hashes/legacy.js';
 import { sha224, sha256, sha384, sha512 } from '@noble/hashes/sha2.js';
 import { Buffer, bytesOf, encodingOf, textOfBytes } from './buffer.ts';
-import { printValue } from './print-value.ts';
 
 const ALGORITHMS = new Map([
   ['md5', md5],

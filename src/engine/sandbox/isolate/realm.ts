@@ -9,21 +9,16 @@
  * the microtask queue before it returns; `take` hands over what is there by then. Nothing in the isolate can wake
  * up later: a promise that is still pending will stay so.
  */
-import { decodeBase64, encodeBase64 } from './base64.ts';
+import { decodeBase64, encodeBase64, TextDecoder, TextEncoder } from './text-encoding.ts';
 import { makeConsole } from './console-output.ts';
-import type { CallSettings, CurrentCall } from './current-call.ts';
-import { freezeRealm } from './freeze-realm.ts';
-import { installGlobal, removeGlobals } from './global-scope.ts';
+import { type CallSettings, type CurrentCall, pinRandom, pinTime, makeRandom } from './pins.ts';
+import { freezeRealm, installGlobal, removeGlobals } from './freeze-realm.ts';
 import { HASH_CLASSES, createHash, createHmac, timingSafeEqual } from './hashes.ts';
-import { pinRandom, pinTime } from './pins.ts';
 import { createTransformCalls } from './transform-calls.ts';
 import { cloneValue } from './structured-clone.ts';
-import { tracePromises } from './trace-promises.ts';
-import { TextDecoder, TextEncoder } from './text-encoding.ts';
 import { URLSearchParams } from './url-search-params.ts';
 import { URL } from './url.ts';
 import { Buffer } from './buffer.ts';
-import { makeRandom } from './random-bytes.ts';
 
 const GLOBALS = {
   structuredClone: cloneValue,
@@ -83,4 +78,42 @@ function makeNodeStandIns(current: CurrentCall): NodeStandIns {
     globals: { Buffer, process, crypto: { randomUUID, getRandomValues } },
     modules: { crypto, buffer: { Buffer } },
   };
+}
+
+/**
+ * Finds out which promise a call waits for in vain. A call that ends pending is run once more, with the same argument,
+ * time and chance and therefore the same end, in a realm whose `Promise` remembers where each promise was made: the
+ * stack of a promise made in `await sleep(10)` goes through the line of the `await`.
+ */
+interface MadePromise {
+  readonly stack: string;
+  isSettled: boolean;
+}
+
+type Executor = (resolve: (value: unknown) => void, reject: (reason: unknown) => void) => void;
+
+/** A promise that is never settled is among the first; a call that makes more is not waiting. */
+const MAX_REMEMBERED = 1000;
+
+/** Replaces the realm's `Promise`; the result tells where the first promise was made that is still not settled. */
+function tracePromises(): () => string {
+  const Native = Promise;
+  const made: MadePromise[] = [];
+  const Traced = function Promise(this: unknown, executor: Executor): unknown {
+    const mine: MadePromise = { stack: new Error('made').stack ?? '', isSettled: false };
+    if (made.length < MAX_REMEMBERED) made.push(mine);
+    const traced: Executor = (resolve, reject) => {
+      const settle = (by: (value: unknown) => void) => (value: unknown) => {
+        mine.isSettled = true;
+        by(value);
+      };
+      executor(settle(resolve), settle(reject));
+    };
+    const target = new.target === undefined || new.target === (Traced as unknown) ? Native : new.target;
+    return Reflect.construct(Native, [traced], target);
+  };
+  Object.setPrototypeOf(Traced, Native);
+  Object.defineProperty(Traced, 'prototype', { value: Native.prototype, writable: false });
+  Object.defineProperty(globalThis, 'Promise', { value: Traced, writable: true, configurable: true });
+  return () => made.find(({ isSettled }) => !isSettled)?.stack ?? '';
 }

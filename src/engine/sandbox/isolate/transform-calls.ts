@@ -1,8 +1,8 @@
-import { CALL_STATES } from './call-states.ts';
-import type { CallSettings, CurrentCall } from './current-call.ts';
+import { STATUS, type Status } from '../names.ts';
+import type { CallSettings, CurrentCall } from './pins.ts';
 import { createExactText, type ArgumentText, type ExactText } from './exact-numbers.ts';
 import { URL } from './url.ts';
-import { failCall, finishCall, settleCall, type CallResult } from './result.ts';
+import { printValue } from './text-encoding.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
 export function createTransformCalls(
@@ -13,7 +13,7 @@ export function createTransformCalls(
   let kept: unknown;
   let argument: ArgumentText = { json: '{}', value: {} };
   const exact = Object.freeze(createExactText(() => argument));
-  let call: CallResult = { state: CALL_STATES.pending, value: '' };
+  let call: CallResult = { state: STATUS.pending, value: '' };
   const exportsOf = () => {
     if (!settings.reuse) return factory();
     kept ??= factory();
@@ -24,7 +24,7 @@ export function createTransformCalls(
     current.pins = { now, seed, key, drawn: 0 };
     current.logs = { lines: [], bytes: 0, dropped: 0 };
     current.maxLogBytes = settings.maxLogBytes;
-    call = { state: CALL_STATES.pending, value: '' };
+    call = { state: STATUS.pending, value: '' };
     return call;
   };
   return {
@@ -46,7 +46,7 @@ export function createTransformCalls(
     take() {
       const { lines, dropped } = current.logs;
       const logs = lines.length === 0 && dropped === 0 ? '' : JSON.stringify({ lines, dropped });
-      return `${call.state}${logs}\n${call.value}`;
+      return `${call.state} ${logs}\n${call.value}`;
     },
     /** Stack of where the promise was made that the last call waits for; empty unless the realm traces promises. */
     place() {
@@ -57,7 +57,7 @@ export function createTransformCalls(
       const mine = begin(0, 0, '');
       try {
         mine.value = JSON.stringify(listExports(exportsOf()));
-        mine.state = CALL_STATES.ok;
+        mine.state = STATUS.ok;
       } catch (error) {
         failCall(mine, error);
       }
@@ -98,4 +98,134 @@ function listExports(exports: unknown): [string, string][] {
     listed.push([key.slice(0, 200), typeof (exports as Record<string, unknown>)[key]]);
   }
   return listed;
+}
+
+/** A call on its way: how it stands, and what it left. */
+interface CallResult {
+  state: Status;
+  value: string;
+}
+
+/** Ends a call with what its transform returned. */
+function finishCall(call: CallResult, result: unknown, maxBytes: number): void {
+  try {
+    writeResult(call, result, maxBytes);
+  } catch (error) {
+    failCall(call, error);
+  }
+}
+
+/** Ends a call with what its promise comes to. */
+async function settleCall(call: CallResult, result: unknown, maxBytes: number): Promise<void> {
+  try {
+    finishCall(call, await result, maxBytes);
+  } catch (error) {
+    failCall(call, error);
+  }
+}
+
+function failCall(call: CallResult, error: unknown): void {
+  call.state = STATUS.userError;
+  call.value = JSON.stringify(describeError(error));
+}
+
+/** Writes a result as JSON; why it cannot be is told in a word, the child knows the sentence. */
+function writeResult(call: CallResult, result: unknown, maxBytes: number): void {
+  const refuse = (reason: string) => {
+    call.state = STATUS.notJson;
+    call.value = reason;
+  };
+  if (result === undefined) {
+    call.state = STATUS.undefined;
+    return;
+  }
+  if (typeof result === 'number' && !Number.isFinite(result)) return refuse('number');
+  if (typeof result === 'bigint' || typeof result === 'symbol' || typeof result === 'function') {
+    return refuse(typeof result);
+  }
+  const kind = Array.isArray(result) ? worstKind(result) : kindOf(result);
+  if (kind !== 'plain' && kind !== 'instance') return refuse(kind);
+  let text: unknown;
+  try {
+    text = JSON.stringify(result);
+  } catch (error) {
+    const reason = unwritableReason(error);
+    if (reason === undefined) throw error;
+    return refuse(reason);
+  }
+  if (typeof text !== 'string') return refuse('nothing');
+  // In UTF-8 a text has at least as many bytes as units; the child measures the rest exactly.
+  const state = kind === 'instance' ? STATUS.instance : STATUS.ok;
+  call.state = text.length > maxBytes ? STATUS.tooLarge : state;
+  call.value = text.length > maxBytes ? '' : text;
+}
+
+/** Actions that one result may make of a request, and some more. */
+const LOOKED_AT = 1000;
+const ITERATOR = prototypeOf(prototypeOf([][Symbol.iterator]()));
+const ASYNC_ITERATOR = prototypeOf(prototypeOf(prototypeOf((async function* () {})())));
+
+/** What JSON would make an empty object of without a word, or keep only some of. */
+type ResultKind = 'plain' | 'instance' | 'map' | 'set' | 'iterator';
+
+function kindOf(value: unknown): ResultKind {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'plain';
+  const prototype = Reflect.getPrototypeOf(value);
+  if (prototype === null || prototype === Object.prototype) return 'plain';
+  if (value instanceof Map) return 'map';
+  if (value instanceof Set) return 'set';
+  return inherits(value, ITERATOR) || inherits(value, ASYNC_ITERATOR) ? 'iterator' : 'instance';
+}
+
+/** Of the elements of an array, each of which makes an action. */
+function worstKind(values: readonly unknown[]): ResultKind {
+  const kinds = values.slice(0, LOOKED_AT).map(kindOf);
+  return (
+    kinds.find((kind) => kind !== 'plain' && kind !== 'instance') ??
+    kinds.find((kind) => kind === 'instance') ??
+    'plain'
+  );
+}
+
+function prototypeOf(value: object | null): object | null {
+  return value === null ? null : Reflect.getPrototypeOf(value);
+}
+
+function inherits(value: object, prototype: object | null): boolean {
+  return prototype !== null && Reflect.apply(Object.prototype.isPrototypeOf, prototype, [value]);
+}
+
+/** Tells V8's own complaints about a result from an error that the transform's code threw meanwhile. */
+function unwritableReason(error: unknown): string | undefined {
+  const message: unknown = error instanceof Error ? error.message : undefined;
+  if (typeof message !== 'string') return undefined;
+  if (error instanceof RangeError && message.startsWith('Maximum call stack')) return 'deep';
+  if (error instanceof RangeError && message.startsWith('Invalid string length')) return 'long';
+  if (error instanceof TypeError && message.startsWith('Converting circular')) return 'circular';
+  if (error instanceof TypeError && message.startsWith('Do not know how to serialize a BigInt'))
+    return 'bigint';
+  return undefined;
+}
+
+/** An error as three bounded strings; whatever a hostile one answers or throws, this returns. */
+function describeError(error: unknown): { name: string; message: string; stack: string } {
+  const described = { name: 'Error', message: '', stack: '' };
+  if ((typeof error !== 'object' && typeof error !== 'function') || error === null) {
+    described.name = 'NonError';
+    described.message = printValue(error).slice(0, 2000);
+  } else {
+    for (const [key, limit] of [
+      ['name', 100],
+      ['message', 2000],
+      ['stack', 8192],
+    ] as const) {
+      try {
+        const value = (error as Record<string, unknown>)[key];
+        if (typeof value === 'string') described[key] = value.slice(0, limit);
+      } catch {
+        // The property's getter threw: the default stands.
+      }
+    }
+  }
+  return described;
 }

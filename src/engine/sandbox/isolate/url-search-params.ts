@@ -1,5 +1,5 @@
 /** `URLSearchParams` for transforms. */
-import { cutAt, textOf } from './url-text.ts';
+import { cutAt, textOf } from './url-parser.ts';
 
 function decode(text: string): string {
   const spaced = text.replaceAll('+', ' ');

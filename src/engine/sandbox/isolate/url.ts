@@ -3,9 +3,18 @@
  * and ftp with names, IPv4 and IPv6 addresses, and schemes with an opaque path such as mailto. Host names outside
  * ASCII have to come in punycode.
  */
-import { normalPort, parseHost } from './url-host.ts';
-import { ENCODE_SETS, percentEncode, specialPort, textOf } from './url-text.ts';
-import { parseUrl, printUrl, resolvePath, type UrlParts } from './url-parser.ts';
+import {
+  normalPort,
+  parseHost,
+  parseUrl,
+  printUrl,
+  resolvePath,
+  type UrlParts,
+  ENCODE_SETS,
+  percentEncode,
+  specialPort,
+  textOf,
+} from './url-parser.ts';
 import { URLSearchParams } from './url-search-params.ts';
 
 export class URL {

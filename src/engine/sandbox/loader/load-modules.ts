@@ -9,7 +9,7 @@ import type { LoaderAnswer, LoaderModule, LoaderRequest, PrintedModule } from '.
 import type { SourceFinding } from './scan-sources.ts';
 import type { TransformRef } from '../transform.ts';
 import type { ModuleSubject, SandboxFacts } from '../facts.ts';
-import { originalPlace, readMap } from './source-map.ts';
+import { originalPlace, readMap } from './print-file.ts';
 
 /** Where transforms lie, and how their files are named in print. */
 export interface TransformsFolder {

@@ -1,9 +1,7 @@
 /** One transform in its own isolate, as a worker holds it. Runs in the worker process only. */
 import ivm from 'isolated-vm';
-import { STATUS, type Answer, type CallBody, type LoadBody, type Status } from '../frames.ts';
-import { CALL_STATES } from '../isolate/call-states.ts';
-import { IsolateCoverage, type RawCoverage } from './isolate-coverage.ts';
-import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX } from '../names.ts';
+import type { Answer, CallPins, LoadBody } from '../frames.ts';
+import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX, STATUS, type Status } from '../names.ts';
 
 /** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
 const SETUP_TIMEOUT_MS = 2000;
@@ -16,18 +14,8 @@ type Take = () => string;
 type Inspect = () => number;
 type Outcome = Omit<Answer, 'id'>;
 
-const RESULT_STATUS: Readonly<Record<string, Status>> = {
-  [CALL_STATES.ok]: STATUS.ok,
-  [CALL_STATES.instance]: STATUS.instance,
-  [CALL_STATES.undefined]: STATUS.undefined,
-  [CALL_STATES.failed]: STATUS.userError,
-  [CALL_STATES.notJson]: STATUS.notJson,
-  [CALL_STATES.tooLarge]: STATUS.tooLarge,
-  [CALL_STATES.pending]: STATUS.pending,
-};
-
 /** What a call brings along besides its argument. */
-type CallPins = Pick<CallBody, 'now' | 'seed' | 'key' | 'timeoutMs'>;
+type Pins = CallPins & { readonly timeoutMs: number };
 
 interface IsolateOptions {
   readonly isolate?: ivm.Isolate;
@@ -73,16 +61,8 @@ export class IsolatedModule {
     const factory: ivm.Reference = this.#isolate
       .compileScriptSync(text, { filename: MODULE_FILE, lineOffset: -1 })
       .runSync(context, options);
-    const { exportName, reuse, env, urlObject, maxResultBytes, maxLogBytes } = settings;
-    const inner = new ivm.ExternalCopy({
-      exportName,
-      reuse,
-      env,
-      urlObject,
-      maxResultBytes,
-      maxLogBytes,
-    }).copyInto();
-    const runner = link.applySync(undefined, [factory.derefInto(), inner], {
+    const { code: _linked, ...inner } = settings;
+    const runner = link.applySync(undefined, [factory.derefInto(), new ivm.ExternalCopy(inner).copyInto()], {
       result: { reference: true },
       timeout: SETUP_TIMEOUT_MS,
     }) as ivm.Reference<Record<string, (...values: never[]) => unknown>>;
@@ -117,7 +97,7 @@ export class IsolatedModule {
     return this.#isolate.isDisposed;
   }
 
-  call(json: string, pins: CallPins): Outcome {
+  call(json: string, pins: Pins): Outcome {
     const startedAt = performance.now();
     const outcome = this.#start(json, pins);
     if (outcome.status !== STATUS.pending) return outcome;
@@ -127,14 +107,14 @@ export class IsolatedModule {
       : { ...outcome, value: this.#trace(json, { ...pins, timeoutMs: leftMs }) };
   }
 
-  #start(json: string, { now, seed, key, timeoutMs }: CallPins): Outcome {
+  #start(json: string, { now, seed, key, timeoutMs }: Pins): Outcome {
     return this.#run(timeoutMs, (options) =>
       this.#begin.applySync(undefined, [json, now, seed, key], options),
     );
   }
 
   /** The stack of the promise that a call waits for in vain. */
-  #trace(json: string, pins: CallPins): string {
+  #trace(json: string, pins: Pins): string {
     const traced = new IsolatedModule({ ...this.#settings, coverage: false }, { trace: true });
     try {
       return traced.#start(json, pins).status === STATUS.pending ? traced.#place.applySync() : '';
@@ -182,8 +162,9 @@ export class IsolatedModule {
     // No limit of time, which would cost as much as the step itself: nothing of the transform runs in it.
     const text = this.#take.applySync();
     const end = text.indexOf('\n');
-    const status = RESULT_STATUS[text.charAt(0)] ?? STATUS.userError;
-    const logs = text.slice(1, end);
+    const space = text.indexOf(' ');
+    const status = Number(text.slice(0, space)) as Status;
+    const logs = text.slice(space + 1, end);
     const value = text.slice(end + 1);
     const tooLarge =
       (status === STATUS.ok || status === STATUS.instance) &&
@@ -232,4 +213,64 @@ function describe(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const name = error instanceof Error ? error.name : 'NonError';
   return JSON.stringify({ name, message: message.slice(0, 2000), stack: stackOf(error) });
+}
+
+/** Counts what runs in an isolate, by V8's own block coverage. Runs in the worker process only. */
+
+/** V8's answer, as far as it is used: per function its ranges, the outermost first, offsets into the script. */
+export interface RawCoverage {
+  readonly functions: readonly {
+    readonly functionName: string;
+    readonly ranges: readonly {
+      readonly startOffset: number;
+      readonly endOffset: number;
+      readonly count: number;
+    }[];
+  }[];
+}
+
+/**
+ * The inspector of an isolate answers from a thread of its own: every message is awaited, and nothing is let go while
+ * one is under way, which would end the process.
+ */
+class IsolateCoverage {
+  readonly #session: ivm.InspectorSession;
+  readonly #waiting = new Map<number, (message: string) => void>();
+  #nextId = 1;
+
+  private constructor(isolate: ivm.Isolate) {
+    this.#session = isolate.createInspectorSession();
+    this.#session.onResponse = (id, message) => {
+      this.#waiting.get(id)?.(message);
+      this.#waiting.delete(id);
+    };
+    this.#session.onNotification = () => undefined;
+  }
+
+  /** Has to be done before the code to be counted is compiled. */
+  static async start(isolate: ivm.Isolate): Promise<IsolateCoverage> {
+    const coverage = new IsolateCoverage(isolate);
+    await coverage.#send('Profiler.enable');
+    await coverage.#send('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+    return coverage;
+  }
+
+  /** What ran of one file since the last time. */
+  async take(file: string): Promise<RawCoverage> {
+    const answer = JSON.parse(await this.#send('Profiler.takePreciseCoverage')) as {
+      result: { result: (RawCoverage & { readonly url: string })[] };
+    };
+    return {
+      functions: answer.result.result.filter(({ url }) => url === file).flatMap(({ functions }) => functions),
+    };
+  }
+
+  #send(method: string, params: object = {}): Promise<string> {
+    const id = this.#nextId;
+    this.#nextId += 1;
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#session.dispatchProtocolMessage(JSON.stringify({ id, method, params }));
+    });
+  }
 }

@@ -9,14 +9,14 @@
  */
 import { readSync, writeSync } from 'node:fs';
 import {
-  AnswerWriter,
-  decodeCall,
+  decodeFrame,
+  encodeFrame,
   FrameReader,
-  REQUEST,
-  STATUS,
   type Answer,
   type LoadBody,
+  type Request,
 } from '../frames.ts';
+import { STATUS } from '../names.ts';
 import { IsolatedModule } from './isolated-module.ts';
 
 const CHANNEL = 3;
@@ -26,9 +26,9 @@ const MAX_IDLE_HEAP_BYTES = 128 * 1024 * 1024;
 /** Result strings do not press the collector of this process by themselves. */
 const COLLECT_EVERY_BYTES = 16 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
+const NOTHING_RAN = { cpuMicros: 0, heapKb: 0, logs: '' };
 
 const reader = new FrameReader();
-const writer = new AnswerWriter();
 const settings = new Map<number, LoadBody>();
 /** In order of use, the least recent first. */
 const isolates = new Map<number, IsolatedModule>();
@@ -56,33 +56,31 @@ async function serve(): Promise<void> {
 
 /** Returns a promise only where runs are counted: everything else is done when it returns. */
 function handle(frame: Buffer): Promise<void> | undefined {
-  const id = frame.readUInt32LE(1);
-  switch (frame.readUInt8(0)) {
-    case REQUEST.load: {
-      const body = JSON.parse(frame.toString('utf8', 5)) as LoadBody;
-      settings.set(id, body);
-      return body.coverage ? countRuns(id, body) : undefined;
-    }
-    case REQUEST.drop:
-      settings.delete(id);
-      discard(id);
+  const { head, text } = decodeFrame(frame);
+  const request = head as Request;
+  switch (request.kind) {
+    case 'load':
+      settings.set(request.module, request.body);
+      return request.body.coverage ? countRuns(request.module, request.body) : undefined;
+    case 'drop':
+      settings.delete(request.module);
+      discard(request.module);
       return undefined;
-    case REQUEST.call: {
-      const call = decodeCall(frame);
-      answer(id, call.module, (module) => module.call(call.json, call));
+    case 'call':
+      answer(request, (module) => module.call(text, request));
       return undefined;
-    }
-    case REQUEST.inspect: {
-      const timeoutMs = frame.readUInt32LE(9);
-      answer(id, frame.readUInt32LE(5), (module) => module.inspect(timeoutMs));
+    case 'inspect':
+      answer(request, (module) => module.inspect(request.timeoutMs));
       return undefined;
-    }
-    case REQUEST.coverage:
-      return sendCoverage(id, frame.readUInt32LE(5));
-    default:
-      process.exit(1);
+    case 'coverage':
+      return sendCoverage(request);
   }
-  return undefined;
+}
+
+interface Asking {
+  readonly id: number;
+  /** Number of the module. */
+  readonly module: number;
 }
 
 async function countRuns(number: number, body: LoadBody): Promise<void> {
@@ -93,18 +91,18 @@ async function countRuns(number: number, body: LoadBody): Promise<void> {
   }
 }
 
-async function sendCoverage(id: number, number: number): Promise<void> {
-  const taken = (await isolates.get(number)?.takeCoverage()) ?? { functions: [] };
-  send(id, { status: STATUS.ok, cpuMicros: 0, heapKb: 0, logs: '', value: JSON.stringify(taken) });
+async function sendCoverage({ id, module }: Asking): Promise<void> {
+  const taken = (await isolates.get(module)?.takeCoverage()) ?? { functions: [] };
+  send(id, { ...NOTHING_RAN, status: STATUS.ok, value: JSON.stringify(taken) });
 }
 
-function answer(id: number, number: number, run: (module: IsolatedModule) => Omit<Answer, 'id'>): void {
+function answer({ id, module: number }: Asking, run: (module: IsolatedModule) => Omit<Answer, 'id'>): void {
   let module: IsolatedModule;
   try {
     module = obtain(number);
   } catch (error) {
     const value = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : '';
-    send(id, { status: STATUS.loadError, cpuMicros: 0, heapKb: 0, logs: '', value: value.slice(0, 8192) });
+    send(id, { ...NOTHING_RAN, status: STATUS.loadError, value: value.slice(0, 8192) });
     return;
   }
   const outcome = run(module);
@@ -148,8 +146,8 @@ function trim(): void {
   }
 }
 
-function send(id: number, outcome: Omit<Answer, 'id'>): void {
-  const frame = writer.encode(id, outcome);
+function send(id: number, { value, ...outcome }: Omit<Answer, 'id'>): void {
+  const frame = encodeFrame({ id, ...outcome }, value);
   try {
     for (let written = 0; written < frame.length;) written += writeSync(CHANNEL, frame, written);
   } catch {
@@ -162,5 +160,5 @@ function send(id: number, outcome: Omit<Answer, 'id'>): void {
   }
 }
 
-send(0, { status: STATUS.ready, cpuMicros: 0, heapKb: 0, logs: '', value: '' });
+send(0, { ...NOTHING_RAN, status: STATUS.ready, value: '' });
 await serve();
