@@ -15,22 +15,43 @@ import { type Finding, quoted, type RequestWarning } from '../../base/finding.ts
 import { defined, ExactNumber, isNumeric, type JsonValue } from '../../base/json.ts';
 import type { EvaluationSettings } from './evaluation.ts';
 
+/** What a field of a transform's result has to be. */
+const TYPES = {
+  'a string': (value: JsonValue) => typeof value === 'string',
+  'a string or a number': (value: JsonValue) => typeof value === 'string' || typeof value === 'number',
+  'true or false': (value: JsonValue) => typeof value === 'boolean',
+  'now or next-heartbeat': (value: JsonValue) => value === 'now' || value === 'next-heartbeat',
+  'a number of seconds above 0': (value: JsonValue) =>
+    typeof value === 'number' && Number.isFinite(value) && value > 0,
+};
+
+const OF_WAKE = { text: 'a string', mode: 'now or next-heartbeat' } as const;
+const OF_AGENT = {
+  message: 'a string',
+  name: 'a string',
+  sessionKey: 'a string',
+  wakeMode: 'now or next-heartbeat',
+  deliver: 'true or false',
+  channel: 'a string',
+  to: 'a string or a number',
+  model: 'a string',
+  thinking: 'a string',
+  timeoutSeconds: 'a number of seconds above 0',
+  agentId: 'a string',
+} as const;
+
+const EXPECTED = { ...OF_WAKE, ...OF_AGENT };
+
+export type Field = keyof typeof EXPECTED;
 /** The fields of a wake and of an agent action, as request bodies, transforms and mappings name them. */
-export const WAKE_FIELDS = ['text', 'mode'] as const;
-export const AGENT_FIELDS = [
-  'message',
-  'name',
-  'sessionKey',
-  'wakeMode',
-  'deliver',
-  'channel',
-  'to',
-  'model',
-  'thinking',
-  'timeoutSeconds',
-  'agentId',
-] as const;
-export type Field = (typeof WAKE_FIELDS)[number] | (typeof AGENT_FIELDS)[number];
+export const WAKE_FIELDS = Object.keys(OF_WAKE) as readonly (keyof typeof OF_WAKE)[];
+export const AGENT_FIELDS = Object.keys(OF_AGENT) as readonly (keyof typeof OF_AGENT)[];
+
+/** What is wrong with the type of a field in a transform's result, or undefined. */
+export function typeProblem(field: Field, value: JsonValue): string | undefined {
+  const expected = EXPECTED[field];
+  return TYPES[expected](value) ? undefined : `must be ${expected}, found ${kindOf(value)}`;
+}
 
 /** Fields of an action before any rule was applied to them. */
 export type RawFields = Readonly<Partial<Record<Field, JsonValue>>>;

@@ -8,7 +8,6 @@ import type {
   CompiledTemplate,
   ConditionTrace,
   ConsideredMapping,
-  Scope,
 } from '../mapping/mapping.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
 import type { Evaluation, RenderedTemplate, SkippedBy, TransformTrace } from './evaluation.ts';
@@ -120,32 +119,22 @@ function emptyToJson({ field, empty, index }: RenderedTemplate): EvaluationJson[
   }));
 }
 
-function transformToJson(trace: TransformTrace): EvaluationJson['transforms'][number] {
-  const { call, reply, at, index, problem } = trace;
-  return {
-    module: call.ref.module,
-    at: formatPlace(at),
-    ...defined({ index, problem }),
-    reply,
-  };
+function transformToJson({
+  call,
+  reply,
+  at,
+  index,
+  problem,
+}: TransformTrace): EvaluationJson['transforms'][number] {
+  return { module: call.ref.module, at: formatPlace(at), ...defined({ index, problem }), reply };
 }
 
 function skippedToJson(
   outcome: Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>,
 ): Pick<EvaluationJson, 'skippedBy' | 'ownRun' | 'ignoredSender'> {
-  const { by } = outcome;
-  switch (by) {
-    case 'ownComment':
-      return { skippedBy: by, ownRun: outcome.runId };
-    case 'ignoreSenders':
-      return { skippedBy: by, ignoredSender: outcome.sender };
-    case 'action':
-    case 'transform':
-    case 'forEach':
-    case 'unmatched':
-    case 'autoSubmitted':
-      return { skippedBy: by };
-  }
+  const ownRun = outcome.by === 'ownComment' ? outcome.runId : undefined;
+  const ignoredSender = outcome.by === 'ignoreSenders' ? outcome.sender : undefined;
+  return { skippedBy: outcome.by, ...defined({ ownRun, ignoredSender }) };
 }
 
 function pickError({ status, code, detail, errors }: HookError): NonNullable<EvaluationJson['error']> {
@@ -163,41 +152,24 @@ function templateToJson(
 ): readonly TemplateJson[] {
   if (source === undefined) return [];
   const mapping = taken.find((one) => one?.templates.get(field) === source.template) ?? taken[0];
-  const printed = piecesToJson(source, (path) => ofElement(path, index, mapping));
-  return [
-    {
-      field,
-      at: formatPlace(at),
-      ...defined({ index, text }),
-      pieces: printed,
-    },
-  ];
-}
-
-function piecesToJson(
-  { template, scope }: NonNullable<RenderedTemplate['source']>,
-  pathOf: (path: string) => string,
-): TemplateJson['pieces'] {
-  const found: TemplateJson['pieces'][number][] = [];
+  const pieces: TemplateJson['pieces'][number][] = [];
   let end = 0;
-  for (const { text, expression, at, path } of piecesOf(template, scope)) {
+  for (const piece of piecesOf(source)) {
     const start = end;
-    end += text.length;
-    if (expression === undefined || at === undefined || found.length >= MAX_PIECES) continue;
-    const where = path === undefined ? {} : { path: pathOf(path) };
-    found.push({
-      expression,
-      at: formatPlace(at),
-      text: text.slice(0, MAX_PIECE_CHARS),
-      start,
-      end,
-      ...where,
-    });
+    end += piece.text.length;
+    const { expression, at: place } = piece;
+    if (expression === undefined || place === undefined || pieces.length >= MAX_PIECES) continue;
+    const path = piece.path === undefined ? undefined : ofElement(piece.path, index, mapping);
+    const printed = piece.text.slice(0, MAX_PIECE_CHARS);
+    pieces.push({ expression, at: formatPlace(place), text: printed, start, end, ...defined({ path }) });
   }
-  return found;
+  return [{ field, at: formatPlace(at), ...defined({ index, text }), pieces }];
 }
 
-function piecesOf(template: CompiledTemplate, scope: Scope): ReturnType<CompiledTemplate['pieces']> {
+function piecesOf({
+  template,
+  scope,
+}: NonNullable<RenderedTemplate['source']>): ReturnType<CompiledTemplate['pieces']> {
   try {
     return template.pieces(scope);
   } catch {
@@ -242,13 +214,9 @@ function consideredToJson({ mapping, matched, held, failed, nodes }: ConsideredM
 function failedToJson(
   failed: NonNullable<ConsideredMapping['failed']>,
 ): NonNullable<ConsideredJson['failed']> {
+  const { part, at } = failed;
   const { found, expected } = failed.part === 'when' ? failed.node : failed;
-  const values = defined({ found, expected });
-  if (failed.part !== 'when') {
-    const { part, at } = failed;
-    return { part, ...defined({ at: at && formatPlace(at) }), ...values };
-  }
-  const { at, expression, result, missing } = failed.node;
-  const place = { part: 'when', at: formatPlace(at), expression, result } as const;
-  return { ...place, ...values, ...defined({ missing }) };
+  const node = failed.part === 'when' ? failed.node : {};
+  const { expression, result, missing }: Partial<ConditionTrace> = node;
+  return { part, ...defined({ at: at && formatPlace(at), expression, result, found, expected, missing }) };
 }

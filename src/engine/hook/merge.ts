@@ -5,20 +5,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { Behaviours } from '../config/config.ts';
 import { MAPPING_KEYS } from '../mapping/mapping.ts';
 import type { Draft, DraftKind } from './draft.ts';
-import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
+import { AGENT_FIELDS, kindOf, typeProblem, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
 
 /** By `static` a transform of an OpenClaw file vouches for the session key that it returns. */
 const KEY_SOURCE = 'sessionKeySource';
 
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
-export type Merged =
-  | { readonly kind: 'drafts'; readonly drafts: readonly Draft[] }
-  | {
-      readonly kind: 'problem';
-      readonly problem: string;
-      /** The key, where it is one of a mapping. */
-      readonly mappingKey?: string;
-    };
+export interface Merged {
+  readonly drafts?: readonly Draft[];
+  readonly problem?: string;
+  /** The key that is wrong, where it is one of a mapping. */
+  readonly mappingKey?: string | undefined;
+}
 
 const FIELDS: ReadonlySet<string> = new Set<Field>([...WAKE_FIELDS, ...AGENT_FIELDS]);
 
@@ -45,18 +43,16 @@ export interface MergeOptions {
  * leaves a field as it is), an array makes several. A wrong type or an unknown key is a problem that names the key.
  */
 export function mergeResult(draft: Draft, json: string | undefined, options: MergeOptions): Merged {
-  if (json === undefined) return { kind: 'drafts', drafts: [draft] };
+  if (json === undefined) return { drafts: [draft] };
   try {
     const result = JSON.parse(json) as JsonValue;
-    if (!Array.isArray(result)) return { kind: 'drafts', drafts: mergeOne(draft, result, '', options) };
-    const drafts = result.flatMap((entry: JsonValue, index) => mergeOne(draft, entry, `[${index}]`, options));
-    return { kind: 'drafts', drafts };
+    if (!Array.isArray(result)) return { drafts: mergeOne(draft, result, '', options) };
+    return {
+      drafts: result.flatMap((entry: JsonValue, index) => mergeOne(draft, entry, `[${index}]`, options)),
+    };
   } catch (error) {
-    if (error instanceof ResultProblem) {
-      const { message: problem, mappingKey } = error;
-      return { kind: 'problem', problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
-    }
-    if (error instanceof SyntaxError) return { kind: 'problem', problem: 'the result is not JSON' };
+    if (error instanceof ResultProblem) return { problem: error.message, mappingKey: error.mappingKey };
+    if (error instanceof SyntaxError) return { problem: 'the result is not JSON' };
     throw error;
   }
 }
@@ -160,39 +156,4 @@ function asAgent(draft: Draft, overrides: JsonObject): Draft['fields'] {
 function firstOf(field: Field, ...values: readonly (JsonValue | undefined)[]): Draft['fields'] {
   const value = values.find((candidate) => candidate !== undefined);
   return value === undefined ? {} : { [field]: value };
-}
-
-interface FieldType {
-  readonly expected: string;
-  fits(value: JsonValue): boolean;
-}
-
-const TEXT: FieldType = { expected: 'a string', fits: (value) => typeof value === 'string' };
-
-const FIELD_TYPES: Readonly<Record<Exclude<Field, 'mode' | 'wakeMode'>, FieldType>> = {
-  deliver: { expected: 'true or false', fits: (value) => typeof value === 'boolean' },
-  timeoutSeconds: {
-    expected: 'a number of seconds above 0',
-    fits: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
-  },
-  to: {
-    expected: 'a string or a number',
-    fits: (value) => typeof value === 'string' || typeof value === 'number',
-  },
-  text: TEXT,
-  message: TEXT,
-  name: TEXT,
-  sessionKey: TEXT,
-  channel: TEXT,
-  model: TEXT,
-  thinking: TEXT,
-  agentId: TEXT,
-};
-
-/** What is wrong with the type of a field in a result, or undefined. */
-function typeProblem(field: Field, value: JsonValue): string | undefined {
-  if (field === 'mode' || field === 'wakeMode')
-    return value === 'now' || value === 'next-heartbeat' ? undefined : 'must be now or next-heartbeat';
-  const { expected, fits } = FIELD_TYPES[field];
-  return fits(value) ? undefined : `must be ${expected}, found ${kindOf(value)}`;
 }

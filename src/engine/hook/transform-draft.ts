@@ -1,5 +1,5 @@
 import { HookError } from '../../base/errors.ts';
-import { fieldAt, isJsonObject, parseJson, readJson } from '../../base/json.ts';
+import { defined, fieldAt, isJsonObject, parseJson, readJson } from '../../base/json.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
@@ -31,11 +31,11 @@ export function* transformDraft(
     warnOfEpoch(state.warnings, reply.json, call.json);
     warnOfRounded(state.warnings, reply.json, call.json);
   }
-  const merged = reply.kind === 'ok' ? mergeReply(state, draft, reply) : FAILED;
+  const merged: Merged = reply.kind === 'ok' ? mergeReply(state, draft, reply) : {};
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
-  if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)
+  if (state.full || isIdle || merged.drafts === undefined || reply.logs.length > 0)
     state.transforms.push(traceOf(call, reply, merged, scope));
-  if (merged.kind === 'drafts') return merged.drafts;
+  if (merged.drafts !== undefined) return merged.drafts;
   throw transformError(reply);
 }
 
@@ -46,7 +46,6 @@ function remainingMs({ settings, transformMs }: EvaluationState): number {
   throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
 }
 
-const FAILED = { kind: 'failed' } as const;
 const CLASS_INSTANCE =
   'the transform returned an instance of a class, of which only its own properties count';
 
@@ -63,25 +62,15 @@ function mergeReply(
 function traceOf(
   call: TransformCall,
   reply: TransformReply,
-  merged: Merged | typeof FAILED,
+  { problem, mappingKey }: Merged,
   { index }: Scope,
 ): TransformTrace {
-  return {
-    call,
-    reply,
-    at: call.ref.at,
-    ...(index === undefined ? {} : { index }),
-    ...(merged.kind === 'problem' ? problemOf(merged, isBody(call, reply)) : {}),
-  };
-}
-
-function problemOf(
-  { problem, mappingKey }: Extract<Merged, { readonly kind: 'problem' }>,
-  wasBody: boolean,
-): Pick<TransformTrace, 'problem' | 'mappingKey'> {
-  // Its keys are those of the sender.
-  if (wasBody) return { problem: 'the transform returned the body itself; expected { message: … }' };
-  return { problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
+  // The keys of a body are those of the sender.
+  const said =
+    problem !== undefined && isBody(call, reply)
+      ? { problem: 'the transform returned the body itself; expected { message: … }' }
+      : { problem, mappingKey };
+  return { call, reply, at: call.ref.at, ...defined({ index, ...said }) };
 }
 
 function callOf(

@@ -15,7 +15,7 @@ const GATEWAY_PARTS: readonly (readonly [part: string, keys: readonly string[]])
 ];
 
 /** Keys of ours in a file of a gateway: they work here, and keep the gateway from starting. */
-export function checkGatewayKeys(
+function checkGatewayKeys(
   located: LocatedValue,
   own: Readonly<Record<string, unknown>>,
 ): readonly Finding[] {
@@ -76,12 +76,12 @@ export function readEntry(entry: MappingEntry): {
   readonly reporter: Reporter;
   readonly isWhole: boolean;
 } {
-  const foreign = entry.behaviours.hasGatewayKeys ? ['agentId'] : [];
+  const foreign = entry.behaviours.hasGatewayForm ? ['agentId'] : [];
   const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
   const reporter = createReporter(located);
   const whole = validate(located, MappingSchema, 'mapping');
   reporter.findings.push(...whole.findings);
-  if (entry.behaviours.hasGatewayKeys)
+  if (entry.behaviours.hasGatewayForm)
     reporter.findings.push(...checkGatewayKeys(entry.value, MappingSchema.shape));
   // Keys with a wrong value are left out for the rest of the checks.
   const value = whole.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
@@ -100,7 +100,7 @@ function wrongKeys(value: unknown): readonly string[] {
 /** Keys of a mapping that an OpenClaw file may have and we have no use for. */
 export function unknownKeys({ value: located, behaviours }: MappingEntry): readonly string[] {
   const { value } = located;
-  if (!behaviours.hasGatewayKeys || typeof value !== 'object' || value === null) return [];
+  if (!behaviours.hasGatewayForm || typeof value !== 'object' || value === null) return [];
   return Object.keys(value).filter((key) => key !== 'agentId' && !Object.hasOwn(MappingSchema.shape, key));
 }
 

@@ -3,7 +3,6 @@ import type { Finding, LocatedValue, Path, Place } from '../../base/document/doc
 import { defined } from '../../base/json.ts';
 import { checkTemplateKey, templateKeys, readEntry } from './check-keys.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { compileMatch } from './routing/compile-match.ts';
 import { quote, type Reporter } from './mapping-codes.ts';
 import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
 import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
@@ -134,7 +133,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     order,
     at: located.place([]),
     idAt: located.place(['id']),
-    match: compileMatch(compiling),
+    match: {},
     action: source.action ?? 'agent',
     behaviours,
     allowUnsafeExternalContent: false,
@@ -210,20 +209,13 @@ function compileAt(
   path: Path,
   withItem: boolean,
 ): CompiledTemplate | undefined {
-  if (behaviours.hasGatewayForm) {
-    const { template, findings, subject } = compileOpenClawTemplate(located.at(path));
-    reporter.findings.push(...findings);
-    reporter.subjects.push(subject);
-    return template;
-  }
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
-  const {
-    template,
-    findings,
-    subjects = [],
-  } = compileTemplate(located.at(path), { withItem, ...(typeof own === 'string' ? { text: own } : {}) });
+  const text = typeof own === 'string' ? own : undefined;
+  const { template, findings, subject } = behaviours.hasGatewayForm
+    ? compileOpenClawTemplate(located.at(path))
+    : compileTemplate(located.at(path), { withItem, ...defined({ text }) });
   reporter.findings.push(...findings);
-  reporter.subjects.push(...subjects);
+  reporter.show(subject);
   return template;
 }
 

@@ -1,14 +1,13 @@
 import { say, type Subject, quoted } from '../../base/finding.ts';
-import type { Place, Finding } from '../../base/document/document.ts';
+import { findingAt, type Place, type Finding } from '../../base/document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { compileMapping, outOf, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { findingAt } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { findCoverageGaps } from '../verify/verify.ts';
 import { PATH_KEYS, type PathKey } from './mapping-schema.ts';
-import { conjunctTexts } from './condition/conjuncts.ts';
+import { conjunctTexts } from './condition/condition-check.ts';
 
 /** All mappings: those that are enabled as they are compiled, and all as they stand in their files. */
 export interface MappingsSubject extends Subject {
@@ -210,7 +209,7 @@ function findUnreachable(
     if (mapping.continues !== true) seen.set(key, asking);
     if (mapping.continues !== true) asking.push({ mapping, conjuncts });
     // A mapping of ours that stands before one of the file that it extends is meant to take its requests.
-    const isReplaced = entry?.behaviours.givesWay && !first?.mapping.behaviours.givesWay;
+    const isReplaced = entry?.behaviours.toleratesMistakes && !first?.mapping.behaviours.toleratesMistakes;
     if (first === undefined || entry?.preset !== undefined || isReplaced) return [];
     return [describeUnreachable({ mapping, conjuncts }, first, entry)];
   });
@@ -226,7 +225,7 @@ function describeUnreachable(
   const isPart = length > 0 && length < conjuncts.length;
   const isSamePlace = match.path === before.match.path && match.source === before.match.source;
   return findingAt(match.pathAt ?? mapping.at, {
-    severity: entry?.behaviours.toleratesUnused || isPart ? 'warning' : 'error',
+    severity: entry?.behaviours.toleratesMistakes || isPart ? 'warning' : 'error',
     code: 'UNREACHABLE_MAPPING',
     message: say`the mapping "${mapping.id}" is never taken: "${before.id}" before it takes all its requests`,
     labels: [{ at: before.match.pathAt ?? before.at, text: say`takes them first` }],

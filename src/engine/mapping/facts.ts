@@ -1,7 +1,7 @@
 /** What advice, explanation and editor read of mappings, beside what the engine needs. At most 40 names. */
 import type { MappingSubject } from './compile-mapping.ts';
 import type { MappingsSubject } from './compile.ts';
-import type { ConditionSubject } from './routing/compile-match.ts';
+import type { ConditionSubject } from './keys/routing-keys.ts';
 import type { TemplateSubject } from './template/template-subject.ts';
 
 export type { HelperProblem, MappingFacts, RuleFacts } from './finding-facts.ts';
@@ -11,6 +11,7 @@ export { BLOCK_HELPERS, HELPERS, type Helper, listHelpers } from './template/tem
 
 export {
   hasDefault,
+  isListOperator,
   nameOfVariable,
   operationOf,
   operationProblem,
@@ -33,6 +34,5 @@ export interface MappingSubjects {
 export { MAPPING_FILE } from './load-mappings.ts';
 export { WORK_LIMITS } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './keys/agent-keys.ts';
-export { conjunctsOf, conjunctTexts, namesRead } from './condition/conjuncts.ts';
-export { isListOperator } from './condition/rule-lists.ts';
+export { conjunctsOf, conjunctTexts, namesRead } from './condition/condition-check.ts';
 export { templatePath } from './template/template-rendering.ts';

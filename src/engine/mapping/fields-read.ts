@@ -1,8 +1,7 @@
 /* Which fields of a request decide what becomes of it: those that conditions, keys and routes of its mappings read. */
 import type { JsonValue } from '../../base/json.ts';
 import { type CompiledMapping, DECIDING } from './compiled-mapping.ts';
-import { operationOf } from './condition/condition-check.ts';
-import { isListOperator } from './condition/rule-lists.ts';
+import { isListOperator, operationOf } from './condition/condition-check.ts';
 import { canonicalPath } from './scope.ts';
 
 /** Fields that are read, from the root of the request, as a tree; `*` stands for each element of a list. */

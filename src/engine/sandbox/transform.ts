@@ -1,5 +1,5 @@
 import type { Finding, Place } from '../../base/document/document.ts';
-import type { Subject } from '../../base/finding.ts';
+import type { Sentence, Subject } from '../../base/finding.ts';
 
 /** A `transform` entry of a mapping, limits resolved to their defaults. */
 export interface TransformRef {
@@ -141,3 +141,11 @@ export interface Transforms {
   /** Says that this generation takes no new requests: workers forget what no other generation uses. Idempotent. */
   release(): void;
 }
+
+/** A finding on a module, at the mapping that names it; an error unless `more` says otherwise. */
+export const findingOn = (
+  { at }: TransformRef,
+  code: string,
+  message: Sentence,
+  more: Pick<Partial<Finding>, 'severity' | 'hint' | 'facts'> = {},
+): Finding => ({ severity: 'error', code, message, at, ...more });

@@ -1,4 +1,5 @@
-import { say } from '../../../base/finding.ts';
+import { say, type Sentence } from '../../../base/finding.ts';
+import type { MappingCode } from '../mapping-codes.ts';
 import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 
@@ -51,6 +52,14 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['reduce', TWO_OR_THREE],
 ]);
 
+/** Those whose second operand is asked of each element of the first. */
+const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
+export type ListOperator = (typeof LIST_OPERATORS)[number];
+
+export function isListOperator(operator: string): operator is ListOperator {
+  return (LIST_OPERATORS as readonly string[]).includes(operator);
+}
+
 /** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
 export const MAX_CONDITION_DEPTH = 64;
 
@@ -85,38 +94,29 @@ export function operationProblem(
   operation: Operation | undefined,
   { at, keyAt }: { readonly at: Place; readonly keyAt: () => Place },
 ): Finding | undefined {
+  const found = (code: MappingCode, message: Sentence, place = keyAt()): Finding => ({
+    severity: 'error',
+    code,
+    message,
+    at: place,
+  });
   if (operation === undefined) {
     const keys = Object.keys(value);
-    return {
-      severity: 'error',
-      code: 'CONDITION_NOT_ONE_OPERATOR',
-      message: say`a rule has exactly one operator, found ${keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`}`,
-      at,
-    };
+    const what = keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`;
+    return found('CONDITION_NOT_ONE_OPERATOR', say`a rule has exactly one operator, found ${what}`, at);
   }
   const { operator, operands } = operation;
   const arity = OPERATORS.get(operator);
   if (operator === 'log')
-    return {
-      severity: 'error',
-      code: 'CONDITION_LOG',
-      message: say`the operator "log" is not allowed in a condition: it would write payloads to the log`,
-      at: keyAt(),
-    };
+    return found(
+      'CONDITION_LOG',
+      say`the operator "log" is not allowed in a condition: it would write payloads to the log`,
+    );
   if (arity === undefined)
-    return {
-      severity: 'error',
-      code: 'CONDITION_UNKNOWN_OPERATOR',
-      message: say`unknown operator ${quote(operator)}`,
-      at: keyAt(),
-    };
+    return found('CONDITION_UNKNOWN_OPERATOR', say`unknown operator ${quote(operator)}`);
   if (operands.length >= arity.min && operands.length <= arity.max) return undefined;
-  return {
-    severity: 'error',
-    code: 'CONDITION_ARITY',
-    message: say`"${operator}" takes ${arityText(arity)}, found ${operands.length}`,
-    at: keyAt(),
-  };
+  const message = say`"${operator}" takes ${arityText(arity)}, found ${operands.length}`;
+  return found('CONDITION_ARITY', message);
 }
 
 function arityText({ min, max }: Arity): string {
@@ -192,4 +192,24 @@ export function conditionDefinitions(): Readonly<Record<string, object>> {
     },
     operand: { anyOf: [...SINGLE, { type: 'array', items: { $ref: OPERAND } }] },
   };
+}
+
+/** The rules that all have to hold for a condition to hold; none where it always does. */
+export function conjunctsOf(rule: JsonValue | undefined): readonly JsonValue[] {
+  if (rule === undefined || rule === true) return [];
+  const { operator, operands = [], unary } = operationOf(rule) ?? {};
+  return operator === 'and' && unary === false ? operands.flatMap(conjunctsOf) : [rule];
+}
+
+/** The same as texts, in one order, each once: two conditions ask for the same where these are equal. */
+export function conjunctTexts(rule: JsonValue | undefined): readonly string[] {
+  return [...new Set(conjunctsOf(rule).map((each) => JSON.stringify(each)))].toSorted();
+}
+
+/** The variables that a rule reads of what it is asked of; not what the rule inside of a list operator reads of an element. */
+export function namesRead(rule: JsonValue): readonly string[] {
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(namesRead);
+  const { operator = '', operands = [] } = operationOf(rule) ?? {};
+  if (operator === 'var') return operands.slice(0, 1).filter((name) => typeof name === 'string');
+  return namesRead(isListOperator(operator) ? operands.slice(0, 1) : operands);
 }

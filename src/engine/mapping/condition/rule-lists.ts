@@ -1,14 +1,7 @@
 import type { JsonValue } from '../../../base/request.ts';
 import { isReserved, listOf } from '../scope.ts';
-import { type Operation, operationOf } from './condition-check.ts';
+import { type ListOperator, type Operation, operationOf } from './condition-check.ts';
 import { MISSING, spend, truthy, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
-
-const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
-export type ListOperator = (typeof LIST_OPERATORS)[number];
-
-export function isListOperator(operator: string): operator is ListOperator {
-  return (LIST_OPERATORS as readonly string[]).includes(operator);
-}
 
 /** A list operator: the list, the rule applied to each element (which it reads as its data), and reduce's start. */
 export function compileListOperator(

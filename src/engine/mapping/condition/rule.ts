@@ -15,8 +15,14 @@ import {
   type Place,
 } from '../../../base/document/document.ts';
 import { isJsonObject, type JsonValue, isNumeric, valueAt } from '../../../base/json.ts';
-import { type Operation, MAX_CONDITION_DEPTH, operationOf, operationProblem } from './condition-check.ts';
-import { compileListOperator, isListOperator } from './rule-lists.ts';
+import {
+  isListOperator,
+  type Operation,
+  MAX_CONDITION_DEPTH,
+  operationOf,
+  operationProblem,
+} from './condition-check.ts';
+import { compileListOperator } from './rule-lists.ts';
 import { compileOperator } from './rule-operators.ts';
 import {
   evaluateList,

@@ -47,6 +47,7 @@ export interface KeyCompiling {
     readonly id?: string | undefined;
     readonly action?: CompiledMapping['action'] | undefined;
     readonly transform?: unknown;
+    readonly forEach?: string | undefined;
     readonly approve?: unknown;
     readonly trust?: readonly string[] | undefined;
     readonly verify?: VerifySettings | undefined;

@@ -1,6 +1,11 @@
 import * as z from 'zod';
+import type { LocatedValue, Place } from '../../../base/document/document.ts';
+import { say, type Subject } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
-import { keysOf } from './mapping-key.ts';
+import type { CompiledCondition, CompiledMapping } from '../compiled-mapping.ts';
+import { compileCondition } from '../condition/condition.ts';
+import { quote, type Reporter } from '../mapping-codes.ts';
+import { type KeyCompiling, keysOf } from './mapping-key.ts';
 
 const MatchSchema = z.strictObject({
   path: z
@@ -34,6 +39,7 @@ export const routingKeys = keysOf({
     about: 'Which requests the mapping takes; left out, all that no other mapping takes.',
     schema: MatchSchema,
     see: '#which-mapping-takes-a-request',
+    compile: compileMatch,
   },
   continue: {
     about:
@@ -85,3 +91,69 @@ function byKey(names: readonly string[]): ReadonlyMap<string, string> {
 export function accountKey(name: string): string {
   return name.trim().replace(/^@/, '').toLowerCase();
 }
+
+/** Hook names that are no mapping's: the two built-in routes and the listing of runs. */
+const RESERVED_PATHS = ['wake', 'agent', 'runs'];
+
+/** The condition of a mapping. */
+export interface ConditionSubject extends Subject {
+  readonly kind: 'condition';
+  readonly located: LocatedValue;
+  /** Of the mapping, where it has one. */
+  readonly id: string;
+  readonly hasTransform: boolean;
+  /** The path of the list, as it is written. */
+  readonly forEach: string | undefined;
+}
+
+type WrittenMatch = z.output<typeof MatchSchema>;
+
+function compileMatch(
+  match: WrittenMatch,
+  { source, located, reporter }: KeyCompiling,
+): CompiledMapping['match'] {
+  const { forEach, id = 'own', transform } = source;
+  const place = (part: string): Place => located.place(['match', part]);
+  const path = compilePath(match.path ?? '', reporter);
+  // A blank part is a wildcard, as one that is absent.
+  const own = match.source === undefined || match.source.trim() === '' ? undefined : match.source;
+  let when: CompiledCondition | undefined;
+  if (match.when !== undefined) {
+    const written = located.at(['match', 'when']);
+    const { condition, findings } = compileCondition(written);
+    reporter.findings.push(...findings);
+    const facts = { id, hasTransform: transform !== undefined, forEach: forEach?.trim() };
+    const subject: ConditionSubject = { kind: 'condition', located: written, ...facts };
+    reporter.show(subject);
+    when = condition;
+  }
+  return {
+    ...(path !== undefined && { path, pathAt: place('path') }),
+    ...(own !== undefined && { source: own, sourceAt: place('source') }),
+    ...defined({ when }),
+  };
+}
+
+/** A hook name without outer slashes; undefined for any. */
+function compilePath(written: string, reporter: Reporter): string | undefined {
+  const path = written.trim().replace(/^\/+|(?<!\/)\/+$/g, '');
+  if (RESERVED_PATHS.includes(path)) {
+    reporter.report(['match', 'path'], {
+      code: 'RESERVED_PATH',
+      message: say`the path ${quote(path)} is built in, so no mapping can take it`,
+      facts: { reserved: RESERVED_PATHS },
+    });
+  }
+  const odd = unexpectedSign(path);
+  if (odd !== undefined) {
+    reporter.report(['match', 'path'], {
+      code: 'INVALID_MAPPING_PATH',
+      message: say`the path ${quote(path)} contains ${quote(odd)}, which cannot be part of the path of a request`,
+      facts: { path },
+    });
+  }
+  return path === '' ? undefined : path;
+}
+
+/** What cannot be part of the path of a request: a name is compared as it is. */
+const unexpectedSign = (path: string): string | undefined => /[^!$&-;=@-Z_a-z~%]|\/\//.exec(path)?.[0];

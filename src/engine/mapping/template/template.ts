@@ -1,6 +1,6 @@
 /** Templates: those of Handlebars, without escaping, partials, decorators and prototypes. */
 import Handlebars from 'handlebars';
-import { quoted, type Subject, say } from '../../../base/finding.ts';
+import { quoted, say } from '../../../base/finding.ts';
 import { type Finding, type LocatedValue, type Place, placeWithin } from '../../../base/document/document.ts';
 import type { CompiledTemplate, Scope } from '../compiled-mapping.ts';
 import { literalTemplate, checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
@@ -19,8 +19,6 @@ interface TemplateResult {
   readonly findings: readonly Finding[];
   /** What it reads and calls; absent where it has no expression. */
   readonly reads?: TemplateReads;
-  /** What advice may look at. */
-  readonly subjects?: readonly Subject[];
 }
 
 interface TemplateOptions {
@@ -31,22 +29,18 @@ interface TemplateOptions {
 }
 
 /** Compiles a text; a number is taken as text. */
-export function compileTemplate(located: LocatedValue, options: TemplateOptions = {}): TemplateResult {
+export function compileTemplate(
+  located: LocatedValue,
+  options: TemplateOptions = {},
+): TemplateResult & { readonly subject: TemplateSubject } {
   const { text: source = String(located.value) } = options;
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
   const quotes = findQuotes(source, placeOf);
   const result: TemplateResult =
     quotes === undefined ? compileSource(source, located, options) : { findings: [quotes] };
   const { template, findings, reads = NO_READS } = result;
-  const subject: TemplateSubject = {
-    kind: 'template',
-    source,
-    findings,
-    isUsable: template !== undefined,
-    reads,
-    placeOf,
-  };
-  return { ...result, subjects: [subject] };
+  const isUsable = template !== undefined;
+  return { ...result, subject: { kind: 'template', source, findings, isUsable, reads, placeOf } };
 }
 
 const NO_READS: TemplateReads = { paths: [], calls: [] };

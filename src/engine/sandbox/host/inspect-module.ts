@@ -5,7 +5,7 @@ import { STATUS } from '../names.ts';
 import type { JobOutcome, PooledModule } from './job-queue.ts';
 import type { Pool } from './pool.ts';
 import { replyTo, type ReplyContext } from './reply.ts';
-import type { TransformRef, TransformReply } from '../transform.ts';
+import { findingOn, type TransformRef, type TransformReply } from '../transform.ts';
 
 /** The top level runs again for every call, so what it costs is paid by every request. */
 const HEAVY_CPU_MS = 1;
@@ -44,27 +44,24 @@ function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>
   const name = wanted.find((one) => exported.has(one) && exported.get(one) !== 'undefined');
   const module = JSON.stringify(ref.module);
   const functions = [...exported].filter(([, type]) => type === 'function').map(([key]) => key);
-  const common = { severity: 'error', at: ref.at, facts: { module: ref.module, functions } } as const;
+  const facts = { module: ref.module, functions };
   if (name === undefined) {
     const message = say`transform ${module} exports nothing named ${wanted.join(' or ')}`;
-    return { ...common, code: 'TRANSFORM_EXPORT_MISSING', message };
+    return findingOn(ref, 'TRANSFORM_EXPORT_MISSING', message, { facts });
   }
   const type = exported.get(name) ?? '';
   if (type === 'function') return undefined;
   const message = say`export ${name} of transform ${module} is of type ${type}, expected a function`;
-  return { ...common, code: 'TRANSFORM_NOT_A_FUNCTION', message };
+  return findingOn(ref, 'TRANSFORM_NOT_A_FUNCTION', message, { facts });
 }
 
 function describeFailure(outcome: JobOutcome, context: ReplyContext): Finding {
   const { ref } = context;
   const reply = replyTo(outcome, context);
   if (reply.kind === 'failed' && reply.failure !== 'deferred') return describeTopLevel(ref, reply);
-  return {
-    severity: 'error',
-    code: 'TRANSFORM_NOT_CHECKED',
-    message: say`transform ${JSON.stringify(ref.module)} could not be tried in the sandbox${reply.kind === 'failed' ? `: ${reply.message}` : ''}`,
-    at: ref.at,
-  };
+  const why = reply.kind === 'failed' ? `: ${reply.message}` : '';
+  const message = say`transform ${JSON.stringify(ref.module)} could not be tried in the sandbox${why}`;
+  return findingOn(ref, 'TRANSFORM_NOT_CHECKED', message);
 }
 
 function describeTopLevel(
@@ -73,19 +70,11 @@ function describeTopLevel(
 ): Finding {
   const where = position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
   const words = name === undefined ? message : `${name}: ${message}`;
-  return {
-    severity: 'error',
-    code: 'TRANSFORM_TOP_LEVEL_FAILED',
-    message: say`transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`,
-    at: ref.at,
-  };
+  const said = say`transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`;
+  return findingOn(ref, 'TRANSFORM_TOP_LEVEL_FAILED', said);
 }
 
 function describeHeavy(ref: TransformRef): Finding {
-  return {
-    severity: 'warning',
-    code: 'TRANSFORM_HEAVY_TOP_LEVEL',
-    message: say`the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
-    at: ref.at,
-  };
+  const message = say`the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`;
+  return findingOn(ref, 'TRANSFORM_HEAVY_TOP_LEVEL', message, { severity: 'warning' });
 }

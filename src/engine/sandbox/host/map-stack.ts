@@ -1,7 +1,8 @@
 /** Turns stacks of linked scripts into positions in the operator's own files. */
-import { SourceMap, type SourceMapPayload } from 'node:module';
+import type { SourceMap } from 'node:module';
 import path from 'node:path';
 import { displayName } from '../../../base/document/document.ts';
+import { readMap } from '../loader/source-map.ts';
 import { MODULE_FILE } from '../names.ts';
 import type { LoadedModule, TransformsFolder } from '../loader/load-modules.ts';
 import type { MappedPosition } from '../transform.ts';
@@ -43,7 +44,7 @@ export class StackMapper {
   /** Where a 1-based position of the linked script comes from; undefined where it is of the linker's own making. */
   find(line: number, column: number): MappedPosition | undefined {
     // Parsed on first use: most modules never fail.
-    this.#map ??= new SourceMap(JSON.parse(this.#mapText) as SourceMapPayload);
+    this.#map ??= readMap(this.#mapText);
     const entry = this.#map.findEntry(line - 1, column - 1);
     if (!('originalSource' in entry)) return undefined;
     const file = displayName(path.join(this.#folder.dir, entry.originalSource), this.#folder.cwd);

@@ -16,9 +16,8 @@ import type { Answer, Asked } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import { JobQueue, type Job, type JobOutcome, type PooledModule } from './job-queue.ts';
 import { noteAnswer, Placement } from './placement.ts';
-import { STARVED_SHARE, Watchdog, watchWorker } from './watchdog.ts';
 import { LONGEST_BACKOFF_MS, WorkerSet, type WorkerSetOptions } from './worker-set.ts';
-import type { DeathCause, Worker, WorkerListener } from './worker.ts';
+import { STARVED_SHARE, type DeathCause, type Worker, type WorkerListener } from './worker.ts';
 
 export interface PoolOptions extends WorkerSetOptions {
   readonly onEvent: (event: PoolEvent) => void;
@@ -54,6 +53,9 @@ const NO_WORKER = 'no worker process starts';
 const NO_WORKER_IN_TIME = 'no worker was free in time';
 const TOO_MANY = 'too many calls are waiting';
 const BREAKER_OPEN = 'it failed hard three times within a minute and is paused';
+const TICK_MS = 25;
+/** A tick this late means that this process stood still, and answers may wait unread. */
+const STALL_MS = 150;
 const STOP_LOOK_MS = 5;
 const RECYCLE_CHECK_MS = 1000;
 /** Of a call whose time was up: with less of the processor than this it was not to blame. */
@@ -62,7 +64,8 @@ const BLAMED_SHARE = 0.5;
 export class Pool implements WorkerListener {
   readonly #options: PoolOptions;
   readonly #workers: WorkerSet;
-  readonly #watchdog = new Watchdog((now) => this.#look(now));
+  #timer: NodeJS.Timeout | undefined;
+  #lastTick = 0;
   readonly #queue = new JobQueue();
   #nextId = 1;
   #lastRecycleCheck = 0;
@@ -120,7 +123,7 @@ export class Pool implements WorkerListener {
       const job = { id: this.#takeId(), module, asked, json, bytes, timeoutMs, queuedAt: now, sentAt: 0 };
       this.#queue.add({ ...job, isTrial, isAlone: isTrial, end });
       if (!this.#workers.canHold(module.body.memoryMb)) this.prepare(module.body.memoryMb);
-      this.#watchdog.start();
+      this.#startWatching();
       this.#dispatch();
     });
   }
@@ -129,7 +132,7 @@ export class Pool implements WorkerListener {
   async ask(module: PooledModule, timeoutMs: number, asked: Asked): Promise<string[]> {
     const workers = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
     const answers = workers.map((worker) => {
-      this.#watchdog.start();
+      this.#startWatching();
       return new Promise<JobOutcome>((end) => {
         const now = performance.now();
         const job = {
@@ -165,7 +168,7 @@ export class Pool implements WorkerListener {
     await until(() => this.stats.running === 0);
     this.#workers.killAll();
     await until(() => this.#workers.isEmpty);
-    this.#watchdog.stop();
+    this.#stopWatching();
     this.#workers.dispose();
   }
 
@@ -340,12 +343,32 @@ export class Pool implements WorkerListener {
     return undefined;
   }
 
-  /** Looks after everything that has begun or waits; true while there is such a thing. */
-  #look(now: number): boolean {
+  // ---- watching ----
+
+  #startWatching(): void {
+    if (this.#timer !== undefined) return;
+    this.#lastTick = performance.now();
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  #stopWatching(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    const stalled = now - this.#lastTick > STALL_MS;
+    this.#lastTick = now;
+    if (!stalled) this.#look(now);
+  }
+
+  /** Looks after everything that has begun or waits, and no more where there is no such thing. */
+  #look(now: number): void {
     let busy = this.#queue.size;
     for (const worker of this.#workers) {
       busy += worker.jobs.length;
-      watchWorker(worker, now);
+      worker.watch(now);
     }
     for (const job of this.#queue.removeLate(now)) this.#defer(job, NO_WORKER_IN_TIME, 1000);
     for (const job of this.#queue.removeOutOfTime(now)) this.#defer(job, NO_TIME_LEFT, 1000);
@@ -353,7 +376,7 @@ export class Pool implements WorkerListener {
       this.#lastRecycleCheck = now;
       this.#workers.recycle();
     }
-    return busy > 0;
+    if (busy === 0) this.#stopWatching();
   }
 }
 

@@ -27,13 +27,19 @@ export interface WorkerListener {
 /** A worker that is not ready by then never will be; it takes 60 ms, on a busy machine half a second. */
 const BOOT_TIMEOUT_MS = 10_000;
 const COMPLAINT_CHARS = 4096;
+const GRACE_MS = 250;
+/** With less of the processor than this in its time a call was not given it, and nothing is known of it. */
+export const STARVED_SHARE = 0.1;
+/** Calls shorter than this do not need their memory watched. */
+const WATCH_AFTER_MS = 40;
+const MEMORY_CAP_BYTES = 512 * 1024 * 1024;
 
 export class Worker {
   readonly settings: WorkerSettings;
   /** Sent and not answered, in order; the first one runs. */
   readonly jobs: Job[] = [];
-  /** What the processor had given when the watchdog first saw the job that runs. */
-  seen: { readonly job: Job; readonly at: number; readonly cpuMs: number | undefined } | undefined;
+  /** What the processor had given when the job that runs was first seen. */
+  #seen: Seen | undefined;
   readonly #process: ChildProcess;
   readonly #socket: Socket;
   readonly #listener: WorkerListener;
@@ -117,9 +123,24 @@ export class Worker {
     this.#listener.lost(this, cause);
   }
 
-  /** Milliseconds of the processor that it has had; undefined where the platform does not tell. */
-  cpuMs(): number | undefined {
-    return processorMsOf(this.#process.pid);
+  /** Ends the process where its first job has run past its limit and a grace, or where it holds too much. */
+  watch(now: number): void {
+    const [head] = this.jobs;
+    const since = this.headSince;
+    if (head === undefined || since === undefined || now - since <= WATCH_AFTER_MS) return;
+    // What was not seen before is looked at once more: this process may not have been given the processor either.
+    if (this.#seen?.job !== head) {
+      this.#seen = { job: head, at: now, cpuMs: processorMsOf(this.#process.pid) };
+      return;
+    }
+    if (now - since > head.timeoutMs + GRACE_MS) {
+      this.kill(isStarved(this.#seen, now, processorMsOf(this.#process.pid)) ? 'starved' : 'deadline');
+      return;
+    }
+    const found = this.look();
+    // A signal from outside stopped it, which no transform can do.
+    if (found?.isSuspended === true) this.kill('suspended');
+    else if (found !== undefined && found.rssBytes > MEMORY_CAP_BYTES) this.kill('memory');
   }
 
   /** What the system says of the process; undefined where the platform does not tell. */
@@ -176,4 +197,17 @@ export class Worker {
 
 function ignore(): void {
   // The pipe breaks when the process is killed, which its exit reports.
+}
+
+interface Seen {
+  readonly job: Job;
+  readonly at: number;
+  /** Undefined where the platform does not tell. */
+  readonly cpuMs: number | undefined;
+}
+
+/** Whether the job that runs hardly got the processor since it was first seen; a transform cannot sleep. */
+function isStarved(seen: Seen, now: number, cpuMs: number | undefined): boolean {
+  if (seen.cpuMs === undefined || cpuMs === undefined) return false;
+  return cpuMs - seen.cpuMs < (now - seen.at) * STARVED_SHARE;
 }

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { displayName, sourceOfCode, type Finding, type Place } from '../../../base/document/document.ts';
 import type { LoaderAnswer, LoaderModule, LoaderRequest, PrintedModule } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
-import type { TransformRef } from '../transform.ts';
+import { findingOn, type TransformRef } from '../transform.ts';
 import type { ModuleSubject, SandboxFacts } from '../facts.ts';
-import { originalPlace, readMap } from './print-file.ts';
+import { originalPlace, readMap } from './source-map.ts';
 
 /** Where transforms lie, and how their files are named in print. */
 export interface TransformsFolder {
@@ -66,8 +66,8 @@ export async function loadModules(
   const answer = await runLoader({ dir, modules: names, isLookedAt }, LOADER_TIMEOUT_MS);
   if (typeof answer === 'string') {
     const blamed = await findBlame(dir, names, answer);
-    const failed = refs.flatMap((ref) => failedLoader(ref, blamed.get(ref.module)) ?? []);
-    return { ...NOTHING, findings: failed };
+    const failed = refs.filter(({ module }) => blamed.has(module));
+    return { ...NOTHING, findings: failed.map((ref) => failedLoader(ref, blamed.get(ref.module)!)) };
   }
   const modules = new Map<string, LoadedModule>();
   const findings: Finding[] = answer.findings
@@ -237,16 +237,9 @@ function describeProblem(
   const name = JSON.stringify(module.length > 80 ? `${module.slice(0, 79)}…` : module);
   const { code, fault } = FAULTS[problem];
   if (problem !== 'not-found')
-    return {
-      severity: 'error',
-      code,
-      message: say`transform ${name} ${fault}`,
-      at: ref.at,
-      facts: { of: 'file' },
-    };
+    return findingOn(ref, code, say`transform ${name} ${fault}`, { facts: { of: 'file' } });
   const facts: SandboxFacts['TRANSFORM_NOT_FOUND'] = { ref, dir, cwd };
-  const message = say`there is no transform ${name} in ${displayName(dir, cwd)}`;
-  return { severity: 'error', code, message, at: ref.at, facts };
+  return findingOn(ref, code, say`there is no transform ${name} in ${displayName(dir, cwd)}`, { facts });
 }
 
 const FAULTS = {
@@ -260,21 +253,12 @@ const FAULTS = {
 } as const;
 
 function describeTooLarge(ref: TransformRef): Finding {
-  return {
-    severity: 'error',
-    code: 'TRANSFORM_TOO_LARGE',
-    message: say`transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`,
-    at: ref.at,
-    facts: { of: 'linked' },
-  };
+  const message = say`transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`;
+  return findingOn(ref, 'TRANSFORM_TOO_LARGE', message, { facts: { of: 'linked' } });
 }
 
-function failedLoader(ref: TransformRef, reason: string | undefined): Finding | undefined {
-  if (reason === undefined) return undefined;
-  return {
-    severity: 'error',
-    code: 'TRANSFORM_LOADER_FAILED',
-    message: say`transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
-    at: ref.at,
-  };
+function failedLoader(ref: TransformRef, reason: string): Finding {
+  const name = JSON.stringify(ref.module);
+  const message = say`transform ${name} could not be loaded, the loader gave no answer: ${reason}`;
+  return findingOn(ref, 'TRANSFORM_LOADER_FAILED', message);
 }

@@ -18,7 +18,8 @@ import {
   idOf,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
-import { printFile, type PrintedFile, originalPlace, readMap } from './print-file.ts';
+import { printFile, type PrintedFile } from './print-file.ts';
+import { originalPlace, readMap } from './source-map.ts';
 import { scanGlobals } from './scan-globals.ts';
 import {
   scanSources,

@@ -1,6 +1,5 @@
 import * as esbuild from 'esbuild';
 import type { GraphFile } from './load-graph.ts';
-import { SourceMap, type SourceMapPayload } from 'node:module';
 
 /** A file in the one form in which esbuild prints it; its source map leads back to the operator's own text. */
 export interface PrintedFile {
@@ -22,19 +21,4 @@ export async function printFile(
   } catch {
     return undefined;
   }
-}
-
-export function readMap(text: string): SourceMap {
-  return new SourceMap(JSON.parse(text) as SourceMapPayload);
-}
-
-/** Where the text stood, 1-based, that is now at a 0-based line and column; undefined for what was added. */
-export function originalPlace(
-  map: SourceMap,
-  line: number,
-  column: number,
-): { readonly line: number; readonly column: number } | undefined {
-  const entry = map.findEntry(line, column);
-  if (!('originalLine' in entry)) return undefined;
-  return { line: entry.originalLine + 1, column: entry.originalColumn + 1 };
 }

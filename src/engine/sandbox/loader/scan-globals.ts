@@ -5,7 +5,8 @@
  */
 import type { GraphFile } from './load-graph.ts';
 import { MISSING_GLOBALS } from '../names.ts';
-import { printFile, originalPlace, readMap } from './print-file.ts';
+import { printFile } from './print-file.ts';
+import { originalPlace, readMap } from './source-map.ts';
 import type { SourceFinding } from './scan-sources.ts';
 
 const MARK = '__sluice_scan_';

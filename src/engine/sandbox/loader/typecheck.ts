@@ -1,5 +1,5 @@
 /** Type-checks transforms with the TypeScript of the configuration's project, or of Sluice's checkout. */
-import { say } from '../../../base/finding.ts';
+import { say, type Sentence } from '../../../base/finding.ts';
 import { spawn } from 'node:child_process';
 import {
   existsSync,
@@ -20,7 +20,7 @@ import { AUTHOR_GLOBALS } from './author-globals.ts';
 import { limitedCommand } from '../host/worker-command.ts';
 import { placeAt } from './load-modules.ts';
 import { MISSING_GLOBALS } from '../names.ts';
-import type { TransformRef } from '../transform.ts';
+import { findingOn, type TransformRef } from '../transform.ts';
 
 export interface TypecheckOptions extends CompilerSearch {
   /** Directory that printed file names are relative to; default the working directory. */
@@ -247,30 +247,28 @@ function sentence(words: readonly string[]): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1, 1600)}`;
 }
 
-const namesOutside = (ref: TransformRef, name: string): Finding => ({
-  severity: 'warning',
-  code: 'TRANSFORM_TYPES_NOT_CHECKED',
-  message: say`the types of the draft were not checked: it names ${JSON.stringify(name.slice(0, 80))}, which is outside of the folder`,
-  at: ref.at,
-  hint: say`import only files of the folder of transforms, by names that begin with ./`,
-});
+const unchecked = (ref: TransformRef, message: Sentence, hint: Sentence): Finding =>
+  findingOn(ref, 'TRANSFORM_TYPES_NOT_CHECKED', message, { severity: 'warning', hint });
+
+const namesOutside = (ref: TransformRef, name: string): Finding =>
+  unchecked(
+    ref,
+    say`the types of the draft were not checked: it names ${JSON.stringify(name.slice(0, 80))}, which is outside of the folder`,
+    say`import only files of the folder of transforms, by names that begin with ./`,
+  );
 
 function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: TypecheckOptions): Finding {
   if (!isTrusted)
-    return {
-      severity: 'warning',
-      code: 'TRANSFORM_TYPES_NOT_CHECKED',
-      message: say`the types of transforms were not checked: SLUICE_TRUST is no, so the TypeScript of the folder is not run`,
-      at: ref.at,
-      hint: say`run sluice check in a terminal`,
-    };
-  return {
-    severity: 'warning',
-    code: 'TRANSFORM_TYPES_NOT_CHECKED',
-    message: say`the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
-    at: ref.at,
-    hint: say`run npm install --save-dev typescript where the configuration lies, or in the folder of its package.json`,
-  };
+    return unchecked(
+      ref,
+      say`the types of transforms were not checked: SLUICE_TRUST is no, so the TypeScript of the folder is not run`,
+      say`run sluice check in a terminal`,
+    );
+  return unchecked(
+    ref,
+    say`the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
+    say`run npm install --save-dev typescript where the configuration lies, or in the folder of its package.json`,
+  );
 }
 
 /**
