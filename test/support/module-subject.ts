@@ -1,6 +1,6 @@
 import type { ModuleSubject } from '../../src/engine/sandbox/facts.ts';
 import { placeAt } from '../../src/engine/sandbox/loader/load-modules.ts';
-import { printFile } from '../../src/engine/sandbox/loader/print-file.ts';
+import { printFile } from '../../src/engine/sandbox/loader/scan-sources.ts';
 import { originalPlace, readMap } from '../../src/engine/sandbox/loader/source-map.ts';
 
 /** The entry of a transform as the loader gives it to look at. */

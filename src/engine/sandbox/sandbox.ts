@@ -15,14 +15,13 @@ import { ModuleRegistry } from './host/module-registry.ts';
 import { Pool, type PoolEvent, type PoolStats } from './host/pool.ts';
 import { failedReply, replyTo } from './host/reply.ts';
 import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
-import { platformProtections, type Protection } from './host/worker-command.ts';
 
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
 export { hashModules } from './loader/hash-modules.ts';
 export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
-export type { Protection } from './host/worker-command.ts';
+export { MISSING_PROTECTIONS } from './host/worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './host/pool.ts';
 export type {
   CoverageRange,
@@ -157,11 +156,6 @@ export class Sandbox {
       pools,
       breakers: this.#registry.openBreakers(performance.now()),
     };
-  }
-
-  /** Protections of this platform, the missing ones among them. */
-  get protections(): readonly Protection[] {
-    return platformProtections();
   }
 
   /** Turns new calls away, lets running ones end within their limits, ends all processes. Idempotent. */

@@ -128,7 +128,7 @@ async function openEvaluating(options: ServiceOptions, opened: Closing[]): Promi
   const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
   opened.push(() => sandbox.stop());
   const live = await openLiveGeneration({ ...options, health }, sandbox);
-  sayMissingWalls(log, live, sandbox);
+  sayMissingWalls(log, live);
   return { health, sandbox, live };
 }
 

@@ -1,5 +1,5 @@
 import type { Generation, LiveGeneration } from '../generation/generation.ts';
-import type { Sandbox, SandboxEvent } from '../../engine/sandbox/sandbox.ts';
+import { MISSING_PROTECTIONS, type Sandbox, type SandboxEvent } from '../../engine/sandbox/sandbox.ts';
 import type { Storage, StorageHealth } from '../../engine/storage/storage.ts';
 import type { Health, Log } from '../../base/telemetry/telemetry.ts';
 
@@ -64,10 +64,10 @@ export function sayProofs(health: Health, { table }: Generation): void {
 }
 
 /** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */
-export function sayMissingWalls(log: Log, live: LiveGeneration, sandbox: Sandbox): void {
+export function sayMissingWalls(log: Log, live: LiveGeneration): void {
   if (live.generation.transforms.hashes.size === 0) return;
-  const missing = sandbox.protections.filter(({ present }) => !present).map(({ name }) => name);
-  if (missing.length > 0) log.warn({ missing }, 'this platform lacks protections of the transform sandbox');
+  if (MISSING_PROTECTIONS.length > 0)
+    log.warn({ missing: MISSING_PROTECTIONS }, 'this platform lacks protections of the transform sandbox');
 }
 
 /** What operators should know of the processes that run transforms; nothing of a payload is in it. */

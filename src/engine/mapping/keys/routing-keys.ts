@@ -99,9 +99,6 @@ const RESERVED_PATHS = ['wake', 'agent', 'runs'];
 export interface ConditionSubject extends Subject {
   readonly kind: 'condition';
   readonly located: LocatedValue;
-  /** Of the mapping, where it has one. */
-  readonly id: string;
-  readonly hasTransform: boolean;
   /** The path of the list, as it is written. */
   readonly forEach: string | undefined;
 }
@@ -112,7 +109,6 @@ function compileMatch(
   match: WrittenMatch,
   { source, located, reporter }: KeyCompiling,
 ): CompiledMapping['match'] {
-  const { forEach, id = 'own', transform } = source;
   const place = (part: string): Place => located.place(['match', part]);
   const path = compilePath(match.path ?? '', reporter);
   // A blank part is a wildcard, as one that is absent.
@@ -122,8 +118,8 @@ function compileMatch(
     const written = located.at(['match', 'when']);
     const { condition, findings } = compileCondition(written);
     reporter.findings.push(...findings);
-    const facts = { id, hasTransform: transform !== undefined, forEach: forEach?.trim() };
-    const subject: ConditionSubject = { kind: 'condition', located: written, ...facts };
+    const forEach = source.forEach?.trim();
+    const subject: ConditionSubject = { kind: 'condition', located: written, forEach };
     reporter.show(subject);
     when = condition;
   }

@@ -20,22 +20,19 @@ export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, fin
 }
 
 type Called = Pick<hbs.AST.MustacheStatement, 'path' | 'params'> & {
-  readonly type: string;
   readonly hash?: hbs.AST.Hash | undefined;
 };
 
 /** A call as it is written. */
-export function callOf(locate: Locate, { path, params, hash, type }: Called): TemplateCall {
+export function callOf(locate: Locate, { path, params, hash }: Called): TemplateCall {
   const argument = (node: hbs.AST.Expression): TemplateArgument => {
     const { text, at } = locate(node.loc);
     return { text: text.trim(), at, kind: KINDS[node.type] ?? 'other' };
   };
   return {
     name: path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '',
-    nameAt: locate(path.loc),
     args: params.map(argument),
     named: (hash?.pairs ?? []).map(({ key, value }) => ({ key, value: argument(value) })),
-    isInner: type === 'SubExpression',
   };
 }
 

@@ -15,12 +15,9 @@ export interface TemplateArgument extends Located {
 /** A call of a helper, or of what was taken for one. */
 export interface TemplateCall {
   readonly name: string;
-  readonly nameAt: Located;
   readonly args: readonly TemplateArgument[];
   /** `key=value`. */
   readonly named: readonly { readonly key: string; readonly value: TemplateArgument }[];
-  /** Whether it is an argument itself. */
-  readonly isInner: boolean;
 }
 
 /** What a template reads and calls. */

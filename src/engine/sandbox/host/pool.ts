@@ -40,9 +40,6 @@ export interface PoolStats {
   readonly waiting: number;
   readonly running: number;
   readonly spawned: number;
-  readonly replays: number;
-  /** By cause; `unexplained` among them. */
-  readonly deaths: Readonly<Record<string, number>>;
 }
 
 const NO_ARGUMENT = { json: '', bytes: 0 };
@@ -70,8 +67,6 @@ export class Pool implements WorkerListener {
   #nextId = 1;
   #lastRecycleCheck = 0;
   #stopping: Promise<void> | undefined;
-  #replays = 0;
-  readonly #deaths = new Map<string, number>();
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -90,8 +85,6 @@ export class Pool implements WorkerListener {
       waiting: this.#queue.size,
       running,
       spawned: this.#workers.spawned,
-      replays: this.#replays,
-      deaths: Object.fromEntries(this.#deaths),
     };
   }
 
@@ -221,7 +214,6 @@ export class Pool implements WorkerListener {
     const ranMs = performance.now() - (worker.headSince ?? 0);
     const [head, ...behind] = worker.jobs.splice(0);
     if (head !== undefined) head.endsAt ??= performance.now() - ranMs + head.timeoutMs;
-    this.#deaths.set(label, (this.#deaths.get(label) ?? 0) + 1);
     if (cause !== 'recycled' && cause !== 'stopped') {
       const module = head === undefined ? {} : { module: head.module.name };
       this.#options.onEvent({ kind: 'worker-died', cause: label, ...module });
@@ -274,7 +266,6 @@ export class Pool implements WorkerListener {
   #retryAlone(job: Job): void {
     job.module.quickAnswers = 0;
     job.isAlone = true;
-    this.#replays += 1;
     this.#options.onEvent({ kind: 'call-replayed', module: job.module.name });
     this.#queue.addSettling(job, () => this.#dispatch());
   }

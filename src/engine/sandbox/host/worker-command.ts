@@ -12,13 +12,6 @@ export interface WorkerSettings {
   readonly memoryMb: number;
 }
 
-/** One protection, and whether this platform has it. */
-export interface Protection {
-  readonly name:
-    'separate process' | 'deadline kill' | 'memory watch' | 'data limit' | 'permissions' | 'parent death';
-  readonly present: boolean;
-}
-
 /** Measured: a worker before its first module, and what each isolate adds to it. */
 const BASE_MB = 64;
 const ISOLATE_MB = 3;
@@ -29,16 +22,11 @@ const KEPT_MB = 128 + 48;
 const isLinux = process.platform === 'linux' && existsSync('/bin/sh');
 const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv'].find((file) => isLinux && existsSync(file));
 
-export function platformProtections(): readonly Protection[] {
-  return [
-    { name: 'separate process', present: true },
-    { name: 'deadline kill', present: true },
-    { name: 'permissions', present: true },
-    { name: 'memory watch', present: isLinux },
-    { name: 'data limit', present: isLinux },
-    { name: 'parent death', present: SETPRIV !== undefined },
-  ];
-}
+/** Protections that not every platform has, as far as this one lacks them. */
+export const MISSING_PROTECTIONS: readonly string[] = [
+  ...(isLinux ? [] : ['memory watch', 'data limit']),
+  ...(SETPRIV === undefined ? ['parent death'] : []),
+];
 
 export interface WorkerCommand {
   readonly file: string;

@@ -18,18 +18,20 @@ import {
   idOf,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
-import { printFile, type PrintedFile } from './print-file.ts';
-import { originalPlace, readMap } from './source-map.ts';
-import { scanGlobals } from './scan-globals.ts';
 import {
+  printFile,
+  type PrintedFile,
   scanSources,
   type Scan,
+  type FilePlace,
   type SourceFinding,
   buildFailure,
   describeError,
   nowhereFor,
   placeOf,
 } from './scan-sources.ts';
+import { originalPlace, readMap } from './source-map.ts';
+import { scanGlobals } from './scan-globals.ts';
 import * as esbuild from 'esbuild';
 import { LINKED_NAME, standInOf, standInSource, VIRTUAL_MODULE } from '../names.ts';
 
@@ -54,8 +56,15 @@ export type LoaderModule =
       /** Ids of all files it is made of. */
       readonly files: readonly string[];
       /** Absent where a finding prevents linking. */
-      readonly linked?: { readonly code: string; readonly map: string; readonly sha256: string };
+      readonly linked?: LinkedModule;
     };
+
+interface LinkedModule {
+  readonly code: string;
+  /** Source map (JSON text) whose sources are ids. */
+  readonly map: string;
+  readonly sha256: string;
+}
 
 export interface LoaderAnswer {
   /** Real path of the transforms folder; ids are relative to it. */
@@ -137,11 +146,10 @@ async function linkAll(
       continue;
     }
     const id = idOf(root, entry.file);
-    const files = reachableFiles(id, graph.files).map((file) => file.id);
-    const linked = files.some((file) => bad.has(file)) ? undefined : await link(root, id, graph.files);
-    const module = { module: entry.module, entry: id, files };
-    if (linked !== undefined && 'findings' in linked) findings.push(...linked.findings);
-    modules.push(linked === undefined || 'findings' in linked ? module : { ...module, linked });
+    const files = reachableFiles(id, graph.files);
+    const isBad = files.some((file) => bad.has(file));
+    const linked = isBad ? undefined : await linkModule(root, id, { files: graph.files, findings });
+    modules.push({ module: entry.module, entry: id, files, ...(linked && { linked }) });
   }
   return { modules, findings };
 }
@@ -163,16 +171,6 @@ function findEntry(root: string, module: string): { file: string } | { problem: 
   return { file };
 }
 
-async function link(
-  root: string,
-  entry: string,
-  files: ReadonlyMap<string, GraphFile>,
-): Promise<{ code: string; map: string; sha256: string } | { findings: readonly SourceFinding[] }> {
-  const linked = await linkModule(root, entry, files);
-  if ('findings' in linked) return linked;
-  return { ...linked, sha256: createHash('sha256').update(linked.code).digest('hex') };
-}
-
 /** What the scan found, each refused import at its place, and the files that cannot be compiled. */
 function collectFindings(graph: Graph, scan: Scan): readonly SourceFinding[] {
   const findings = [...scan.findings];
@@ -189,8 +187,6 @@ function collectFindings(graph: Graph, scan: Scan): readonly SourceFinding[] {
   );
   return [...findings, ...broken.map(({ id }) => ({ ...NOT_COMPILED, ...startOf(id) }))];
 }
-
-type FilePlace = Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>;
 
 const placeKey = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`;
 
@@ -213,27 +209,24 @@ function placesOf(
 
 /** Links the captured files of one transform into a single script with a source map; nothing is run. */
 
-interface LinkedModule {
-  readonly code: string;
-  /** Source map (JSON text) whose sources are ids. */
-  readonly map: string;
-}
-
 const NAMESPACE = 'transform';
 const VIRTUAL_SOURCE = 'export const defineTransform = (transform) => transform;';
 
+/** Undefined where it has findings, which are added. */
 async function linkModule(
   root: string,
   entry: string,
-  files: ReadonlyMap<string, GraphFile>,
-): Promise<LinkedModule | { readonly findings: readonly SourceFinding[] }> {
+  { files, findings }: { readonly files: Graph['files']; readonly findings: SourceFinding[] },
+): Promise<LinkedModule | undefined> {
   const result = await build(entry, files);
-  if (result.errors.length > 0)
-    return { findings: result.errors.map((error) => describeLinkError(error, files)) };
+  findings.push(...result.errors.map((error) => describeLinkError(error, files)));
+  if (result.errors.length > 0) return undefined;
   const text = (suffix: string): string =>
     result.outputFiles?.find((file) => file.path.endsWith(suffix))?.text ?? '';
   // A first line for a shell would stand in the middle of the script that runs.
-  return { code: text('linked.js').replace(/^#!/, '//'), map: withRelativeSources(root, text('.map')) };
+  const code = text('linked.js').replace(/^#!/, '//');
+  const sha256 = createHash('sha256').update(code).digest('hex');
+  return { code, map: withRelativeSources(root, text('.map')), sha256 };
 }
 
 const ONE_SCRIPT = {
@@ -322,19 +315,17 @@ function withRelativeSources(root: string, text: string): string {
   return JSON.stringify({ ...map, sources });
 }
 
-/** Every file an entry needs, the entry first. */
-function reachableFiles(entry: string, files: ReadonlyMap<string, GraphFile>): GraphFile[] {
-  const seen = new Set<string>();
+/** Ids of all files an entry needs, the entry first. */
+function reachableFiles(entry: string, files: Graph['files']): readonly string[] {
+  const reached = new Set<string>();
   const waiting = [entry];
-  const reached: GraphFile[] = [];
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     const file = files.get(id);
-    if (file === undefined || seen.has(id)) continue;
-    seen.add(id);
-    reached.push(file);
+    if (file === undefined || reached.has(id)) continue;
+    reached.add(id);
     waiting.push(...file.imports.values());
   }
-  return reached;
+  return [...reached];
 }
 
 const request = JSON.parse(await text(process.stdin)) as LoaderRequest;

@@ -5,9 +5,8 @@
  */
 import type { GraphFile } from './load-graph.ts';
 import { MISSING_GLOBALS } from '../names.ts';
-import { printFile } from './print-file.ts';
+import { printFile, type SourceFinding } from './scan-sources.ts';
 import { originalPlace, readMap } from './source-map.ts';
-import type { SourceFinding } from './scan-sources.ts';
 
 const MARK = '__sluice_scan_';
 const REPLACED = new RegExp(

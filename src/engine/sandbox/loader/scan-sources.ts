@@ -24,11 +24,13 @@ export interface SourceFinding extends Pick<Finding, 'code' | 'facts'> {
   readonly env?: string;
 }
 
+export type FilePlace = Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>;
+
 /** One import as it stands in the text. */
 interface ScannedImport {
   readonly kind: string;
   readonly specifier: string;
-  readonly at: Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>;
+  readonly at: FilePlace;
 }
 
 export interface Scan {
@@ -171,10 +173,7 @@ const TOP_LEVEL_AWAIT: Said = {
 };
 
 /** The place of a message of esbuild, which counts columns and lengths in bytes from 0. */
-export function placeOf(
-  location: esbuild.Location | null,
-  namespace: string = NAMESPACE,
-): Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'> {
+export function placeOf(location: esbuild.Location | null, namespace: string = NAMESPACE): FilePlace {
   if (location === null) return { file: '', line: 1, column: 1, length: 0 };
   const bytes = Buffer.from(location.lineText);
   const column = bytes.subarray(0, location.column).toString().length;
@@ -182,4 +181,24 @@ export function placeOf(
   const prefix = `${namespace}:`;
   const file = location.file.startsWith(prefix) ? location.file.slice(prefix.length) : location.file;
   return { file, line: location.line, column: column + 1, length };
+}
+
+/** A file in the one form in which esbuild prints it; its source map leads back to the operator's own text. */
+export interface PrintedFile {
+  readonly code: string;
+  readonly map: string;
+}
+
+/** Undefined for data, and for what does not parse, which the scan of the sources reports. */
+export async function printFile(
+  { kind, original }: GraphFile,
+  define: Readonly<Record<string, string>> = {},
+): Promise<PrintedFile | undefined> {
+  if (kind === 'json') return undefined;
+  const options = { loader: LOADERS[kind], target: 'esnext', tsconfigRaw: {}, logLevel: 'silent' } as const;
+  try {
+    return await esbuild.transform(original, { ...options, define, sourcemap: 'external' });
+  } catch {
+    return undefined;
+  }
 }
