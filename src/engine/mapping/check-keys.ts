@@ -15,10 +15,7 @@ const GATEWAY_PARTS: readonly (readonly [part: string, keys: readonly string[]])
 ];
 
 /** Keys of ours in a file of a gateway: they work here, and keep the gateway from starting. */
-function checkGatewayKeys(
-  located: LocatedValue,
-  own: Readonly<Record<string, unknown>>,
-): readonly Finding[] {
+function checkGatewayKeys(located: LocatedValue, own: Readonly<Record<string, unknown>>): readonly Finding[] {
   const keysAt = (path: Path): readonly string[] => {
     const { value } = located.at(path);
     return typeof value === 'object' && value !== null ? Object.keys(value) : [];
