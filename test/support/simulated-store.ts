@@ -5,29 +5,29 @@
  */
 import assert from 'node:assert/strict';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { PAUSED, PLACE } from '../../src/engine/storage/postgres/worker/claim-statement.ts';
+import { SqliteStatements } from '../../src/engine/storage/sqlite/worker/sqlite-statements.ts';
+import type { Sql } from '../../src/engine/storage/statements/dialects.ts';
 import { stepsFrom } from '../../src/engine/storage/statements/migrations.ts';
 import {
-  RUN_COLUMNS,
   type ClaimedRow,
+  RUN,
+  RUN_COLUMNS,
   type RunHead,
   type RunRow,
 } from '../../src/engine/storage/statements/rows.ts';
 import { FIND_HEAD } from '../../src/engine/storage/statements/run-rows.ts';
 import { FIND_SESSION } from '../../src/engine/storage/statements/session-rows.ts';
-import { RUN } from '../../src/engine/storage/statements/states.ts';
 import {
   type AtOnce,
   type Belief,
   BrokenOff,
   type Found,
-  PostFailed,
+  OneFailed,
   type Question,
   type SqlValue,
   type Statements,
 } from '../../src/engine/storage/statements/statements.ts';
-import type { Sql } from '../../src/engine/storage/statements/dialects.ts';
-import { PAUSED, PLACE } from '../../src/engine/storage/postgres/worker/claim-statement.ts';
-import { SqliteStatements } from '../../src/engine/storage/sqlite/worker/sqlite-statements.ts';
 
 const READY = `SELECT seq, id FROM runs WHERE state = ${RUN.ready} ORDER BY seq LIMIT ?`;
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
@@ -132,7 +132,7 @@ export class DistantStatements implements Statements {
     try {
       this.#send();
     } catch (error) {
-      throw new PostFailed((error as Error).message);
+      throw new OneFailed((error as Error).message, { cause: error });
     }
     this.#end();
     // Half of the time nobody can say what became of it.

@@ -11,7 +11,7 @@ import { until } from '../../support/service-process.ts';
 import { AcceptLane } from '../../../src/engine/storage/postgres/accept/accept-lane.ts';
 import { entryOf } from '../../../src/engine/storage/postgres/accept/accept-statement.ts';
 import { firstOf } from '../../../src/engine/storage/statements/session-queue.ts';
-import { RUN } from '../../../src/engine/storage/statements/states.ts';
+import { RUN } from '../../../src/engine/storage/statements/rows.ts';
 import { Connection } from '../../../src/engine/storage/postgres/connection.ts';
 import { freshResult, prepareRequest } from '../../../src/engine/storage/prepared-request.ts';
 import { agent, agentOf, completion, conversation, NOW, wake, work } from '../../support/storage-builders.ts';

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
-import { outboxQuestions } from '../statements/due-entries.ts';
-import { leftQuestion } from '../statements/left-work.ts';
-import type { RemoteOperations } from '../statements/statement-table.ts';
-import { PLAIN_READS, type PlainRead } from '../statements/plain-reads.ts';
 import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient, type WorkerOptions } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
+import { leftQuestion, outboxQuestions, PLAIN_READS, type PlainRead } from '../statements/plain-reads.ts';
+import type { RemoteOperations } from '../statements/statement-table.ts';
 import { StorageError } from '../storage-error.ts';
 import { failoverPromise } from '../store-status.ts';
 import { AcceptLane } from './accept/accept-lane.ts';

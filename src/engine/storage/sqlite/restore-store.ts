@@ -2,7 +2,7 @@ import { existsSync, linkSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { newestVersion } from '../statements/migrations.ts';
-import { EVENT, OUTBOX, RUN } from '../statements/states.ts';
+import { EVENT, OUTBOX, RUN } from '../statements/rows.ts';
 import { StorageError } from '../storage-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 import { checkPages, examineFile, makeFolder } from './worker/database-file.ts';

@@ -14,7 +14,7 @@ import { DAY_MS, dayBefore, startOfDay } from './cost-rows.ts';
 import { both, by, type Dialects, listed } from './dialects.ts';
 import { STRANGER } from './journal.ts';
 import { atMost } from './row-queries.ts';
-import { EVENT, FAILED_RUN, OUTBOX, RUN } from './states.ts';
+import { EVENT, FAILED_RUN, OUTBOX, RUN } from './rows.ts';
 import type { Store } from './store.ts';
 
 /** Lists of what mappings did and cost, and of who changed what; each looks at a bounded number of rows. */
@@ -72,7 +72,7 @@ type CostRow = Omit<CostRecord, 'day' | 'usd'> & { readonly day: number; readonl
 
 const usdOf = (microUsd: number): number => microUsd / 1_000_000;
 
-/** The newest day first, and of a day what cost most. */
+/** What turns cost by day, mapping and runner: the newest day first, and of a day what cost most. */
 export function listCosts(
   { sql }: Store,
   { mappingId, limit }: Pick<ListQuery, 'mappingId' | 'limit'>,
@@ -84,7 +84,7 @@ export function listCosts(
   }));
 }
 
-/** Of mappings that did something in the last 24 hours; by id. */
+/** Of mappings that did something in the last 24 hours, by id. Looks at the newest 10,000 decisions and ended runs. */
 export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[] {
   const since = Math.round(nowMs - DAY_MS);
   const answers = sql.allOf<{ readonly mappingId: string; readonly microUsd?: number }>([
@@ -106,12 +106,12 @@ export function listAudit({ sql }: Store, limit: number): AuditRecord[] {
   return sql.all(AUDIT, atMost(limit));
 }
 
-/** What somebody has to look at, the newest `limit` of each kind. */
+/** What somebody has to look at, the newest `limit` of each kind: all of it where each has fewer. */
 export function workInNeed({ sql }: Store, limit: number): WorkInNeed[] {
   return sql.all(NEED, atMost(limit));
 }
 
-/** Of these runs those with a delivery or callback that did not go out: what was given up stands after what waits. */
+/** Of these runs those with a delivery or callback that did not go out; what was given up stands last. */
 export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun[] {
   if (runIds.length === 0) return [];
   const ids = JSON.stringify(runIds);
@@ -120,7 +120,7 @@ export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun
   return [...of(OUTBOX.queued, 'sending'), ...of(OUTBOX.active, 'sending'), ...of(OUTBOX.dead, 'unsent')];
 }
 
-/** Since when `mappingActivity` knows all: `keep` decisions are kept at most. */
+/** Since when `mappingActivity` has all there was, where `keep` decisions are kept. */
 export function activitySince({ sql }: Store, nowMs: number, keep: number): ActivitySince {
   const since = Math.round(nowMs - DAY_MS);
   const [decided, ended] = sql.allOf<LookedAt>([[OLDEST_DECIDED], [OLDEST_ENDED, since]]);

@@ -1,8 +1,8 @@
 import type { ClaimRunsOptions, RunCompletion } from '../records.ts';
 import { hasNoLimits } from './claimable-runs.ts';
-import { completeRuns, endQuestions, nameOf } from './complete-runs.ts';
+import { completeRuns, endQuestions, nameOf } from './run-rows.ts';
 import type { CounterRow } from './counters.ts';
-import { withEvents } from './gathering.ts';
+import { withEvents } from './waiting-runs.ts';
 import { keepRequests, recordDecisions, recordStrangers } from './journal-statements.ts';
 import type { AnyOperation, Call, Replies } from './statement-table.ts';
 import type { ClaimedRow, RunRow } from './rows.ts';

@@ -1,9 +1,8 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, pauseOfRunner, type QueuePause } from '../records.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
-import { limitsOf, type HourlyRoom } from './hourly-room.ts';
-import { RUN_FIELDS, type RunRow } from './rows.ts';
+import { type HourlyRoom, limitsOf } from './hourly-room.ts';
+import { RUN, RUN_FIELDS, type RunRow } from './rows.ts';
 import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
-import { RUN } from './states.ts';
 import type { Question, Statements } from './statements.ts';
 import type { Store } from './store.ts';
 

@@ -92,13 +92,4 @@ export class CounterRow {
     if (field === 'heartbeatAt') return this.counters.heartbeatAt;
     return this.counters[field] - this.#stored[field];
   }
-
-  /** Copy for a savepoint; `restore` takes it back. */
-  copy(): Counters {
-    return { ...this.counters };
-  }
-
-  restore(copy: Counters): void {
-    Object.assign(this.counters, copy);
-  }
 }

@@ -1,8 +1,17 @@
-import { serializeError, type SerializedError } from './serialized-error.ts';
+import { HookError } from '../../../base/errors.ts';
+import type { PreparedRequest } from '../prepared-request.ts';
+import type { ClaimOutboxOptions, ClaimRunsOptions, OutboxResult, RunCompletion } from '../records.ts';
+import type { StorageError } from '../storage-error.ts';
 import { writeAtOnce } from './at-once.ts';
-import { argumentsOf, ENDS, questionsAhead, requestsOf } from './batch-plan.ts';
+import { claimQuestions } from './claimable-runs.ts';
+import { completeEntries, entryQuestions } from './outbox-rows.ts';
+import { completeRuns, endQuestions } from './run-rows.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
+import { outboxQuestions } from './plain-reads.ts';
+import { pruneQuestions } from './prunable-rows.ts';
+import { lookUpReservations, reservationQuestions } from './reservations.ts';
+import { type SerializedError, serializeError } from './serialized-error.ts';
 import {
   type AnyOperation,
   type Call,
@@ -11,10 +20,64 @@ import {
   type Replies,
   WRITES,
 } from './statement-table.ts';
-import { lookUpReservations } from './reservations.ts';
-import { type AcceptLimits, BrokenOff, PostFailed, type Question, type Statements } from './statements.ts';
+import { type AcceptLimits, BrokenOff, OneFailed, type Question, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
-import type { StorageError } from '../storage-error.ts';
+
+/** What the calls of one transaction do together, and what they will ask, so that it takes few questions. */
+
+type Arguments = Call[2];
+type PruneArguments = Parameters<typeof pruneQuestions>;
+
+interface Ends {
+  readonly name: OperationName;
+  /** Of each call whether it was done. */
+  end(store: Store, calls: readonly Arguments[]): readonly boolean[];
+  questions(store: Store, calls: readonly Arguments[]): readonly Question[];
+}
+
+const completionsOf = (calls: readonly Arguments[]) => (calls as readonly [RunCompletion][]).flat();
+const entriesOf = (calls: readonly Arguments[]) => calls as readonly [string, OutboxResult][];
+
+/** Operations that are done for all their calls at once. */
+const ENDS: readonly Ends[] = [
+  {
+    name: 'completeRun',
+    end: (store, calls) => completeRuns(store, completionsOf(calls)),
+    questions: (_, calls) => endQuestions(completionsOf(calls)),
+  },
+  {
+    name: 'completeOutbox',
+    end: (store, calls) => completeEntries(store, entriesOf(calls)),
+    questions: ({ holder }, calls) => entryQuestions(entriesOf(calls), holder),
+  },
+];
+
+function requestsOf(calls: readonly Call[]): readonly PreparedRequest[] {
+  return calls.flatMap(([, name, [request]]) =>
+    name === 'acceptRequest' ? [request as PreparedRequest] : [],
+  );
+}
+
+/** What will be asked before anything is written: about keys, and by whichever writes first. */
+function questionsAhead(store: Store, calls: readonly Call[]): readonly Question[] {
+  return [...reservationQuestions(requestsOf(calls)), ...firstQuestions(store, calls)];
+}
+
+function firstQuestions(store: Store, calls: readonly Call[]): readonly Question[] {
+  for (const { name, questions } of ENDS) {
+    const ends = calls.filter((call) => call[1] === name);
+    if (ends.length > 0)
+      return questions(
+        store,
+        ends.map(([, , args]) => args),
+      );
+  }
+  return calls.flatMap(([, name, args]) => {
+    if (name === 'claimRuns') return claimQuestions(store, args[0] as ClaimRunsOptions);
+    if (name === 'claimOutbox') return outboxQuestions(args[0] as ClaimOutboxOptions);
+    return name === 'pruneSlice' ? pruneQuestions(...(args as PruneArguments)) : [];
+  });
+}
 
 export interface EngineOptions {
   readonly limits: AcceptLimits;
@@ -37,9 +100,9 @@ const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
 ]);
 
 /**
- * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in its own
- * savepoint, so that it fails alone; a failed commit fails them all. What reads comes after the commit, so it never
- * answers with something that might still be taken back.
+ * Executes batches: everything that writes shares one transaction. Where one fails, all are done again, each in a
+ * transaction of its own, so that it fails alone; a failed commit fails them all. What reads comes after the commit, so
+ * it never answers with something that might still be taken back.
  */
 export class Engine {
   readonly #options: EngineOptions;
@@ -138,51 +201,45 @@ export class Engine {
 
   #writeInTransaction(calls: readonly Call[], isAgain = false): Replies {
     try {
-      const replies = this.#writeTogether(calls) ?? this.#writeEach(calls);
+      const replies = this.#writeTogether(calls);
       this.#noteWell();
       return replies;
     } catch (error) {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
+      const isOfOne = error instanceof OneFailed;
+      if (isOfOne && calls.length > 1) return calls.flatMap((call) => this.#writeInTransaction([call]));
       if (error instanceof BrokenOff && !isAgain) return this.#writeInTransaction(calls, true);
-      const trouble = this.#options.explain(error);
-      this.#health?.note(trouble);
+      const trouble = this.#options.explain(isOfOne ? error.cause : error);
+      // What fails alone says nothing of the store.
+      if (!isOfOne) this.#health?.note(trouble);
       const failure = this.#serialize(trouble);
       return calls.flatMap(([id]) => [id, 1, failure]);
     }
   }
 
-  #begin(ahead?: () => readonly Question[]): void {
+  #writeTogether(calls: readonly Call[]): Replies {
     this.#store.reserved.clear();
-    this.#row.begin(ahead);
-  }
-
-  /**
-   * Nearly always all of them succeed, and a savepoint for each would copy every page it changes. Undefined where one
-   * failed; then nothing is stored.
-   */
-  #writeTogether(calls: readonly Call[]): Replies | undefined {
-    this.#begin(() => questionsAhead(this.#store, calls));
+    this.#row.begin(() => questionsAhead(this.#store, calls));
+    const replies: Replies = [];
     try {
       lookUpReservations(this.#store, requestsOf(calls));
-      const replies = this.#writeEnds(calls);
-      const rest = replies.length === 0 ? calls : without(calls, replies);
-      for (const [id, name, args] of rest) replies.push(id, 0, this.#writes[name]?.(this.#store, ...args));
-      return this.#commit() ? replies : undefined;
+      replies.push(...this.#writeEnds(calls));
+      for (const call of replies.length === 0 ? calls : without(calls, replies))
+        replies.push(...this.#write(call));
     } catch (error) {
       // A full disk may have ended the transaction; then there is nothing to begin again.
-      if (!this.#sql.isTransaction) throw error;
-      this.#sql.run('ROLLBACK');
-      return undefined;
+      throw this.#sql.isTransaction ? new OneFailed('', { cause: error }) : error;
     }
+    this.#row.commit();
+    return replies;
   }
 
-  /** False where something that was posted failed; then nothing is stored. */
-  #commit(): boolean {
+  /** What is refused has changed nothing: it was looked at before. */
+  #write([id, name, args]: Call): Replies {
     try {
-      this.#row.commit();
-      return true;
+      return [id, 0, this.#writes[name]?.(this.#store, ...args)];
     } catch (error) {
-      if (error instanceof PostFailed) return false;
+      if (error instanceof HookError) return [id, 1, this.#serialize(error)];
       throw error;
     }
   }
@@ -193,34 +250,13 @@ export class Engine {
     for (const { name, end } of ENDS) {
       const ends = calls.filter((call) => call[1] === name);
       if (ends.length === 0) continue;
-      const results = end(this.#store, ends.map(argumentsOf));
+      const results = end(
+        this.#store,
+        ends.map(([, , args]) => args),
+      );
       for (const [index, [id]] of ends.entries()) replies.push(id, 0, results[index]);
     }
     return replies;
-  }
-
-  #writeEach(calls: readonly Call[]): Replies {
-    this.#begin();
-    const replies = calls.flatMap((call) => this.#writeAlone(call));
-    this.#row.commit();
-    return replies;
-  }
-
-  #writeAlone([id, name, args]: Call): Replies {
-    const before = this.#row.copy();
-    this.#sql.post('SAVEPOINT one');
-    try {
-      const result = this.#writes[name]?.(this.#store, ...args);
-      this.#sql.run('RELEASE one');
-      return [id, 0, result];
-    } catch (error) {
-      if (!this.#sql.isTransaction) throw error;
-      this.#sql.run('ROLLBACK TO one');
-      this.#sql.post('RELEASE one');
-      this.#row.restore(before);
-      this.#store.reserved.clear();
-      return [id, 1, this.#serialize(error)];
-    }
   }
 }
 

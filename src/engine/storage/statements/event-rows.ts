@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { NewWake } from '../prepared-request.ts';
 import type { SummaryEvent } from '../records.ts';
-import { EVENT } from './states.ts';
+import { EVENT } from './rows.ts';
 import type { Store } from './store.ts';
 
 /** System events as other operations post, count and take them back. */

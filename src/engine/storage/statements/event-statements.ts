@@ -2,10 +2,9 @@ import type { AttemptFailure, ClaimEventsOptions, HeartbeatResult } from '../rec
 import { both, by } from './dialects.ts';
 import { askForHeartbeat, countPending } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
-import { EVENT_COLUMNS, type EventRow } from './rows.ts';
+import { EVENT, EVENT_COLUMNS, type EventRow } from './rows.ts';
 import { insertHeartbeat } from './run-rows.ts';
 import { addTurns, FIND_SESSION, saveSessions } from './session-rows.ts';
-import { EVENT } from './states.ts';
 import type { Store } from './store.ts';
 
 /** Failed turns after which an event is parked. */
@@ -58,6 +57,7 @@ function claimPending(
   return events.length === 0 ? undefined : { turnId, events };
 }
 
+/** Consumes a claim and stores the turn as a run of kind heartbeat; false where the turn holds no claim. */
 export function consumeEvents(store: Store, turnId: string, result: HeartbeatResult): boolean {
   const { sql, counters } = store;
   const { run, runner, history, delivery, nowMs } = result;
@@ -80,6 +80,10 @@ export function consumeEvents(store: Store, turnId: string, result: HeartbeatRes
   return true;
 }
 
+/**
+ * Frees a claim after a failed turn and asks for a heartbeat at `retryAt`; events that failed five times become
+ * `dead`. False where the turn holds no claim.
+ */
 export function freeEvents(store: Store, turnId: string, failure: AttemptFailure): boolean {
   const events = claimedBy(store, turnId);
   for (const event of events) freeEvent(store, event, failure);

@@ -1,6 +1,6 @@
 import { both, type Sql } from './dialects.ts';
 import { hasHead } from './session-queue.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
+import { EVENT, OUTBOX, RUN } from './rows.ts';
 import type { Statements } from './statements.ts';
 
 /** What each counter counts. */

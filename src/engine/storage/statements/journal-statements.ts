@@ -1,4 +1,4 @@
-import type { AuditRecord, DecisionRecord, KeptRoom } from '../records.ts';
+import type { AuditRecord, DecisionRecord, KeptFile, KeptGeneration, KeptRoom } from '../records.ts';
 import { both, type Dialects, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
@@ -71,7 +71,7 @@ export function keepRequests({ sql }: Store, requests: readonly KeptRow[]): void
   sql.postRows(KEEP, rows);
 }
 
-/** Forgets what came before a time. */
+/** Forgets kept requests that came before a time. */
 export function forgetRequests({ sql }: Store, beforeMs: number): void {
   sql.post(FORGET_OLD, Math.round(beforeMs));
 }
@@ -141,7 +141,7 @@ function isRoomMade(
   return partOf(all) <= 1;
 }
 
-/** Has a request and its replay name each other; false, and nothing is changed, where one of them is not known. */
+/** Has a request and its replay name each other; false, and nothing is changed, where one of them is not known (yet). */
 export function noteReplay({ sql }: Store, original: string, replay: string): boolean {
   const [first, again] = [original, replay].map((id) =>
     sql.find<{ seq: number; decision: string }>(DECIDED, id),
@@ -164,3 +164,30 @@ export function flush(): void {}
 export function recordAudit({ sql }: Store, { at, who, source, what, about, changed }: AuditRecord): void {
   sql.post(NOTE, Math.round(at), who, source, what, about, changed);
 }
+
+/* What was live when requests were judged: each file once, by its hash, for as long as a decision names its generation. */
+
+const KEEP_GENERATION =
+  'INSERT INTO generations (id, kept_at, files) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+const KEEP_FILE = 'INSERT INTO generation_files (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING';
+const FORGET_GENERATIONS = `DELETE FROM generations WHERE kept_at < ? AND NOT EXISTS
+  (SELECT 1 FROM decisions WHERE decisions.generation = generations.id)`;
+const FORGET_FILES = both`DELETE FROM generation_files WHERE hash IN ${listed('?')}`;
+/** Another service may have made one live a moment ago, and nothing has come to it yet. */
+const UNNAMED_MS = 86_400_000;
+
+/** Keeps the files that are live, each content once; then forgets those of generations that no decision names any more. */
+export function keepGeneration({ sql }: Store, { id, files }: KeptGeneration, nowMs: number): void {
+  const names = files.map(({ folder, name, hash }) => ({ folder, name, hash }));
+  sql.post(KEEP_GENERATION, id, nowMs, JSON.stringify(names));
+  for (const { hash, content } of files) sql.post(KEEP_FILE, hash, content);
+  sql.post(FORGET_GENERATIONS, nowMs - UNNAMED_MS);
+  const all = sql.all<{ files: string }>('SELECT files FROM generations').flatMap((row) => filesOf(row));
+  const used = new Set([...names, ...all].map(({ hash }) => hash));
+  const stored = sql.all<{ hash: string }>('SELECT hash FROM generation_files');
+  const gone = stored.flatMap(({ hash }) => (used.has(hash) ? [] : [hash]));
+  if (gone.length > 0) sql.post(FORGET_FILES, JSON.stringify(gone));
+}
+
+const filesOf = ({ files }: { readonly files: string }): readonly Omit<KeptFile, 'content'>[] =>
+  JSON.parse(files) as readonly Omit<KeptFile, 'content'>[];

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryTarget } from '../../../base/action.ts';
-import { type NewCallback, type NewDelivery, recipientOf } from '../records.ts';
+import { type NewCallback, type NewDelivery, type OutboxResult, recipientOf } from '../records.ts';
 import { both, by } from './dialects.ts';
-import { OUTBOX } from './states.ts';
+import { OUTBOX } from './rows.ts';
+import type { Question } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Those to a recipient that have not ended. */
@@ -78,7 +79,7 @@ export interface Placed {
 }
 
 /** Where the main session delivered; nothing where somebody set another place after the delivery had come up. */
-export function moveLastTarget(
+function moveLastTarget(
   { sql }: Store,
   target: DeliveryTarget,
   { lastSet, nowMs }: { readonly lastSet: number; readonly nowMs: number },
@@ -86,7 +87,52 @@ export function moveLastTarget(
   sql.post(MOVE_LAST, JSON.stringify(target), Math.round(nowMs), lastSet);
 }
 
-/** Where somebody wants the main session to deliver from now on. */
+/** Where somebody wants the main session to deliver: until a delivery of it is sent that came up after this. */
 export function saveLastTarget({ sql }: Store, target: DeliveryTarget, nowMs: number): void {
   sql.post(SET_LAST, JSON.stringify(target), Math.round(nowMs));
+}
+
+/** An `ActiveEntry` that this process holds. */
+export const FIND_ACTIVE = `SELECT seq, run_id AS "runId", mapping_id AS "mappingId", session_key AS "sessionKey",
+  last_set AS "lastSet", recipient FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
+export const END_ENTRY = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
+
+export interface ActiveEntry extends Placed {
+  readonly runId: string;
+  readonly mappingId: string;
+  readonly sessionKey: string;
+  /** How often somebody had set where `last` leads when it came up. */
+  readonly lastSet: number;
+}
+
+type EntryEnd = readonly [outboxId: string, result: OutboxResult];
+
+/** What `completeEntries` asks. */
+export function entryQuestions(ends: readonly EntryEnd[], holder: string): readonly Question[] {
+  return ends.map(([outboxId]) => [FIND_ACTIVE, outboxId, holder]);
+}
+
+/** Ends deliveries and callbacks; says of each whether this process held it. All are asked for at once. */
+export function completeEntries(store: Store, ends: readonly EntryEnd[]): boolean[] {
+  const { sql, holder } = store;
+  const answers = sql.allOf<ActiveEntry>(entryQuestions(ends, holder));
+  const ended = new Set<string>();
+  return ends.map(([outboxId, result], index) => {
+    const entry = answers[index]?.[0];
+    if (entry === undefined || ended.has(outboxId)) return false;
+    ended.add(outboxId);
+    complete(store, entry, result);
+    return true;
+  });
+}
+
+function complete(store: Store, entry: ActiveEntry, result: OutboxResult): void {
+  const { note, target, lastTarget, nowMs } = result;
+  const state = result.state === 'completed' ? OUTBOX.completed : OUTBOX.skipped;
+  const where = target === undefined ? null : JSON.stringify(target);
+  const [code, message] = [note?.code ?? null, note?.message ?? null];
+  store.sql.post(END_ENTRY, state, code, message, where, Math.round(nowMs), entry.seq);
+  store.counters.endedOutbox += 1;
+  stepUp(store, entry);
+  if (lastTarget !== undefined) moveLastTarget(store, lastTarget, { lastSet: entry.lastSet, nowMs });
 }

@@ -6,12 +6,18 @@ import type {
   OutboxResult,
 } from '../records.ts';
 import { both, by, listed } from './dialects.ts';
-import { outboxQuestions } from './due-entries.ts';
-import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
-import { type ActiveEntry, completeEntries, END_ENTRY, FIND_ACTIVE } from './complete-entries.ts';
-import { insertDelivery, stepIn, stepUp } from './outbox-rows.ts';
-import { OUTBOX } from './states.ts';
+import {
+  type ActiveEntry,
+  completeEntries,
+  END_ENTRY,
+  FIND_ACTIVE,
+  insertDelivery,
+  stepIn,
+  stepUp,
+} from './outbox-rows.ts';
+import { outboxQuestions } from './plain-reads.ts';
+import { OUTBOX, OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import type { Store } from './store.ts';
 
 /** Deliveries and callbacks, each with its own attempts. */
@@ -36,6 +42,7 @@ export function claimOutbox({ sql, counters, holder }: Store, options: ClaimOutb
   return sql.all<OutboxRow>(RECORDS, seqs);
 }
 
+/** Records a chunk that went out, so that a repeat resumes after it. */
 export function recordProgress(
   { sql, holder }: Store,
   outboxId: string,
@@ -44,6 +51,7 @@ export function recordProgress(
   sql.post(PROGRESS, chunksSent, JSON.stringify(target), outboxId, holder);
 }
 
+/** False, and nothing is changed, where the entry is not active (any more); so do the ones below. */
 export function completeOutbox(store: Store, outboxId: string, result: OutboxResult): boolean {
   return completeEntries(store, [[outboxId, result]])[0] === true;
 }
@@ -58,7 +66,7 @@ export function requeueOutbox(store: Store, outboxId: string, failure: AttemptFa
   return true;
 }
 
-/** As if it had not been claimed: nothing of it was sent. */
+/** Puts a claimed entry back of which nothing was sent, as if it had not been claimed. */
 export function putBackOutbox(store: Store, outboxId: string, retryAt: number): boolean {
   const entry = store.sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, store.holder);
   if (entry === undefined) return false;
@@ -66,7 +74,10 @@ export function putBackOutbox(store: Store, outboxId: string, retryAt: number): 
   return true;
 }
 
-/** Says whom a claimed delivery is for; where another one to them stands before it, it is put back. */
+/**
+ * Says whom a claimed delivery is for (`recipientOf`). False where it is not to be sent: another one to the same
+ * recipient stands before it, and it is put back.
+ */
 export function addressOutbox(store: Store, outboxId: string, recipient: string): boolean {
   const entry = store.sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, store.holder);
   if (entry === undefined) return false;
@@ -83,6 +94,7 @@ function putBack(store: Store, entry: ActiveEntry, retryAt: number): void {
   stepIn(store, entry);
 }
 
+/** Gives an entry up (`-> dead`), with its summary line and, where it has a fallback, the fallback's row. */
 export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: OutboxDeadLetter): boolean {
   const { sql, counters, holder } = store;
   const { error, summary, fallback, nowMs } = deadLetter;

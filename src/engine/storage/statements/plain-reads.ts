@@ -1,6 +1,12 @@
-import type { Conversation, SessionTurn, StoredConversation } from '../records.ts';
-import { both, by, type Sql } from './dialects.ts';
-import { OUTBOX, RUN } from './states.ts';
+import type {
+  ClaimOutboxOptions,
+  Conversation,
+  HeldWork,
+  SessionTurn,
+  StoredConversation,
+} from '../records.ts';
+import { both, by, type Dialects, listed, type Sql } from './dialects.ts';
+import { EVENT, OUTBOX, RUN } from './rows.ts';
 import type { Question } from './statements.ts';
 import type { Store } from './store.ts';
 
@@ -73,4 +79,36 @@ export function operationOf<Args extends readonly unknown[], Answer>(
   plain: PlainRead<Args, Answer>,
 ): (store: Store, ...args: Args) => Answer {
   return ({ sql }, ...args) => plain.answerOf(sql.allOf(plain.questions(sql.totals, ...args)));
+}
+
+/* Work that a process has left that is gone. */
+
+/** Of a holder that is gone, or of this process, which does not know of it: the answer to its claim was lost. */
+export const left = (held: string): Dialects =>
+  both`(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas)) AND id NOT IN ${listed(held)}`;
+/** Of events none is named: one turn takes all of its. */
+export const leftEvents = (isTurnTaken: string): string => `state = ${EVENT.claimed} AND holder IS NOT NULL
+  AND (holder <> ?1 OR ${isTurnTaken} = 0) AND (holder = ?1 OR holder NOT IN (SELECT id FROM replicas))`;
+/** One row where nothing was left, and somebody leads: whether it is this process. */
+const NOTHING_LEFT = both`SELECT holder = ?1 AS leads FROM leaders JOIN replicas ON replicas.id = holder WHERE name = ?5 AND NOT EXISTS (
+    SELECT 1 FROM runs WHERE state = ${RUN.active} AND ${left('?2')}
+    UNION ALL SELECT 1 FROM outbox WHERE state = ${OUTBOX.active} AND ${left('?3')}
+    UNION ALL SELECT 1 FROM events WHERE ${leftEvents('?4')})`;
+
+/** There is one main session, and one process that takes its turns and sends its deliveries. */
+export const MAIN = 'main';
+
+/** Asks whether there is anything to take over; no row where there is. */
+export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: HeldWork): Question {
+  return [NOTHING_LEFT, holder, JSON.stringify(runs), JSON.stringify(outbox), isTurnTaken ? 1 : 0, MAIN];
+}
+
+const DUE = both`SELECT seq FROM outbox ${by('outbox_next')} WHERE state = ${OUTBOX.queued} AND behind = 0
+  AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
+const DUE_CALLBACKS = both`SELECT seq FROM outbox ${by('outbox_queued_callbacks')}
+  WHERE state = ${OUTBOX.queued} AND kind = 'callback' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
+
+/** What a claim of deliveries and callbacks asks. */
+export function outboxQuestions({ nowMs, limit, kind }: ClaimOutboxOptions): readonly Question[] {
+  return [[kind === 'callback' ? DUE_CALLBACKS : DUE, nowMs, limit]];
 }

@@ -2,7 +2,7 @@ import type { Conversation, RetentionLimits } from '../records.ts';
 import { dayOf } from './cost-rows.ts';
 import { both, by, type Sql } from './dialects.ts';
 import { firstOf } from './session-queue.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
+import { EVENT, OUTBOX, RUN } from './rows.ts';
 import type { Question } from './statements.ts';
 
 /** The first rows of each table that retention may remove. */

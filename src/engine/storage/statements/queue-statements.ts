@@ -1,12 +1,19 @@
-import { DROPPED, type DropEnding, type QueueSelection, type RetryRows } from '../records.ts';
-import { earlierOf } from './earlier-endings.ts';
+import {
+  ALL_MAPPINGS,
+  type DropEnding,
+  DROPPED,
+  type LimitedMapping,
+  type QueueSelection,
+  type RetryRows,
+  type RunnerHold,
+} from '../records.ts';
 import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback, type Placed, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
-import { countRun, endRuns, findRunHead } from './run-rows.ts';
+import { EVENT, OUTBOX, RUN } from './rows.ts';
+import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
@@ -32,7 +39,7 @@ export interface DroppedRows extends Omit<RetryRows, 'runs'> {
   readonly runs: readonly (readonly [runId: string, ending: DropEnding])[];
 }
 
-export { decideApproval } from './asking-runs.ts';
+export { decideApproval } from './waiting-runs.ts';
 
 /** Returns how many rows it made due. */
 export function retryRows(store: Store, { runs, outbox, events }: RetryRows, nowMs: number): number {
@@ -181,4 +188,56 @@ function dropEvent(store: Store, id: string, nowMs: number): boolean {
     counters.endedEvents += 1;
   }
   return true;
+}
+
+const PAUSE =
+  'INSERT INTO queue_pauses (mapping_id, since) VALUES (?, ?) ON CONFLICT (mapping_id) DO NOTHING';
+const RESUME = 'DELETE FROM queue_pauses WHERE mapping_id = ?';
+const RESUME_ALL = 'DELETE FROM queue_pauses';
+const MARKED = 'SELECT since FROM limited_mappings WHERE mapping_id = ?';
+const MARK = `INSERT INTO limited_mappings (mapping_id, since, last_at, reason, waiting, free_at)
+  VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (mapping_id) DO UPDATE SET last_at = excluded.last_at,
+    reason = excluded.reason, waiting = excluded.waiting, free_at = excluded.free_at`;
+const WELL = 'SELECT mapping_id AS "mappingId" FROM limited_mappings WHERE last_at < ?';
+const UNMARK = 'DELETE FROM limited_mappings WHERE last_at < ?';
+
+/** Begins no further run of the mapping, of a runner (`pauseOfRunner`), or with `ALL_MAPPINGS` of any; false where that is so already. */
+export function pauseRuns({ sql }: Store, mappingId: string, nowMs: number): boolean {
+  return sql.run(PAUSE, mappingId, Math.round(nowMs)) > 0;
+}
+
+/** Ends the pause of a mapping or a runner, or with `ALL_MAPPINGS` every pause there is. Returns how many ended. */
+export function resumeRuns({ sql }: Store, mappingId: string): number {
+  return mappingId === ALL_MAPPINGS ? sql.run(RESUME_ALL) : sql.run(RESUME, mappingId);
+}
+
+/** Notes that runs of a mapping wait for its limits; returns since when they do. */
+export function markLimited({ sql }: Store, limited: LimitedMapping, nowMs: number): number {
+  const { mappingId, reason, waiting, until = null } = limited;
+  const now = Math.round(nowMs);
+  sql.post(MARK, mappingId, now, now, reason, waiting, until);
+  return sql.find<{ since: number }>(MARKED, mappingId)?.since ?? nowMs;
+}
+
+/** Takes away what was marked last before a time; returns these mappings. */
+export function unmarkLimited({ sql }: Store, beforeMs: number): readonly string[] {
+  const well = sql.all<{ mappingId: string }>(WELL, Math.round(beforeMs));
+  if (well.length > 0) sql.post(UNMARK, Math.round(beforeMs));
+  return well.map(({ mappingId }) => mappingId);
+}
+
+const SAVE = `INSERT INTO runner_holds (runner, model, since, code, message, retry_at, tries) VALUES (?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (runner, model) DO UPDATE SET code = excluded.code, message = excluded.message,
+    retry_at = excluded.retry_at, tries = excluded.tries`;
+const REMOVE = 'DELETE FROM runner_holds WHERE runner = ? AND model = ?';
+
+/** Writes a hold down; one of the same runner and model keeps its `since`. */
+export function saveHold({ sql }: Store, hold: RunnerHold): void {
+  const { runner, model = '', since, code, message, retryAt, tries } = hold;
+  sql.post(SAVE, runner, model, Math.round(since), code, message, Math.round(retryAt), tries);
+}
+
+/** Ends a hold; false where there is none. */
+export function removeHold({ sql }: Store, runner: string, model?: string): boolean {
+  return sql.run(REMOVE, runner, model ?? '') > 0;
 }

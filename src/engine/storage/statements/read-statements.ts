@@ -1,3 +1,4 @@
+import type { MailboxRecord, MailStorage, SetAsideMail } from '../mail-port.ts';
 import {
   type Backlog,
   type HeldRunner,
@@ -5,50 +6,40 @@ import {
   type KeptGeneration,
   type KeptPart,
   type KeptRequest,
-  type LeftOut,
+  type LimitedMapping,
+  type LimitRules,
   type ListQuery,
-  type QueueSelection,
-  type RetryRows,
+  pauseOfRunner,
+  type QueuePause,
   type RunnerHold,
   type SessionRecord,
-  type WorkChange,
-  type WorkPlan,
 } from '../records.ts';
-import { both, by, listed, type Sql } from './dialects.ts';
-import {
-  EVENT_COLUMNS,
-  type EventRow,
-  OUTBOX_COLUMNS,
-  type OutboxRow,
-  RUN_COLUMNS,
-  type RunRow,
-  type Table,
-} from './rows.ts';
-import { withEvents } from './gathering.ts';
+import { type Lane, LANES, pausedBy } from './claimable-runs.ts';
 import { readCounters } from './counters.ts';
+import { both, by, listed, type Sql } from './dialects.ts';
+import { HourlyRoom } from './hourly-room.ts';
 import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
+import { MAILBOXES, type MailboxRow, toRecord } from './mail-rows.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows } from './row-queries.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
+import {
+  EVENT,
+  EVENT_COLUMNS,
+  type EventRow,
+  OUTBOX,
+  OUTBOX_COLUMNS,
+  type OutboxRow,
+  RUN,
+  RUN_COLUMNS,
+  type RunRow,
+} from './rows.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
-import {
-  type Choice,
-  type ChoiceOptions,
-  chosenRows,
-  countRows,
-  firstRows,
-  heldRows,
-  leftOutRows,
-} from './work-choices.ts';
+import { withEvents } from './waiting-runs.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 
-/** Rows that `retry` and `drop` look at in one step. */
-const STEP_ROWS = 200;
-/** Runs that a plan names. */
-const MAX_PLANNED = 1_000;
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = both`SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN ${listed('?')}`;
 const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM sessions
@@ -111,7 +102,7 @@ export function listEvents({ sql }: Store, query: ListQuery): EventRow[] {
   ]);
 }
 
-/** With the runs that wait for each runner; those without a runner of their own wait for the default one. */
+/** All holds, the oldest first, with the runs that wait for each; those without a runner of their own wait for `defaultRunner`. */
 export function listHolds({ sql }: Store, defaultRunner: string): readonly HeldRunner[] {
   return sql.all<RunnerHold & { model: string }>(HOLDS).map(({ model, ...hold }) => {
     const own = sql.find<{ count: number }>(WAITING_FOR, hold.runner)?.count ?? 0;
@@ -131,10 +122,14 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
-export { findAsked, findUnapproved } from './asking-runs.ts';
+export { findAsked, findUnapproved } from './waiting-runs.ts';
 export { oldestAmong } from './row-queries.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);
+/**
+ * The earliest time at which claimRuns, claimOutbox or a requested heartbeat has something to do. It lies in the
+ * past while claimable runs wait for a free place.
+ */
 export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);
 export const findHeartbeatAt = operationOf(PLAIN_READS.findHeartbeatAt);
 
@@ -164,14 +159,19 @@ export function findKeptRequest({ sql }: Store, requestId: string): KeptRequest 
   return sql.find(KEPT, requestId);
 }
 
+/** The newest kept requests, newest first; of one kind, or of both. */
 export function listKeptRequests(
   { sql }: Store,
   limit: number,
   kind: KeptRequest['kind'] | null = null,
-): KeptRequest[] {
+): readonly KeptRequest[] {
   return sql.all(NEWEST_KEPT, kind, limit);
 }
 
+/**
+ * Kept requests of a time, newest first, as many as have `maxBytes` together, of a longer one its beginning. `before`
+ * is the `next` of the part read last; without `next` there are no more.
+ */
 export function readKept(
   { sql }: Store,
   { before = Number.MAX_SAFE_INTEGER, from, to, maxBytes }: KeptPart,
@@ -184,86 +184,10 @@ export function readKept(
   return { rows: sql.all(KEPT_PART, maxBytes, before, next, from, to), next };
 }
 
-/** The next rows that a change of a selection would change, of each table. */
-function selectRows(
-  sql: Statements,
-  selection: QueueSelection,
-  { choices, limit }: { readonly choices: readonly Choice[]; readonly limit: number },
-): RetryRows {
-  const of = (table: Table): readonly string[] => firstRows(sql, selection, { table, choices, limit });
-  return { runs: of('runs'), outbox: of('outbox'), events: of('events') };
-}
-
-/** What `retryRows` would change next. What ends after `nowMs` was begun meanwhile. */
-export function selectRetry(
-  { sql }: Store,
-  selection: QueueSelection,
-  { nowMs, limit = STEP_ROWS }: { readonly nowMs: number; readonly limit?: number },
-): RetryRows {
-  return selectRows(sql, selection, { choices: chosenRows('retry', selection, { nowMs }), limit });
-}
-
-/** What `dropRows` would change next: runs as a whole, since what they post is made from them. */
-export function selectDrop({ sql }: Store, selection: QueueSelection) {
-  const choices = chosenRows('drop', selection, { nowMs: 0 });
-  const { runs, ...rest } = selectRows(sql, selection, { choices, limit: STEP_ROWS });
-  return { runs: runs.flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id)), ...rest };
-}
-
-/** What a change of a selection would do, and what it leaves out. */
-export function planWork(
-  { sql }: Store,
-  change: WorkChange,
-  { selection, ...options }: { readonly selection: QueueSelection } & ChoiceOptions,
-): WorkPlan {
-  const choices = chosenRows(change, selection, options);
-  const all = change === 'retry' ? [...choices, heldRows(options)] : choices;
-  const count = (of: readonly Choice[]): number =>
-    of.reduce((sum, choice) => sum + countRows(sql, selection, choice), 0);
-  // One that is named may be limited, and its agent away.
-  const most = selection.kind === 'ids' ? selection.ids.length : Infinity;
-  const countOf = (table: Table): number =>
-    Math.min(most, count(all.filter((choice) => choice.table === table)));
-  const counts = { runs: countOf('runs'), outbox: countOf('outbox'), events: countOf('events') };
-  const groups = Map.groupBy(leftOutRows(change, selection, options), ([reason]) => reason);
-  const leftOut = [...groups].map(([reason, found]) => ({
-    reason,
-    count: count(found.map(([, choice]) => choice)),
-  }));
-  return {
-    ...counts,
-    runIds: firstRows(sql, selection, { table: 'runs', choices: all, limit: MAX_PLANNED }),
-    leftOut: withoutDoubles(leftOut, {
-      selection,
-      counts,
-      held: all === choices ? 0 : count([heldRows(options)]),
-    }),
-  };
-}
-
-/** What is due is counted once: also what is limited, or whose agent is tried, is due. Of ids all are accounted for. */
-function withoutDoubles(
-  leftOut: readonly LeftOut[],
-  {
-    selection,
-    counts,
-    held,
-  }: {
-    readonly selection: QueueSelection;
-    readonly counts: Readonly<Record<Table, number>>;
-    readonly held: number;
-  },
-): readonly LeftOut[] {
-  const limited = leftOut.find(({ reason }) => reason === 'limited')?.count ?? 0;
-  const parts = leftOut.map(({ reason, count }) => ({
-    reason,
-    count: reason === 'due' ? Math.max(0, count - limited - held) : count,
-  }));
-  const known = [...Object.values(counts), ...parts.map(({ count }) => count)].reduce((a, b) => a + b, 0);
-  const rest = selection.kind === 'ids' ? Math.max(0, new Set(selection.ids).size - known) : 0;
-  return [...parts, { reason: 'other' as const, count: rest }].filter(({ count }) => count > 0);
-}
-
+/**
+ * As `nextDueAt`, without runs that wait for more events, as `debounce` of their mapping says; those that were accepted
+ * after `nowMs` count, as the clock was set back since.
+ */
 export function nextRetryAt({ sql }: Store, nowMs: number): number | undefined {
   return sql.find<{ at: number | null }>(nextRetry(sql.totals), nowMs)?.at ?? undefined;
 }
@@ -296,6 +220,7 @@ export function findBrokenRows({ sql }: Store): readonly string[] {
   return findBroken(sql);
 }
 
+/** The files that were live under this id; undefined where they are not kept. */
 export function findGeneration({ sql }: Store, id: string): KeptGeneration | undefined {
   const row = sql.find<{ files: string }>(GENERATION, id);
   if (row === undefined) return undefined;
@@ -306,3 +231,108 @@ export function findGeneration({ sql }: Store, id: string): KeptGeneration | und
   );
   return { id, files: files.map((file) => ({ ...file, content: contents.get(file.hash) ?? '' })) };
 }
+
+const PAUSES = 'SELECT mapping_id AS "mappingId", since FROM queue_pauses ORDER BY since, mapping_id';
+const MARKED = `SELECT mapping_id AS "mappingId", reason, waiting, free_at AS until FROM limited_mappings
+  WHERE last_at > ? ORDER BY mapping_id`;
+const WAITING = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
+  WHERE state <= ${RUN.waiting} AND state <= ${RUN.ready} AND mapping_id = ?`;
+const OF_RUNNER = both`${WAITING} AND runner = ?`;
+const HELD = both`${WAITING} AND exempt = 0`;
+const HELD_IN_LINES = both`${HELD} AND line IN ${listed('?')}`;
+
+/** All pauses, the oldest first. */
+export function listPauses({ sql }: Store): QueuePause[] {
+  const prefix = pauseOfRunner('');
+  return sql.all<QueuePause>(PAUSES).map((pause) => {
+    const { mappingId } = pause;
+    return mappingId.startsWith(prefix) ? { ...pause, runner: mappingId.slice(prefix.length) } : pause;
+  });
+}
+
+/** What was marked after a time, as it was marked last. */
+export function listMarked({ sql }: Store, sinceMs: number): LimitedMapping[] {
+  return sql.all<LimitedMapping & { until: number | null }>(MARKED, Math.round(sinceMs)).map((row) => {
+    const { until, ...rest } = row;
+    return until === null ? rest : { ...rest, until };
+  });
+}
+
+/** Mappings with runs that are due and wait for a pause or a limit, by their id. */
+export function listLimited(
+  store: Store,
+  {
+    nowMs,
+    rules,
+    defaultRunner,
+  }: { readonly nowMs: number; readonly rules?: LimitRules; readonly defaultRunner?: string },
+): LimitedMapping[] {
+  const { sql } = store;
+  const pauses = listPauses(store);
+  if (pauses.length === 0 && rules === undefined) return [];
+  const isPaused = pausedBy(pauses, defaultRunner);
+  const room = new HourlyRoom(sql, rules, nowMs);
+  const lanes = Map.groupBy(sql.all<Lane>(LANES), ({ mappingId }) => mappingId);
+  return [...lanes].flatMap(([mappingId, ofMapping]): LimitedMapping[] => {
+    const paused = ofMapping.filter(isPaused);
+    if (paused.length > 0) {
+      const counts = paused.map(({ runner }) => count(sql, OF_RUNNER, mappingId, runner));
+      return [{ mappingId, reason: 'paused', waiting: counts.reduce((sum, each) => sum + each, 0) }];
+    }
+    const found = limitedBy(sql, room, mappingId);
+    return found === undefined || found.waiting === 0 ? [] : [found];
+  });
+}
+
+function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): LimitedMapping | undefined {
+  if (room.left(mappingId) <= 0) {
+    const spentUntil = room.spentUntil(mappingId);
+    const reason = spentUntil === undefined ? 'runsPerHour' : 'usdPerDay';
+    const until = spentUntil ?? room.freeAt(mappingId);
+    const waiting = count(sql, HELD, mappingId);
+    return { mappingId, reason, waiting, ...(until === undefined ? {} : { until }) };
+  }
+  const full = room.fullLines(mappingId);
+  if (full.length === 0) return undefined;
+  const waiting = count(sql, HELD_IN_LINES, mappingId, JSON.stringify(full.map(({ line }) => line)));
+  const until = Math.min(...full.map(({ freeAt }) => freeAt));
+  return { mappingId, reason: 'runsPerHourAndSession', waiting, until };
+}
+
+function count(sql: Statements, text: Sql, ...values: string[]): number {
+  return sql.find<{ count: number }>(text, ...values)?.count ?? 0;
+}
+
+const SET_ASIDE = `SELECT id, mailbox, identity, state, status, code, reason, sender AS "from", subject,
+  size_bytes AS "sizeBytes", received_at AS "receivedAt", set_aside_at AS "setAsideAt", attempts FROM mail_set_aside
+  WHERE (CAST(?1 AS TEXT) IS NULL OR mailbox = ?1) AND (CAST(?2 AS TEXT) IS NULL OR state = ?2) ORDER BY seq LIMIT ?3`;
+
+export function listMailboxes({ sql }: Store): MailboxRecord[] {
+  return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);
+}
+
+export function isMailPassed({ sql }: Store, mailbox: string, identity: string): boolean {
+  return (
+    sql.find('SELECT 1 FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity) !== undefined
+  );
+}
+
+export function findPassedMail({ sql }: Store, mailbox: string, fingerprint: string): string[] {
+  return sql
+    .all<{ identity: string }>(
+      'SELECT identity FROM mail_passed WHERE mailbox = ? AND fingerprint = ? ORDER BY identity',
+      mailbox,
+      fingerprint,
+    )
+    .map(({ identity }) => identity);
+}
+
+export function listSetAsideMail(
+  { sql }: Store,
+  { mailbox = null, state = null, limit }: LooseQuery,
+): SetAsideMail[] {
+  return sql.all(SET_ASIDE, mailbox, state, limit);
+}
+
+type Query = Parameters<MailStorage['listSetAsideMail']>[0];
+type LooseQuery = { readonly [Key in keyof Query]: Query[Key] | null } & { readonly limit: number };

@@ -12,7 +12,7 @@ import {
   type SummaryRow,
 } from './prunable-rows.ts';
 import { REMOVE_SESSION } from './session-rows.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
+import { EVENT, OUTBOX, RUN } from './rows.ts';
 import type { Store } from './store.ts';
 
 const SEQS = both`seq IN ${listed('?', 'bigint')}`;

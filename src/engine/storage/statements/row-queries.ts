@@ -40,7 +40,10 @@ export function listRows<Row>(
 const endOf = (table: Table, before: string | undefined): string =>
   `SELECT max(seq) + 1 FROM ${table}${before === undefined ? '' : ` WHERE seq < (SELECT seq FROM ${table} WHERE id = ?)`}`;
 
-/** The oldest row that a list looks at, where there are older ones. */
+/**
+ * The id of the oldest entry that a list with these `before` and `among` looks at, where there are older ones: what to
+ * ask as `before` for those. The rest of the query does not matter.
+ */
 export function oldestAmong(
   { sql }: Store,
   table: 'runs' | 'outbox',

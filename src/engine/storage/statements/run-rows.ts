@@ -1,10 +1,19 @@
-import type { AgentRun, RunCompletion, SummaryEvent } from '../records.ts';
+import type {
+  AgentRun,
+  AttemptFailure,
+  EarlierEnding,
+  RunCompletion,
+  RunOutcome,
+  SummaryEvent,
+} from '../records.ts';
 import { addCost } from './cost-rows.ts';
-import { insertSummary } from './event-rows.ts';
 import type { Dialects } from './dialects.ts';
-import type { RunHead } from './rows.ts';
+import { insertSummary } from './event-rows.ts';
+import { insertCallback, insertDelivery } from './outbox-rows.ts';
+import { RUN, type RunHead } from './rows.ts';
 import { advance } from './session-queue.ts';
-import { RUN } from './states.ts';
+import { addTurns, FIND_SESSION, type NewTurns, saveSessions } from './session-rows.ts';
+import type { Question } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** A `RunHead`. */
@@ -108,4 +117,124 @@ export function insertHeartbeat(store: Store, run: AgentRun, runner?: string): v
   sql.post(INSERT_ACTION, seq, JSON.stringify(action));
   counters.endedRuns += 1;
   addCost(store, { mappingId: '', runner, usage, nowMs: run.endedAt ?? run.acceptedAt });
+}
+
+/**
+ * Ends runs that this process holds, each with what it posts. Says of each whether it was done: another process may
+ * have taken it over. All that has to be known is asked at once, so that any number of ends is one question.
+ */
+export function completeRuns(store: Store, completions: readonly RunCompletion[]): boolean[] {
+  const histories = historiesOf(completions);
+  const answers = store.sql.allOf<object>(endQuestions(completions));
+  const known = new Set(
+    histories.filter((_, index) => answers[completions.length + index]?.length !== 0).map(nameOf),
+  );
+  const ended = new Map<string, Ended>();
+  const isDone = completions.map((completion, index) => {
+    const [run] = answers[index] as readonly RunHead[];
+    if (wasEndedHere(store, run)) return true;
+    if (!isHeld(store, run) || ended.has(run.id)) return false;
+    ended.set(run.id, { run, completion });
+    store.known.delete(run.id);
+    return true;
+  });
+  complete(store, [...ended.values()], known);
+  return isDone;
+}
+
+interface Ended {
+  readonly run: RunHead;
+  readonly completion: RunCompletion;
+}
+
+/** By an end whose answer was lost. */
+function wasEndedHere({ holder, unanswered }: Store, run: RunHead | undefined): boolean {
+  return run?.state === RUN.completed && run.holder === holder && unanswered.delete(run.id);
+}
+
+/** What `completeRuns` asks. */
+export function endQuestions(completions: readonly RunCompletion[]): readonly Question[] {
+  return [
+    ...completions.map(({ runId }) => [FIND_HEAD, runId] as const),
+    ...historiesOf(completions).map(
+      ({ conversation: { owner, key } }) => [FIND_SESSION, owner, key] as const,
+    ),
+  ];
+}
+
+function historiesOf(completions: readonly RunCompletion[]): readonly NewTurns[] {
+  return completions.flatMap(({ history }) => history ?? []);
+}
+
+/** `known` names the conversations that have a transcript. */
+function complete(store: Store, ended: readonly Ended[], known: ReadonlySet<string>): void {
+  const added = ended.flatMap(({ completion: { history, nowMs } }) =>
+    history === undefined ? [] : [{ ...history, nowMs, isNew: !known.has(nameOf(history)) }],
+  );
+  // Rows of its own stand before the lock, in front of which others wait.
+  addTurns(store, added);
+  store.sql.lock?.();
+  endRuns(
+    store,
+    ended.map(({ run, completion }) => [run, { ...completion, state: RUN.completed }]),
+  );
+  saveSessions(store, added);
+  for (const { run, completion } of ended) {
+    const { runId, delivery, callback, nowMs } = completion;
+    const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
+    if (delivery !== undefined) insertDelivery(store, delivery, parent);
+    if (callback !== undefined) insertCallback(store, callback, parent);
+  }
+}
+
+export function nameOf({ conversation: { owner, key } }: Pick<NewTurns, 'conversation'>): string {
+  return JSON.stringify([owner, key]);
+}
+
+/** How a run ended before it was begun anew, by an operator or because its mapping says `retry`. */
+
+const FIND_ENDING = `SELECT attempts, outcome, reply, error_code AS code, error_message AS message, ended_at AS "endedAt", earlier
+  FROM runs WHERE seq = ? AND kind = 'hook' AND (outcome IS NULL OR outcome IN ('error', 'timeout'))`;
+/** Who let it begin in spite of the limits let it begin once. */
+const KEEP = 'UPDATE runs SET earlier = ?, exempt = 0 WHERE seq = ?';
+/** Ends of a run that are kept beside the last one. */
+const MAX_EARLIER = 10;
+
+interface Ending {
+  readonly attempts: number;
+  readonly outcome: RunOutcome | null;
+  readonly reply: string | null;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly endedAt: number;
+  readonly earlier: string | null;
+}
+
+/** How a run ended until now, its last end with it, as JSON; undefined where that was no failure. */
+export function earlierOf({ sql }: Store, { seq }: RunHead): string | undefined {
+  const ending = sql.find<Ending>(FIND_ENDING, seq);
+  return ending && withLast(ending);
+}
+
+/** Keeps the end of a turn that is taken again. */
+export function keepEnding(
+  { sql }: Store,
+  { seq }: RunHead,
+  { ended, code, message, nowMs }: AttemptFailure,
+): void {
+  const run = ended && sql.find<Ending>(FIND_ENDING, seq);
+  if (run === undefined) return;
+  sql.post(KEEP, withLast({ ...run, ...ended, code, message, endedAt: Math.round(nowMs) }), seq);
+}
+
+function withLast({ earlier, endedAt, attempts, outcome, code, message, reply }: Ending): string {
+  const last: EarlierEnding = {
+    endedAt,
+    attempts,
+    ...(outcome === null ? {} : { outcome }),
+    ...(code === null ? {} : { error: { code, message: message ?? '' } }),
+    ...(reply === null || reply === '' ? {} : { reply }),
+  };
+  const before = earlier === null ? [] : (JSON.parse(earlier) as readonly EarlierEnding[]);
+  return JSON.stringify([...before, last].slice(-MAX_EARLIER));
 }

@@ -1,24 +1,27 @@
 import type {
   AttemptFailure,
   ClaimRunsOptions,
+  Conversation,
+  HeldWork,
+  LapsedReplica,
   ProcessMark,
   RunCompletion,
   RunDeadLetter,
+  Succession,
 } from '../records.ts';
-import { both, listed } from './dialects.ts';
-import { RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
-import { findApproval } from './asking-runs.ts';
-import { findClaimable, type Claimable } from './claimable-runs.ts';
-import { withEvents } from './gathering.ts';
-import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
+import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { addCost } from './cost-rows.ts';
-import { completeRuns } from './complete-runs.ts';
+import { both, listed } from './dialects.ts';
+import { askForHeartbeat } from './event-rows.ts';
+import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
 import { insertCallback } from './outbox-rows.ts';
-import { keepEnding } from './earlier-endings.ts';
-import { countRun, endRuns, findRunHead, isHeld } from './run-rows.ts';
+import { left, leftEvents, MAIN } from './plain-reads.ts';
+import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
+import { completeRuns, countRun, endRuns, findRunHead, isHeld, keepEnding } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
-import { RUN } from './states.ts';
+import { REMOVE_SESSION } from './session-rows.ts';
 import type { Store } from './store.ts';
+import { findApproval, withEvents } from './waiting-runs.ts';
 
 const ACTIVATE = both`UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
   gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN ${listed('?', 'bigint')}`;
@@ -55,6 +58,7 @@ function limitedOf(claimed: readonly Claimable[], hourly: HourlyRoom): readonly 
   );
 }
 
+/** Records the process group of the current attempt, so that recovery can end a survivor. */
 export function recordProcess({ sql, holder }: Store, runId: string, mark: ProcessMark): void {
   sql.post(PROCESS, mark.pgid, mark.startTicks, runId, holder);
 }
@@ -64,10 +68,18 @@ function findHeldRun(store: Store, runId: string): RunHead | undefined {
   return isHeld(store, run) ? run : undefined;
 }
 
+/**
+ * In one transaction: outcome and reply, history, summary event, delivery and callback rows. Returns false, and
+ * changes nothing, where the run is not active (any more): a run ends once and posts one summary.
+ */
 export function completeRun(store: Store, completion: RunCompletion): boolean {
   return completeRuns(store, [completion])[0] === true;
 }
 
+/**
+ * Puts an active run back (`active -> queued`) with its error and the time of its next attempt; false where it is not active. One
+ * that is due at once goes before those of its session key that came after it.
+ */
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
   const run = findHeldRun(store, runId);
   if (run === undefined) return false;
@@ -82,6 +94,7 @@ export function requeueRun(store: Store, runId: string, failure: AttemptFailure)
   return true;
 }
 
+/** Gives a queued or active run up (`-> dead`), with its summary event; false where it has ended already. */
 export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLetter): boolean {
   const run = findRunHead(store, runId);
   if (run === undefined || run.state > RUN.active) return false;
@@ -94,3 +107,53 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
   return true;
 }
+
+/*
+ * What becomes of the work of a process that is gone. Who claims a run, an outbox entry or events writes itself down as
+ * their holder. A process that shares the store has a row in `replicas` as long as it lives; without that row nobody
+ * holds what it held. A process that has the store for itself has none, and neither had those before it.
+ */
+
+const FORGET = 'DELETE FROM replicas WHERE id = ? AND lease_until = ?';
+const LEFT = left('?2');
+const LEFT_RUNS = both`SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND ${LEFT} ORDER BY runs.seq`;
+const TAKE_RUNS = both`UPDATE runs SET holder = ?1 WHERE state = ${RUN.active} AND ${LEFT}`;
+const FREE_ENTRIES = both`UPDATE outbox SET state = ${OUTBOX.queued}, due_at = 0, holder = NULL
+  WHERE state = ${OUTBOX.active} AND ${LEFT}`;
+const FREE_EVENTS = `UPDATE events SET holder = NULL WHERE ${leftEvents('?2')}`;
+const LEADS = 'SELECT 1 FROM leaders WHERE name = ? AND holder = ?';
+const LEAD = `INSERT INTO leaders (name, holder) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
+  WHERE leaders.holder NOT IN (SELECT id FROM replicas)`;
+
+/**
+ * Takes over what others left: their runs are held by this process from now on, their outbox entries are due, and a
+ * turn that was cut off asks for a heartbeat. `held` is what this process is working on.
+ */
+export function takeOver(
+  store: Store,
+  held: HeldWork,
+  lapsed: readonly LapsedReplica[],
+): Omit<Succession, 'runs'> & { readonly runs: RunRow[] } {
+  const { sql, counters, holder } = store;
+  for (const { id, leaseUntil } of lapsed) sql.post(FORGET, id, leaseUntil);
+  const known = JSON.stringify(held.runs);
+  const runs = sql.all<RunRow>(LEFT_RUNS, holder, known);
+  if (runs.length > 0) sql.post(TAKE_RUNS, holder, known);
+  counters.queuedOutbox += sql.run(FREE_ENTRIES, holder, JSON.stringify(held.outbox));
+  if (sql.run(FREE_EVENTS, holder, held.isTurnTaken ? 1 : 0) > 0) askForHeartbeat(store, 0);
+  return { runs, isLeader: lead(store) };
+}
+
+function lead({ sql, holder }: Store): boolean {
+  return sql.find(LEADS, MAIN, holder) !== undefined || sql.run(LEAD, MAIN, holder) > 0;
+}
+
+export function clearSession({ sql, counters }: Store, { owner, key }: Conversation): boolean {
+  const [removeTurns, remove] = REMOVE_SESSION;
+  sql.post(removeTurns, owner, key);
+  const isRemoved = sql.run(remove, owner, key) > 0;
+  if (isRemoved) counters.sessions -= 1;
+  return isRemoved;
+}
+
+export { saveLastTarget } from './outbox-rows.ts';

@@ -1,6 +1,6 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
 import { both, by, type Dialects, LAST_SEQ, type Sql } from './dialects.ts';
-import { IS_NOT_ASKING, RUN } from './states.ts';
+import { IS_NOT_ASKING, RUN } from './rows.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 

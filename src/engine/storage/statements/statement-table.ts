@@ -1,19 +1,14 @@
 import * as accept from './accept-statements.ts';
 import * as activity from './activity-reads.ts';
 import * as events from './event-statements.ts';
-import * as generations from './generation-statements.ts';
 import * as journal from './journal-statements.ts';
-import * as limits from './limit-statements.ts';
-import * as limitReads from './limit-reads.ts';
 import * as mail from './mail-statements.ts';
-import * as mailReads from './mail-reads.ts';
 import * as outbox from './outbox-statements.ts';
+import * as plans from './plan-reads.ts';
 import * as queue from './queue-statements.ts';
 import * as reads from './read-statements.ts';
-import * as replicas from './replica-statements.ts';
 import * as retention from './retention-statements.ts';
 import * as runs from './run-statements.ts';
-import * as sessions from './session-statements.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -23,18 +18,14 @@ import type { Store } from './store.ts';
 export const WRITES = {
   ...accept,
   ...events,
-  ...generations,
   ...journal,
-  ...limits,
   ...mail,
   ...outbox,
   ...queue,
-  ...replicas,
   ...retention,
   ...runs,
-  ...sessions,
 };
-export const READS = { ...reads, ...activity, ...limitReads, ...mailReads };
+export const READS = { ...reads, ...plans, ...activity };
 
 type Operations = typeof WRITES & typeof READS;
 export type OperationName = keyof Operations;

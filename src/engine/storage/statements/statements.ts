@@ -17,9 +17,9 @@ export class BrokenOff extends Error {
   }
 }
 
-/** A posted statement failed when the transaction was to end; nothing of it is stored, and nobody knows whose it was. */
-export class PostFailed extends Error {
-  override readonly name = 'PostFailed';
+/** One statement failed, as its cause says; nothing of the transaction is stored, and nobody knows whose it was. */
+export class OneFailed extends Error {
+  override readonly name = 'OneFailed';
 }
 
 /** What a transaction would ask, with the answers that are expected. */

@@ -1,5 +1,5 @@
 import { newestVersion } from '../../statements/migrations.ts';
-import { EVENT, RUN } from '../../statements/states.ts';
+import { EVENT, RUN } from '../../statements/rows.ts';
 import type { AcceptLimits } from '../../statements/statements.ts';
 import type { NewRun, NewWake, PreparedRequest, Reservation } from '../../prepared-request.ts';
 import { hasOwnKey, isNamesake, queueOf } from '../../statements/session-queue.ts';

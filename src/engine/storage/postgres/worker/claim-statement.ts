@@ -1,7 +1,6 @@
 import { newestVersion } from '../../statements/migrations.ts';
-import { RUN_FIELDS } from '../../statements/rows.ts';
+import { IS_NOT_ASKING, RUN, RUN_FIELDS } from '../../statements/rows.ts';
 import { firstOf } from '../../statements/session-queue.ts';
-import { IS_NOT_ASKING, RUN } from '../../statements/states.ts';
 
 export const sinceMs = (time: string): string =>
   `floor(extract(epoch FROM clock_timestamp() - ${time}) * 1000)`;

@@ -3,7 +3,7 @@ import { PROMOTED_PER_CLAIM } from '../../statements/claimable-runs.ts';
 import type { Sql } from '../../statements/dialects.ts';
 import { refuseUnknown } from '../../statements/migrations.ts';
 import type { ClaimedRow, RunHead } from '../../statements/rows.ts';
-import { BrokenOff, PostFailed } from '../../statements/statements.ts';
+import { BrokenOff, OneFailed } from '../../statements/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../statements/statements.ts';
 import type { Answered, Statement } from '../connection.ts';
 import type { ExpectedStore } from '../known-store.ts';
@@ -200,7 +200,7 @@ export class PostgresStatements implements Statements {
       this.#inTransaction(statements, { mayConnect: false });
     } catch (error) {
       if (isConnectionError(error)) this.#askForFate(transaction, error);
-      else throw posted.length === 0 ? error : new PostFailed((error as Error).message, { cause: error });
+      else throw posted.length === 0 ? error : new OneFailed((error as Error).message, { cause: error });
     }
   }
 
@@ -260,17 +260,7 @@ export class PostgresStatements implements Statements {
       return 0;
     }
     this.#begunToWrite();
-    if (textOf(text).startsWith('ROLLBACK TO')) this.#send();
     return this.#answer(text, values).rowCount;
-  }
-
-  /** Sends what was posted, however it ends: it is taken back. */
-  #send(): void {
-    try {
-      this.#ask([]);
-    } catch (error) {
-      if (isConnectionError(error)) throw error;
-    }
   }
 
   #begunToWrite(): void {

@@ -1,25 +1,40 @@
-import type { LeftOut, QueueSelection, WorkChange } from '../records.ts';
+import type { LeftOut, QueueSelection, RetryRows, WorkChange, WorkPlan } from '../records.ts';
 import { both, type Sql } from './dialects.ts';
 import { conditionOf } from './row-queries.ts';
-import type { Table } from './rows.ts';
-import { ASKING, EVENT, FAILED_RUN, IS_NOT_ASKING, OUTBOX, RUN } from './states.ts';
+import {
+  ASKING,
+  EVENT,
+  FAILED_RUN,
+  IS_NOT_ASKING,
+  OUTBOX,
+  RUN,
+  RUN_COLUMNS,
+  type RunRow,
+  type Table,
+} from './rows.ts';
 import type { SqlValue, Statements } from './statements.ts';
+import type { Store } from './store.ts';
 
 /** Which rows a change of a selection would change, which it leaves out, and why: in one place for plan and change. */
 
 /** Rows of one table in some states. */
-export interface Choice {
+interface Choice {
   readonly table: Table;
   readonly where: Sql | string;
   readonly values?: readonly SqlValue[];
 }
 
 /** At what time, and which runner runs have that name none. */
-export interface ChoiceOptions {
+interface ChoiceOptions {
   readonly nowMs: number;
   readonly defaultRunner?: string;
 }
 
+/** Rows that `retry` and `drop` look at in one step. */
+const STEP_ROWS = 200;
+/** Runs that a plan names. */
+const MAX_PLANNED = 1_000;
+const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const REFUSED = "error_code IN ('denied', 'not_approved')";
 const DEAD_RUN = `state = ${RUN.dead}`;
 const DUE = `state <= ${RUN.waiting} AND state <= ${RUN.ready}`;
@@ -39,7 +54,7 @@ const isNamed = (selection: QueueSelection): boolean =>
 const rows = (table: Table, where: Sql | string, ...values: SqlValue[]): Choice => ({ table, where, values });
 
 /** What a change would change. */
-export function chosenRows(
+function chosenRows(
   change: WorkChange,
   selection: QueueSelection,
   { nowMs }: ChoiceOptions,
@@ -74,11 +89,11 @@ export function chosenRows(
 }
 
 /** Due runs whose agent is away: a retry lets it be tried. */
-export const heldRows = ({ nowMs, defaultRunner = '' }: ChoiceOptions): Choice =>
+const heldRows = ({ nowMs, defaultRunner = '' }: ChoiceOptions): Choice =>
   rows('runs', HELD, Math.round(nowMs), defaultRunner, Math.round(nowMs));
 
 /** What a change leaves out of a selection, by why. */
-export function leftOutRows(
+function leftOutRows(
   change: WorkChange,
   selection: QueueSelection,
   { nowMs }: ChoiceOptions,
@@ -102,13 +117,13 @@ export function leftOutRows(
   ];
 }
 
-export interface FoundRow {
+interface FoundRow {
   readonly seq: number;
   readonly id: string;
 }
 
 /** The first rows of some choices in one table, in the order in which they came. */
-export function firstRows(
+function firstRows(
   sql: Statements,
   selection: QueueSelection,
   {
@@ -137,7 +152,7 @@ export function firstRows(
 }
 
 /** How many rows of a choice a selection has. */
-export function countRows(
+function countRows(
   sql: Statements,
   selection: QueueSelection,
   { table, where, values = [] }: Choice,
@@ -147,4 +162,84 @@ export function countRows(
   const [text, ...given] = condition;
   const asked = both`SELECT count(*) AS count FROM ${table} WHERE ${where} AND ${text}`;
   return sql.find<{ count: number }>(asked, ...values, ...given)?.count ?? 0;
+}
+
+/** The next rows that a change of a selection would change, of each table. */
+function selectRows(
+  sql: Statements,
+  selection: QueueSelection,
+  { choices, limit }: { readonly choices: readonly Choice[]; readonly limit: number },
+): RetryRows {
+  const of = (table: Table): readonly string[] => firstRows(sql, selection, { table, choices, limit });
+  return { runs: of('runs'), outbox: of('outbox'), events: of('events') };
+}
+
+/** What `retry` would begin: the first `limit` ids of each kind and state. */
+export function selectRetry(
+  { sql }: Store,
+  selection: QueueSelection,
+  { nowMs, limit = STEP_ROWS }: { readonly nowMs: number; readonly limit?: number },
+): RetryRows {
+  return selectRows(sql, selection, { choices: chosenRows('retry', selection, { nowMs }), limit });
+}
+
+/** What `dropRows` would change next: runs as a whole, since what they post is made from them. */
+export function selectDrop({ sql }: Store, selection: QueueSelection) {
+  const choices = chosenRows('drop', selection, { nowMs: 0 });
+  const { runs, ...rest } = selectRows(sql, selection, { choices, limit: STEP_ROWS });
+  return { runs: runs.flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id)), ...rest };
+}
+
+/** What a change of a selection would do to how many, and what it leaves out. */
+export function planWork(
+  { sql }: Store,
+  change: WorkChange,
+  { selection, ...options }: { readonly selection: QueueSelection } & ChoiceOptions,
+): WorkPlan {
+  const choices = chosenRows(change, selection, options);
+  const all = change === 'retry' ? [...choices, heldRows(options)] : choices;
+  const count = (of: readonly Choice[]): number =>
+    of.reduce((sum, choice) => sum + countRows(sql, selection, choice), 0);
+  // One that is named may be limited, and its agent away.
+  const most = selection.kind === 'ids' ? selection.ids.length : Infinity;
+  const countOf = (table: Table): number =>
+    Math.min(most, count(all.filter((choice) => choice.table === table)));
+  const counts = { runs: countOf('runs'), outbox: countOf('outbox'), events: countOf('events') };
+  const groups = Map.groupBy(leftOutRows(change, selection, options), ([reason]) => reason);
+  const leftOut = [...groups].map(([reason, found]) => ({
+    reason,
+    count: count(found.map(([, choice]) => choice)),
+  }));
+  return {
+    ...counts,
+    runIds: firstRows(sql, selection, { table: 'runs', choices: all, limit: MAX_PLANNED }),
+    leftOut: withoutDoubles(leftOut, {
+      selection,
+      counts,
+      held: all === choices ? 0 : count([heldRows(options)]),
+    }),
+  };
+}
+
+/** What is due is counted once: also what is limited, or whose agent is tried, is due. Of ids all are accounted for. */
+function withoutDoubles(
+  leftOut: readonly LeftOut[],
+  {
+    selection,
+    counts,
+    held,
+  }: {
+    readonly selection: QueueSelection;
+    readonly counts: Readonly<Record<Table, number>>;
+    readonly held: number;
+  },
+): readonly LeftOut[] {
+  const limited = leftOut.find(({ reason }) => reason === 'limited')?.count ?? 0;
+  const parts = leftOut.map(({ reason, count }) => ({
+    reason,
+    count: reason === 'due' ? Math.max(0, count - limited - held) : count,
+  }));
+  const known = [...Object.values(counts), ...parts.map(({ count }) => count)].reduce((a, b) => a + b, 0);
+  const rest = selection.kind === 'ids' ? Math.max(0, new Set(selection.ids).size - known) : 0;
+  return [...parts, { reason: 'other' as const, count: rest }].filter(({ count }) => count > 0);
 }
