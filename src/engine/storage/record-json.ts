@@ -6,7 +6,6 @@ import type {
   NewCallback,
   OutboxRecord,
   RunRecord,
-  TokenUsage,
 } from './records.ts';
 
 /** A time as ISO 8601. */
@@ -30,49 +29,14 @@ const errorToJson = (error: { code: string; message: string } | undefined, text:
   error === undefined ? null : text ? error : { code: error.code };
 
 /** What listings call a run: where it came from, or `notify` where it was none of an agent. */
-export function kindOf({ kind, action }: RunRecord): RunJson['kind'] {
+export function kindOf({ kind, action }: RunRecord): RunRecord['kind'] | 'notify' {
   return action.kind === 'notify' ? 'notify' : kind;
 }
 
-/** A run; times are ISO 8601, and with `--no-text` what comes from payloads is left out. */
-export interface RunJson extends Pick<RunRecord, 'id' | 'state' | 'attempts'> {
-  readonly kind: 'hook' | 'heartbeat' | 'notify';
-  readonly mapping: string | null;
-  readonly path: string;
-  readonly name: string;
-  readonly sessionKey: string;
-  readonly owner: string;
-  readonly outcome: RunRecord['outcome'] | null;
-  readonly message?: string;
-  readonly reply?: string | null;
-  /** How many events it reads, of a run that gathered several. */
-  readonly events?: number;
-  readonly channel: string;
-  readonly to: string | null;
-  readonly model: string | null;
-  readonly runner: string | null;
-  readonly lastError: ErrorJson;
-  readonly usage: TokenUsage | null;
-  /** How it ended each time before it was begun anew, the oldest first. */
-  readonly earlier?: readonly EarlierJson[];
-  /** Until when it waits for an approval, and what was answered. */
-  readonly approval?: ApprovalJson;
-  readonly acceptedAt: string;
-  readonly dueAt: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-}
-interface ApprovalJson extends Omit<Approval, 'expiresAt' | 'nonce' | 'at'> {
-  readonly expiresAt: string;
-  readonly at: string | null;
-}
-interface EarlierJson extends Omit<EarlierEnding, 'error' | 'endedAt'> {
-  readonly lastError: ErrorJson;
-  readonly endedAt: string;
-}
+export type RunJson = ReturnType<typeof runToJson>;
 
-/** One run as `sluice runs --json` prints it. */
-export function runToJson(run: RunRecord, text: boolean): RunJson {
+/** One run as `sluice runs --json` prints it; without `text` what comes from payloads is left out. */
+export function runToJson(run: RunRecord, text: boolean) {
   const { action } = run;
   return {
     id: run.id,
@@ -84,8 +48,9 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
     owner: action.owner,
     state: run.state,
     outcome: run.outcome ?? null,
-    ...(text ? { message: action.message, reply: run.reply ?? null } : {}),
-    ...(run.eventCount === undefined ? {} : { events: run.eventCount }),
+    ...(text && { message: action.message, reply: run.reply ?? null }),
+    // How many it reads, of a run that gathered several.
+    ...(run.eventCount !== undefined && { events: run.eventCount }),
     attempts: run.attempts,
     channel: action.channel,
     to: action.to ?? null,
@@ -93,8 +58,8 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
     runner: (action.kind === 'agent' && action.runner) || null,
     lastError: errorToJson(run.lastError, text),
     usage: run.usage ?? null,
-    ...(run.earlier === undefined ? {} : { earlier: run.earlier.map((end) => earlierToJson(end, text)) }),
-    ...(run.approval === undefined ? {} : { approval: approvalToJson(run.approval) }),
+    ...(run.earlier && { earlier: run.earlier.map((end) => earlierToJson(end, text)) }),
+    ...(run.approval && { approval: approvalToJson(run.approval) }),
     acceptedAt: isoTime(run.acceptedAt),
     dueAt: isoTime(run.dueAt),
     startedAt: isoTimeOrNull(run.startedAt),
@@ -102,40 +67,29 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
   };
 }
 
-function approvalToJson({ expiresAt, decision, by, at }: Approval): ApprovalJson {
+function approvalToJson({ expiresAt, decision, by, at }: Approval) {
   const answer = { ...(decision && { decision }), ...(by && { by }) };
   return { expiresAt: isoTime(expiresAt), ...answer, at: isoTimeOrNull(at) };
 }
 
-function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean): EarlierJson {
+function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean) {
   return {
     ...end,
     lastError: errorToJson(error, text),
-    ...(text && reply !== undefined ? { reply } : {}),
+    ...(text && reply !== undefined && { reply }),
     endedAt: isoTime(endedAt),
   };
 }
 
-/** A system event. */
-export interface EventJson extends Pick<
-  EventRecord,
-  'id' | 'kind' | 'origin' | 'mode' | 'state' | 'attempts'
-> {
-  readonly text?: string;
-  readonly turnId: string | null;
-  readonly runId: string | null;
-  readonly lastError: ErrorJson;
-  readonly createdAt: string;
-  readonly consumedAt: string | null;
-}
+export type EventJson = ReturnType<typeof eventToJson>;
 
 /** One system event as `sluice events --json` prints it. */
-export function eventToJson(event: EventRecord, text: boolean): EventJson {
+export function eventToJson(event: EventRecord, text: boolean) {
   const { source, ...origin } = event.origin;
   return {
     id: event.id,
     kind: event.kind,
-    ...(text ? { text: event.text } : {}),
+    ...(text && { text: event.text }),
     origin: text && source !== undefined ? event.origin : origin,
     mode: event.mode,
     state: event.state,
@@ -154,23 +108,10 @@ export function callbackPlace({ url }: NewCallback): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }
 
-/** A delivery, or a callback with the origin of its address. */
-export interface OutboxJson extends Pick<
-  OutboxRecord,
-  'id' | 'kind' | 'runId' | 'state' | 'attempts' | 'chunksSent'
-> {
-  readonly channel: string | null;
-  readonly to: string | null;
-  readonly url: string | null;
-  readonly text?: string | null;
-  readonly lastError: ErrorJson;
-  readonly createdAt: string;
-  readonly dueAt: string;
-  readonly endedAt: string | null;
-}
+export type OutboxJson = ReturnType<typeof outboxToJson>;
 
-/** One delivery or callback; the recipient is shown, the text only with `text`. */
-export function outboxToJson(entry: OutboxRecord, text: boolean): OutboxJson {
+/** One delivery or callback, with the origin of its address; the recipient is shown, the text only with `text`. */
+export function outboxToJson(entry: OutboxRecord, text: boolean) {
   return {
     id: entry.id,
     kind: entry.kind,
@@ -180,7 +121,7 @@ export function outboxToJson(entry: OutboxRecord, text: boolean): OutboxJson {
     channel: entry.delivery?.channel ?? null,
     to: entry.delivery?.to ?? null,
     url: entry.callback === undefined ? null : callbackPlace(entry.callback),
-    ...(text ? { text: entry.delivery?.text ?? entry.callback?.body ?? null } : {}),
+    ...(text && { text: entry.delivery?.text ?? entry.callback?.body ?? null }),
     chunksSent: entry.chunksSent,
     lastError: errorToJson(entry.lastError, text),
     createdAt: isoTime(entry.createdAt),
@@ -189,15 +130,10 @@ export function outboxToJson(entry: OutboxRecord, text: boolean): OutboxJson {
   };
 }
 
-/** What became of a request. */
-export interface DecisionJson extends Omit<DecisionRecord, 'receivedAt'> {
-  readonly id: string;
-  readonly mapping: string | null;
-  readonly receivedAt: string;
-}
+export type DecisionJson = ReturnType<typeof decisionToJson>;
 
 /** One decision as `sluice requests --json` prints it. */
-export function decisionToJson({ receivedAt, ...rest }: DecisionRecord): DecisionJson {
+export function decisionToJson({ receivedAt, ...rest }: DecisionRecord) {
   return {
     // The names that runs and events have.
     id: rest.requestId,

@@ -1,18 +1,12 @@
-/** What goes through the storage port, by what it is about; here what is about the store as a whole. */
+import type { Action } from '../../base/action.ts';
+import type { RequestWarning } from '../../base/finding.ts';
+import type { AgentRun } from './run-records.ts';
+
+/** What goes through the storage port; runs and what they post, and requests, stand in files of their own. */
 export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
-export { ALL_MAPPINGS, pauseOfRunner } from './limit-records.ts';
-export { NO_ACTIVITY } from './cost-records.ts';
-export { DROPPED } from './run-records.ts';
-export { recipientOf } from './outbox-records.ts';
-export type * from './accept-records.ts';
-export type * from './cost-records.ts';
-export type * from './event-records.ts';
-export type * from './limit-records.ts';
-export type * from './outbox-records.ts';
-export type * from './replica-records.ts';
+export { DROPPED, recipientOf } from './run-records.ts';
 export type * from './request-records.ts';
 export type * from './run-records.ts';
-export type * from './session-records.ts';
 
 /** Newest first. */
 export interface ListQuery {
@@ -90,4 +84,198 @@ export interface PruneResult {
   readonly outbox: number;
   readonly keys: number;
   readonly sessions: number;
+}
+
+export interface AcceptedWork {
+  readonly requestId: string;
+  readonly receivedAt: number;
+  readonly actions: readonly Action[];
+  readonly warnings: readonly RequestWarning[];
+  /** From the `Idempotency-Key` header: scope is the path. */
+  readonly idempotency?: IdempotencyKey;
+}
+
+export interface IdempotencyKey {
+  readonly scope: string;
+  readonly key: string;
+  /** SHA-256 of the body, hex: the same key with another body is refused. */
+  readonly bodySha256: string;
+  readonly ttlSeconds: number;
+}
+
+export interface IdempotentRecord {
+  readonly bodySha256: string;
+  readonly result: AcceptResult;
+}
+
+/** What the answer to the sender is made of; stored with the idempotency key and given again to a repeat. */
+export interface AcceptResult {
+  /** One entry per action, in order. */
+  readonly accepted: readonly AcceptedAction[];
+  readonly warnings: readonly RequestWarning[];
+  /** True where the whole request repeats one already accepted (same Idempotency-Key, or every action deduped). */
+  readonly duplicate: boolean;
+}
+
+export interface AcceptedAction {
+  readonly kind: Action['kind'];
+  /** Id of the event or run; for a duplicate that of the first. */
+  readonly id: string;
+  readonly mode: 'now' | 'next-heartbeat';
+  readonly duplicate: boolean;
+}
+
+/** What a process is working on. */
+export interface HeldWork {
+  /** Ids of its active runs. */
+  readonly runs: readonly string[];
+  /** Ids of the outbox entries it sends. */
+  readonly outbox: readonly string[];
+  /** Whether it takes a turn of the main session. */
+  readonly isTurnTaken: boolean;
+}
+
+/** A process whose lease has ended, as it was seen. */
+export interface LapsedReplica {
+  readonly id: string;
+  readonly leaseUntil: number;
+}
+
+/** What a process took over from others that are gone. */
+export interface Succession {
+  /** Runs that were active there, with the process group of their last attempt; they are active here now. */
+  readonly runs: readonly AgentRun[];
+  /** Whether this process leads: takes the turns of the main session, and sends deliveries. */
+  readonly isLeader: boolean;
+}
+
+/** What turns of a mapping by a runner cost in a day. */
+export interface CostRecord {
+  /** The day (UTC) on which they ended, as 2026-11-27. */
+  readonly day: string;
+  /** Empty for the built-in routes and the main session. */
+  readonly mappingId: string;
+  readonly runner: string;
+  /** Turns whose agent says what they used. */
+  readonly turns: number;
+  /** Of how many of these the cost is not known: the agent ended before it said it. */
+  readonly costUnknown: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Of the turns whose cost is known; 0 where the agent tells no money. */
+  readonly usd: number;
+}
+
+/** What a mapping did in the last 24 hours, as far back as decisions and ended runs are kept and looked at. */
+export interface MappingActivity {
+  readonly mappingId: string;
+  /** Requests that it took, and of these how many were refused. */
+  readonly hits: number;
+  readonly refusals: number;
+  readonly lastHitAt?: number;
+  /** Runs that ended, and of these how many failed or were given up. */
+  readonly runs: number;
+  readonly failed: number;
+  /** Now. */
+  readonly active: number;
+  /** By the minute, also of turns that are tried again. */
+  readonly usd: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** Of a mapping that did nothing. */
+export const NO_ACTIVITY = {
+  hits: 0,
+  refusals: 0,
+  runs: 0,
+  failed: 0,
+  active: 0,
+  usd: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+};
+
+/** A change that somebody made by the console or the command line. */
+export interface AuditRecord {
+  readonly at: number;
+  readonly who: string;
+  /** The address of a browser, or the name of the machine whose command line it was. */
+  readonly source: string;
+  /** What was done, e.g. `retry` or `pause`. */
+  readonly what: string;
+  /** Ids, a mapping, a runner, or what else it was done to. */
+  readonly about: string;
+  /** How many entries changed. */
+  readonly changed: number;
+}
+
+/** Work that somebody has to look at. */
+export interface WorkInNeed {
+  /** Of a delivery or callback that was given up its run; else the run or system event. */
+  readonly id: string;
+  /** `failed`: the run ended badly; `dead`: given up; `unsent`: its reply or callback did not go out. */
+  readonly end: 'failed' | 'dead' | 'unsent';
+  /** The code of its error. */
+  readonly why: string;
+}
+
+/** Since when what is known of mappings is all there was: absent where that is a day or more. */
+export interface ActivitySince {
+  /** Requests. */
+  readonly hits?: number;
+  /** Runs that ended. */
+  readonly runs?: number;
+}
+
+/** A run that ended, of whose deliveries and callbacks one waits, is being sent, or was given up. */
+export interface UnsentRun {
+  readonly runId: string;
+  readonly end: 'sending' | 'unsent';
+}
+
+/** Stands for all mappings, and for the built-in routes. */
+export const ALL_MAPPINGS = '*';
+
+/** What stands for the runs of a runner where a mapping may be named; no mapping's id has a space. */
+export const pauseOfRunner = (runner: string): string => `runner ${runner}`;
+
+/** Runs that are not begun, because somebody said so. */
+export interface QueuePause {
+  /** A mapping's id, `ALL_MAPPINGS`, or what `pauseOfRunner` makes. */
+  readonly mappingId: string;
+  /** Of a runner that is paused. */
+  readonly runner?: string;
+  readonly since: number;
+}
+
+/** A mapping with runs that wait although agents are free. */
+export interface LimitedMapping {
+  /** Empty for the built-in routes. */
+  readonly mappingId: string;
+  readonly reason: 'paused' | 'runsPerHour' | 'runsPerHourAndSession' | 'usdPerDay';
+  /** Runs that wait for this. */
+  readonly waiting: number;
+  /** When the next of them may begin; absent for a pause. */
+  readonly until?: number;
+}
+
+/** A runner whose runs wait, because nothing can be started there: it is away, or asks for a pause. */
+export interface RunnerHold {
+  readonly runner: string;
+  /** The model whose runs wait; absent where all runs of the runner do. */
+  readonly model?: string;
+  readonly since: number;
+  /** Why, as the runner said it last. */
+  readonly code: string;
+  readonly message: string;
+  /** When a run is tried again. */
+  readonly retryAt: number;
+  /** Tries in a row that failed. */
+  readonly tries: number;
+}
+
+/** A hold with the queued runs of its runner, whatever their model. */
+export interface HeldRunner extends RunnerHold {
+  readonly waiting: number;
 }

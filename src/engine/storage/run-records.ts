@@ -1,8 +1,164 @@
-import type { AgentAction, RunAction } from '../../base/action.ts';
-import type { LimitRules } from './limit-records.ts';
-import type { SummaryEvent } from './event-records.ts';
-import type { NewCallback, NewDelivery } from './outbox-records.ts';
-import type { Conversation, SessionTurn } from './session-records.ts';
+import type {
+  ActionOrigin,
+  AgentAction,
+  CallbackAddress,
+  ConversationOwner,
+  DeliveryTarget,
+  RunAction,
+} from '../../base/action.ts';
+
+/** What names a conversation: its owner and its key. */
+export interface Conversation {
+  /** `unknown`: a stored session of an older version whose runs were already removed. Nobody can join it. */
+  readonly owner: ConversationOwner | 'unknown';
+  readonly key: string;
+}
+
+/** A conversation as a turn goes on with it. */
+export interface StoredConversation {
+  /** Oldest first; empty for a new one. */
+  readonly turns: readonly SessionTurn[];
+  /** True where it began before conversations had owners: its session id is still made from the key alone. */
+  readonly hasKeyOnlyId: boolean;
+}
+
+export interface SessionTurn {
+  readonly role: 'user' | 'assistant';
+  readonly text: string;
+  readonly at: number;
+}
+
+export interface SessionRecord extends Conversation {
+  readonly turns: number;
+  readonly bytes: number;
+  readonly createdAt: number;
+  readonly lastUsedAt: number;
+}
+
+/** A summary line for the main session. */
+export interface SummaryEvent {
+  readonly text: string;
+  readonly origin: ActionOrigin;
+  readonly requestHeartbeat: boolean;
+}
+
+export type EventState = 'pending' | 'claimed' | 'consumed' | 'dead';
+
+export interface EventRecord {
+  readonly id: string;
+  readonly kind: 'wake' | 'summary';
+  readonly text: string;
+  readonly origin: ActionOrigin;
+  readonly mode: 'now' | 'next-heartbeat';
+  readonly state: EventState;
+  readonly attempts: number;
+  readonly turnId?: string;
+  /** Of a run's summary. */
+  readonly runId?: string;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  readonly createdAt: number;
+  /** When it was consumed, or parked as dead. */
+  readonly consumedAt?: number;
+}
+
+export interface ClaimEventsOptions {
+  readonly turnId: string;
+  readonly nowMs: number;
+  readonly maxEvents: number;
+  readonly maxBytes: number;
+}
+
+export interface EventClaim {
+  readonly turnId: string;
+  readonly events: readonly EventRecord[];
+}
+
+export interface ClaimOutboxOptions {
+  readonly nowMs: number;
+  readonly limit: number;
+  /** Only entries of this kind; default all. */
+  readonly kind?: 'callback';
+}
+
+/** Whom a delivery is for; those to one recipient are sent in their order. */
+export const recipientOf = ({ channel, to = '' }: DeliveryTarget): string => `${channel}\n${to}`;
+
+export interface NewDelivery extends DeliveryTarget {
+  readonly text: string;
+  /** Where it stands on its channel; another one, such as the fallback, does not know it. */
+  readonly thread?: string;
+  readonly fallback?: DeliveryTarget;
+  /** The main session's own deliveries move `last`; a hook's never do. */
+  readonly fromMain: boolean;
+  /** It asks whether a run begins: how to answer is added when it is sent, so that no store holds the link. */
+  readonly asks?: { readonly runId: string; readonly expiresAt: number; readonly nonce: string };
+  /** It tells of a mail that no machine is to answer (RFC 3834): it is sent by any channel but `email`. */
+  readonly isAutomatic?: true | undefined;
+  /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
+  readonly plain?: true;
+  /** The main session says it of something that failed: where the only channel is the customers', it is not sent. */
+  readonly isOfFailure?: true | undefined;
+}
+
+export interface NewCallback {
+  /** Sent to what it leads to then, where it is a reference. */
+  readonly url: CallbackAddress;
+  /** The JSON text to be posted. */
+  readonly body: string;
+  /** The trace of the request, sent as a header. */
+  readonly traceparent?: string;
+}
+
+export type OutboxState = 'queued' | 'active' | 'completed' | 'dead' | 'skipped';
+
+export interface OutboxRecord {
+  readonly id: string;
+  readonly kind: 'delivery' | 'callback';
+  readonly runId: string;
+  /** Of the run; empty where it is the main session's own. */
+  readonly mappingId: string;
+  readonly state: OutboxState;
+  readonly attempts: number;
+  readonly delivery?: NewDelivery;
+  readonly callback?: NewCallback;
+  readonly chunksSent: number;
+  /** Where it went, once a part of it was sent. */
+  readonly target?: DeliveryTarget;
+  readonly lastError?: { readonly code: string; readonly message: string };
+  /** Whom it is for, as far as that is known (`recipientOf`); callbacks have no order. */
+  readonly recipient?: string;
+  /** It waits for an earlier one to the same recipient. */
+  readonly isBehind?: true;
+  readonly createdAt: number;
+  readonly dueAt: number;
+  readonly endedAt?: number;
+}
+
+/** How far a delivery has come. */
+export interface OutboxProgress {
+  readonly chunksSent: number;
+  /** Where these went, `last` resolved: the rest goes there too. */
+  readonly target: DeliveryTarget;
+}
+
+export interface OutboxResult {
+  readonly state: 'completed' | 'skipped';
+  /** Why it was skipped, or a remark such as `plain_text`; stored as lastError. */
+  readonly note?: { readonly code: string; readonly message: string };
+  /** Where it went, `last` resolved. */
+  readonly target?: DeliveryTarget;
+  /** Set for the main session's own deliveries. */
+  readonly lastTarget?: DeliveryTarget;
+  readonly nowMs: number;
+}
+
+export interface OutboxDeadLetter {
+  readonly error: { readonly code: string; readonly message: string };
+  /** Absent where none is posted. */
+  readonly summary?: SummaryEvent;
+  readonly fallback?: NewDelivery;
+  readonly nowMs: number;
+}
 
 export type RunState = 'queued' | 'active' | 'completed' | 'dead';
 /** `forwarded`: another gateway took the turn and keeps its reply. */
@@ -103,6 +259,25 @@ export interface TokenUsage {
 
 /** A run that an agent takes a turn for. */
 export type AgentRun = RunRecord<AgentAction>;
+
+/** `limits` and `maxRuns` of a mapping: how many of its runs may begin within an hour or for a sum, and go on at the same time. */
+export interface RunLimits {
+  readonly runsPerHour?: number | undefined;
+  /** Of any one conversation. */
+  readonly runsPerHourAndSession?: number | undefined;
+  /** A run begins while its mapping has spent less in the current day (UTC). */
+  readonly usdPerDay?: number | undefined;
+  /** Active at most: of all runs of the mapping, or of those with the same key. */
+  readonly maxRuns?: { readonly runs: number; readonly isKeyed: boolean } | undefined;
+}
+
+/** What holds for every mapping; runs of the built-in routes have none and are not limited. */
+export interface LimitRules {
+  /** Of mappings that are not named. */
+  readonly default?: RunLimits;
+  /** As a whole: nothing of the default is added. */
+  readonly byMapping: ReadonlyMap<string, RunLimits>;
+}
 
 export interface ClaimRunsOptions {
   readonly nowMs: number;

@@ -2,13 +2,12 @@ import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { CopySide } from './copy/copy-side.ts';
 import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
-import type { AcceptLimits } from './statements/statements.ts';
 import type { Storage } from './port.ts';
-import type { RetentionLimits } from './records.ts';
 import type { KnownStoreOptions } from './postgres/known-store.ts';
+import type { RetentionLimits } from './records.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
-import { sqliteStatus } from './sqlite/sqlite-status.ts';
-import { openSqliteStorage, startStorageThread } from './sqlite/sqlite-storage.ts';
+import { openSqliteStorage, sqliteStatus, startStorageThread } from './sqlite/sqlite-storage.ts';
+import type { AcceptLimits } from './statements/statements.ts';
 import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
@@ -18,7 +17,7 @@ export type * from './mail-port.ts';
 export type * from './records.ts';
 export { callbackPlace } from './record-json.ts';
 export { StorageError, type StorageHealth } from './storage-error.ts';
-export { unavailable } from './statements/serialized-error.ts';
+export { unavailable } from './storage-error.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {

@@ -11,7 +11,7 @@ import type { Store } from '../../../src/engine/storage/statements/store.ts';
 import { SqliteStatements } from '../../../src/engine/storage/sqlite/worker/sqlite-statements.ts';
 import { expect, test } from 'vitest';
 import { JournalBuffer } from '../../../src/engine/storage/client/journal-buffer.ts';
-import type { DecisionRow } from '../../../src/engine/storage/statements/journal.ts';
+import type { DecisionRow } from '../../../src/engine/storage/request-records.ts';
 import type { DecisionRecord, Storage } from '../../../src/engine/storage/storage.ts';
 import { findStoredRequest } from '../../../src/engine/storage/facts.ts';
 

@@ -22,7 +22,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
-import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-pages.ts';
+import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-frames.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';

@@ -1,7 +1,9 @@
 import type { DeliveryTarget } from '../../../base/action.ts';
+import { HookError } from '../../../base/errors.ts';
 import type { Storage } from '../port.ts';
-import { headerKey } from '../prepared-request.ts';
+import { freshResult, headerKey, preparedBytes, prepareRequest } from '../prepared-request.ts';
 import type {
+  AcceptedWork,
   AcceptResult,
   AgentRun,
   DecisionRecord,
@@ -11,8 +13,8 @@ import type {
   RetentionLimits,
 } from '../records.ts';
 import { toAgentRun, toEvent, toOutbox, toRun } from '../statements/rows.ts';
-import type { RemoteOperations } from '../statements/statement-table.ts';
-import { AcceptQueue } from './accept-queue.ts';
+import type { OperationName, RemoteOperations } from '../statements/statement-table.ts';
+import { StorageError, unavailable } from '../storage-error.ts';
 import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
@@ -20,7 +22,6 @@ import type { WorkerClient } from './worker-client.ts';
 interface Shared {
   /** The thread's, or what takes their place. */
   readonly operations: RemoteOperations;
-  readonly accept: RemoteOperations['acceptRequest'];
   /** What was not begun beside the thread is not stored any more. */
   giveUp(): void;
   readonly lapsed: () => readonly LapsedReplica[];
@@ -30,31 +31,29 @@ interface Shared {
 export function makeStorage(
   client: WorkerClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
-  { operations, accept, giveUp, lapsed }: Shared = {
+  { operations: own, giveUp, lapsed }: Shared = {
     operations: client.operations,
-    accept: client.operations.acceptRequest,
     giveUp: () => undefined,
     lapsed: () => [],
   },
 ): Storage {
   const queue = new AcceptQueue({
     place: client.place,
-    acceptRequest: accept,
-    flush: operations.flush,
+    acceptRequest: own.acceptRequest,
+    flush: own.flush,
     giveUp: (trouble) => {
       client.giveUp(trouble);
       giveUp();
     },
     resume: () => client.resume(),
   });
-  const journal = new JournalBuffer(operations);
+  const journal = new JournalBuffer(own);
+  const operations = { ...own, ...afterJournal(own, journal) };
   return {
     ...operations,
     ...inspection,
     ...readRows(operations, queue),
     ...readTexts(operations, queue),
-    ...readDecisions(operations, journal),
-    ...readKeptRequests(operations, journal),
     ...inSteps(operations),
     accept: (work) => queue.accept(work),
     takeOver: async (held = { runs: [], outbox: [], isTurnTaken: false }) => {
@@ -72,10 +71,6 @@ export function makeStorage(
     onHealthChange: (listener) => client.onHealthChange(listener),
     onOutsideChange: (listener) => client.onOutsideChange(listener),
     onFailure: (listener) => client.onFailure(listener),
-    flush: () => {
-      journal.write();
-      return operations.flush();
-    },
     close: () => {
       journal.write();
       return client.close();
@@ -95,7 +90,6 @@ function readRows(operations: RemoteOperations, queue: AcceptQueue) {
       return row && toRun(row);
     },
     listRuns: async (query) => (await operations.listRuns(query)).map(toRun),
-    oldestAmong: operations.oldestAmong,
     claimOutbox: async (options) => (await operations.claimOutbox(options)).map(toOutbox),
     listOutbox: async (query) => (await operations.listOutbox(query)).map(toOutbox),
     claimEvents: async (options) => {
@@ -117,47 +111,37 @@ function readTexts(operations: RemoteOperations, queue: AcceptQueue) {
       const text = await operations.findLastTarget();
       return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);
     },
-  } satisfies Partial<Storage>;
-}
-
-/** The same, of what may wait to be written. */
-function readDecisions(operations: RemoteOperations, journal: JournalBuffer) {
-  return {
-    listDecisions: async (query) => {
-      journal.write();
-      return (await operations.listDecisions(query)).map((text) => JSON.parse(text) as DecisionRecord);
-    },
+    listDecisions: async (query) =>
+      (await operations.listDecisions(query)).map((text) => JSON.parse(text) as DecisionRecord),
     findDecision: async (requestId) => {
-      journal.write();
       const text = await operations.findDecision(requestId);
       return text === undefined ? undefined : (JSON.parse(text) as DecisionRecord);
     },
-    mappingActivity: (nowMs) => {
-      journal.write();
-      return operations.mappingActivity(nowMs);
-    },
   } satisfies Partial<Storage>;
 }
 
-function readKeptRequests(operations: RemoteOperations, journal: JournalBuffer) {
-  return {
-    findKeptRequest: (requestId) => {
-      journal.write();
-      return operations.findKeptRequest(requestId);
-    },
-    noteReplay: (original, replay) => {
-      journal.write();
-      return operations.noteReplay(original, replay);
-    },
-    listKeptRequests: (limit, kind) => {
-      journal.write();
-      return operations.listKeptRequests(limit, kind);
-    },
-    readKept: (part) => {
-      journal.write();
-      return operations.readKept(part);
-    },
-  } satisfies Partial<Storage>;
+const READING_JOURNAL = [
+  'findDecision',
+  'findKeptRequest',
+  'flush',
+  'listDecisions',
+  'listKeptRequests',
+  'mappingActivity',
+  'noteReplay',
+  'readKept',
+] as const satisfies readonly OperationName[];
+
+/** Operations that see what has gathered: it is written before. */
+function afterJournal(operations: RemoteOperations, journal: JournalBuffer): Partial<RemoteOperations> {
+  const after = (call: (...args: unknown[]) => Promise<unknown>) => {
+    return (...args: unknown[]) => (journal.write(), call(...args));
+  };
+  return Object.fromEntries(
+    READING_JOURNAL.map((name) => [
+      name,
+      after(operations[name] as (...args: unknown[]) => Promise<unknown>),
+    ]),
+  );
 }
 
 /** Operations on any number of rows, in steps of some hundred, each a transaction, so that accepts pass between. */
@@ -191,4 +175,127 @@ function inSteps(operations: RemoteOperations) {
       }
     },
   } satisfies Partial<Storage>;
+}
+
+/** Requests and bytes that wait for a commit at most; beyond them a sender is told at once. */
+const MAX_WAITING = 1000;
+const MAX_WAITING_BYTES = 64 * 1024 * 1024;
+
+/** How often it is looked whether a store still answers. */
+const LOOK_MS = 1_000;
+/** Looks, and so about seconds, that a sender waits at most: longer than a write waits for a lock, which is 5 s. */
+const MAX_LOOKS = 10;
+/** Between two tries whether it answers again. */
+const RETRY_MS = 400;
+
+export interface AcceptStore extends Pick<RemoteOperations, 'acceptRequest' | 'flush'> {
+  readonly place: string;
+  /** What was not begun is not stored any more. */
+  giveUp(trouble: StorageError): void;
+  /** It answers again. */
+  resume(): void;
+}
+
+interface Waiting {
+  /** How many looks there had been. */
+  readonly since: number;
+  reject(trouble: StorageError): void;
+}
+
+/**
+ * Hands over what senders wait for, and refuses more than can wait. Where the store does not answer in time, all who
+ * wait are told so, and those who come are refused at once until it answers. Time is counted in looks: a process that
+ * was itself stopped for a while blames nobody.
+ */
+class AcceptQueue {
+  readonly #store: AcceptStore;
+  readonly #waiting = new Set<Waiting>();
+  #waitingBytes = 0;
+  #looks = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #trouble: StorageError | undefined;
+
+  constructor(store: AcceptStore) {
+    this.#store = store;
+  }
+
+  async accept(work: AcceptedWork): Promise<AcceptResult> {
+    const result = freshResult(work);
+    const request = prepareRequest(work, result);
+    const bytes = preparedBytes(request);
+    this.#checkRoom(bytes);
+    this.#waitingBytes += bytes;
+    try {
+      const repeated = await this.inTime(() => this.#store.acceptRequest(request));
+      return repeated === null ? result : (JSON.parse(repeated) as AcceptResult);
+    } catch (error) {
+      throw error instanceof StorageError ? unavailable(error) : error;
+    } finally {
+      this.#waitingBytes -= bytes;
+    }
+  }
+
+  /** Rejects where the answer does not come in time, and at once where the store is known not to answer. */
+  inTime<Result>(ask: () => Promise<Result>): Promise<Result> {
+    if (this.#trouble !== undefined) return Promise.reject(this.#trouble);
+    return new Promise((resolve, reject) => {
+      const waiting = { since: this.#looks, reject };
+      this.#waiting.add(waiting);
+      this.#timer ??= setInterval(() => this.#look(), LOOK_MS).unref();
+      const settle = (error?: unknown) => {
+        const isStill = this.#waiting.delete(waiting);
+        // Where it is said at once that there is no way to the store, everybody may try.
+        if (isStill && isUnreachable(error) && this.#looks > waiting.since + 1) this.#refuseAll(error);
+      };
+      ask().then(
+        (result) => (settle(), resolve(result)),
+        (error: unknown) => (settle(error), reject(error as Error)),
+      );
+    });
+  }
+
+  #look(): void {
+    this.#looks += 1;
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+    if (oldest === undefined || this.#looks - oldest.since < MAX_LOOKS) return;
+    const said = `${this.#store.place}: the store has not answered for ${MAX_LOOKS} s; it is tried again by itself`;
+    this.#refuseAll(new StorageError('unreachable', said));
+  }
+
+  /** Those who wait, and those who come until the store answers again. */
+  #refuseAll(trouble: StorageError): void {
+    if (this.#trouble === undefined) {
+      this.#trouble = trouble;
+      this.#store.giveUp(trouble);
+      void this.#tryAgain();
+    }
+    for (const { reject } of this.#waiting) reject(trouble);
+    this.#waiting.clear();
+  }
+
+  async #tryAgain(): Promise<void> {
+    try {
+      await this.#store.flush();
+    } catch (error) {
+      if (isUnreachable(error)) return void setTimeout(() => void this.#tryAgain(), RETRY_MS).unref();
+    }
+    this.#trouble = undefined;
+    this.#store.resume();
+  }
+
+  #checkRoom(bytes: number): void {
+    const isFull = this.#waiting.size > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES;
+    if (!isFull && this.#waiting.size < MAX_WAITING) return;
+    throw new HookError('storage_unavailable', 'too many requests wait for the store', {
+      retryAfterSeconds: 1,
+    });
+  }
+}
+
+function isUnreachable(error: unknown): error is StorageError {
+  return error instanceof StorageError && error.code === 'unreachable';
 }

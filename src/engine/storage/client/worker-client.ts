@@ -1,13 +1,14 @@
 import { Worker } from 'node:worker_threads';
-import { StorageError, type StorageHealth } from '../storage-error.ts';
+import type { WorkerMessage } from '../statements/serve-batches.ts';
+import type { Call, OperationName, RemoteOperations, Replies } from '../statements/statement-table.ts';
 import {
   deserializeError,
-  serializeError,
-  storageErrorOf,
   type SerializedError,
-} from '../statements/serialized-error.ts';
-import type { Call, OperationName, RemoteOperations, Replies } from '../statements/statement-table.ts';
-import type { WorkerMessage } from '../statements/serve-batches.ts';
+  serializeError,
+  StorageError,
+  storageErrorOf,
+  type StorageHealth,
+} from '../storage-error.ts';
 
 export interface WorkerOptions {
   readonly entry: URL;

@@ -1,6 +1,5 @@
 import { StorageError } from '../storage-error.ts';
-import { COPIED_TABLES, type CopyPosition, withoutHolder } from './copied-tables.ts';
-import type { CopySide } from './copy-side.ts';
+import { COPIED_TABLES, type CopyPosition, type CopySide, withoutHolder } from './copy-side.ts';
 
 /*
  * Copies a store into another one, table by table, while nobody uses either. Each step writes some rows and how far it

@@ -1,4 +1,4 @@
-import type { DatabaseUse } from '../lease.ts';
+import type { DatabaseUse } from '../port.ts';
 
 const CELLS = [
   'roundTrips',

@@ -12,7 +12,7 @@ import { AcceptLane } from './accept/accept-lane.ts';
 import { entryOf } from './accept/accept-statement.ts';
 import { connectClient } from './connect.ts';
 import { DatabaseCounter } from './database-use.ts';
-import { examineServer, warningsOf } from './examine-server.ts';
+import { examineServer, warningsOf } from './postgres-status.ts';
 import { KnownStore, type KnownStoreOptions } from './known-store.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
 import { ReplicaLease } from './replica-lease.ts';
@@ -121,7 +121,6 @@ async function open(
     // Others that share it are told of changes, and what they left is taken over.
     const storage = makeStorage(client, inspection, {
       operations: told,
-      accept: told.acceptRequest,
       giveUp: () => lane.giveUp(),
       lapsed,
     });

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import type { Client } from 'pg';
-import type { Lease } from '../lease.ts';
+import type { Lease } from '../port.ts';
 import type { LapsedReplica } from '../records.ts';
 import { connectClient, giveUp } from './connect.ts';
 import { checkStore, type ExpectedStore, IDENTITY_COLUMNS, type KnownStore } from './known-store.ts';

@@ -1,10 +1,9 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
-import { StorageError } from '../storage-error.ts';
-import { deserializeError, serializeError, type SerializedError } from '../statements/serialized-error.ts';
-import { explainSqliteError } from './sqlite-errors.ts';
 import { findBroken } from '../statements/invariants.ts';
+import { deserializeError, type SerializedError, serializeError, StorageError } from '../storage-error.ts';
+import { explainSqliteError } from './sqlite-errors.ts';
 import { findCutOff } from './worker/log-mark.ts';
 import { SqliteStatements } from './worker/sqlite-statements.ts';
 

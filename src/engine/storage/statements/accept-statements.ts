@@ -1,15 +1,69 @@
 import { HookError } from '../../../base/errors.ts';
-import type { Asking, NewRun, PreparedAction, PreparedRequest } from '../prepared-request.ts';
+import type { Asking, NewRun, PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
-import { findReserved, nameOf, reserve } from './reservations.ts';
 import { RUN } from './rows.ts';
 import { insertRun, postAction } from './session-queue.ts';
-import type { Store } from './store.ts';
+import type { Question } from './statements.ts';
+import type { Reserved, Store } from './store.ts';
 import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
 
-export interface Wanted {
+/** Keys that requests and actions have taken, as accepts find and take them. */
+
+const FIND_RESERVED = `SELECT body_sha256 AS "bodySha256", result, expires_at AS "expiresAt" FROM idempotency
+  WHERE scope = ? AND key = ?`;
+const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
+  ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
+    expires_at = excluded.expires_at`;
+
+/** What `lookUpReservations` asks. */
+export function reservationQuestions(requests: readonly PreparedRequest[]): readonly Question[] {
+  return wantedBy(requests).map(({ scope, key }) => [FIND_RESERVED, scope, key]);
+}
+
+/** Looks up at once what all requests of a transaction will ask for; `reserve` keeps it true. */
+export function lookUpReservations(store: Store, requests: readonly PreparedRequest[]): void {
+  const wanted = wantedBy(requests);
+  if (wanted.length === 0) return;
+  const answers = store.sql.allOf<Reserved>(reservationQuestions(requests));
+  for (const [index, reservation] of wanted.entries()) {
+    store.reserved.set(nameOf(reservation), answers[index]?.[0]);
+  }
+}
+
+function wantedBy(requests: readonly PreparedRequest[]): readonly Reservation[] {
+  return requests.flatMap(({ reservation, actions }) => [
+    ...(reservation === undefined ? [] : [reservation]),
+    ...actions.flatMap(({ dedupe }) => dedupe ?? []),
+  ]);
+}
+
+function nameOf({ scope, key }: Reservation): string {
+  return JSON.stringify([scope, key]);
+}
+
+function findReserved(store: Store, reservation: Reservation, nowMs: number): Reserved | undefined {
+  const name = nameOf(reservation);
+  if (!store.reserved.has(name)) {
+    const { scope, key } = reservation;
+    store.reserved.set(name, store.sql.find<Reserved>(FIND_RESERVED, scope, key));
+  }
+  const reserved = store.reserved.get(name);
+  return reserved !== undefined && reserved.expiresAt > nowMs ? reserved : undefined;
+}
+
+function reserve(
+  { sql, reserved }: Store,
+  reservation: Reservation,
+  { bodySha256, result }: Pick<Reserved, 'bodySha256' | 'result'>,
+): void {
+  const { scope, key, expiresAt } = reservation;
+  reserved.set(nameOf(reservation), { bodySha256, result, expiresAt });
+  sql.post(RESERVE, scope, key, bodySha256, result, expiresAt);
+}
+
+interface Wanted {
   readonly runs: number;
   readonly bytes: number;
   readonly wakes: number;
@@ -18,7 +72,7 @@ export interface Wanted {
 }
 
 /** @throws HookError where the store takes no more of what is wanted */
-export function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: Wanted): void {
+function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: Wanted): void {
   const { queuedRuns, activeRuns, runBytes, pendingWakes, queuedOutbox } = counters;
   const full = { retryAfterSeconds: 10 };
   if (runs > 0 && queuedRuns + activeRuns + runs > limits.maxBacklogRuns) {

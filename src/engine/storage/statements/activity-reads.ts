@@ -12,7 +12,7 @@ import {
 } from '../records.ts';
 import { DAY_MS, dayBefore, startOfDay } from './cost-rows.ts';
 import { both, by, type Dialects, listed } from './dialects.ts';
-import { STRANGER } from './journal.ts';
+import { STRANGER } from '../request-records.ts';
 import { atMost } from './row-queries.ts';
 import { EVENT, FAILED_RUN, OUTBOX, RUN } from './rows.ts';
 import type { Store } from './store.ts';

@@ -1,17 +1,16 @@
 import { HookError } from '../../../base/errors.ts';
 import type { PreparedRequest } from '../prepared-request.ts';
 import type { ClaimOutboxOptions, ClaimRunsOptions, OutboxResult, RunCompletion } from '../records.ts';
-import type { StorageError } from '../storage-error.ts';
+import { type SerializedError, serializeError, type StorageError } from '../storage-error.ts';
 import { writeAtOnce } from './at-once.ts';
 import { claimQuestions } from './claimable-runs.ts';
-import { completeEntries, entryQuestions } from './outbox-rows.ts';
-import { completeRuns, endQuestions } from './run-rows.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
+import { completeEntries, entryQuestions } from './outbox-rows.ts';
 import { outboxQuestions } from './plain-reads.ts';
 import { pruneQuestions } from './prunable-rows.ts';
-import { lookUpReservations, reservationQuestions } from './reservations.ts';
-import { type SerializedError, serializeError } from './serialized-error.ts';
+import { lookUpReservations, reservationQuestions } from './accept-statements.ts';
+import { completeRuns, endQuestions } from './run-rows.ts';
 import {
   type AnyOperation,
   type Call,

@@ -1,6 +1,6 @@
 import type { AuditRecord, DecisionRecord, KeptFile, KeptGeneration, KeptRoom } from '../records.ts';
 import { both, type Dialects, listed } from './dialects.ts';
-import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
+import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from '../request-records.ts';
 import type { Store } from './store.ts';
 
 const NOTE = 'INSERT INTO audit (at, who, source, what, about, changed) VALUES (?, ?, ?, ?, ?, ?)';

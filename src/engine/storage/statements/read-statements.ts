@@ -19,7 +19,7 @@ import { readCounters } from './counters.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { findBroken } from './invariants.ts';
-import { STRANGER } from './journal.ts';
+import { STRANGER } from '../request-records.ts';
 import { MAILBOXES, type MailboxRow, toRecord } from './mail-rows.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows } from './row-queries.ts';

@@ -1,6 +1,5 @@
 import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { StorageError } from '../storage-error.ts';
-import { serializeError, type SerializedError } from './serialized-error.ts';
+import { type SerializedError, serializeError, StorageError } from '../storage-error.ts';
 import type { Engine } from './engine.ts';
 import { type Call, OPERATION_NAMES, type OperationName, type Replies } from './statement-table.ts';
 

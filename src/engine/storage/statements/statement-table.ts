@@ -1,4 +1,4 @@
-import * as accept from './accept-statements.ts';
+import { acceptRequest } from './accept-statements.ts';
 import * as activity from './activity-reads.ts';
 import * as events from './event-statements.ts';
 import * as journal from './journal-statements.ts';
@@ -12,11 +12,11 @@ import * as runs from './run-statements.ts';
 import type { Store } from './store.ts';
 
 /**
- * The table of operations. Every function that one of these files exports is one: the client has a method of that
+ * The table of operations. Every function that one of the other files exports is one: the client has a method of that
  * name, which takes the same arguments without the store. What writes runs inside a transaction.
  */
 export const WRITES = {
-  ...accept,
+  acceptRequest,
   ...events,
   ...journal,
   ...mail,

@@ -1,7 +1,7 @@
 import type { Counters } from './counters.ts';
 import type { Conversation } from '../records.ts';
 import type { RunHead } from './rows.ts';
-import type { SerializedError } from './serialized-error.ts';
+import type { SerializedError } from '../storage-error.ts';
 import type { AcceptLimits, Statements } from './statements.ts';
 
 /** What stands behind a key, of a header or of an action. */

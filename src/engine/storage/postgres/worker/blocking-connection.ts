@@ -1,8 +1,8 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { BrokenOff } from '../../statements/statements.ts';
-import type { DatabaseCounter } from '../database-use.ts';
 import type { Answered, ConnectionOptions, Statement } from '../connection.ts';
+import type { DatabaseCounter } from '../database-use.ts';
 import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
 
 const MAX_WAIT_MS = 15_000;
@@ -114,4 +114,33 @@ function errorOf({ code, message }: { readonly code: string; readonly message: s
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof BrokenOff) return true;
   return error instanceof PostgresError && /^(?:08|57P0|E[A-Z]+$)/.test(error.code);
+}
+
+/** How a transaction ended whose connection broke; unknown where the database cannot be asked, or knows it no more. */
+export type Fate = 'committed' | 'aborted' | 'unknown';
+
+const STATUS = 'SELECT pg_xact_status($1::text::xid8) AS status';
+/** A server that does not see at once that its client is gone ends an idle transaction after 5 s (`connect.ts`). */
+const MAX_FATE_MS = 7_000;
+const LOOK_EVERY_MS = 50;
+
+/** Asks, on a new connection, what has become of a transaction. */
+export function findFate(connection: BlockingConnection, transaction: string): Fate {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (const deadline = performance.now() + MAX_FATE_MS; performance.now() < deadline;) {
+    const status = statusOf(connection, transaction);
+    if (status !== 'in progress') return status;
+    Atomics.wait(pause, 0, 0, LOOK_EVERY_MS);
+  }
+  return 'unknown';
+}
+
+function statusOf(connection: BlockingConnection, transaction: string): Fate | 'in progress' {
+  try {
+    const [answer] = connection.ask([{ text: STATUS, values: [transaction] }], { mayConnect: true });
+    const [row] = (answer?.rows ?? []) as readonly { readonly status: Fate | 'in progress' | null }[];
+    return row?.status ?? 'unknown';
+  } catch {
+    return 'unknown';
+  }
 }

@@ -3,13 +3,21 @@ import { PROMOTED_PER_CLAIM } from '../../statements/claimable-runs.ts';
 import type { Sql } from '../../statements/dialects.ts';
 import { refuseUnknown } from '../../statements/migrations.ts';
 import type { ClaimedRow, RunHead } from '../../statements/rows.ts';
-import { BrokenOff, OneFailed } from '../../statements/statements.ts';
-import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../statements/statements.ts';
+import {
+  type AtOnce,
+  type Belief,
+  BrokenOff,
+  type Found,
+  OneFailed,
+  type Question,
+  type SqlValue,
+  type Statements,
+} from '../../statements/statements.ts';
 import type { Answered, Statement } from '../connection.ts';
+import type { DatabaseCounter } from '../database-use.ts';
 import type { ExpectedStore } from '../known-store.ts';
 import { placeOf } from '../postgres-errors.ts';
-import type { DatabaseCounter } from '../database-use.ts';
-import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
+import { BlockingConnection, findFate, isConnectionError } from './blocking-connection.ts';
 import {
   BELIEVED,
   claimStatement,
@@ -21,7 +29,6 @@ import {
   sinceMs,
 } from './claim-statement.ts';
 import { PreparedTexts, rowsOf, textOf, toParameter } from './dialect.ts';
-import { findFate } from './transaction-fate.ts';
 
 /** Of one statement. */
 const MAX_ROWS = 64;

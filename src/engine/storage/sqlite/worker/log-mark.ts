@@ -1,9 +1,8 @@
 import { fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { LogFrames } from './log-frames.ts';
-import { createPageCounter, type CountPages, type LogPages } from './log-pages.ts';
 import { GO_BACK } from '../sqlite-errors.ts';
 import { LAST_RESORT_PAGES } from './database-file.ts';
+import { type CountPages, createPageCounter, LogFrames, type LogPages } from './log-frames.ts';
 
 /*
  * The newest work of a store is in its log alone (`-wal`). Whoever cuts the log short or writes into it takes it away,

@@ -19,7 +19,7 @@ import { newestVersion } from '../../statements/migrations.ts';
 import { HealthMonitor } from '../../statements/health-monitor.ts';
 import { inspect } from '../inspector.ts';
 import { LogMark } from './log-mark.ts';
-import { createPageCounter } from './log-pages.ts';
+import { createPageCounter } from './log-frames.ts';
 import { postMessage, refuse, serveBatches } from '../../statements/serve-batches.ts';
 import type { AcceptLimits, Statements } from '../../statements/statements.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
