@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
-import { connectClient } from '../postgres/connect.ts';
-import { CHECK_ADDRESS, explainPostgresError, placeOf } from '../postgres/postgres-errors.ts';
+import { CHECK_ADDRESS, explainPostgresError } from '../postgres/postgres-errors.ts';
+import { askDatabase } from '../postgres/postgres-status.ts';
 import { countServices, setUpSchema } from '../postgres/set-up-schema.ts';
 import { PostgresStatements } from '../postgres/worker/postgres-statements.ts';
 import { StorageError } from '../storage-error.ts';
@@ -20,30 +20,15 @@ const MAX_WAIT_MS = 600_000;
  * Locks a database against all writers. Services are looked for first; one that starts meanwhile waits for the lock, or
  * finds the mark of the copy.
  */
-export async function openPostgresSide(url: string, role: 'source' | 'target'): Promise<CopySide> {
-  const place = placeOf(url);
-  const explain = (error: unknown) => explainPostgresError(error, place, CHECK_ADDRESS);
-  let client: Client | undefined;
-  try {
-    client = await connectClient(url, () => undefined);
+export function openPostgresSide(url: string, role: 'source' | 'target'): Promise<CopySide> {
+  return askDatabase(url, async (client, place) => {
     await setUpSchema(client, { place, isPerformer: role === 'target', mayBeCopy: true });
     await refuseUsers(client, place);
     const sql = new PostgresStatements({ url, maxWaitMs: MAX_WAIT_MS });
-    const side = new CopySide({
-      place,
-      sql,
-      others: ['counter_slots'],
-      goOn,
-      explain,
-      close: () => sql.close(),
-    });
     if (role === 'source') lock(sql);
-    return side;
-  } catch (error) {
-    throw explain(error);
-  } finally {
-    await client?.end().catch(() => undefined);
-  }
+    const explain = (error: unknown) => explainPostgresError(error, place, CHECK_ADDRESS);
+    return new CopySide({ place, sql, others: ['counter_slots'], goOn, explain, close: () => sql.close() });
+  });
 }
 
 /** The source is locked while the target takes its time. */

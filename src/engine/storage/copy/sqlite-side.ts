@@ -1,6 +1,11 @@
 import { explainSqliteError } from '../sqlite/sqlite-errors.ts';
-import { connect, createFile, examineFile, makeFolder } from '../sqlite/worker/database-file.ts';
-import { takePerformerLock } from '../sqlite/worker/performer-lock.ts';
+import {
+  connect,
+  createFile,
+  examineFile,
+  makeFolder,
+  takePerformerLock,
+} from '../sqlite/worker/database-file.ts';
 import { SqliteStatements } from '../sqlite/worker/sqlite-statements.ts';
 import { StorageError } from '../storage-error.ts';
 import { CopySide } from './copy-side.ts';

@@ -1,6 +1,118 @@
 import type { Client, QueryArrayResult, QueryResult } from 'pg';
+import { StorageError } from '../storage-error.ts';
 import { checkNotRefused, checkStore, type ExpectedStore } from './known-store.ts';
-import { connectClient, giveUp, SESSION_SETTINGS, streamOf } from './connect.ts';
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * What every connection of a store is set to. Every statement of a busy store has an index made for it; a plan made
+ * while a table was empty would not use it. All writers wait for one row, so nobody may keep it: a process that is cut
+ * off in the middle of a transaction loses it after some seconds, and who waits too long is told so. The last one is
+ * the promise itself: what was answered is on disk.
+ */
+const SETTINGS: readonly (readonly [name: string, value: string])[] = [
+  ['enable_seqscan', 'off'],
+  ['plan_cache_mode', 'force_generic_plan'],
+  ['jit', 'off'],
+  ['lock_timeout', '5s'],
+  ['idle_in_transaction_session_timeout', '5s'],
+];
+
+/** Other values than off wait for more than the disk of this database, or for as much. */
+const durable = (isLocal: boolean): string =>
+  `SELECT set_config('synchronous_commit', 'on', ${isLocal}) WHERE current_setting('synchronous_commit') = 'off'`;
+
+const SESSION_SETTINGS = [
+  ...SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`),
+  durable(false),
+].join('; ');
+const TRANSACTION_SETTINGS = [
+  ...SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
+  durable(true),
+].join('; ');
+/**
+ * The same for one transaction, behind a pooler, which may lead to another database from one to the next: where the store
+ * is not the one that is meant, it fails with 22012 (division by zero).
+ */
+export function transactionSettings(expected: ExpectedStore | undefined): string {
+  if (expected === undefined) return TRANSACTION_SETTINGS;
+  return `${TRANSACTION_SETTINGS}; SELECT 1 / (SELECT count(*) FROM store_identity WHERE id = '${expected.id}' AND epoch = ${expected.epoch})`;
+}
+
+/**
+ * A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. With `pipeline` questions are
+ * sent without waiting for the answers of those before.
+ */
+export async function connectClient(
+  url: string,
+  onGone: (client: Client) => void,
+  { pipeline = false }: { readonly pipeline?: boolean } = {},
+): Promise<Client> {
+  const client = await makeClient(url, pipeline);
+  client.on('error', () => onGone(client));
+  client.on('end', () => onGone(client));
+  try {
+    await client.connect();
+  } catch (error) {
+    // What the client itself says of a connection that was not made has no code.
+    throw error instanceof Error ? Object.assign(error, { code: codeOf(error) ?? '08001' }) : error;
+  }
+  return client;
+}
+
+interface Stream {
+  cork(): void;
+  uncork(): void;
+  destroy(): void;
+}
+
+/** The client has no name for it. */
+function streamOf(client: Client): Stream | undefined {
+  return (client as unknown as { readonly connection?: { readonly stream: Stream } }).connection?.stream;
+}
+
+/** Ends a connection that does not answer. */
+export function giveUp(client: Client): void {
+  client.end().catch(() => undefined);
+  streamOf(client)?.destroy();
+}
+
+async function makeClient(url: string, pipeline: boolean): Promise<Client> {
+  const pg = await loadClient();
+  return new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    application_name: 'sluice',
+    pipeline,
+    types: { getTypeParser: (type: number) => parserOf(type) },
+  });
+}
+
+/** An optional package: the configuration is checked for it, an address on the command line is not. */
+async function loadClient(): Promise<{ readonly Client: typeof Client }> {
+  try {
+    return (await import('pg')).default;
+  } catch (error) {
+    if (!(error instanceof Error) || codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    const remedy = 'install it where Sluice is installed: npm install pg@8';
+    throw new StorageError('failed', `a store in PostgreSQL needs the package pg; ${remedy}`);
+  }
+}
+
+function codeOf(error: Error): string | undefined {
+  return (error as Error & { readonly code?: string }).code;
+}
+
+const BOOLEAN = 16;
+/** Of eight, two and four bytes, and without a size. */
+const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
+
+function parserOf(type: number): (text: string) => unknown {
+  if (NUMBERS.has(type)) return Number;
+  if (type === BOOLEAN) return (text) => text === 't';
+  return (text) => text;
+}
 
 export interface ConnectionOptions {
   readonly url: string;

@@ -71,24 +71,19 @@ function refuseOther(
   known: StoreIdentity,
   found: StoreIdentity | undefined,
 ): void {
+  const what = differenceOf(known, found);
+  if (what !== undefined) throw refusal(service, what);
+}
+
+function differenceOf(known: StoreIdentity, found: StoreIdentity | undefined): string | undefined {
   if (found === undefined)
-    throw refusal(
-      service,
-      'the database holds no store, or one of an older version, and this service worked with one',
-    );
+    return 'the database holds no store, or one of an older version, and this service worked with one';
   if (found.id !== known.id)
-    throw refusal(
-      service,
-      `the database holds the store ${found.id}, and this service worked with ${known.id}`,
-    );
-  if (found.epoch > known.epoch || (found.epoch === known.epoch && found.position >= known.position)) return;
-  const missing = known.position - found.position;
-  const how =
-    found.epoch === known.epoch ? `: ${missing} numbers of runs, deliveries and events are missing` : '';
-  throw refusal(
-    service,
-    `the database holds an older state of the store than this service worked with${how}`,
-  );
+    return `the database holds the store ${found.id}, and this service worked with ${known.id}`;
+  const isSameEpoch = found.epoch === known.epoch;
+  if (found.epoch > known.epoch || (isSameEpoch && found.position >= known.position)) return undefined;
+  const missing = `: ${known.position - found.position} numbers of runs, deliveries and events are missing`;
+  return `the database holds an older state of the store than this service worked with${isSameEpoch ? missing : ''}`;
 }
 
 function refusal({ acceptCommand }: Pick<ExpectedStore, 'acceptCommand'>, what: string): Error {

@@ -10,82 +10,63 @@ export function explainPostgresError(
   if (error instanceof StorageError) return error;
   const { code = '', message } =
     error instanceof Error ? (error as Error & { code?: string }) : { message: '' };
-  const [kind, text] = meaningOf(code);
+  const [, kind, text] = MEANINGS.find(([codes]) => codes.test(code)) ?? FAILED;
   return new StorageError(kind, `${place}: ${text({ code, message, remedy })}`, { cause: error });
 }
 
 type Meaning = readonly [
+  codes: RegExp,
   kind: StorageErrorCode,
   text: (said: { readonly code: string; readonly message: string; readonly remedy: string }) => string,
 ];
 
-function meaningOf(code: string): Meaning {
-  const known = MEANINGS.get(code) ?? MEANINGS.get(code.slice(0, 2));
-  return known ?? (/^E[A-Z]+$/.test(code) ? UNREACHABLE_BY_SYSTEM : FAILED);
-}
-
-const REFUSED: Meaning = [
-  'unwritable',
-  ({ message }) => `the database refused the connection (${message}); check storage.url`,
-];
-const HELD: Meaning = [
-  'busy',
-  ({ message }) => `another transaction holds the store (${message}); try again when it has ended`,
-];
-const UNREACHABLE: Meaning = [
-  'unreachable',
-  ({ message, remedy }) => `the database cannot be reached (${message}); ${remedy}`,
-];
-/** Codes of the system, such as ECONNREFUSED. */
-const UNREACHABLE_BY_SYSTEM: Meaning = [
-  'unreachable',
-  ({ code, remedy }) => `the database cannot be reached (${code}); ${remedy}`,
-];
-const FAILED: Meaning = ['failed', ({ message }) => message];
-
-/** By the code of PostgreSQL or by its first two characters, which are its class (appendix A of its manual). */
-const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
-  [OTHER_STORE, ['replaced', ({ message }) => message]],
+/** By the code of PostgreSQL or its first two characters, which are its class (appendix A of its manual); the first that fits. */
+const MEANINGS: readonly Meaning[] = [
+  [new RegExp(`^${OTHER_STORE}$`), 'replaced', ({ message }) => message],
   [
-    '22012',
-    [
-      'replaced',
-      () =>
-        'the pooler leads to another store than the one that this service worked with; see that it leads to the right database',
-    ],
+    /^22012$/,
+    'replaced',
+    () =>
+      'the pooler leads to another store than the one that this service worked with; see that it leads to the right database',
   ],
-  ['53100', ['disk_full', () => 'no space is left on the disk of the database; free some there']],
+  [/^53100$/, 'disk_full', () => 'no space is left on the disk of the database; free some there'],
   [
-    '53',
-    [
-      'busy',
-      ({ message }) => `the database has no resources left (${message}); raise its limits or try again`,
-    ],
+    /^53/,
+    'busy',
+    ({ message }) => `the database has no resources left (${message}); raise its limits or try again`,
   ],
   // The message holds the value.
   [
-    '22',
-    [
-      'unreadable',
-      ({ code }) =>
-        `the database cannot read a value (${code}): it holds a NUL or half of a surrogate pair, or is a number beyond the range; leave it out`,
-    ],
+    /^22/,
+    'unreadable',
+    ({ code }) =>
+      `the database cannot read a value (${code}): it holds a NUL or half of a surrogate pair, or is a number beyond the range; leave it out`,
   ],
-  ['28', REFUSED],
-  ['3D', REFUSED],
-  ['25', ['read_only', ({ message }) => `the database takes no writes (${message}); connect to its primary`]],
-  ['55', HELD],
-  ['40', HELD],
   [
-    '42',
-    [
-      'not_a_store',
-      ({ message }) => `the schema holds something else (${message}); give the store a schema of its own`,
-    ],
+    /^(?:28|3D)/,
+    'unwritable',
+    ({ message }) => `the database refused the connection (${message}); check storage.url`,
   ],
-  ['08', UNREACHABLE],
-  ['57', UNREACHABLE],
-]);
+  [/^25/, 'read_only', ({ message }) => `the database takes no writes (${message}); connect to its primary`],
+  [
+    /^(?:40|55)/,
+    'busy',
+    ({ message }) => `another transaction holds the store (${message}); try again when it has ended`,
+  ],
+  [
+    /^42/,
+    'not_a_store',
+    ({ message }) => `the schema holds something else (${message}); give the store a schema of its own`,
+  ],
+  [
+    /^(?:08|57)/,
+    'unreachable',
+    ({ message, remedy }) => `the database cannot be reached (${message}); ${remedy}`,
+  ],
+  // Codes of the system, such as ECONNREFUSED.
+  [/^E[A-Z]+$/, 'unreachable', ({ code, remedy }) => `the database cannot be reached (${code}); ${remedy}`],
+];
+const FAILED: Meaning = [/^/, 'failed', ({ message }) => message];
 
 /** Where nothing is tried again. */
 export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';

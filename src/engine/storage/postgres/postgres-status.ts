@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { newestVersion } from '../statements/migrations.ts';
 import type { DatabaseClient, LockWait, ServerFacts, StoreStatus, StoreUser } from '../store-status.ts';
-import { connectClient } from './connect.ts';
+import { connectClient } from './connection.ts';
 import { acceptFound } from './known-store.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
 import { schemaVersion } from './set-up-schema.ts';
@@ -22,21 +22,21 @@ export async function examineServer(client: Client): Promise<ServerFacts> {
 /** What the operator should know, one sentence each; empty where all promises are kept. */
 export function warningsOf(facts: ServerFacts): readonly string[] {
   const { isPooled, synchronousCommit, fsync } = facts;
-  return [
-    ...(isPooled
-      ? [
-          'the connection goes through a pooler: other replicas are asked every second instead of telling at once; connect directly to be told',
-        ]
-      : []),
-    ...(synchronousCommit === 'off'
-      ? [
-          'synchronous_commit is off for this database; Sluice turns it on for its own connections, since accepted work would be lost otherwise',
-        ]
-      : []),
-    ...(fsync === 'off'
-      ? ['fsync is off on this database server: accepted work is lost when it loses power; turn it on']
-      : []),
+  const warnings: readonly (readonly [holds: boolean, warning: string])[] = [
+    [
+      isPooled,
+      'the connection goes through a pooler: other replicas are asked every second instead of telling at once; connect directly to be told',
+    ],
+    [
+      synchronousCommit === 'off',
+      'synchronous_commit is off for this database; Sluice turns it on for its own connections, since accepted work would be lost otherwise',
+    ],
+    [
+      fsync === 'off',
+      'fsync is off on this database server: accepted work is lost when it loses power; turn it on',
+    ],
   ];
+  return warnings.flatMap(([holds, warning]) => (holds ? [warning] : []));
 }
 
 const USERS = `SELECT id, role, host, version, started_at AS "startedAt",
@@ -55,18 +55,16 @@ const WAITING = `SELECT ${clientOf('waiting')} AS waits, ${since('waiting.query_
   JOIN pg_stat_activity AS holding ON holding.pid = blocker
   WHERE waiting.datname = current_database() AND waiting.wait_event_type = 'Lock' ORDER BY waiting.query_start`;
 
-/** Asks a database about the store in it; @throws StorageError where it cannot be reached. */
-export async function postgresStatus(url: string): Promise<StoreStatus> {
+/** Asks over a connection of its own. @throws StorageError where the database cannot be reached */
+export async function askDatabase<Result>(
+  url: string,
+  ask: (client: Client, place: string) => Promise<Result>,
+): Promise<Result> {
   const place = placeOf(url);
   let client: Client | undefined;
   try {
     client = await connectClient(url, () => undefined);
-    const server = await examineServer(client);
-    const version = await schemaVersion(client);
-    const newest = newestVersion('postgres');
-    const use = version === newest ? await readUse(client) : { services: [] };
-    const waiting = await readWaiting(client);
-    return { engine: 'postgres', place, version, newest, server, waiting, ...use };
+    return await ask(client, place);
   } catch (error) {
     throw explainPostgresError(error, place, CHECK_ADDRESS);
   } finally {
@@ -74,17 +72,21 @@ export async function postgresStatus(url: string): Promise<StoreStatus> {
   }
 }
 
+/** What a database says of the store in it. */
+export function postgresStatus(url: string): Promise<StoreStatus> {
+  return askDatabase(url, async (client, place) => {
+    const server = await examineServer(client);
+    const version = await schemaVersion(client);
+    const newest = newestVersion('postgres');
+    const use = version === newest ? await readUse(client) : { services: [] };
+    const waiting = await readWaiting(client);
+    return { engine: 'postgres', place, version, newest, server, waiting, ...use };
+  });
+}
+
 /** Notes the store that a database holds as the one that is meant. */
-export async function acceptPostgres(url: string, file: string): Promise<string | undefined> {
-  let client: Client | undefined;
-  try {
-    client = await connectClient(url, () => undefined);
-    return await acceptFound(client, file);
-  } catch (error) {
-    throw explainPostgresError(error, placeOf(url), CHECK_ADDRESS);
-  } finally {
-    await client?.end().catch(() => undefined);
-  }
+export function acceptPostgres(url: string, file: string): Promise<string | undefined> {
+  return askDatabase(url, (client) => acceptFound(client, file));
 }
 
 async function readWaiting(client: Client): Promise<readonly LockWait[]> {

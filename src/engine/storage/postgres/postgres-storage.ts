@@ -10,7 +10,7 @@ import { StorageError } from '../storage-error.ts';
 import { failoverPromise } from '../store-status.ts';
 import { AcceptLane } from './accept/accept-lane.ts';
 import { entryOf } from './accept/accept-statement.ts';
-import { connectClient } from './connect.ts';
+import { connectClient } from './connection.ts';
 import { DatabaseCounter } from './database-use.ts';
 import { examineServer, warningsOf } from './postgres-status.ts';
 import { KnownStore, type KnownStoreOptions } from './known-store.ts';

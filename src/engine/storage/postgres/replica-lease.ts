@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Client } from 'pg';
 import type { Lease } from '../port.ts';
 import type { LapsedReplica } from '../records.ts';
-import { connectClient, giveUp } from './connect.ts';
+import { connectClient, giveUp } from './connection.ts';
 import { checkStore, type ExpectedStore, IDENTITY_COLUMNS, type KnownStore } from './known-store.ts';
 
 /*

@@ -1,9 +1,10 @@
 import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { findBroken } from '../statements/invariants.ts';
 import { deserializeError, type SerializedError, serializeError, StorageError } from '../storage-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
+import { readFile } from './worker/database-file.ts';
 import { findCutOff } from './worker/log-mark.ts';
 import { SqliteStatements } from './worker/sqlite-statements.ts';
 
@@ -73,14 +74,11 @@ function verify(database: DatabaseSync, file: string): readonly string[] {
 }
 
 function inspectHere(input: InspectorInput): readonly string[] {
-  const database = new DatabaseSync(input.file, { readOnly: true, timeout: 5000 });
-  try {
+  return readFile(input.file, (database) => {
     if (input.task === 'verify') return verify(database, input.file);
     backup(database, input.target);
     return [];
-  } finally {
-    database.close();
-  }
+  });
 }
 
 function main(input: InspectorInput): void {

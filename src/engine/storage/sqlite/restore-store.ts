@@ -5,9 +5,17 @@ import { newestVersion } from '../statements/migrations.ts';
 import { EVENT, OUTBOX, RUN } from '../statements/rows.ts';
 import { StorageError } from '../storage-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
-import { checkPages, examineFile, makeFolder } from './worker/database-file.ts';
-import { takePerformerLock } from './worker/performer-lock.ts';
-import { fileTime, syncPath, writeVerifiedCopy } from './worker/verified-copy.ts';
+import {
+  checkPages,
+  examineFile,
+  fileTime,
+  makeFolder,
+  syncPath,
+  takePerformerLock,
+  writeVerifiedCopy,
+  readFile,
+  schemaOf,
+} from './worker/database-file.ts';
 
 /*
  * A copy takes the place of the store, and the store goes to another name with all that belongs to it: nothing is
@@ -97,15 +105,11 @@ function takeCopy(
   copy: string,
   target: string,
 ): { readonly schema: number; readonly work: readonly OpenWork[] } {
-  const database = new DatabaseSync(copy, { readOnly: true });
-  try {
-    const [schema] = Object.values(database.prepare('PRAGMA user_version').get() ?? {});
+  return readFile(copy, (database) => {
     const work = readOpenWork(database);
     writeVerifiedCopy(database, target);
-    return { schema: Number(schema), work };
-  } finally {
-    database.close();
-  }
+    return { schema: schemaOf(database), work };
+  });
 }
 
 /** Gives the store another name. It keeps the old one, too, until the copy takes its place. */

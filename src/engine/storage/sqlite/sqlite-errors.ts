@@ -3,16 +3,8 @@ import { dirname } from 'node:path';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
-const SQLITE = {
-  busy: 5,
-  locked: 6,
-  readonly: 8,
-  ioerr: 10,
-  corrupt: 11,
-  full: 13,
-  cantopen: 14,
-  notadb: 26,
-} as const;
+const IOERR = 10;
+const FULL = 13;
 
 /** Where the file itself is broken. */
 export const GO_BACK =
@@ -22,9 +14,9 @@ export const GO_BACK =
 export function explainSqliteError(error: unknown, file: string): StorageError {
   if (error instanceof StorageError) return error;
   const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : -1;
-  const isFull = errcode === SQLITE.full || (errcode === SQLITE.ioerr && isDiskFull(file));
+  const isFull = errcode === FULL || (errcode === IOERR && isDiskFull(file));
   if (isFull) return noRoom(file, error);
-  const [code, text] = MEANINGS.get(errcode) ?? FAILED;
+  const [code, text] = MEANINGS[errcode] ?? FAILED;
   const reason = error instanceof Error ? error.message : String(error);
   return new StorageError(code, `${file}: ${text(reason)}`, { cause: error });
 }
@@ -35,28 +27,23 @@ const FAILED: Meaning = ['failed', (reason) => reason];
 const CORRUPT: Meaning = ['corrupt', (reason) => `the store is damaged (${reason}); ${GO_BACK}`];
 const BUSY: Meaning = ['busy', () => 'another process holds the store; try again when its command has ended'];
 
-const MEANINGS: ReadonlyMap<number, Meaning> = new Map<number, Meaning>([
-  [
-    SQLITE.readonly,
-    [
-      'read_only',
-      (reason) => `the store cannot be written (${reason}); make the file and its folder writable`,
-    ],
+/** Busy and locked, read only, an error of the disk, corrupt, cannot open, no database. */
+const MEANINGS: Readonly<Record<number, Meaning>> = {
+  5: BUSY,
+  6: BUSY,
+  8: [
+    'read_only',
+    (reason) => `the store cannot be written (${reason}); make the file and its folder writable`,
   ],
-  [
-    SQLITE.cantopen,
-    [
-      'unwritable',
-      (reason) =>
-        `the store cannot be opened (${reason}); check that its folder exists and belongs to this user`,
-    ],
+  [IOERR]: ['failed', (reason) => `the disk reports an error (${reason}); look at the system's log`],
+  11: CORRUPT,
+  14: [
+    'unwritable',
+    (reason) =>
+      `the store cannot be opened (${reason}); check that its folder exists and belongs to this user`,
   ],
-  [SQLITE.corrupt, CORRUPT],
-  [SQLITE.notadb, CORRUPT],
-  [SQLITE.busy, BUSY],
-  [SQLITE.locked, BUSY],
-  [SQLITE.ioerr, ['failed', (reason) => `the disk reports an error (${reason}); look at the system's log`]],
-]);
+  26: CORRUPT,
+};
 
 export function noRoom(file: string, cause?: unknown): StorageError {
   return new StorageError('disk_full', `${file}: no space is left for the store; free some on its disk`, {

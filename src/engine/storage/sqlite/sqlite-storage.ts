@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient } from '../client/worker-client.ts';
@@ -9,8 +9,7 @@ import { newestVersion } from '../statements/migrations.ts';
 import type { StoreStatus } from '../store-status.ts';
 import { inspect } from './inspector.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
-import { examineFile } from './worker/database-file.ts';
-import { takePerformerLock } from './worker/performer-lock.ts';
+import { examineFile, takePerformerLock, readFile, schemaOf } from './worker/database-file.ts';
 import type { WorkerInput } from './worker/storage-worker.ts';
 
 const ENTRY = new URL(`worker/storage-worker${extname(import.meta.url)}`, import.meta.url);
@@ -55,15 +54,12 @@ export function sqliteStatus(file: string): StoreStatus {
   const status = { engine: 'sqlite', place: file, newest, services: [] } as const;
   try {
     if (examineFile(file) !== 'store') return { ...status, version: 0 };
-    const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
-    try {
-      const version = Number(Object.values(database.prepare('PRAGMA user_version').get() ?? {})[0]);
+    return readFile(file, (database) => {
+      const version = schemaOf(database);
       const copyOf = version < newest ? undefined : copySource(database);
       const services = isPerformed(file) ? [{ id: 'performer', role: 'all' }] : [];
       return { ...status, version, services, ...(copyOf === undefined ? {} : { copyOf }) };
-    } finally {
-      database.close();
-    }
+    });
   } catch (error) {
     throw explainSqliteError(error, file);
   }

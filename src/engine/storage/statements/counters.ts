@@ -1,48 +1,32 @@
+import { EVENT, OUTBOX, RUN } from './rows.ts';
 import type { Question, Statements } from './statements.ts';
 
-/** What is counted, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
-export interface Counters {
-  queuedRuns: number;
-  activeRuns: number;
-  deadRuns: number;
-  /** Completed and dead. */
-  endedRuns: number;
-  /** Of queued and active runs. */
-  runBytes: number;
-  queuedOutbox: number;
-  deadOutbox: number;
-  endedOutbox: number;
-  pendingWakes: number;
-  /** Pending and claimed. */
-  pendingEvents: number;
-  deadEvents: number;
-  endedEvents: number;
-  sessions: number;
-  /** When a requested heartbeat is due. */
-  heartbeatAt: number | null;
-}
+/** The rows that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
+export const COUNTED = {
+  sessions: ['sessions', 'true'],
+  queuedRuns: ['runs', `state <= ${RUN.waiting}`],
+  activeRuns: ['runs', `state = ${RUN.active}`],
+  deadRuns: ['runs', `state = ${RUN.dead}`],
+  endedRuns: ['runs', `state >= ${RUN.completed}`],
+  queuedOutbox: ['outbox', `state = ${OUTBOX.queued}`],
+  deadOutbox: ['outbox', `state = ${OUTBOX.dead}`],
+  endedOutbox: ['outbox', `state >= ${OUTBOX.completed}`],
+  pendingEvents: ['events', `state <= ${EVENT.claimed}`],
+  pendingWakes: ['events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
+  deadEvents: ['events', `state = ${EVENT.dead}`],
+  endedEvents: ['events', `state >= ${EVENT.consumed}`],
+} as const;
 
-const COLUMNS: Readonly<Record<keyof Counters, string>> = {
-  queuedRuns: 'queued_runs',
-  activeRuns: 'active_runs',
-  deadRuns: 'dead_runs',
-  endedRuns: 'ended_runs',
-  runBytes: 'run_bytes',
-  queuedOutbox: 'queued_outbox',
-  deadOutbox: 'dead_outbox',
-  endedOutbox: 'ended_outbox',
-  pendingWakes: 'pending_wakes',
-  pendingEvents: 'pending_events',
-  deadEvents: 'dead_events',
-  endedEvents: 'ended_events',
-  sessions: 'sessions',
-  heartbeatAt: 'heartbeat_at',
-};
-const FIELDS = Object.keys(COLUMNS) as (keyof Counters)[];
-const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS "${field}"`).join(', ')} FROM`;
+/** `runBytes` are those of queued and active runs; `heartbeatAt` is when a requested heartbeat is due. */
+export type Counters = Record<keyof typeof COUNTED | 'runBytes', number> & { heartbeatAt: number | null };
+
+export const columnOf = (field: string): string =>
+  field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const FIELDS = [...Object.keys(COUNTED), 'runBytes', 'heartbeatAt'] as (keyof Counters)[];
+const SELECT = `SELECT ${FIELDS.map((field) => `${columnOf(field)} AS "${field}"`).join(', ')} FROM`;
 /** By differences, as a part of the totals may be counted elsewhere. */
 const change = (field: keyof Counters): string =>
-  field === 'heartbeatAt' ? `${COLUMNS[field]} = ?` : `${COLUMNS[field]} = ${COLUMNS[field]} + ?`;
+  field === 'heartbeatAt' ? 'heartbeat_at = ?' : `${columnOf(field)} = ${columnOf(field)} + ?`;
 const UPDATE = `UPDATE counters SET ${FIELDS.map(change).join(', ')}`;
 /** Of a transaction that does not know what is stored: an earlier wish for a heartbeat stands. */
 const UPDATE_UNKNOWN = UPDATE.replace('heartbeat_at = ?', 'heartbeat_at = least(heartbeat_at, ?)');

@@ -1,23 +1,8 @@
+import { columnOf, COUNTED } from './counters.ts';
 import { both, type Sql } from './dialects.ts';
 import { hasHead } from './session-queue.ts';
-import { EVENT, OUTBOX, RUN } from './rows.ts';
+import { OUTBOX, RUN } from './rows.ts';
 import type { Statements } from './statements.ts';
-
-/** What each counter counts. */
-const COUNTED: readonly (readonly [column: string, table: string, rows: string])[] = [
-  ['sessions', 'sessions', 'true'],
-  ['queued_runs', 'runs', `state <= ${RUN.waiting}`],
-  ['active_runs', 'runs', `state = ${RUN.active}`],
-  ['dead_runs', 'runs', `state = ${RUN.dead}`],
-  ['ended_runs', 'runs', `state >= ${RUN.completed}`],
-  ['queued_outbox', 'outbox', `state = ${OUTBOX.queued}`],
-  ['dead_outbox', 'outbox', `state = ${OUTBOX.dead}`],
-  ['ended_outbox', 'outbox', `state >= ${OUTBOX.completed}`],
-  ['pending_events', 'events', `state <= ${EVENT.claimed}`],
-  ['pending_wakes', 'events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
-  ['dead_events', 'events', `state = ${EVENT.dead}`],
-  ['ended_events', 'events', `state >= ${EVENT.consumed}`],
-];
 
 /** What `first-tables.ts` promises about the rows: each entry counts the rows that break it. */
 const invariants = (totals: string): readonly (readonly [finding: string, text: Sql])[] => [
@@ -48,13 +33,11 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
     `SELECT (SELECT count(*) FROM run_events WHERE run_seq NOT IN (SELECT seq FROM runs))
        + (SELECT count(*) FROM runs WHERE gathered <> (SELECT coalesce(max(position) + 1, 0) FROM run_events WHERE run_seq = runs.seq)) AS broken`,
   ],
-  ...COUNTED.map(
-    ([column, table, rows]) =>
-      [
-        `difference of the counter ${column}`,
-        `SELECT abs((SELECT ${column} FROM ${totals}) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`,
-      ] as const,
-  ),
+  ...Object.entries(COUNTED).map(([field, [table, rows]]) => {
+    const column = columnOf(field);
+    const text = `SELECT abs((SELECT ${column} FROM ${totals}) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`;
+    return [`difference of the counter ${column}`, text] as const;
+  }),
   [
     'difference of the counter run_bytes',
     `SELECT abs((SELECT run_bytes FROM ${totals})

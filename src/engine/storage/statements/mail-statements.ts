@@ -1,5 +1,5 @@
 import type { MailboxHold, MailPass, MailStorage, SetAsideMail, SetAsideSelection } from '../mail-port.ts';
-import { getMailbox } from './mail-rows.ts';
+import { getMailbox } from './rows.ts';
 import type { Store } from './store.ts';
 
 type Result<Name extends keyof MailStorage> = Awaited<ReturnType<MailStorage[Name]>>;

@@ -14,25 +14,27 @@ import {
   type RunnerHold,
   type SessionRecord,
 } from '../records.ts';
+import { STRANGER } from '../request-records.ts';
 import { type Lane, LANES, pausedBy } from './claimable-runs.ts';
 import { readCounters } from './counters.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { findBroken } from './invariants.ts';
-import { STRANGER } from '../request-records.ts';
-import { MAILBOXES, type MailboxRow, toRecord } from './mail-rows.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows } from './row-queries.ts';
 import {
   EVENT,
   EVENT_COLUMNS,
   type EventRow,
+  MAILBOXES,
+  type MailboxRow,
   OUTBOX,
   OUTBOX_COLUMNS,
   type OutboxRow,
   RUN,
   RUN_COLUMNS,
   type RunRow,
+  toRecord,
 } from './rows.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';

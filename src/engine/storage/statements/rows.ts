@@ -6,6 +6,7 @@ import type {
   DeliveryTarget,
   RunAction,
 } from '../../../base/action.ts';
+import type { MailboxRecord } from '../mail-port.ts';
 import type {
   AgentRun,
   Approval,
@@ -21,6 +22,7 @@ import type {
   RunState,
   TokenUsage,
 } from '../records.ts';
+import type { Store } from './store.ts';
 
 /** States of a run in the order of its life; a range of them is one comparison in an index. */
 export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
@@ -223,5 +225,26 @@ export function toEvent(row: EventRow): EventRecord {
     ...(row.runId !== null && { runId: row.runId }),
     ...lastError(row),
     ...(row.endedAt !== null && { consumedAt: row.endedAt }),
+  };
+}
+
+export interface MailboxRow extends Omit<MailboxRecord, 'holder' | 'position'> {
+  readonly holder: string | null;
+  readonly position: string | null;
+}
+
+export const MAILBOXES = `SELECT mailbox, holder, held_until AS "heldUntil", position, floor_at AS "floorAt", state,
+  updated_at AS "updatedAt" FROM mailboxes`;
+
+/** One that is there. */
+export function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
+  return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
+}
+
+export function toRecord({ holder, position, ...rest }: MailboxRow): MailboxRecord {
+  return {
+    ...rest,
+    ...(holder === null ? {} : { holder }),
+    ...(position === null ? {} : { position }),
   };
 }

@@ -1,7 +1,6 @@
 import type { AcceptLimits, Question } from '../../statements/statements.ts';
+import { Connection, type ConnectionOptions, type Statement, transactionSettings } from '../connection.ts';
 import type { DatabaseCounter } from '../database-use.ts';
-import { transactionSettings } from '../connect.ts';
-import { Connection, type ConnectionOptions, type Statement } from '../connection.ts';
 import { PreparedTexts, rowsOf, toParameter } from '../worker/dialect.ts';
 import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
 

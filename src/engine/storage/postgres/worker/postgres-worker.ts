@@ -3,7 +3,7 @@ import { Engine } from '../../statements/engine.ts';
 import { HealthMonitor } from '../../statements/health-monitor.ts';
 import { serveBatches } from '../../statements/serve-batches.ts';
 import type { AcceptLimits } from '../../statements/statements.ts';
-import { transactionSettings } from '../connect.ts';
+import { transactionSettings } from '../connection.ts';
 import { DatabaseCounter } from '../database-use.ts';
 import type { ExpectedStore } from '../known-store.ts';
 import { explainPostgresError, placeOf } from '../postgres-errors.ts';

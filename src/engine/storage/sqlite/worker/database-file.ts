@@ -7,6 +7,8 @@ import {
   mkdirSync,
   openSync,
   readSync,
+  renameSync,
+  rmSync,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +17,6 @@ import { pathToFileURL } from 'node:url';
 import { newestVersion, refuseUnknown, stepsFrom } from '../../statements/migrations.ts';
 import { StorageError } from '../../storage-error.ts';
 import { explainSqliteError, GO_BACK } from '../sqlite-errors.ts';
-import { fileTime, writeVerifiedCopy } from './verified-copy.ts';
 
 /** Written into every store, so that another program's database is never taken for one ("SLUI"). */
 export const APPLICATION_ID = 0x53_4c_55_49;
@@ -98,17 +99,32 @@ export function checkPages(file: string): void {
   const hasLog = existsSync(log) && statSync(log).size > 0;
   const url = pathToFileURL(file);
   if (!hasLog) url.searchParams.set('immutable', '1');
-  const database = new DatabaseSync(url, { readOnly: true });
-  try {
+  readFile(url, (database) => {
     refuseForeign(database, file);
-    refuseUnknown(file, pragma(database, 'user_version'), 'sqlite');
+    refuseUnknown(file, schemaOf(database), 'sqlite');
     if (statSync(file).size > MAX_CHECKED_BYTES) return;
-    const findings = database.prepare('PRAGMA quick_check(1)').all();
-    const finding = Object.values(findings[0] ?? {})[0];
+    const finding = firstOf(database, 'PRAGMA quick_check(1)');
     if (finding !== 'ok') throw damaged(file, String(finding).slice(0, 200));
+  });
+}
+
+/** Reads a file over a connection that cannot write, and closes it. */
+export function readFile<Result>(file: string | URL, read: (database: DatabaseSync) => Result): Result {
+  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  try {
+    return read(database);
   } finally {
     database.close();
   }
+}
+
+/** The first value of an answer. */
+function firstOf(database: DatabaseSync, text: string): unknown {
+  return Object.values(database.prepare(text).get() ?? {})[0];
+}
+
+export function schemaOf(database: DatabaseSync): number {
+  return Number(firstOf(database, 'PRAGMA user_version'));
 }
 
 /** Creates the file with the right mode; the log next to it inherits the mode. */
@@ -169,7 +185,7 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
 }
 
 function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOptions): void {
-  const version = pragma(database, 'user_version');
+  const version = schemaOf(database);
   refuseUnknown(file, version, 'sqlite');
   if (version === newestVersion('sqlite')) return;
   if (!options.mayMigrate) {
@@ -215,12 +231,8 @@ function readHeader(file: string): Buffer {
   }
 }
 
-function pragma(database: DatabaseSync, name: string): number {
-  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
-}
-
 function refuseForeign(database: DatabaseSync, file: string): void {
-  const applicationId = pragma(database, 'application_id');
+  const applicationId = Number(firstOf(database, 'PRAGMA application_id'));
   if (applicationId === APPLICATION_ID) return;
   const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {
     tables: number;
@@ -244,4 +256,92 @@ function foreign(file: string): StorageError {
 
 function damaged(file: string, finding: string): StorageError {
   return new StorageError('corrupt', `${file}: the store is damaged (${finding}); ${GO_BACK}`);
+}
+
+/**
+ * Writes all that a connection sees into a new file, reads every page of it, and only then gives it its name: a file
+ * of that name is whole, whatever ends the process.
+ * @throws StorageError `corrupt` where the copy cannot be read back, or an error of SQLite
+ */
+export function writeVerifiedCopy(database: DatabaseSync, target: string): void {
+  const unfinished = `${target}.unfinished`;
+  rmSync(unfinished, { force: true });
+  closeSync(openSync(unfinished, 'wx', 0o600));
+  try {
+    database.prepare('VACUUM INTO ?').run(unfinished);
+    verifyCopy(unfinished);
+    syncPath(unfinished);
+    renameSync(unfinished, target);
+    syncPath(dirname(target));
+  } catch (error) {
+    rmSync(unfinished, { force: true });
+    throw error;
+  }
+}
+
+function verifyCopy(file: string): void {
+  const finding = readFile(file, (copy) => firstOf(copy, 'PRAGMA integrity_check(1)'));
+  if (finding === 'ok') return;
+  throw new StorageError('corrupt', `${file}: the copy is damaged (${String(finding).slice(0, 200)})`);
+}
+
+/** Brings a file, or the names in a folder, to the disk. */
+export function syncPath(path: string): void {
+  const descriptor = openSync(path, 'r');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** `20260301T120000Z`: a time as a part of a file's name. */
+export function fileTime(ms: number): string {
+  return new Date(ms).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+}
+
+export interface PerformerLock {
+  release(): void;
+  /** Releases, and takes away a lock file that was not there before: for a start that failed. */
+  undo(): void;
+}
+
+/**
+ * One service performs from a store. The lock is an exclusive transaction that is never ended, on a file of its own:
+ * the kernel frees it when the process goes, however it goes, and the store itself stays open to the command line.
+ * @throws StorageError `locked`
+ */
+export function takePerformerLock(file: string): PerformerLock {
+  const lockFile = `${file}.lock`;
+  const isNew = !existsSync(lockFile);
+  closeSync(openSync(lockFile, 'a', 0o600));
+  const database = lockWhole(lockFile, file);
+  let isHeld = true;
+  const release = () => {
+    if (isHeld) database.close();
+    isHeld = false;
+  };
+  return {
+    release,
+    undo() {
+      if (isNew) rmSync(lockFile, { force: true });
+      release();
+    },
+  };
+}
+
+function lockWhole(lockFile: string, file: string): DatabaseSync {
+  const database = new DatabaseSync(lockFile, { timeout: 0 });
+  try {
+    database.exec('PRAGMA journal_mode = MEMORY');
+    database.exec('BEGIN EXCLUSIVE');
+    return database;
+  } catch (error) {
+    database.close();
+    throw new StorageError(
+      'locked',
+      `${file}: another Sluice service is using this store; stop it first, or give this one a storage.url of its own`,
+      { cause: error },
+    );
+  }
 }

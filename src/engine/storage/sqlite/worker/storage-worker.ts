@@ -2,8 +2,13 @@ import { chmodSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type PerformerLock, takePerformerLock } from './performer-lock.ts';
+import { Engine } from '../../statements/engine.ts';
+import { HealthMonitor } from '../../statements/health-monitor.ts';
+import { newestVersion } from '../../statements/migrations.ts';
+import { postMessage, refuse, serveBatches } from '../../statements/serve-batches.ts';
+import type { AcceptLimits, Statements } from '../../statements/statements.ts';
 import { StorageError } from '../../storage-error.ts';
+import { inspect } from '../inspector.ts';
 import { explainSqliteError, noRoom } from '../sqlite-errors.ts';
 import {
   BUSY_TIMEOUT_MS,
@@ -13,15 +18,11 @@ import {
   examineFile,
   type KeptStore,
   makeFolder,
+  type PerformerLock,
+  takePerformerLock,
 } from './database-file.ts';
-import { Engine } from '../../statements/engine.ts';
-import { newestVersion } from '../../statements/migrations.ts';
-import { HealthMonitor } from '../../statements/health-monitor.ts';
-import { inspect } from '../inspector.ts';
-import { LogMark } from './log-mark.ts';
 import { createPageCounter } from './log-frames.ts';
-import { postMessage, refuse, serveBatches } from '../../statements/serve-batches.ts';
-import type { AcceptLimits, Statements } from '../../statements/statements.ts';
+import { LogMark } from './log-mark.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
