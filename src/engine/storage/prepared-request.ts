@@ -118,62 +118,64 @@ function prepareAction(action: Action, receivedAt: number, nonce: string): Prepa
     key: storedKey(action.dedupe.key),
     expiresAt: expiry(receivedAt, action.dedupe.ttlSeconds),
   };
+  const taken = dedupe && { dedupe };
   if (action.kind === 'wake') {
     const { id, text, mode } = action;
     const row = { id, text, mode, mappingId, origin: JSON.stringify(action.origin), createdAt: receivedAt };
-    return { kind: 'wake', mode, row, ...(dedupe && { dedupe }) };
+    return { kind: 'wake', mode, row, ...taken };
   }
-  const prepared = { mode: action.wakeMode, row: runRow(action, receivedAt), ...(dedupe && { dedupe }) };
-  return action.kind === 'agent'
-    ? {
-        kind: 'agent',
-        ...prepared,
-        ...gatheringOf(action, receivedAt),
-        ...askingOf(action, receivedAt, nonce),
-      }
-    : { kind: 'notify', ...prepared, delivery: deliveryOf(action) };
-}
-
-function gatheringOf({ debounce }: AgentAction, receivedAt: number): { readonly gather?: Gathering } {
-  if (debounce === undefined) return {};
-  const { key, seconds, maxSeconds, keep } = debounce;
+  const { wakeMode: mode } = action;
+  const row = runRow(action, { mappingId, acceptedAt: receivedAt });
+  if (action.kind === 'notify') return { kind: 'notify', mode, row, ...taken, delivery: deliveryOf(action) };
+  const { debounce, approve } = action;
   return {
-    gather: {
-      key: storedKey(key),
-      dueAt: receivedAt + Math.round(seconds * 1000),
-      until: receivedAt + Math.round(maxSeconds * 1000),
-      isLatest: keep === 'latest',
-    },
+    kind: 'agent',
+    mode,
+    row,
+    ...taken,
+    ...(debounce && { gather: gatheringOf(debounce, receivedAt) }),
+    ...(approve && { ask: askingOf(approve, { runId: action.id, receivedAt, nonce }) }),
   };
 }
 
-function askingOf(
-  { id: runId, approve }: AgentAction,
-  receivedAt: number,
-  nonce: string,
-): { readonly ask?: Asking } {
-  if (approve === undefined) return {};
-  const { channel, to, withinSeconds } = approve;
-  const asked = { expiresAt: receivedAt + Math.round(withinSeconds * 1000), nonce };
-  const asks = { runId, ...asked };
-  const target = { channel, ...defined({ to }) };
-  return { ask: { ...asked, delivery: { ...target, text: '', fromMain: false, plain: true, asks } } };
+type Debounce = NonNullable<AgentAction['debounce']>;
+
+function gatheringOf({ key, seconds, maxSeconds, keep }: Debounce, receivedAt: number): Gathering {
+  const dueAt = receivedAt + Math.round(seconds * 1000);
+  const until = receivedAt + Math.round(maxSeconds * 1000);
+  return { key: storedKey(key), dueAt, until, isLatest: keep === 'latest' };
 }
 
-function runRow(action: RunAction, acceptedAt: number): NewRun {
-  const json = JSON.stringify(action);
+function askingOf(
+  { channel, to, withinSeconds }: NonNullable<AgentAction['approve']>,
+  {
+    runId,
+    receivedAt,
+    nonce,
+  }: { readonly runId: string; readonly receivedAt: number; readonly nonce: string },
+): Asking {
+  const asked = { expiresAt: receivedAt + Math.round(withinSeconds * 1000), nonce };
+  const target = { channel, ...defined({ to }) };
   return {
-    id: action.id,
-    sessionKey: action.sessionKey,
-    owner: action.owner,
-    mappingId: action.origin.mappingId ?? '',
-    runner: action.kind === 'agent' ? (action.runner ?? '') : '',
+    ...asked,
+    delivery: { ...target, text: '', fromMain: false, plain: true, asks: { runId, ...asked } },
+  };
+}
+
+function runRow(action: RunAction, row: Pick<NewRun, 'mappingId' | 'acceptedAt'>): NewRun {
+  const { id, sessionKey, owner } = action;
+  const json = JSON.stringify(action);
+  const { runner = '', maxRuns } = action.kind === 'agent' ? action : {};
+  const maxRunsKey = maxRuns?.key;
+  return {
+    id,
+    sessionKey,
+    owner,
+    ...row,
+    runner,
     action: json,
     bytes: json.length,
-    acceptedAt,
-    ...(action.kind === 'agent' && action.maxRuns?.key !== undefined
-      ? { maxRunsKey: action.maxRuns.key }
-      : {}),
+    ...(maxRunsKey !== undefined && { maxRunsKey }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { WorkerMessage } from '../statements/serve-batches.ts';
+import type { WorkerMessage } from '../statements/engine.ts';
 import type { Call, OperationName, RemoteOperations, Replies } from '../statements/statement-table.ts';
 import {
   deserializeError,

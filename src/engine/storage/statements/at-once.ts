@@ -1,14 +1,13 @@
 import type { ClaimRunsOptions, RunCompletion } from '../records.ts';
 import { hasNoLimits } from './claimable-runs.ts';
-import { completeRuns, endQuestions, nameOf } from './run-rows.ts';
-import type { CounterRow } from './counters.ts';
-import { withEvents } from './waiting-runs.ts';
 import { keepRequests, recordDecisions, recordStrangers } from './journal-statements.ts';
-import type { AnyOperation, Call, Replies } from './statement-table.ts';
 import type { ClaimedRow, RunRow } from './rows.ts';
+import { completeRuns, endQuestions, nameOf } from './run-rows.ts';
 import { recordProcess } from './run-statements.ts';
+import type { AnyOperation, Call, Replies } from './statement-table.ts';
 import { type AtOnce, type Belief, BrokenOff } from './statements.ts';
-import type { Known, Store } from './store.ts';
+import type { CounterRow, Known, Store } from './store.ts';
+import { withEvents } from './waiting-runs.ts';
 
 /*
  * Where each answer is a round trip, a transaction that asks nothing is one message, and its lock is held for no round

@@ -1,4 +1,4 @@
-import { columnOf, COUNTED } from './counters.ts';
+import { columnOf, COUNTED } from './store.ts';
 import { both, type Sql } from './dialects.ts';
 import { hasHead } from './session-queue.ts';
 import { OUTBOX, RUN } from './rows.ts';

@@ -12,7 +12,7 @@ import {
   type RunRow,
   type Table,
 } from './rows.ts';
-import type { SqlValue, Statements } from './statements.ts';
+import type { Question, SqlValue, Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Which rows a change of a selection would change, which it leaves out, and why: in one place for plan and change. */
@@ -117,77 +117,64 @@ function leftOutRows(
   ];
 }
 
-interface FoundRow {
-  readonly seq: number;
-  readonly id: string;
+/** Asks for the rows of a choice that a selection has; undefined where it has none of the table. */
+function questionOf(
+  selection: QueueSelection,
+  { table, where, values = [] }: Choice,
+  columns: string,
+): Question | undefined {
+  const [condition, ...given] = conditionOf(selection, table) ?? [];
+  if (condition === undefined) return undefined;
+  return [both`SELECT ${columns} FROM ${table} WHERE ${where} AND ${condition}`, ...values, ...given];
 }
 
 /** The first rows of some choices in one table, in the order in which they came. */
 function firstRows(
   sql: Statements,
   selection: QueueSelection,
-  {
-    table,
-    choices,
-    limit,
-  }: { readonly table: Table; readonly choices: readonly Choice[]; readonly limit: number },
-): readonly string[] {
-  const condition = conditionOf(selection, table);
-  if (condition === undefined) return [];
-  const [text, ...given] = condition;
-  const found = choices
-    .filter((choice) => choice.table === table)
-    .flatMap(({ where, values = [] }) =>
-      sql.all<FoundRow>(
-        both`SELECT seq, id FROM ${table} WHERE ${where} AND ${text} ORDER BY seq LIMIT ?`,
-        ...values,
-        ...given,
-        limit,
-      ),
-    );
-  return found
-    .toSorted((a, b) => a.seq - b.seq)
-    .slice(0, limit)
-    .map(({ id }) => id);
-}
-
-/** How many rows of a choice a selection has. */
-function countRows(
-  sql: Statements,
-  selection: QueueSelection,
-  { table, where, values = [] }: Choice,
-): number {
-  const condition = conditionOf(selection, table);
-  if (condition === undefined) return 0;
-  const [text, ...given] = condition;
-  const asked = both`SELECT count(*) AS count FROM ${table} WHERE ${where} AND ${text}`;
-  return sql.find<{ count: number }>(asked, ...values, ...given)?.count ?? 0;
-}
-
-/** The next rows that a change of a selection would change, of each table. */
-function selectRows(
-  sql: Statements,
-  selection: QueueSelection,
   { choices, limit }: { readonly choices: readonly Choice[]; readonly limit: number },
-): RetryRows {
-  const of = (table: Table): readonly string[] => firstRows(sql, selection, { table, choices, limit });
-  return { runs: of('runs'), outbox: of('outbox'), events: of('events') };
+): (table: Table) => readonly string[] {
+  return (table) => {
+    const found = choices.flatMap((choice) => {
+      const question = choice.table === table ? questionOf(selection, choice, 'seq, id') : undefined;
+      if (question === undefined) return [];
+      const [text, ...values] = question;
+      return sql.all<{ readonly seq: number; readonly id: string }>(
+        both`${text} ORDER BY seq LIMIT ?`,
+        ...values,
+        limit,
+      );
+    });
+    const inOrder = found.toSorted((a, b) => a.seq - b.seq).slice(0, limit);
+    return inOrder.map(({ id }) => id);
+  };
 }
 
-/** What `retry` would begin: the first `limit` ids of each kind and state. */
+/** How many rows of some choices a selection has. */
+function countRows(sql: Statements, selection: QueueSelection, choices: readonly Choice[]): number {
+  const counts = choices.map((choice) => {
+    const question = questionOf(selection, choice, 'count(*) AS count');
+    return question === undefined ? 0 : (sql.find<{ count: number }>(...question)?.count ?? 0);
+  });
+  return counts.reduce((sum, each) => sum + each, 0);
+}
+
+/** What `retry` would begin: the first `limit` ids of each kind and state. What ends after `nowMs` was begun meanwhile. */
 export function selectRetry(
   { sql }: Store,
   selection: QueueSelection,
   { nowMs, limit = STEP_ROWS }: { readonly nowMs: number; readonly limit?: number },
 ): RetryRows {
-  return selectRows(sql, selection, { choices: chosenRows('retry', selection, { nowMs }), limit });
+  const of = firstRows(sql, selection, { choices: chosenRows('retry', selection, { nowMs }), limit });
+  return { runs: of('runs'), outbox: of('outbox'), events: of('events') };
 }
 
 /** What `dropRows` would change next: runs as a whole, since what they post is made from them. */
 export function selectDrop({ sql }: Store, selection: QueueSelection) {
   const choices = chosenRows('drop', selection, { nowMs: 0 });
-  const { runs, ...rest } = selectRows(sql, selection, { choices, limit: STEP_ROWS });
-  return { runs: runs.flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id)), ...rest };
+  const of = firstRows(sql, selection, { choices, limit: STEP_ROWS });
+  const runs = of('runs').flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id));
+  return { runs, outbox: of('outbox'), events: of('events') };
 }
 
 /** What a change of a selection would do to how many, and what it leaves out. */
@@ -196,50 +183,27 @@ export function planWork(
   change: WorkChange,
   { selection, ...options }: { readonly selection: QueueSelection } & ChoiceOptions,
 ): WorkPlan {
-  const choices = chosenRows(change, selection, options);
-  const all = change === 'retry' ? [...choices, heldRows(options)] : choices;
-  const count = (of: readonly Choice[]): number =>
-    of.reduce((sum, choice) => sum + countRows(sql, selection, choice), 0);
+  const held = change === 'retry' ? [heldRows(options)] : [];
+  const choices = [...chosenRows(change, selection, options), ...held];
+  const count = (of: readonly Choice[]): number => countRows(sql, selection, of);
+  const ids = selection.kind === 'ids' ? selection.ids : undefined;
   // One that is named may be limited, and its agent away.
-  const most = selection.kind === 'ids' ? selection.ids.length : Infinity;
   const countOf = (table: Table): number =>
-    Math.min(most, count(all.filter((choice) => choice.table === table)));
+    Math.min(ids?.length ?? Infinity, count(choices.filter((choice) => choice.table === table)));
   const counts = { runs: countOf('runs'), outbox: countOf('outbox'), events: countOf('events') };
   const groups = Map.groupBy(leftOutRows(change, selection, options), ([reason]) => reason);
-  const leftOut = [...groups].map(([reason, found]) => ({
-    reason,
-    count: count(found.map(([, choice]) => choice)),
-  }));
+  const left = new Map<LeftOut['reason'], number>(
+    [...groups].map(([reason, found]) => [reason, count(found.map(([, choice]) => choice))]),
+  );
+  // What is due is counted once: also what is limited, or whose agent is tried, is due.
+  const due = left.get('due') ?? 0;
+  left.set('due', Math.max(0, due - (left.get('limited') ?? 0) - count(held)));
+  const known = [...Object.values(counts), ...left.values()].reduce((a, b) => a + b, 0);
+  // Of ids all are accounted for.
+  left.set('other', ids === undefined ? 0 : new Set(ids).size - known);
   return {
     ...counts,
-    runIds: firstRows(sql, selection, { table: 'runs', choices: all, limit: MAX_PLANNED }),
-    leftOut: withoutDoubles(leftOut, {
-      selection,
-      counts,
-      held: all === choices ? 0 : count([heldRows(options)]),
-    }),
+    runIds: firstRows(sql, selection, { choices, limit: MAX_PLANNED })('runs'),
+    leftOut: [...left].flatMap(([reason, many]) => (many > 0 ? [{ reason, count: many }] : [])),
   };
-}
-
-/** What is due is counted once: also what is limited, or whose agent is tried, is due. Of ids all are accounted for. */
-function withoutDoubles(
-  leftOut: readonly LeftOut[],
-  {
-    selection,
-    counts,
-    held,
-  }: {
-    readonly selection: QueueSelection;
-    readonly counts: Readonly<Record<Table, number>>;
-    readonly held: number;
-  },
-): readonly LeftOut[] {
-  const limited = leftOut.find(({ reason }) => reason === 'limited')?.count ?? 0;
-  const parts = leftOut.map(({ reason, count }) => ({
-    reason,
-    count: reason === 'due' ? Math.max(0, count - limited - held) : count,
-  }));
-  const known = [...Object.values(counts), ...parts.map(({ count }) => count)].reduce((a, b) => a + b, 0);
-  const rest = selection.kind === 'ids' ? Math.max(0, new Set(selection.ids).size - known) : 0;
-  return [...parts, { reason: 'other' as const, count: rest }].filter(({ count }) => count > 0);
 }

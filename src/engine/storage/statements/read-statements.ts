@@ -16,7 +16,6 @@ import {
 } from '../records.ts';
 import { STRANGER } from '../request-records.ts';
 import { type Lane, LANES, pausedBy } from './claimable-runs.ts';
-import { readCounters } from './counters.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { findBroken } from './invariants.ts';
@@ -37,7 +36,7 @@ import {
   toRecord,
 } from './rows.ts';
 import type { Statements } from './statements.ts';
-import type { Store } from './store.ts';
+import { readCounters, type Store } from './store.ts';
 import { withEvents } from './waiting-runs.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */

@@ -1,8 +1,84 @@
-import type { Counters } from './counters.ts';
 import type { Conversation } from '../records.ts';
-import type { RunHead } from './rows.ts';
 import type { SerializedError } from '../storage-error.ts';
-import type { AcceptLimits, Statements } from './statements.ts';
+import { EVENT, OUTBOX, RUN, type RunHead } from './rows.ts';
+import type { AcceptLimits, Question, Statements } from './statements.ts';
+
+/** The rows that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
+export const COUNTED = {
+  sessions: ['sessions', 'true'],
+  queuedRuns: ['runs', `state <= ${RUN.waiting}`],
+  activeRuns: ['runs', `state = ${RUN.active}`],
+  deadRuns: ['runs', `state = ${RUN.dead}`],
+  endedRuns: ['runs', `state >= ${RUN.completed}`],
+  queuedOutbox: ['outbox', `state = ${OUTBOX.queued}`],
+  deadOutbox: ['outbox', `state = ${OUTBOX.dead}`],
+  endedOutbox: ['outbox', `state >= ${OUTBOX.completed}`],
+  pendingEvents: ['events', `state <= ${EVENT.claimed}`],
+  pendingWakes: ['events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
+  deadEvents: ['events', `state = ${EVENT.dead}`],
+  endedEvents: ['events', `state >= ${EVENT.consumed}`],
+} as const;
+
+/** `runBytes` are those of queued and active runs; `heartbeatAt` is when a requested heartbeat is due. */
+export type Counters = Record<keyof typeof COUNTED | 'runBytes', number> & { heartbeatAt: number | null };
+
+export const columnOf = (field: string): string =>
+  field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const FIELDS = [...Object.keys(COUNTED), 'runBytes', 'heartbeatAt'] as (keyof Counters)[];
+const SELECT = `SELECT ${FIELDS.map((field) => `${columnOf(field)} AS "${field}"`).join(', ')} FROM`;
+/** By differences, as a part of the totals may be counted elsewhere. */
+const change = (field: keyof Counters): string =>
+  field === 'heartbeatAt' ? 'heartbeat_at = ?' : `${columnOf(field)} = ${columnOf(field)} + ?`;
+const UPDATE = `UPDATE counters SET ${FIELDS.map(change).join(', ')}`;
+/** Of a transaction that does not know what is stored: an earlier wish for a heartbeat stands. */
+const UPDATE_UNKNOWN = UPDATE.replace('heartbeat_at = ?', 'heartbeat_at = least(heartbeat_at, ?)');
+const NOTHING = Object.fromEntries(FIELDS.map((field) => [field, 0])) as unknown as Counters;
+
+/** What is stored, for reading alone. */
+export function readCounters(sql: Statements): Counters {
+  return sql.find<Counters>(`${SELECT} ${sql.totals}`) as Counters;
+}
+
+/** The counters of the transaction under way. */
+export class CounterRow {
+  /** Changed in place by the operations of the transaction. */
+  readonly counters = {} as Counters;
+  readonly #sql: Statements;
+  /** Made once: a text is looked up by its letters. */
+  readonly #select: string;
+  #stored = {} as Counters;
+  #update = UPDATE;
+
+  constructor(sql: Statements) {
+    this.#sql = sql;
+    this.#select = `${SELECT} ${sql.totals}`;
+  }
+
+  /** Begins a transaction with what is stored, since another process may have written. */
+  begin(ahead?: () => readonly Question[]): void {
+    this.#stored = this.#sql.begin(this.#select, ahead) as Counters;
+    this.#update = UPDATE;
+    Object.assign(this.counters, this.#stored);
+  }
+
+  /** Begins one that reads nothing, so that only differences mean anything. */
+  presume(): void {
+    this.#stored = { ...NOTHING, heartbeatAt: null };
+    this.#update = UPDATE_UNKNOWN;
+    Object.assign(this.counters, this.#stored);
+  }
+
+  /** Commits with what changed; without it where nothing did. */
+  commit(): void {
+    const isSame = FIELDS.every((field) => this.counters[field] === this.#stored[field]);
+    this.#sql.commit(isSame ? [] : [this.#update, ...FIELDS.map((field) => this.#changeOf(field))]);
+  }
+
+  #changeOf(field: keyof Counters): number | null {
+    if (field === 'heartbeatAt') return this.counters.heartbeatAt;
+    return this.counters[field] - this.#stored[field];
+  }
+}
 
 /** What stands behind a key, of a header or of an action. */
 export interface Reserved {

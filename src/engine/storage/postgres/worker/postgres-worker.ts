@@ -1,7 +1,6 @@
 import { workerData } from 'node:worker_threads';
-import { Engine } from '../../statements/engine.ts';
+import { Engine, serveBatches } from '../../statements/engine.ts';
 import { HealthMonitor } from '../../statements/health-monitor.ts';
-import { serveBatches } from '../../statements/serve-batches.ts';
 import type { AcceptLimits } from '../../statements/statements.ts';
 import { transactionSettings } from '../connection.ts';
 import { DatabaseCounter } from '../database-use.ts';
