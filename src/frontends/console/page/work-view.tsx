@@ -93,7 +93,7 @@ export function workOf({ stored }: RequestPage): {
   readonly runs: readonly WorkJson[];
   readonly events: readonly WorkJson[];
 } {
-  return stored as unknown as { readonly runs: readonly WorkJson[]; readonly events: readonly WorkJson[] };
+  return stored;
 }
 
 /** Whether anything may still change by itself. */
