@@ -7,7 +7,6 @@ import assert from 'node:assert/strict';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { PAUSED, PLACE } from '../../src/engine/storage/postgres/worker/claim-statement.ts';
 import { SqliteStatements } from '../../src/engine/storage/sqlite/worker/sqlite-statements.ts';
-import type { Sql } from '../../src/engine/storage/statements/dialects.ts';
 import { stepsFrom } from '../../src/engine/storage/statements/migrations.ts';
 import {
   type ClaimedRow,
@@ -16,8 +15,7 @@ import {
   type RunHead,
   type RunRow,
 } from '../../src/engine/storage/statements/rows.ts';
-import { FIND_HEAD } from '../../src/engine/storage/statements/run-rows.ts';
-import { FIND_SESSION } from '../../src/engine/storage/statements/session-rows.ts';
+import { FIND_HEAD, FIND_SESSION } from '../../src/engine/storage/statements/run-rows.ts';
 import {
   type AtOnce,
   type Belief,
@@ -25,6 +23,7 @@ import {
   type Found,
   OneFailed,
   type Question,
+  type Sql,
   type SqlValue,
   type Statements,
 } from '../../src/engine/storage/statements/statements.ts';

@@ -4,7 +4,7 @@ import type { AgentRun } from './run-records.ts';
 
 /** What goes through the storage port; runs and what they post, and requests, stand in files of their own. */
 export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
-export { DROPPED, recipientOf } from './run-records.ts';
+export { callbackPlace, DROPPED, recipientOf } from './run-records.ts';
 export type * from './request-records.ts';
 export type * from './run-records.ts';
 

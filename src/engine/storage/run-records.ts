@@ -109,6 +109,12 @@ export interface NewCallback {
   readonly traceparent?: string;
 }
 
+/** Where a callback goes, as it may be shown: no path, which may be a secret. */
+export function callbackPlace({ url }: NewCallback): string {
+  if (typeof url !== 'string') return `{file: ${url.file}}`;
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
 export type OutboxState = 'queued' | 'active' | 'completed' | 'dead' | 'skipped';
 
 export interface OutboxRecord {

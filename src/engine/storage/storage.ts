@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { CopySide } from './copy/copy-side.ts';
-import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
+import type { CopyOptions, CopyReport, CopySide } from './copy/copy-store.ts';
 import type { Storage } from './port.ts';
 import type { KnownStoreOptions } from './postgres/known-store.ts';
 import type { RetentionLimits } from './records.ts';
@@ -12,10 +11,9 @@ import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
 export type { Storage } from './port.ts';
-export { DROPPED, KEPT_LIMITS, recipientOf } from './records.ts';
+export { callbackPlace, DROPPED, KEPT_LIMITS, recipientOf } from './records.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
-export { callbackPlace } from './record-json.ts';
 export { StorageError, type StorageHealth } from './storage-error.ts';
 export { unavailable } from './storage-error.ts';
 

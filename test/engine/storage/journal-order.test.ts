@@ -1,7 +1,7 @@
 import { HealthMonitor } from '../../../src/engine/storage/statements/health-monitor.ts';
 import { StorageError } from '../../../src/engine/storage/storage-error.ts';
 import { DatabaseSync } from 'node:sqlite';
-import type { Sql } from '../../../src/engine/storage/statements/dialects.ts';
+import type { Sql } from '../../../src/engine/storage/statements/statements.ts';
 import {
   recordDecisions,
   recordStrangers,

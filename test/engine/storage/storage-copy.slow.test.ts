@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { COPIED_TABLES, UNCOPIED_TABLES } from '../../../src/engine/storage/copy/copy-side.ts';
+import { COPIED_TABLES, UNCOPIED_TABLES } from '../../../src/engine/storage/copy/copy-store.ts';
 import { copyStorage, openStorage } from '../../../src/engine/storage/storage.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
 import {

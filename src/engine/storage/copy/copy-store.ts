@@ -1,5 +1,174 @@
+import { findBroken } from '../statements/invariants.ts';
+import type { SqlValue, Statements } from '../statements/statements.ts';
 import { StorageError } from '../storage-error.ts';
-import { COPIED_TABLES, type CopyPosition, type CopySide, withoutHolder } from './copy-side.ts';
+
+/**
+ * Every table with what makes a row of it unique, in the order they are copied: the copy goes on behind the last row
+ * that it wrote. What says who uses a store is not copied.
+ */
+export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
+  counters: ['one'],
+  store_identity: ['one'],
+  last_target: ['one'],
+  runs: ['seq'],
+  run_actions: ['seq'],
+  run_events: ['run_seq', 'position'],
+  outbox: ['seq'],
+  events: ['seq'],
+  idempotency: ['scope', 'key'],
+  sessions: ['owner', 'key'],
+  session_turns: ['seq'],
+  decisions: ['seq'],
+  kept_requests: ['seq'],
+  generations: ['id'],
+  generation_files: ['hash'],
+  runner_holds: ['runner', 'model'],
+  run_starts: ['run_seq', 'started_at'],
+  queue_pauses: ['mapping_id'],
+  limited_mappings: ['mapping_id'],
+  costs: ['day', 'mapping_id', 'runner'],
+  recent_costs: ['minute', 'mapping_id'],
+  audit: ['seq'],
+  mailboxes: ['mailbox'],
+  mail_passed: ['mailbox', 'identity'],
+  mail_set_aside: ['seq'],
+};
+
+export const UNCOPIED_TABLES = [
+  'counter_slots',
+  'kept_conversations',
+  'replicas',
+  'leaders',
+  'store_copy',
+  'sluice_schema',
+] as const;
+
+export type CopiedRow = Readonly<Record<string, SqlValue>>;
+
+/** How far a copy has come. */
+export interface CopyPosition {
+  /** The source as it was when the copy began; another one is copied from the beginning. */
+  readonly source: string;
+  readonly table: string;
+  /** Of the last row that was written; absent before the first. */
+  readonly after?: readonly SqlValue[];
+}
+
+/** Nobody holds what was under way: whoever starts on the copy takes it over, as after a crash. */
+function withoutHolder({ claim: _claim, ...row }: CopiedRow): CopiedRow {
+  return 'holder' in row ? { ...row, holder: null } : row;
+}
+
+export interface SideParts {
+  readonly place: string;
+  readonly sql: Statements;
+  /** What else is emptied before a copy. */
+  readonly others?: readonly string[];
+  /** Makes the numbers of a table go on behind those that were copied; for a database that counts them elsewhere. */
+  readonly goOn?: (table: string) => string;
+  explain(error: unknown): StorageError;
+  close(): void;
+}
+
+/** One of the two stores, locked for as long as it is open. Every method throws a StorageError where the store fails. */
+export class CopySide {
+  readonly place: string;
+  readonly #parts: SideParts;
+
+  constructor(parts: SideParts) {
+    this.place = parts.place;
+    this.#parts = parts;
+  }
+
+  /** Rows of a table behind one, in the order of their keys. */
+  read(table: string, after: readonly SqlValue[] | undefined, limit: number): readonly CopiedRow[] {
+    const keys = (COPIED_TABLES[table] ?? []).join(', ');
+    const behind = after === undefined ? '' : `WHERE (${keys}) > (${after.map(() => '?').join(', ')})`;
+    return this.#explained((sql) => {
+      // What is counted in several places comes as one.
+      const from = table === 'counters' ? sql.totals : table;
+      const text = `SELECT * FROM ${from} ${behind} ORDER BY ${keys} LIMIT ?`;
+      return sql.all<CopiedRow>(text, ...(after ?? []), limit);
+    });
+  }
+
+  count(table: string): number {
+    const text = `SELECT count(*) AS count FROM ${table}`;
+    return this.#explained((sql) => sql.find<{ count: number }>(text)?.count ?? 0);
+  }
+
+  /** The copy into this store that has not ended. */
+  findCopy(): { readonly source: string; readonly position: CopyPosition } | undefined {
+    const text = 'SELECT source, position FROM store_copy';
+    const row = this.#explained((sql) => sql.find<{ source: string; position: string }>(text));
+    return row && { source: row.source, position: JSON.parse(row.position) as CopyPosition };
+  }
+
+  /** Empties the store and begins a copy. */
+  begin(source: string, position: CopyPosition): void {
+    const insert = 'INSERT INTO store_copy (one, source, position) VALUES (1, ?, ?)';
+    const emptied = [...Object.keys(COPIED_TABLES), ...(this.#parts.others ?? []), 'store_copy'];
+    this.#inTransaction((sql) => {
+      for (const table of emptied) sql.post(`DELETE FROM ${table}`);
+      sql.post(insert, source, JSON.stringify(position));
+    });
+  }
+
+  /** Writes rows, of the same columns, and how far the copy has come, in one transaction. */
+  write(table: string, rows: readonly CopiedRow[], position: CopyPosition): void {
+    const columns = Object.keys(rows[0] ?? {});
+    const insert = `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`;
+    this.#inTransaction((sql) => {
+      sql.postRows(
+        insert,
+        rows.map((row) => columns.map((column) => row[column] ?? null)),
+      );
+      sql.post('UPDATE store_copy SET position = ?', JSON.stringify(position));
+    });
+  }
+
+  /** What does not fit together; empty where all is well. */
+  verify(): readonly string[] {
+    return this.#explained(findBroken);
+  }
+
+  /** Takes the mark away: a service may start on the store. */
+  finish(): void {
+    const { goOn } = this.#parts;
+    this.#inTransaction((sql) => {
+      for (const [table, [key]] of Object.entries(COPIED_TABLES))
+        if (goOn !== undefined && key === 'seq' && table !== 'run_actions') sql.all(goOn(table));
+      // Numbers of rows begin anew.
+      sql.post('UPDATE store_identity SET epoch = epoch + 1');
+      sql.post('DELETE FROM store_copy');
+    });
+  }
+
+  close(): void {
+    this.#parts.close();
+  }
+
+  #explained<Result>(act: (sql: Statements) => Result): Result {
+    try {
+      return act(this.#parts.sql);
+    } catch (error) {
+      throw this.#parts.explain(error);
+    }
+  }
+
+  #inTransaction(change: (sql: Statements) => void): void {
+    this.#explained((sql) => {
+      sql.begin('SELECT one FROM counters');
+      try {
+        change(sql);
+        sql.commit([]);
+      } catch (error) {
+        if (sql.isTransaction) sql.run('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+}
 
 /*
  * Copies a store into another one, table by table, while nobody uses either. Each step writes some rows and how far it

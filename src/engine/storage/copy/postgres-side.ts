@@ -4,7 +4,7 @@ import { askDatabase } from '../postgres/postgres-status.ts';
 import { countServices, setUpSchema } from '../postgres/set-up-schema.ts';
 import { PostgresStatements } from '../postgres/worker/postgres-statements.ts';
 import { StorageError } from '../storage-error.ts';
-import { CopySide } from './copy-side.ts';
+import { CopySide } from './copy-store.ts';
 
 const goOn = (table: string): string =>
   `SELECT ${(table === 'decisions' ? ['seq', 'number'] : ['seq'])

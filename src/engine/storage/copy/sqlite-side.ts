@@ -8,7 +8,7 @@ import {
 } from '../sqlite/worker/database-file.ts';
 import { SqliteStatements } from '../sqlite/worker/sqlite-statements.ts';
 import { StorageError } from '../storage-error.ts';
-import { CopySide } from './copy-side.ts';
+import { CopySide } from './copy-store.ts';
 
 /** Locks a file as a service does; a target is made where there is none. */
 export function openSqliteSide(file: string, role: 'source' | 'target'): CopySide {

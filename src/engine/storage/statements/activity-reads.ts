@@ -10,8 +10,8 @@ import {
   type UnsentRun,
   type WorkInNeed,
 } from '../records.ts';
-import { DAY_MS, dayBefore, startOfDay } from './cost-rows.ts';
-import { both, by, type Dialects, listed } from './dialects.ts';
+import { DAY_MS, dayBefore, startOfDay } from './hourly-room.ts';
+import { both, by, type Dialects, listed } from './statements.ts';
 import { STRANGER } from '../request-records.ts';
 import { atMost } from './row-queries.ts';
 import { EVENT, FAILED_RUN, OUTBOX, RUN } from './rows.ts';

@@ -1,9 +1,8 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, pauseOfRunner, type QueuePause } from '../records.ts';
-import { both, by, listed, type Sql } from './dialects.ts';
 import { type HourlyRoom, limitsOf } from './hourly-room.ts';
 import { RUN, RUN_FIELDS, type RunRow } from './rows.ts';
 import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
-import type { Question, Statements } from './statements.ts';
+import { both, by, listed, type Question, type Sql, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Waiting runs made due by one claim; the rest follow with the next. */

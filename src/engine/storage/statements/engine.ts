@@ -9,7 +9,7 @@ import { claimQuestions } from './claimable-runs.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { completeEntries, entryQuestions } from './outbox-rows.ts';
 import { outboxQuestions } from './plain-reads.ts';
-import { pruneQuestions } from './prunable-rows.ts';
+import { pruneQuestions } from './retention-statements.ts';
 import { completeRuns, endQuestions } from './run-rows.ts';
 import {
   type AnyOperation,

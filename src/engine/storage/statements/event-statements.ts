@@ -1,10 +1,9 @@
 import type { AttemptFailure, ClaimEventsOptions, HeartbeatResult } from '../records.ts';
-import { both, by } from './dialects.ts';
+import { both, by } from './statements.ts';
 import { askForHeartbeat, countPending } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { EVENT, EVENT_COLUMNS, type EventRow } from './rows.ts';
-import { insertHeartbeat } from './run-rows.ts';
-import { addTurns, FIND_SESSION, saveSessions } from './session-rows.ts';
+import { addTurns, FIND_SESSION, insertHeartbeat, saveSessions } from './run-rows.ts';
 import type { Store } from './store.ts';
 
 /** Failed turns after which an event is parked. */

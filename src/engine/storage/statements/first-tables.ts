@@ -1,4 +1,4 @@
-import { both, type Dialects } from './dialects.ts';
+import { both, type Dialects } from './statements.ts';
 
 /** Whole numbers that outgrow four bytes; those of SQLite have any size. */
 export const BIG: Dialects = { sqlite: 'INTEGER', postgres: 'BIGINT' };

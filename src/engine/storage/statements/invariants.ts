@@ -1,8 +1,7 @@
-import { columnOf, COUNTED } from './store.ts';
-import { both, type Sql } from './dialects.ts';
-import { hasHead } from './session-queue.ts';
 import { OUTBOX, RUN } from './rows.ts';
-import type { Statements } from './statements.ts';
+import { hasHead } from './session-queue.ts';
+import { both, type Sql, type Statements } from './statements.ts';
+import { columnOf, COUNTED } from './store.ts';
 
 /** What `first-tables.ts` promises about the rows: each entry counts the rows that break it. */
 const invariants = (totals: string): readonly (readonly [finding: string, text: Sql])[] => [

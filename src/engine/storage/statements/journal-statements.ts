@@ -1,5 +1,5 @@
 import type { AuditRecord, DecisionRecord, KeptFile, KeptGeneration, KeptRoom } from '../records.ts';
-import { both, type Dialects, listed } from './dialects.ts';
+import { both, type Dialects, listed } from './statements.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from '../request-records.ts';
 import type { Store } from './store.ts';
 

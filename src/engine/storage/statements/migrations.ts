@@ -1,5 +1,5 @@
 import { StorageError } from '../storage-error.ts';
-import { both, type Dialects, type Sql } from './dialects.ts';
+import { both, type Dialects, type Sql } from './statements.ts';
 import { BIG, FIRST_TABLES, KEYED, SEQ, STRICT } from './first-tables.ts';
 
 /** How a run ended before it was begun anew (`queue retry`): a JSON list, the oldest first. */

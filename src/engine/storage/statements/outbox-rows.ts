@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { DeliveryTarget } from '../../../base/action.ts';
 import { type NewCallback, type NewDelivery, type OutboxResult, recipientOf } from '../records.ts';
-import { both, by } from './dialects.ts';
 import { OUTBOX } from './rows.ts';
-import type { Question } from './statements.ts';
+import { both, by, type Question } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Those to a recipient that have not ended. */

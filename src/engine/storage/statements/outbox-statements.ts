@@ -5,7 +5,7 @@ import type {
   OutboxProgress,
   OutboxResult,
 } from '../records.ts';
-import { both, by, listed } from './dialects.ts';
+import { both, by, listed } from './statements.ts';
 import { insertSummary } from './event-rows.ts';
 import {
   type ActiveEntry,

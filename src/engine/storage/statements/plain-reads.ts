@@ -5,9 +5,8 @@ import type {
   SessionTurn,
   StoredConversation,
 } from '../records.ts';
-import { both, by, type Dialects, listed, type Sql } from './dialects.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
-import type { Question } from './statements.ts';
+import { both, by, type Dialects, listed, type Question, type Sql } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** What is asked again and again, as questions that may go over any connection, and what their answers mean. */

@@ -1,5 +1,4 @@
 import type { LeftOut, QueueSelection, RetryRows, WorkChange, WorkPlan } from '../records.ts';
-import { both, type Sql } from './dialects.ts';
 import { conditionOf } from './row-queries.ts';
 import {
   ASKING,
@@ -12,7 +11,7 @@ import {
   type RunRow,
   type Table,
 } from './rows.ts';
-import type { Question, SqlValue, Statements } from './statements.ts';
+import { both, type Question, type Sql, type SqlValue, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Which rows a change of a selection would change, which it leaves out, and why: in one place for plan and change. */

@@ -7,7 +7,7 @@ import {
   type RetryRows,
   type RunnerHold,
 } from '../records.ts';
-import { both } from './dialects.ts';
+import { both } from './statements.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback, type Placed, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';

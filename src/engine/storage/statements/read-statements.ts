@@ -16,7 +16,6 @@ import {
 } from '../records.ts';
 import { STRANGER } from '../request-records.ts';
 import { type Lane, LANES, pausedBy } from './claimable-runs.ts';
-import { both, by, listed, type Sql } from './dialects.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { findBroken } from './invariants.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
@@ -35,7 +34,7 @@ import {
   type RunRow,
   toRecord,
 } from './rows.ts';
-import type { Statements } from './statements.ts';
+import { both, by, listed, type Sql, type Statements } from './statements.ts';
 import { readCounters, type Store } from './store.ts';
 import { withEvents } from './waiting-runs.ts';
 

@@ -1,7 +1,6 @@
 import type { ListQuery, QueueSelection } from '../records.ts';
-import { both, listed, type Sql } from './dialects.ts';
-import { type Table, stateRange } from './rows.ts';
-import type { SqlValue, Statements } from './statements.ts';
+import { stateRange, type Table } from './rows.ts';
+import { both, listed, type Sql, type SqlValue, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 interface Listing {

@@ -10,16 +10,22 @@ import type {
   Succession,
 } from '../records.ts';
 import { type Claimable, findClaimable } from './claimable-runs.ts';
-import { addCost } from './cost-rows.ts';
-import { both, listed } from './dialects.ts';
+import { both, listed } from './statements.ts';
 import { askForHeartbeat } from './event-rows.ts';
-import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
+import { addCost, forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { left, leftEvents, MAIN } from './plain-reads.ts';
 import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
-import { completeRuns, countRun, endRuns, findRunHead, isHeld, keepEnding } from './run-rows.ts';
+import {
+  completeRuns,
+  countRun,
+  endRuns,
+  findRunHead,
+  isHeld,
+  keepEnding,
+  REMOVE_SESSION,
+} from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
-import { REMOVE_SESSION } from './session-rows.ts';
 import type { Store } from './store.ts';
 import { findApproval, withEvents } from './waiting-runs.ts';
 

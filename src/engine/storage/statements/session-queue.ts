@@ -1,7 +1,6 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
-import { both, by, type Dialects, LAST_SEQ, type Sql } from './dialects.ts';
 import { IS_NOT_ASKING, RUN } from './rows.ts';
-import type { Statements } from './statements.ts';
+import { both, by, type Dialects, LAST_SEQ, type Sql, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** The queue of every conversation: who is ready, who is behind whom. `first-tables.ts` explains the states. */

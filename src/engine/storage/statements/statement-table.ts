@@ -7,7 +7,7 @@ import * as outbox from './outbox-statements.ts';
 import * as plans from './plan-reads.ts';
 import * as queue from './queue-statements.ts';
 import * as reads from './read-statements.ts';
-import * as retention from './retention-statements.ts';
+import { pruneSlice } from './retention-statements.ts';
 import * as runs from './run-statements.ts';
 import type { Store } from './store.ts';
 
@@ -17,12 +17,12 @@ import type { Store } from './store.ts';
  */
 export const WRITES = {
   acceptRequest,
+  pruneSlice,
   ...events,
   ...journal,
   ...mail,
   ...outbox,
   ...queue,
-  ...retention,
   ...runs,
 };
 export const READS = { ...reads, ...plans, ...activity };

@@ -1,11 +1,10 @@
 import type { Asking, Gathering, NewRun } from '../prepared-request.ts';
 import type { Approval, ApprovalAnswer, Decided } from '../records.ts';
-import { both, by } from './dialects.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { ASKING, RUN, RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
 import { findRunHead } from './run-rows.ts';
 import { insertRun } from './session-queue.ts';
-import type { Statements } from './statements.ts';
+import { both, by, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Events that one run reads at most, and bytes they take at most: the next event then begins another run. */

@@ -1,5 +1,4 @@
-import type { Sql } from '../../statements/dialects.ts';
-import type { SqlValue } from '../../statements/statements.ts';
+import type { Sql, SqlValue } from '../../statements/statements.ts';
 
 export function textOf(sql: Sql): string {
   return typeof sql === 'string' ? sql : sql.postgres;

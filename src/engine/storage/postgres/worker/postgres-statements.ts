@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { PROMOTED_PER_CLAIM } from '../../statements/claimable-runs.ts';
-import type { Sql } from '../../statements/dialects.ts';
 import { refuseUnknown } from '../../statements/migrations.ts';
 import type { ClaimedRow, RunHead } from '../../statements/rows.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type Found,
   OneFailed,
   type Question,
+  type Sql,
   type SqlValue,
   type Statements,
 } from '../../statements/statements.ts';

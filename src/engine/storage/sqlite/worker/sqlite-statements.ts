@@ -1,6 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Sql } from '../../statements/dialects.ts';
-import type { Found, Question, SqlValue, Statements } from '../../statements/statements.ts';
+import type { Found, Question, Sql, SqlValue, Statements } from '../../statements/statements.ts';
 
 export class SqliteStatements implements Statements {
   readonly totals = 'counters';
