@@ -18,7 +18,7 @@ const VERSION: Dialects = {
 };
 
 /**
- * The store of version 0.1.0. How runs are queued (`states.ts` has the numbers of the states): a queued run is in one of
+ * The store of version 0.1.0. How runs are queued (`rows.ts` has the numbers of the states): a queued run is in one of
  * three states, kept right by every transition, so that a claim never looks at work it cannot take:
  *
  *   ready    the first due run of a conversation that has no active run: `runs_ready` holds nothing else

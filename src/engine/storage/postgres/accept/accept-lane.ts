@@ -12,7 +12,7 @@ const MAX_BATCH = 256;
 const MAX_WAIT_MS = 15_000;
 /**
  * A statement that reaches the database later stores nothing: one that hung goes on with what it was asked. Nobody is
- * given up sooner: a connection that is not made takes 5 s (`connect.ts`), and a sender waits for 10 (`accept-queue.ts`).
+ * given up sooner: a connection that is not made takes 5 s (`connection.ts`), and a sender waits for 10 (`make-storage.ts`).
  */
 const MAX_DELAY_MS = 4_000;
 /** Where several come at once, the first waits for the others for this part of a round trip, and no longer. */

@@ -120,7 +120,7 @@ export function isConnectionError(error: unknown): boolean {
 export type Fate = 'committed' | 'aborted' | 'unknown';
 
 const STATUS = 'SELECT pg_xact_status($1::text::xid8) AS status';
-/** A server that does not see at once that its client is gone ends an idle transaction after 5 s (`connect.ts`). */
+/** A server that does not see at once that its client is gone ends an idle transaction after 5 s (`connection.ts`). */
 const MAX_FATE_MS = 7_000;
 const LOOK_EVERY_MS = 50;
 
