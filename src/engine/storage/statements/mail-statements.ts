@@ -1,5 +1,12 @@
-import type { MailboxHold, MailPass, MailStorage, SetAsideMail, SetAsideSelection } from '../mail-port.ts';
-import { getMailbox } from './rows.ts';
+import type {
+  MailboxHold,
+  MailboxRecord,
+  MailPass,
+  MailStorage,
+  SetAsideMail,
+  SetAsideSelection,
+} from '../mail-port.ts';
+import { MAILBOXES, type MailboxRow, toRecord } from './rows.ts';
 import type { Store } from './store.ts';
 
 type Result<Name extends keyof MailStorage> = Awaited<ReturnType<MailStorage[Name]>>;
@@ -23,6 +30,11 @@ const SET_ASIDE = `INSERT INTO mail_set_aside
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, status = excluded.status, code = excluded.code,
     reason = excluded.reason, set_aside_at = excluded.set_aside_at, attempts = excluded.attempts`;
+
+/** One that is there. */
+function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
+  return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
+}
 
 export function claimMailbox(store: Store, claim: Argument<'claimMailbox'>): Result<'claimMailbox'> {
   const { sql } = store;

@@ -22,7 +22,6 @@ import type {
   RunState,
   TokenUsage,
 } from '../records.ts';
-import type { Store } from './store.ts';
 
 /** States of a run in the order of its life; a range of them is one comparison in an index. */
 export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
@@ -235,11 +234,6 @@ export interface MailboxRow extends Omit<MailboxRecord, 'holder' | 'position'> {
 
 export const MAILBOXES = `SELECT mailbox, holder, held_until AS "heldUntil", position, floor_at AS "floorAt", state,
   updated_at AS "updatedAt" FROM mailboxes`;
-
-/** One that is there. */
-export function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
-  return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
-}
 
 export function toRecord({ holder, position, ...rest }: MailboxRow): MailboxRecord {
   return {
