@@ -6,7 +6,7 @@ import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/engine/hook/action-fields.t
 import { isJsonObject, type JsonObject } from '../../src/base/json.ts';
 import { tableOf, adviseFile, compileList } from '../support/mapping-compile.ts';
 import { scopeOf } from '../support/mapping-scope.ts';
-import { MESSAGE_LIMITS } from '../../src/service/mail/reader-process.ts';
+import { MESSAGE_LIMITS } from '../../src/service/mail/mail-process.ts';
 
 /** Names of environment variables that the source reads by a literal name, wherever the environment comes from. */
 function variablesRead(): readonly string[] {

@@ -218,59 +218,41 @@ export interface OpenChannels extends ChannelLookup {
 
 /** Makes the configured channels available; nothing is loaded or connected yet. */
 export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChannels): OpenChannels {
-  return new LazyChannels(catalog, channels);
-}
-
-class LazyChannels implements OpenChannels {
-  readonly ids: readonly string[];
-  readonly #catalog: ChannelCatalog;
-  readonly #channels: ConfiguredChannels;
-  readonly #opened = new Map<string, Promise<ChannelAdapter>>();
-
-  constructor(catalog: ChannelCatalog, channels: ConfiguredChannels) {
-    this.ids = Object.keys(channels);
-    this.#catalog = catalog;
-    this.#channels = channels;
-  }
-
-  defaultRecipient(channel: string): string | undefined {
-    const to = this.#settingsOf(channel)?.['to'];
-    return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
-  }
-
-  async find(channel: string): Promise<ChannelAdapter | undefined> {
-    const module = findChannelModule(this.#catalog, channel);
-    const settings = module && this.#settingsOf(module.id);
-    if (!module || !settings) return undefined;
-    const known = this.#opened.get(module.id);
-    if (known) return known;
-    const opening = this.#open(module, settings);
-    this.#opened.set(module.id, opening);
-    return opening;
-  }
-
-  async stop(): Promise<void> {
-    const stopping = [...this.#opened.values()].map(async (opening) => (await opening).stop?.());
-    this.#opened.clear();
-    await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
-  }
-
-  #settingsOf(channel: string): ChannelSettings | undefined {
-    return Object.hasOwn(this.#channels, channel) ? this.#channels[channel] : undefined;
-  }
-
-  async #open(module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> {
+  const opened = new Map<string, Promise<ChannelAdapter>>();
+  const settingsOf = (channel: string): ChannelSettings | undefined =>
+    Object.hasOwn(channels, channel) ? channels[channel] : undefined;
+  const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
     try {
       const adapter = await within(module.open(settings), OPEN_TIMEOUT_MS);
       const problem = adapterProblem(adapter);
       if (problem === undefined && adapter !== undefined) return adapter;
       throw new Error(`channel ${module.id}: ${problem}`);
     } catch (error) {
-      this.#opened.delete(module.id);
-      const missing = explainMissing(this.#catalog, module);
+      opened.delete(module.id);
+      const missing = explainMissing(catalog, module);
       throw missing === undefined ? error : new Error(missing, { cause: error });
     }
-  }
+  };
+  return {
+    ids: Object.keys(channels),
+    defaultRecipient: (channel) => {
+      const to = settingsOf(channel)?.['to'];
+      return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
+    },
+    find: async (channel) => {
+      const module = findChannelModule(catalog, channel);
+      const settings = module && settingsOf(module.id);
+      if (!module || !settings) return undefined;
+      const opening = opened.get(module.id) ?? open(module, settings);
+      opened.set(module.id, opening);
+      return opening;
+    },
+    stop: async () => {
+      const stopping = [...opened.values()].map(async (opening) => (await opening).stop?.());
+      opened.clear();
+      await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
+    },
+  };
 }
 
 /** What an opened channel lacks to be an adapter; a plugin's word is not enough. */

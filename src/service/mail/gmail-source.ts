@@ -1,7 +1,9 @@
+import { isUtf8 } from 'node:buffer';
+import { defined } from '../../base/json.ts';
 import { field, listField, textField } from '../../base/outgoing/outgoing.ts';
 import { pause } from '../../base/timers/timers.ts';
 import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
-import { gmailContent } from './gmail-content.ts';
+import { textOfCharset } from './mail-charset.ts';
 import { MailFailure } from './mail-failure.ts';
 import type {
   Batch,
@@ -10,6 +12,8 @@ import type {
   FetchedMail,
   KnownMail,
   LeftOutOfFetch,
+  MailAttachment,
+  MailContent,
   MailSource,
 } from './source.ts';
 
@@ -27,7 +31,7 @@ export interface GmailPlace {
   readonly topic: string;
   /** Absent where Pub/Sub pushes: somebody else hears of notices then, and ends the wait. */
   readonly subscription?: string | undefined;
-  /** Ids of labels; a message needs one of them. */
+  /** Names or ids of labels; a message needs one of them. */
   readonly labels: readonly string[];
 }
 
@@ -47,6 +51,8 @@ export class GmailSource implements MailSource {
   readonly #place: GmailPlace;
   readonly #closing = new AbortController();
   readonly #clock: () => number;
+  /** Ids of the labels that are read. */
+  #labels: readonly string[] = [];
   #watchedAt = 0;
 
   private constructor(api: GoogleApi, endpoints: GoogleEndpoints, place: GmailPlace, clock: () => number) {
@@ -62,12 +68,12 @@ export class GmailSource implements MailSource {
    */
   static async open(
     api: GoogleApi,
-    place: Omit<GmailPlace, 'labels'> & { readonly labels: readonly string[] },
+    place: GmailPlace,
     { endpoints, clock = Date.now }: { readonly endpoints: GoogleEndpoints; readonly clock?: () => number },
   ): Promise<GmailSource> {
-    const unnamed = new GmailSource(api, endpoints, place, clock);
-    const labels = await unnamed.#labelIds(place.labels);
-    const source = new GmailSource(api, endpoints, { ...place, labels }, clock);
+    const source = new GmailSource(api, endpoints, place, clock);
+    const known = listField(await source.#get('labels', {}), 'labels');
+    source.#labels = place.labels.map((name) => labelId(name, known));
     await source.#watch();
     return source;
   }
@@ -97,7 +103,7 @@ export class GmailSource implements MailSource {
     if (message === undefined) return undefined;
     const labels = listField(message, 'labelIds').filter((label) => typeof label === 'string');
     const leftOut = LEFT_OUT.find((label) => labels.includes(label));
-    const isWanted = this.#place.labels.some((label) => labels.includes(label));
+    const isWanted = this.#labels.some((label) => labels.includes(label));
     const receivedAt = Number(textField(message, 'internalDate') ?? 0);
     const size = field(message, 'sizeEstimate');
     return {
@@ -165,17 +171,12 @@ export class GmailSource implements MailSource {
   }
 
   async #watch(): Promise<void> {
-    const { topic, labels } = this.#place;
-    const body = { topicName: topic, labelIds: labels, labelFilterBehavior: 'INCLUDE' };
+    const { topic } = this.#place;
+    const body = { topicName: topic, labelIds: this.#labels, labelFilterBehavior: 'INCLUDE' };
     const url = `${this.#endpoints.gmail}/gmail/v1/users/me/watch`;
     const answer = await this.#api.call(url, { method: 'POST', body, signal: this.#closing.signal });
     if (answer.kind !== 'ok') throw new MailFailure('settings', `Gmail knows no topic ${topic}`);
     this.#watchedAt = this.#clock();
-  }
-
-  async #labelIds(names: readonly string[]): Promise<readonly string[]> {
-    const known = listField(await this.#get('labels', {}), 'labels');
-    return names.map((name) => labelId(name, known));
   }
 
   async #currentHistoryId(): Promise<string> {
@@ -269,4 +270,69 @@ function labelId(name: string, known: readonly unknown[]): string {
     throw new MailFailure('settings', `the label ${id} is not read; take it out of hooks.mail.folders`);
   }
   return id;
+}
+
+const MAX_PARTS = 200;
+
+/** The texts and the list of attachments of a message as the Gmail API gives it (`format=full`). */
+function gmailContent(message: unknown): Extract<MailContent, { kind: 'parts' }> {
+  const payload = field(message, 'payload');
+  const header = headerOf(payload);
+  const { text, html, attachments } = partsOf(payload);
+  const snippet = textField(message, 'snippet');
+  const found = text ?? (html === undefined ? snippet : undefined);
+  return {
+    kind: 'parts',
+    header,
+    attachments,
+    ...defined({ text: found, html }),
+  };
+}
+
+interface Parts {
+  text?: string | undefined;
+  html?: string | undefined;
+  readonly attachments: MailAttachment[];
+}
+
+/** The first text, the first HTML and the attachments, whatever lies in what. */
+function partsOf(payload: unknown): Parts {
+  const parts: Parts = { attachments: [] };
+  const open: unknown[] = [payload];
+  for (let seen = 0; open.length > 0 && seen < MAX_PARTS; seen += 1) {
+    const part = open.shift();
+    open.unshift(...listField(part, 'parts'));
+    const type = textField(part, 'mimeType') ?? '';
+    const name = textField(part, 'filename') ?? '';
+    const body = field(part, 'body');
+    if (type.startsWith('multipart/')) continue;
+    if (name !== '' || textField(body, 'attachmentId') !== undefined) {
+      const size = field(body, 'size');
+      parts.attachments.push({ name, type, sizeBytes: typeof size === 'number' ? size : 0 });
+    } else if (type === 'text/plain') parts.text ??= decodeText(part);
+    else if (type === 'text/html') parts.html ??= decodeText(part, true);
+  }
+  return parts;
+}
+
+/** Names in lower case; the first of several counts. */
+function headerOf(payload: unknown): Readonly<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const header of listField(payload, 'headers')) {
+    const name = textField(header, 'name')?.toLowerCase();
+    const value = textField(header, 'value');
+    if (name !== undefined && value !== undefined) found[name] ??= value;
+  }
+  return found;
+}
+
+/** Gmail gives most texts in UTF-8 whatever the sender's charset; what is no UTF-8 is read by the charset. */
+function decodeText(part: unknown, isHtml = false): string {
+  const bytes = Buffer.from(textField(field(part, 'body'), 'data') ?? '', 'base64url');
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const charset = /charset="?([\w.:-]+)/i.exec(headerOf(part)['content-type'] ?? '')?.[1];
+  const declared = charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset;
+  const text = textOfCharset(bytes, declared, isHtml);
+  if (text !== undefined) return text;
+  return bytes.toString('latin1');
 }

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { MailboxHold, MailPass, MailStorage, SetAsideMail } from '../../engine/storage/storage.ts';
-import type { ReaderTimes } from './reader-times.ts';
+import type { ReaderTimes } from './reconnection.ts';
 import type { KnownMail } from './source.ts';
-import { readState, type StoredState } from './stored-status.ts';
+import { readState, type StoredState } from './mailbox-health.ts';
 
 /** How long messages that were dealt with are kept for recognition. */
 const KEEP_PASSED_MS = 30 * 24 * 3_600_000;

@@ -1,4 +1,10 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { getPriority, setPriority } from 'node:os';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { defined } from '../../base/json.ts';
+import { processorMsOf, stateOf } from '../../base/process-use.ts';
+import { DEATHS_UNTIL_HEADER_ONLY } from './fetch-attempts.ts';
 import type { MailBlock } from '../../engine/config/config.ts';
 import type { HealthReporter, MailboxFigures } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
@@ -12,9 +18,31 @@ import {
 } from './mailbox-health.ts';
 import type { MailServiceOptions } from './mail-service.ts';
 import { readerFolders } from './open-source.ts';
-import type { ReaderStart } from './reader-messages.ts';
-import { type MessageLimits, ReaderProcess } from './reader-process.ts';
-import { growingDelay, READER_TIMES } from './reader-times.ts';
+import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
+import { growingDelay, READER_TIMES } from './reconnection.ts';
+
+/** What reading one message may take. */
+export interface MessageLimits {
+  /** Processor time, so that a busy machine takes no message for a hostile one. */
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+}
+
+/** A message of 1 MB takes 0.2 s and 30 MB; what takes so much more was made to. */
+export const MESSAGE_LIMITS: MessageLimits = { cpuMs: 3_000, memoryMb: 128 };
+
+const ENTRY = fileURLToPath(new URL(`reader-program${extname(import.meta.url)}`, import.meta.url));
+/** Of the reader's heap: it holds eight messages of 1 MB at most, and answers of 8 MB. */
+const HEAP_MB = 256;
+/** Of the whole reader. */
+const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
+const LOOK_MS = 250;
+/** A reader says something every second; one that starts on a busy machine needs some. */
+const LOOKS_UNTIL_STUCK = 80;
+/** A delivery that was sent is waited for this long when the service stops. */
+const STOP_MS = 15_000;
+/** Added to the niceness of the service: a tenth of the processor where both want it. */
+const BEHIND = 10;
 
 export interface MailProcessOptions extends Omit<MailServiceOptions, 'mail' | 'open' | 'watch' | 'onChange'> {
   /** What is read at first. */
@@ -120,5 +148,171 @@ export class MailProcess {
       mail,
       folders.map((folder) => ({ account, folder, health, figures: NOTHING_READ })),
     );
+  }
+}
+
+interface ReaderProcessOptions extends Pick<MailServiceOptions, 'store' | 'endpoint' | 'log'> {
+  readonly start: ReaderStart;
+  readonly messageLimits?: MessageLimits | undefined;
+  readonly onStatuses: (statuses: readonly MailboxStatus[]) => void;
+}
+
+type StoreCall = (...args: readonly unknown[]) => Promise<unknown>;
+
+/** One process that reads a mailbox, from its start to its end. */
+class ReaderProcess {
+  /** Why it ended; rejects where the system starts no process. */
+  readonly ended: Promise<string>;
+  /** Whether it has come as far as to offer a message, or to have done with one. */
+  hasPassed = false;
+  /** Whether it was ended because of a message, of which the next one reads the header only. */
+  isOverMessage = false;
+  readonly #options: ReaderProcessOptions;
+  readonly #signal: AbortSignal;
+  #child: ChildProcess | undefined;
+  /** What each mailbox was fetching last. */
+  readonly #fetching = new Map<string, string>();
+  /** The message that is being read, with what the process had taken before. */
+  #reading: (Use & { readonly mailbox: string; readonly identity: string }) | undefined;
+  #looksSinceHeard = 0;
+  #reason: string | undefined;
+
+  constructor(options: ReaderProcessOptions, signal: AbortSignal) {
+    this.#options = options;
+    this.#signal = signal;
+    this.ended = this.#run();
+  }
+
+  send(message: ToReader): void {
+    // A channel that breaks ends the reader, and that is heard of.
+    this.#child?.send(message, () => undefined);
+  }
+
+  async #run(): Promise<string> {
+    const child = fork(ENTRY, {
+      execArgv: [`--max-old-space-size=${String(HEAP_MB)}`],
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const how = new Promise<string>((resolve) => {
+      child.once('error', (error) => resolve(error.message));
+      child.once('exit', (code, signal) => resolve(signal ?? `exit code ${String(code)}`));
+    });
+    // Without a number it was not started, and has no channel.
+    if (child.pid === undefined) return how;
+    this.#child = child;
+    putBehind(child.pid);
+    child.on('message', (message: FromReader) => this.#receive(message));
+    this.send({ kind: 'start', start: this.#options.start });
+    return this.#untilEnd(how);
+  }
+
+  async #untilEnd(ending: Promise<string>): Promise<string> {
+    const ended = new AbortController();
+    const stop = (): void => {
+      this.send({ kind: 'stop' });
+      void pause(STOP_MS, ended.signal).then(() => this.#end('it did not stop'));
+    };
+    this.#signal.addEventListener('abort', stop, { once: true });
+    const looks = setInterval(() => this.#look(), LOOK_MS);
+    const how = await ending;
+    clearInterval(looks);
+    this.#signal.removeEventListener('abort', stop);
+    ended.abort();
+    if (!this.#signal.aborted) this.#blame();
+    return this.#reason ?? how;
+  }
+
+  #end(reason: string): void {
+    this.#reason ??= reason;
+    this.#child?.kill('SIGKILL');
+  }
+
+  #look(): void {
+    this.#looksSinceHeard += 1;
+    if (this.#looksSinceHeard > LOOKS_UNTIL_STUCK) this.#end('it did not answer');
+    const { messageLimits: limits = MESSAGE_LIMITS, log } = this.#options;
+    const before = this.#reading;
+    if (before === undefined || this.isOverMessage) return;
+    // Where the system does not tell, a message that takes too much is one that keeps the reader from answering.
+    const now = useOf(this.#child?.pid);
+    const growthMb = (now.rssBytes - before.rssBytes) / 1024 / 1024;
+    if (now.cpuMs - before.cpuMs <= limits.cpuMs && growthMb <= limits.memoryMb) return;
+    this.isOverMessage = true;
+    log.warn(
+      { mailbox: before.mailbox, identity: before.identity },
+      `a message took more than ${String(limits.cpuMs / 1000)} s or ${String(limits.memoryMb)} MB to read; it is delivered without its body`,
+    );
+    this.#end('a message took more than it may');
+  }
+
+  #receive(message: FromReader): void {
+    const { log, onStatuses } = this.#options;
+    this.#looksSinceHeard = 0;
+    switch (message.kind) {
+      case 'call':
+        void this.#answer(message);
+        return;
+      case 'statuses':
+        if (message.rssBytes > MAX_RESIDENT_BYTES) this.#end('it took more memory than it may');
+        onStatuses(message.statuses);
+        return;
+      case 'log':
+        log[message.level](message.fields, message.text);
+        return;
+      case 'protect':
+        log.protect(message.secret);
+        return;
+      case 'fetching':
+        this.#fetching.set(message.mailbox, message.identity);
+        return;
+      case 'reading':
+        this.#reading = { ...message, ...useOf(this.#child?.pid) };
+        return;
+      case 'read':
+        this.#reading = undefined;
+    }
+  }
+
+  async #answer({ id, ask, args }: { readonly id: number } & ReaderCall): Promise<void> {
+    const { endpoint, store } = this.#options;
+    if (ask === 'endpoint' || ask === 'passMail') this.hasPassed = true;
+    try {
+      const value =
+        ask === 'endpoint' ? await endpoint(args[0], this.#signal) : await (store[ask] as StoreCall)(...args);
+      this.send({ kind: 'answer', id, value });
+    } catch (error) {
+      this.send({ kind: 'answer', id, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** Notes which message it ended with: the one that it was reading, else those that it was fetching. */
+  #blame(): void {
+    const { deaths } = this.#options.start;
+    const reading = this.#reading;
+    const blamed = reading === undefined ? this.#fetching : new Map([[reading.mailbox, reading.identity]]);
+    for (const [mailbox, identity] of blamed) {
+      const before = deaths.get(mailbox);
+      const count = before?.identity === identity ? before.count : 0;
+      deaths.set(mailbox, { identity, count: count + (this.isOverMessage ? DEATHS_UNTIL_HEADER_ONLY : 1) });
+    }
+  }
+}
+
+interface Use {
+  readonly cpuMs: number;
+  readonly rssBytes: number;
+}
+
+function useOf(pid: number | undefined): Use {
+  return { cpuMs: processorMsOf(pid) ?? 0, rssBytes: stateOf(pid)?.rssBytes ?? 0 };
+}
+
+/** Whatever a message costs, the service goes first. */
+function putBehind(pid: number): void {
+  try {
+    setPriority(pid, Math.min(19, getPriority() + BEHIND));
+  } catch {
+    // It has ended, or a container forbids it.
   }
 }

@@ -2,25 +2,30 @@ import type { MailBlock } from '../../engine/config/config.ts';
 import type { MailStorage, SetAsideMail } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
-import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
+import {
+  deliverMessage,
+  type DeliveryOptions,
+  filterReason,
+  goneMail,
+  logRefused,
+  setAsideMail,
+  UNREADABLE,
+} from './offer-message.ts';
 import type { HookEndpoint } from './hook-endpoint.ts';
 import { FetchAttempts, type MessageWatch } from './fetch-attempts.ts';
-import { filterReason } from './filter.ts';
 import {
   logHealth,
   NOTHING_READ,
   type MailFigures,
   type MailHealth,
   type MailboxStatus,
+  type StoredState,
 } from './mailbox-health.ts';
 import { mailboxName } from './identity.ts';
 import { LeasedMailbox, LostMailbox, type Passing } from './leased-mailbox.ts';
 import { toMailFailure } from './mail-failure.ts';
 import type { MailMessage } from './message-payload.ts';
-import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
-import { Reconnection } from './reconnection.ts';
-import { goneMail, logRefused, setAsideMail, UNREADABLE } from './set-aside.ts';
-import type { StoredState } from './stored-status.ts';
+import { READER_TIMES, type ReaderTimes, Reconnection } from './reconnection.ts';
 import { passedRow, type Candidate, type FetchedMail, type MailSource } from './source.ts';
 
 export interface ReaderOptions {

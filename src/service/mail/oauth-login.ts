@@ -1,7 +1,7 @@
 import type { TokenEndpointResponse } from 'openid-client';
 import { MailFailure } from './mail-failure.ts';
-import type { OAuthFile } from './oauth-file.ts';
 import {
+  type OAuthFile,
   oauthConfiguration,
   oauthFailure,
   withTokens,

@@ -1,10 +1,13 @@
 import { hash } from 'node:crypto';
 import type { MailBlock } from '../../engine/config/config.ts';
+import type { SetAsideMail } from '../../engine/storage/storage.ts';
+import type { Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { type HookEndpoint, judge, type Verdict } from './hook-endpoint.ts';
 import { LostMailbox } from './leased-mailbox.ts';
 import type { MailMessage, MailPayload } from './message-payload.ts';
-import { growingDelay, type ReaderTimes } from './reader-times.ts';
+import type { FetchedMail } from './source.ts';
+import { growingDelay, type ReaderTimes } from './reconnection.ts';
 
 /** Failures of one message inside the service, all the same, until it is set aside. */
 const FAILURES_UNTIL_SET_ASIDE = 5;
@@ -83,4 +86,79 @@ function delayOf({ times }: DeliveryOptions, verdict: Verdict, attempt: number):
   const asked = verdict.kind === 'held' ? (verdict.retryAfterMs ?? 0) : 0;
   const { firstRetryMs: firstMs, maxRetryMs } = times;
   return Math.max(asked, growingDelay(attempt, { firstMs, maxMs: maxRetryMs / 5 }));
+}
+
+interface Refusal {
+  readonly mailbox: string;
+  readonly nowMs: number;
+  readonly verdict: Pick<SetAsideMail, 'status' | 'code' | 'reason'>;
+  /** How it was set aside the time before. */
+  readonly before?: SetAsideMail | undefined;
+}
+
+/** A message that the service refused, with what is known of it. */
+export function setAsideMail(
+  identity: string,
+  { mailbox, nowMs, verdict, before }: Refusal,
+  known?: { readonly mail: FetchedMail; readonly message: MailMessage },
+): SetAsideMail {
+  const { status, code, reason } = verdict;
+  return {
+    id: hash('sha256', `${mailbox}\n${identity}`).slice(0, 16),
+    mailbox,
+    identity,
+    state: 'set-aside',
+    setAsideAt: nowMs,
+    status,
+    code,
+    reason: reason.slice(0, 500),
+    from: known?.message.from.slice(0, 200) ?? '',
+    subject: known?.message.subject.slice(0, 200) ?? '',
+    sizeBytes: known?.mail.sizeBytes ?? 0,
+    receivedAt: known?.mail.receivedAt ?? nowMs,
+    attempts: (before?.attempts ?? 0) + 1,
+  };
+}
+
+/** Of a message that the server has and never hands out. */
+export const UNREADABLE = {
+  status: 0,
+  code: 'unreadable',
+  reason: 'the message could not be fetched, however often it was tried',
+} as const;
+
+/** A message that was to be tried again and is no longer there. */
+export function goneMail(before: SetAsideMail, nowMs: number): SetAsideMail {
+  const reason = 'the message is no longer in its folder';
+  return { ...before, state: 'set-aside', status: 0, code: 'gone', reason, setAsideAt: nowMs };
+}
+
+export function logRefused(log: Pick<Log, 'warn'>, { mailbox, id, status, code }: SetAsideMail): void {
+  log.warn(
+    { mailbox, id, status, code },
+    'a message was refused and set aside; "sluice webhooks mail list" shows it',
+  );
+}
+
+/**
+ * Why a message is not wanted, or undefined. `From` is what the sender wrote: a filter saves runs, and keeps nobody
+ * out who wants in.
+ */
+export function filterReason(
+  message: Pick<MailMessage, 'from' | 'subject'>,
+  { from, subject }: Pick<MailBlock, 'from' | 'subject'>,
+): 'from' | 'subject' | undefined {
+  if (from.length > 0 && !from.some((wanted) => isFrom(message.from, wanted))) return 'from';
+  const title = message.subject.toLowerCase();
+  if (subject.length > 0 && !subject.some((wanted) => title.includes(wanted.toLowerCase()))) {
+    return 'subject';
+  }
+  return undefined;
+}
+
+/** `me@example.com` is one address, `@example.com` all of a domain; case does not count. */
+function isFrom(from: string, wanted: string): boolean {
+  const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase();
+  const pattern = wanted.trim().toLowerCase();
+  return pattern.startsWith('@') ? address.endsWith(pattern) : address === pattern;
 }

@@ -1,5 +1,5 @@
 /**
- * The program of the process that reads a mailbox; `reader-process.ts` starts it. All that it needs of the service goes
+ * The program of the process that reads a mailbox; `mail-process.ts` starts it. All that it needs of the service goes
  * over the channel to it, and it ends when the channel does.
  */
 import type { MailStorage } from '../../engine/storage/storage.ts';

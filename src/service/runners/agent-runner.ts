@@ -54,22 +54,14 @@ interface AgentTurnParts {
 }
 
 class AgentTurn {
-  readonly #settings: AgentSettings;
-  readonly #host: HostEnvironment;
-  readonly #turn: Turn;
-  readonly #options: RunnerOptions;
-  readonly #surroundings: CommandSurroundings;
+  readonly #parts: AgentTurnParts;
   readonly #profile: AgentProfile;
   readonly #endsAt: number;
 
-  constructor({ settings, host, turn, options, surroundings }: AgentTurnParts) {
-    this.#settings = settings;
-    this.#host = host;
-    this.#turn = turn;
-    this.#options = options;
-    this.#surroundings = surroundings;
-    this.#profile = AGENT_PROFILES[settings.agent];
-    this.#endsAt = performance.now() + turn.timeoutSeconds * 1000;
+  constructor(parts: AgentTurnParts) {
+    this.#parts = parts;
+    this.#profile = AGENT_PROFILES[parts.settings.agent];
+    this.#endsAt = performance.now() + parts.turn.timeoutSeconds * 1000;
   }
 
   async take(): Promise<TurnResult> {
@@ -87,10 +79,10 @@ class AgentTurn {
     );
     const unkept = report?.sessionId === undefined ? undefined : await this.#keepSession(report.sessionId);
     const { isNew } = { ...session, ...other };
-    const isBegunAnew = isNew && !session.isOneShot && this.#turn.history.length > 0;
-    const ended = notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
+    const isBegunAnew = isNew && !session.isOneShot && this.#parts.turn.history.length > 0;
+    const ended = notNow(report, this.#parts.settings) ?? resultOf(result, report, this.#parts.settings);
     const told = withUntold(ended, this.#profile);
-    const note = isBegunAnew ? `${basename(this.#settings.command)} ${BEGUN_ANEW}` : unkept;
+    const note = isBegunAnew ? `${basename(this.#parts.settings.command)} ${BEGUN_ANEW}` : unkept;
     return note !== undefined && told.kind === 'completed' && told.outcome === 'ok'
       ? { ...told, note }
       : told;
@@ -98,9 +90,9 @@ class AgentTurn {
 
   /** What is known of the conversation before the agent was asked. */
   async #findSession(): Promise<AgentSession> {
-    const isOneShot = this.#turn.isOneShot === true;
+    const isOneShot = this.#parts.turn.isOneShot === true;
     if (this.#profile.namesSessions) {
-      return { id: this.#turn.sessionId, isNew: this.#turn.history.length === 0, isOneShot };
+      return { id: this.#parts.turn.sessionId, isNew: this.#parts.turn.history.length === 0, isOneShot };
     }
     const id = isOneShot ? undefined : await readFile(this.#sessionFile(), 'utf8').catch(() => undefined);
     const isName = id !== undefined && SESSION_NAME.test(id);
@@ -109,7 +101,7 @@ class AgentTurn {
 
   /** Resolves to why it could not be kept: the turn is taken, and its reply counts all the same. */
   async #keepSession(id: string): Promise<string | undefined> {
-    if (this.#profile.namesSessions || this.#turn.isOneShot === true || !SESSION_NAME.test(id))
+    if (this.#profile.namesSessions || this.#parts.turn.isOneShot === true || !SESSION_NAME.test(id))
       return undefined;
     const file = this.#sessionFile();
     try {
@@ -127,30 +119,30 @@ class AgentTurn {
   #withoutSecrets(report: AgentReport | undefined): AgentReport | undefined {
     if (report?.error === undefined) return report;
     const secrets = [
-      ...(this.#surroundings.secrets ?? []),
-      ...secretsOf({ ...this.#host, ...this.#settings.env }),
+      ...(this.#parts.surroundings.secrets ?? []),
+      ...secretsOf({ ...this.#parts.host, ...this.#parts.settings.env }),
     ];
     const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
     return { ...report, error: hide(report.error), reply: hide(report.reply) };
   }
 
   #sessionFile(): string {
-    return join(this.#settings.sessions, this.#turn.sessionId);
+    return join(this.#parts.settings.sessions, this.#parts.turn.sessionId);
   }
 
   #run(session: AgentSession): Promise<TurnResult> {
-    const { access, argv } = this.#settings;
+    const { access, argv } = this.#parts.settings;
     const permission: Permission = this.#profile.access[access];
-    const { model, thinking } = this.#turn;
+    const { model, thinking } = this.#parts.turn;
     const options = this.#profile.argv({ session, model, thinking, extra: [...permission.argv, ...argv] });
     const runner = createCommandRunner(
-      commandOf(this.#settings, { options, env: permission.env, variables: this.#profile.variables }),
-      this.#host,
-      { ...this.#surroundings, keepsPart: true },
+      commandOf(this.#parts.settings, { options, env: permission.env, variables: this.#profile.variables }),
+      this.#parts.host,
+      { ...this.#parts.surroundings, keepsPart: true },
     );
     // A second try has what the first one left. Rounded, because the agent and people are told it.
     const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);
-    return runner.run({ ...this.#turn, timeoutSeconds }, this.#options);
+    return runner.run({ ...this.#parts.turn, timeoutSeconds }, this.#parts.options);
   }
 }
 

@@ -12,6 +12,14 @@ declare module 'ai' {
     languageModel(modelId: string): LanguageModel;
   }
 
+  interface ProviderOptions {
+    /** Of one that is compatible with OpenAI's alone. */
+    name?: string;
+    baseURL: string;
+    apiKey?: string;
+    fetch: typeof fetch;
+  }
+
   interface GenerateTextOptions {
     model: LanguageModel;
     instructions?: string;
@@ -43,31 +51,16 @@ declare module 'ai' {
 }
 
 declare module '@ai-sdk/openai-compatible' {
-  import type { LanguageModelProvider } from 'ai';
-  export function createOpenAICompatible(options: {
-    name: string;
-    baseURL: string;
-    apiKey?: string;
-    fetch: typeof fetch;
-  }): LanguageModelProvider;
+  import type { LanguageModelProvider, ProviderOptions } from 'ai';
+  export function createOpenAICompatible(options: ProviderOptions): LanguageModelProvider;
 }
 
 declare module '@ai-sdk/openai' {
-  import type { LanguageModelProvider } from 'ai';
-  export function createOpenAI(options: {
-    name: string;
-    baseURL: string;
-    apiKey: string;
-    fetch: typeof fetch;
-  }): LanguageModelProvider;
+  import type { LanguageModelProvider, ProviderOptions } from 'ai';
+  export function createOpenAI(options: ProviderOptions): LanguageModelProvider;
 }
 
 declare module '@ai-sdk/anthropic' {
-  import type { LanguageModelProvider } from 'ai';
-  export function createAnthropic(options: {
-    name: string;
-    baseURL: string;
-    apiKey: string;
-    fetch: typeof fetch;
-  }): LanguageModelProvider;
+  import type { LanguageModelProvider, ProviderOptions } from 'ai';
+  export function createAnthropic(options: ProviderOptions): LanguageModelProvider;
 }

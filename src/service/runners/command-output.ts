@@ -61,33 +61,17 @@ export function extractReply(stdout: string, replyPath: string | undefined): Ext
     return {
       ok: false,
       code: 'reply_not_found',
-      message: `the output has nothing at replyPath ${replyPath}${whatIsThere(document, replyPath)}`,
+      message: `the output has nothing at replyPath ${replyPath}${whatIsThere(document)}`,
     };
   }
   return { ok: true, reply: (typeof found === 'string' ? found : JSON.stringify(found)).trim() };
 }
 
-/** Fields and levels of an output that are looked through. */
-const MAX_FIELDS = 1_000;
-const MAX_LEVELS = 5;
 /** Names that are listed. */
 const MAX_NAMED = 10;
 
-/** Where the output has the name that was asked for, or which names it has. */
-function whatIsThere(document: unknown, replyPath: string): string {
-  const wanted = replyPath.split('.').at(-1);
-  let level: readonly (readonly [string, unknown])[] = [['', document]];
-  for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
-    level = level.flatMap(([path, value]) => fieldsOf(path, value)).slice(0, MAX_FIELDS);
-    const found = level.find(([path]) => path.split('.').at(-1) === wanted)?.[0];
-    if (found !== undefined) return `, and it has ${found}: write replyPath: ${found}`;
-  }
-  const names = fieldsOf('', document).map(([name]) => name.slice(0, 40));
+/** Which names the output has. */
+function whatIsThere(document: unknown): string {
+  const names = Object.keys(Object(document) as object).map((name) => name.slice(0, 40));
   return names.length === 0 ? '' : `; it has ${names.slice(0, MAX_NAMED).join(', ')}`;
-}
-
-function fieldsOf(path: string, value: unknown): readonly (readonly [string, unknown])[] {
-  return typeof value === 'object' && value !== null
-    ? Object.entries(value).map(([name, inner]) => [path === '' ? name : `${path}.${name}`, inner] as const)
-    : [];
 }

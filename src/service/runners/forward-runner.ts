@@ -28,8 +28,7 @@ import {
   StatusError,
   textField,
 } from '../../base/outgoing/outgoing.ts';
-import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
-import { startDeadline } from './turn-deadline.ts';
+import { failedTurn, type Runner, startDeadline, type Turn, type TurnResult } from './runner.ts';
 import { pause } from '../../base/timers/timers.ts';
 
 export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward' }>;
@@ -47,44 +46,31 @@ type Remote = 'sluice' | 'other';
 
 /** A runner that hands turns to another gateway's hook endpoints; `name` is what summaries call it. */
 export function createForwardRunner(settings: ForwardSettings, name: string): Runner {
-  return new ForwardRunner(settings, name);
-}
-
-class ForwardRunner implements Runner {
-  readonly kind = 'forward';
-  readonly isForgetful = true;
-  readonly #settings: ForwardSettings;
-  readonly #name: string;
-  #remote: Remote | undefined;
-
-  constructor(settings: ForwardSettings, name: string) {
-    this.#settings = settings;
-    this.#name = name;
-  }
-
-  async run(turn: Turn, options: RunnerOptions): Promise<TurnResult> {
-    const deadline = startDeadline(turn, options.signal);
-    try {
-      return await this.#forward(turn, deadline.signal);
-    } catch (error) {
-      const { token } = this.#settings;
-      return failureOf(error, { timedOut: deadline.isOver(), token, started: true });
-    } finally {
-      deadline.cancel();
-    }
-  }
-
-  async #forward(turn: Turn, signal: AbortSignal): Promise<TurnResult> {
-    const settings = this.#settings;
+  let remote: Remote | undefined;
+  const forward = async (turn: Turn, signal: AbortSignal): Promise<TurnResult> => {
     if (turn.kind === 'heartbeat') return forwardWake(settings, turn, signal);
     try {
-      this.#remote ??= await recognise(settings, signal);
+      remote ??= await recognise(settings, signal);
     } catch (error) {
-      return failureOf(error, { timedOut: false, token: settings.token, started: false });
+      return failureOf(error, { timedOut: false, started: false });
     }
-    if (this.#remote === 'sluice') return forwardAgent(settings, turn, signal);
-    return handOver(settings, turn, { signal, name: this.#name });
-  }
+    if (remote === 'sluice') return forwardAgent(settings, turn, signal);
+    return handOver(settings, turn, { signal, name });
+  };
+  return {
+    kind: 'forward',
+    isForgetful: true,
+    run: async (turn, { signal }) => {
+      const deadline = startDeadline(turn, signal);
+      try {
+        return await forward(turn, deadline.signal);
+      } catch (error) {
+        return failureOf(error, { timedOut: deadline.isOver(), started: true });
+      } finally {
+        deadline.cancel();
+      }
+    },
+  };
 }
 
 /** A turn of the main session becomes a wake of the remote's. */
@@ -98,7 +84,7 @@ async function forwardWake(settings: ForwardSettings, turn: Turn, signal: AbortS
     if (refusal === undefined) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
     return wakeLater(refusal, answer.status);
   } catch (error) {
-    const failure = failureOf(error, { timedOut: false, token: settings.token, started: false });
+    const failure = failureOf(error, { timedOut: false, started: false });
     return error instanceof StatusError ? wakeLater(failure, error.status) : failure;
   }
 }
@@ -113,7 +99,6 @@ function wakeLater(failure: TurnResult, status: number): TurnResult {
 async function recognise(settings: ForwardSettings, signal: AbortSignal): Promise<Remote> {
   try {
     const { body } = await fetchJson(`${baseOf(settings)}/runs/0`, {
-      method: 'GET',
       headers: { authorization: `Bearer ${settings.token}` },
       signal,
     });
@@ -303,7 +288,6 @@ function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal
 
 interface FailedCall {
   readonly timedOut: boolean;
-  readonly token: string;
   /** False where nothing was asked for yet but which gateway is there. */
   readonly started: boolean;
 }

@@ -15,8 +15,14 @@ import {
   parseRetryAfter,
   retryDelay,
 } from '../../base/outgoing/outgoing.ts';
-import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
-import { startDeadline } from './turn-deadline.ts';
+import {
+  failedTurn,
+  type Runner,
+  type RunnerOptions,
+  startDeadline,
+  type Turn,
+  type TurnResult,
+} from './runner.ts';
 
 export interface ModelRunnerOptions {
   /** `agents.defaults.model`, aliases resolved: used where a turn names none. */

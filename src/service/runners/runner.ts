@@ -1,4 +1,5 @@
 import type { DeliveryTarget, SafeText } from '../../base/action.ts';
+import { armTimer } from '../../base/timers/timers.ts';
 import type { ProcessMark, SessionTurn, TokenUsage } from '../../engine/storage/storage.ts';
 
 /** One turn of a session, ready to be run. */
@@ -91,4 +92,21 @@ export interface RunnerOptions {
   readonly signal: AbortSignal;
   /** Rejects where the turn must not begin. */
   onProcess(process: ProcessMark): Promise<void>;
+}
+
+/** The time that a turn has. */
+interface TurnDeadline {
+  /** Aborts when the time is over, and with the caller's. */
+  readonly signal: AbortSignal;
+  isOver(): boolean;
+  cancel(): void;
+}
+
+export function startDeadline({ timeoutSeconds }: Turn, signal: AbortSignal): TurnDeadline {
+  const deadline = new AbortController();
+  return {
+    signal: AbortSignal.any([signal, deadline.signal]),
+    isOver: () => deadline.signal.aborted,
+    cancel: armTimer(timeoutSeconds * 1000, () => deadline.abort()),
+  };
 }

@@ -1,14 +1,14 @@
 import type { RunnerSettings, Settings } from '../../engine/config/config.ts';
+import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
 import { AGENT_PROFILES } from './agent-profiles.ts';
 import { createAgentRunner } from './agent-runner.ts';
 import { createCommandRunner, type CommandSurroundings, type HostEnvironment } from './command-runner.ts';
-import { createEchoRunner } from './echo-runner.ts';
 import { createForwardRunner } from './forward-runner.ts';
 import { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
 import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
-export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+export { HEARTBEAT_OK, isAcknowledgement };
 export {
   createCommandRunner,
   type CommandSettings,
@@ -16,7 +16,6 @@ export {
   type HostEnvironment,
 } from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';
-export { createEchoRunner } from './echo-runner.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
@@ -67,4 +66,16 @@ function createRunner(
     case 'openclaw':
       return createOpenClawRunner(runner, host, surroundings);
   }
+}
+
+/** A runner for trying things out: it replies with the message, and to a heartbeat with `HEARTBEAT_OK`. */
+export function createEchoRunner(): Runner {
+  return {
+    kind: 'echo',
+    isForgetful: true,
+    run(turn) {
+      const reply = turn.kind === 'heartbeat' ? HEARTBEAT_OK : turn.message;
+      return Promise.resolve({ kind: 'completed', outcome: 'ok', reply });
+    },
+  };
 }

@@ -6,7 +6,7 @@ import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { MailBlock } from '../../../src/engine/config/config.ts';
 import { withNoticePath } from '../../../src/service/generation/notice-path.ts';
-import { writeOAuthFile } from '../../../src/service/mail/oauth-file.ts';
+import { writeOAuthFile } from '../../../src/service/mail/oauth.ts';
 import { createRoutingTable } from '../../../src/engine/mapping/routing/routing-table.ts';
 import { GOOGLE, startGoogleServer, type GoogleServer } from '../../support/google-server.ts';
 import { mailFixture, testEndpoint, type MailFixture } from '../../support/mail-fixture.ts';

@@ -6,9 +6,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { setUpMail, type MailSetupFlags } from '../../../src/frontends/cli/mail/mail-setup.ts';
 import { processTerminal } from '../../../src/frontends/cli/terminal.ts';
 import { loadConfig, type MailBlock } from '../../../src/engine/config/config.ts';
-import { readOAuthFile, writeOAuthFile, type OAuthFile } from '../../../src/service/mail/oauth-file.ts';
+import {
+  readOAuthFile,
+  writeOAuthFile,
+  type OAuthFile,
+  AccessTokens,
+  type OAuthEndpoints,
+} from '../../../src/service/mail/oauth.ts';
 import { loginWithBrowser, loginWithDevice } from '../../../src/service/mail/oauth-login.ts';
-import { AccessTokens, type OAuthEndpoints } from '../../../src/service/mail/oauth.ts';
 import { listenForRedirect } from '../../../src/service/server/server.ts';
 import { GOOGLE, startGoogleServer, type GoogleServer } from '../../support/google-server.ts';
 import {
@@ -263,7 +268,7 @@ describe('OAuth2', () => {
   ])('says what to do where the file of the login %s', async (what, content) => {
     await rm(oauthFile);
     if (content !== undefined) {
-      const { writeSecretFile } = await import('../../../src/service/mail/oauth-file.ts');
+      const { writeSecretFile } = await import('../../../src/service/mail/oauth.ts');
       await writeSecretFile(oauthFile, content);
     }
     const failure = new AccessTokens(oauthFile).get();

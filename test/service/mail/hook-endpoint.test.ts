@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../../src/base/errors.ts';
 import { endpointAnswer, httpEndpoint, judge } from '../../../src/service/mail/hook-endpoint.ts';
-import { filterReason } from '../../../src/service/mail/filter.ts';
+import { filterReason } from '../../../src/service/mail/offer-message.ts';
 import { isGone, newHolder } from '../../../src/service/mail/leased-mailbox.ts';
 
 describe('the verdict', () => {

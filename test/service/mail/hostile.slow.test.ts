@@ -8,7 +8,7 @@ import type { MailBlock } from '../../../src/engine/config/config.ts';
 import type { HookEndpoint } from '../../../src/service/mail/hook-endpoint.ts';
 import { FetchAttempts } from '../../../src/service/mail/fetch-attempts.ts';
 import { MailProcess } from '../../../src/service/mail/mail-process.ts';
-import type { MessageLimits } from '../../../src/service/mail/reader-process.ts';
+import type { MessageLimits } from '../../../src/service/mail/mail-process.ts';
 import type { FetchedMail, MailSource } from '../../../src/service/mail/source.ts';
 import { createHealth, createLogger } from '../../../src/base/telemetry/telemetry.ts';
 import { dovecotMissing, startDovecot } from '../../support/dovecot.ts';

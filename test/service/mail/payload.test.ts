@@ -1,7 +1,6 @@
 /** What a message becomes: samples of real senders' habits, and what breaks the rules of MIME. */
 import { describe, expect, test } from 'vitest';
-import { htmlText } from '../../../src/service/mail/html-text.ts';
-import { bodiless, toMessage } from '../../../src/service/mail/message-payload.ts';
+import { htmlText, bodiless, toMessage } from '../../../src/service/mail/message-payload.ts';
 import type { FetchedMail } from '../../../src/service/mail/source.ts';
 import { threadMs } from '../../support/thread-time.ts';
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { extractReply } from '../../../src/service/runners/command-output.ts';
 
 test.each([
-  ['{"data":{"answer":"a"}}', 'answer', ', and it has data.answer: write replyPath: data.answer'],
+  ['{"data":{"answer":"a"}}', 'answer', '; it has data'],
   ['{"a":1,"b":{"c":2}}', 'reply', '; it has a, b'],
   ['[]', 'reply', ''],
 ])('%s has nothing at %s', (output, path, more) => {
