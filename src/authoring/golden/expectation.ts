@@ -20,7 +20,7 @@ export interface AcceptedAs {
   readonly error?: { readonly status: number; readonly code: string };
 }
 
-/** The form of expectation files that is written; of files without it see `first-format.ts`. */
+/** The form of expectation files that is written; of files without it see `run-cases.ts`. */
 export const FORMAT = 1;
 
 /** How the file of an expectation begins. */

@@ -1,10 +1,10 @@
 import * as z from 'zod';
+import { defined } from '../../base/json.ts';
 import type {
   ChannelAdapter,
   ChannelCheck,
   ChannelMessage,
   ChannelModule,
-  ChannelSettings,
   SendResult,
   SettingsProblem,
 } from './channel.ts';
@@ -34,11 +34,6 @@ export interface ChannelDefinition<Settings, Recipient> {
   /** May load an SDK. */
   connect(settings: Settings): Promise<Connection<Recipient>>;
 }
-
-type RecipientRule<Recipient> = Pick<
-  ChannelDefinition<unknown, Recipient>,
-  'parseRecipient' | 'recipientForms'
->;
 
 /**
  * A platform ready for messages. Each method may throw: `fetch`, an SDK or this code may fail, and what that means
@@ -102,48 +97,32 @@ function isHttpUrl(text: string): boolean {
 export function defineChannel<Settings extends { to?: string | undefined }, Recipient>(
   definition: ChannelDefinition<Settings, Recipient>,
 ): ChannelModule {
-  const { id, packages, schema } = definition;
+  const { id, packages, schema, thread, parseRecipient, recipientForms } = definition;
+  const recipientProblem = (to: string): string | undefined =>
+    parseRecipient(to) === undefined ? recipientForms : undefined;
   return {
     id,
-    ...(packages ? { packages } : {}),
-    ...(definition.thread ? { hasThreads: true } : {}),
-    recipientProblem: (to) => recipientProblem(definition, to),
-    settingsProblems: (settings) => [
-      ...problemsOf(schema.safeParse(settings), schema),
-      ...recipientFindings(definition, settings['to']),
-    ],
-    open: (settings) => openAdapter(definition, settings),
+    ...defined({ packages, hasThreads: thread && true }),
+    recipientProblem,
+    settingsProblems: (settings) => {
+      const problems = problemsOf(schema.safeParse(settings), schema);
+      const { to } = settings;
+      // Where it is neither text nor a number, the schema says so.
+      const isText = typeof to === 'string' || typeof to === 'number';
+      const message = isText ? recipientProblem(String(to)) : undefined;
+      return message === undefined ? problems : [...problems, { key: 'to', message }];
+    },
+    open: async (settings) => {
+      const parsed = schema.safeParse(settings);
+      if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
+      const [problem] = problemsOf(parsed, schema);
+      throw new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
+    },
   };
 }
 
-async function openAdapter<Settings, Recipient>(
-  definition: ChannelDefinition<Settings, Recipient>,
-  settings: ChannelSettings,
-): Promise<ChannelAdapter> {
-  const { id, schema } = definition;
-  const parsed = schema.safeParse(settings);
-  if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
-  throw wrongSettings(id, problemsOf(parsed, schema));
-}
-
-function recipientProblem(rule: RecipientRule<unknown>, to: string): string | undefined {
-  return rule.parseRecipient(to) === undefined ? rule.recipientForms : undefined;
-}
-
-/** What is wrong with the setting `to`; where it is neither text nor a number, the schema says so. */
-function recipientFindings(rule: RecipientRule<unknown>, to: unknown): readonly SettingsProblem[] {
-  if (typeof to !== 'string' && typeof to !== 'number') return [];
-  const message = recipientProblem(rule, String(to));
-  return message === undefined ? [] : [{ key: 'to', message }];
-}
-
-function wrongSettings(id: string, [problem]: ReturnType<typeof problemsOf>): Error {
-  return new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
-}
-
 function makeAdapter<Recipient>(
-  definition: RecipientRule<Recipient> &
-    Pick<ChannelDefinition<unknown, unknown>, 'id' | 'maxChars' | 'thread'>,
+  definition: Omit<ChannelDefinition<never, Recipient>, 'schema' | 'connect'>,
   connection: Connection<Recipient>,
 ): ChannelAdapter {
   const { id, maxChars, parseRecipient, recipientForms, thread } = definition;
@@ -156,21 +135,14 @@ function makeAdapter<Recipient>(
       if (to === undefined) return { kind: 'failed', code: 'bad_recipient', message: recipientForms };
       if (thread !== undefined && message.thread !== undefined && !thread.form.test(message.thread))
         return { kind: 'failed', code: 'bad_thread', message: `a thread on ${id} is ${thread.words}` };
-      return signal.aborted ? notSent() : sendOver(connection, { ...message, to }, signal);
+      if (signal.aborted) return notSent();
+      try {
+        return await connection.send({ ...message, to }, bounded(signal));
+      } catch (error) {
+        return classify(connection, error);
+      }
     },
   };
-}
-
-async function sendOver<Recipient>(
-  connection: Connection<Recipient>,
-  message: AddressedMessage<Recipient>,
-  signal: AbortSignal,
-): Promise<SendResult> {
-  try {
-    return await connection.send(message, bounded(signal));
-  } catch (error) {
-    return classify(connection, error);
-  }
 }
 
 async function checkConnection(connection: Connection<never>, signal: AbortSignal): Promise<ChannelCheck> {

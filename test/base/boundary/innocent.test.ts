@@ -20,7 +20,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'test/base/boundary/innocent/generics.txt': ['<ToolCall>', '</ToolCall>'],
   'src/service/channels/markdown.ts': ['<s>', '</s>'],
   // It looks for the markers themselves, in expectations of version 0.1.0.
-  'src/authoring/golden/first-format.ts': [
+  'src/authoring/golden/run-cases.ts': [
     String.raw`<<<EXTERNAL_CONTENT id="\2">>>`,
     String.raw`<<<END_EXTERNAL_CONTENT id="\2">>>`,
   ],
