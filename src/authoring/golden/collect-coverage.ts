@@ -44,9 +44,12 @@ export function collectCoverage(
     .flatMap(moduleItems)
     .map((item) => withReason(item, ignoredIn(item.file, () => readModule(item.file)).get(item.line)));
   const items = [...ofMappings, ...ofModules];
-  const counted = items.filter(({ ignored }) => ignored === undefined);
+  const counted = countedOf(items);
   return { items, covered: countHit(counted), total: counted.length };
 }
+
+const countedOf = (items: readonly CoverageItem[]): readonly CoverageItem[] =>
+  items.filter(({ ignored }) => ignored === undefined);
 
 function countHit(items: readonly CoverageItem[]): number {
   return items.filter((item) => item.hits > 0).length;
@@ -112,31 +115,20 @@ function itemAt(kind: CoverageItem['kind'], at: Place, what: string, hits: numbe
 }
 
 function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageItem[] {
-  const count: Count = (what) => hits.get(what) ?? 0;
+  const count = (what: string, at: Place): number => hits.get(`${what}@${key(at)}`) ?? 0;
   const leaves = mapping.match.when?.leaves ?? [];
   const blocks = [...mapping.templates.values()].flatMap((template) => template.blocks);
-  const reached = count(`mapping@${mapping.id}`);
+  const reached = hits.get(`mapping@${mapping.id}`) ?? 0;
   return [
     itemAt('mapping', mapping.at, `mapping ${mapping.id} is never taken`, reached),
-    ...leaves.flatMap((at) => leafItems(at, count)),
-    ...blocks.flatMap((at) => blockItems(at, count)),
-  ];
-}
-
-type Count = (what: string) => number;
-
-function leafItems(at: Place, count: Count): readonly CoverageItem[] {
-  const failed = count(`false@${key(at)}`) + count(`unknown@${key(at)}`);
-  return [
-    itemAt('condition', at, 'the condition never holds', count(`true@${key(at)}`)),
-    itemAt('condition', at, 'the condition never fails', failed),
-  ];
-}
-
-function blockItems(at: Place, count: Count): readonly CoverageItem[] {
-  return [
-    itemAt('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
-    itemAt('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
+    ...leaves.flatMap((at) => [
+      itemAt('condition', at, 'the condition never holds', count('true', at)),
+      itemAt('condition', at, 'the condition never fails', count('false', at) + count('unknown', at)),
+    ]),
+    ...blocks.flatMap((at) => [
+      itemAt('template', at, 'the block is never rendered', count('main', at)),
+      itemAt('template', at, 'the block is never left out', count('inverse', at)),
+    ]),
   ];
 }
 
@@ -180,7 +172,7 @@ const KIND_TITLES: Readonly<Record<CoverageItem['kind'], string>> = {
 };
 
 function formatText(coverage: Coverage): string {
-  const counted = coverage.items.filter(({ ignored }) => ignored === undefined);
+  const counted = countedOf(coverage.items);
   const missed = counted.filter((item) => item.hits === 0);
   const left = coverage.items.length - counted.length;
   const lines = missed.map((item) => `${item.file}:${item.line}:${item.column}  ${item.what}`);
@@ -194,12 +186,9 @@ function formatText(coverage: Coverage): string {
 
 /** LCOV: functions as FN, the two sides of a condition or block as the branches of one block, lines as DA. */
 function formatLcov(coverage: Coverage): string {
-  const counted = coverage.items.filter(({ ignored }) => ignored === undefined);
-  const records = [...new Set(counted.map((item) => item.file))].flatMap((file) =>
-    lcovRecord(
-      file,
-      counted.filter((item) => item.file === file),
-    ),
+  const counted = countedOf(coverage.items);
+  const records = [...Map.groupBy(counted, ({ file }) => file)].flatMap(([file, items]) =>
+    lcovRecord(file, items),
   );
   return records.length === 0 ? '' : `${records.join('\n')}\n`;
 }

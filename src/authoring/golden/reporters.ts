@@ -122,8 +122,10 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   blocks.push(...report.removed.map((file) => `- ${relative(options.cwd, file)}  removed`));
   // What a case that failed has said already is not said again.
   const failed = report.results.filter(({ status }) => FAILED.has(status));
-  const said = new Set(options.brief === true ? [] : failed.flatMap((result) => result.case.warnings));
-  const others = report.findings.filter((finding) => !said.has(finding));
+  const said = options.brief === true ? [] : failed.flatMap((result) => result.case.warnings);
+  const others = report.findings.filter(
+    ({ code, at }) => !said.some((warning) => warning.code === code && warning.at === at),
+  );
   if (others.length > 0) blocks.push(formatFindings(others, { color: options.color }).trimEnd());
   const old = report.results.filter(
     ({ expected, status }) => expected?.isFirstFormat === true && status === 'passed',

@@ -15,7 +15,6 @@ import {
   describe,
   fetchJson,
   field,
-  type JsonAnswer,
   listField,
   StatusError,
   textField,
@@ -52,7 +51,10 @@ export function createOpenClawRunner(
   host: HostEnvironment,
   surroundings: CommandSurroundings = {},
 ): Runner {
-  const command = createCommandRunner(commandOf(settings), host, surroundings);
+  const own = settings.agent === undefined ? [] : ['--agent', settings.agent];
+  const argv = ['agent', '--json', ...own, ...TURN_OPTIONS.flat()];
+  const whole = commandOf(settings, argv, settings.maxReplyBytes + REPORT_BYTES);
+  const command = createCommandRunner(whole, host, surroundings);
   const question = createCommandRunner(questionOf(settings), host, surroundings);
   const secrets = [...(surroundings.secrets ?? []), ...secretsOf(host)];
   return {
@@ -80,17 +82,10 @@ const TURN_OPTIONS = [
 ];
 
 /** What their gateway knows of the main session of the agent. */
-function questionOf({ command, agent, passEnv }: OpenClawSettings): CommandSettings {
-  const session = JSON.stringify({ key: 'main', ...defined({ agentId: agent }) });
-  return {
-    kind: 'command',
-    argv: [command, 'gateway', 'call', 'sessions.describe', '--json', '--params', session],
-    prompt: 'file',
-    env: {},
-    passEnv: [...PASSED, ...passEnv],
-    retryExitCodes: [],
-    maxReplyBytes: REPORT_BYTES,
-  };
+function questionOf(settings: OpenClawSettings): CommandSettings {
+  const session = JSON.stringify({ key: 'main', ...defined({ agentId: settings.agent }) });
+  const argv = ['gateway', 'call', 'sessions.describe', '--json', '--params', session];
+  return commandOf(settings, argv, REPORT_BYTES);
 }
 
 /** Where the person was last; undefined where nobody was anywhere yet, or there is no answer. */
@@ -112,21 +107,19 @@ function recipientOf(channel: string, to: string): string {
   return own.replace(channel === 'slack' ? /^(?:channel|user):/ : /^(?:channel|conversation):/, '');
 }
 
-function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings): CommandSettings {
+function commandOf(
+  { command, passEnv }: OpenClawSettings,
+  argv: readonly string[],
+  maxReplyBytes: number,
+): CommandSettings {
   return {
     kind: 'command',
-    argv: [
-      command,
-      'agent',
-      '--json',
-      ...(agent === undefined ? [] : ['--agent', agent]),
-      ...TURN_OPTIONS.flat(),
-    ],
+    argv: [command, ...argv],
     prompt: 'file',
     env: {},
     passEnv: [...PASSED, ...passEnv],
     retryExitCodes: [],
-    maxReplyBytes: maxReplyBytes + REPORT_BYTES,
+    maxReplyBytes,
   };
 }
 
@@ -181,38 +174,29 @@ async function wakeTheirs(
   turn: Turn,
   { signal }: RunnerOptions,
 ): Promise<TurnResult> {
-  if (hooks === undefined) return NO_HOOKS;
+  if (hooks === undefined)
+    return {
+      kind: 'not-started',
+      code: 'not_configured',
+      message:
+        'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw',
+      final: false,
+    };
   try {
-    const answer = await fetchJson(`${hooks.url.replace(/(?<!\/)\/+$/, '')}/wake`, {
+    const { status, body } = await fetchJson(`${hooks.url.replace(/(?<!\/)\/+$/, '')}/wake`, {
       headers: { authorization: `Bearer ${hooks.token}` },
       body: { text: turn.prompt, mode: 'now' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(WAKE_TIMEOUT_MS)]),
     });
-    return answeredWake(answer, hooks.token);
+    if (status >= 200 && status < 300) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
+    const said = describe(textField(body, 'error'), [hooks.token]);
+    return notTaken(`answered ${status}${said === undefined ? '' : `: ${said}`}`);
   } catch (error) {
-    return wakeFailure(error);
+    if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
+    const connection = connectionCode(error);
+    if (connection === undefined) return notTaken('did not answer');
+    return { ...notTaken(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
   }
-}
-
-const NO_HOOKS: TurnResult = {
-  kind: 'not-started',
-  code: 'not_configured',
-  message:
-    'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw',
-  final: false,
-};
-
-function answeredWake({ status, body }: JsonAnswer, token: string): TurnResult {
-  if (status >= 200 && status < 300) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
-  const said = describe(textField(body, 'error'), [token]);
-  return notTaken(`answered ${status}${said === undefined ? '' : `: ${said}`}`);
-}
-
-function wakeFailure(error: unknown): TurnResult {
-  if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
-  const connection = connectionCode(error);
-  if (connection === undefined) return notTaken('did not answer');
-  return { ...notTaken(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
 }
 
 /** Tried again under the same text, which their queue takes once. */

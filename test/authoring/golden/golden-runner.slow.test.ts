@@ -175,7 +175,7 @@ describe('update rules', () => {
     ['path: github\nexpected: {outcome: accepted}', 'remove it; the keys here are: path'],
     ['path: github\nnow: 2026-01-31', 'correct it; now: time of receipt'],
     ['path: github\nbodyFile: test/golden/github/body.json', 'correct the path, which is relative to the'],
-    ['- path: github', 'write {path: …}; further keys: headers'],
+    ['- path: github', 'write keys with values, indented below it or in { }; its keys are: path, headers'],
     ['request:\n  path: github\n  body: {}', 'path: NAME (the hook name), headers, and body'],
   ])('the request file %j is told what to write', async (text, hint) => {
     await put('test/golden/github/body.json', '{}');

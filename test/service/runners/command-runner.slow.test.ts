@@ -189,7 +189,7 @@ describe('exit codes', () => {
     expect(message(told)).toBe(
       'the command /nowhere/agent did not start (ENOENT): /nowhere/agent is nowhere; install it',
     );
-    expect(message(plain)).toContain('did not start (ENOENT): it is gone');
+    expect(message(plain)).toContain('did not start (ENOENT): no such file');
     expect(message(await run(['sh'], { cwd: '/nowhere' }, { explainStart }))).toContain('(cwd)');
   });
 });
