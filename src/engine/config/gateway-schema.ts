@@ -1,15 +1,12 @@
 import * as z from 'zod';
 import { runnerSchema, secretSchema } from './runner-schema.ts';
-import { text, whole } from './schema-values.ts';
+import { text, whole, within } from './schema-values.ts';
 
 /** A year. */
 const MAX_HEARTBEAT_SECONDS = 31_536_000;
 
 const heartbeatSchema = z.strictObject({
-  everySeconds: z
-    .number()
-    .min(0)
-    .max(MAX_HEARTBEAT_SECONDS)
+  everySeconds: within(0, MAX_HEARTBEAT_SECONDS)
     .default(1800)
     .describe('Seconds between two periodic checks of the main session; 0 turns them off.'),
   instructions: text
@@ -53,10 +50,7 @@ export const gatewaySchema = z.strictObject({
     )
     .default({})
     .describe('Folders that a mapping may name with `cwd`, by name.'),
-  holdHours: z
-    .number()
-    .min(0)
-    .max(8760)
+  holdHours: within(0, 8760)
     .default(24)
     .describe('Hours for which runs wait for an agent that cannot be reached; then they fail.'),
   heartbeat: heartbeatSchema.prefault({}).describe('The turn in which the main session reads its events.'),

@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** A number within bounds. */
+export const within = (min: number, max: number): z.ZodNumber => z.number().min(min).max(max);
+
 /** A whole number within bounds. */
 export function whole(min: number, max: number): z.ZodNumber {
   return z.number().int().min(min).max(max);

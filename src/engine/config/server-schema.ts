@@ -1,14 +1,11 @@
 import * as z from 'zod';
 import { addressOrRange } from '../../base/document/document.ts';
-import { text, whole } from './schema-values.ts';
+import { text, whole, within } from './schema-values.ts';
 
 export const serverSchema = z.strictObject({
   host: text.default('127.0.0.1').describe('Address to listen on.'),
   port: whole(0, 65_535).exactOptional().describe('Port to listen on; default 8787. 0 takes a free port.'),
-  stopGraceSeconds: z
-    .number()
-    .min(0)
-    .max(3600)
+  stopGraceSeconds: within(0, 3600)
     .default(20)
     .describe('Seconds that requests and runs get to finish when the service stops.'),
   trustedProxies: z
@@ -26,16 +23,10 @@ export const serverSchema = z.strictObject({
         .describe(
           'Open connections of one address (IPv6: /64) at most; proxies in trustedProxies have no limit.',
         ),
-      idleSeconds: z
-        .number()
-        .min(1)
-        .max(3600)
+      idleSeconds: within(1, 3600)
         .default(75)
         .describe('Seconds a connection stays open between two requests.'),
-      strangerSeconds: z
-        .number()
-        .min(1)
-        .max(3600)
+      strangerSeconds: within(1, 3600)
         .default(10)
         .describe('Seconds an idle connection stays open on which no sender has proved itself.'),
     })

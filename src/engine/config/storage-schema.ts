@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { secretSchema } from './runner-schema.ts';
-import { whole } from './schema-values.ts';
+import { whole, within } from './schema-values.ts';
 
 export const storageSchema = z.strictObject({
   url: secretSchema
@@ -8,10 +8,7 @@ export const storageSchema = z.strictObject({
     .describe(
       'Where the store is: sqlite:FILE, or postgres://USER:PASSWORD@HOST/DATABASE, which several services may share.',
     ),
-  leaseSeconds: z
-    .number()
-    .min(1)
-    .max(3_600)
+  leaseSeconds: within(1, 3_600)
     .default(20)
     .describe(
       'PostgreSQL only: a service that cannot reach the database ends its runs after three quarters of this time, and other services take them over when the whole time has passed.',
