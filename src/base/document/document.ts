@@ -1,5 +1,5 @@
 export type { Finding, Place } from '../finding.ts';
-export type { LocatedValue, Path } from './located.ts';
+export { formatPlace, type LocatedValue, type Path } from './located.ts';
 export { addressOrRange } from './address-range.ts';
 export { didYouMean } from './did-you-mean.ts';
 export { documentKind, firstLine, nameOfKind } from './document-kind.ts';
@@ -8,7 +8,6 @@ export { describeValue, shorten } from './describe-value.ts';
 export { fromZodError, validate } from './validate.ts';
 export { byWeight } from './format-findings.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
-export { formatPlace } from './line-column.ts';
 export { printYaml } from './print-yaml.ts';
 export { displayName, type OpenTexts, readBounded, readDocument } from './read-document.ts';
 export { kindsAt } from './schema-keys.ts';

@@ -1,7 +1,6 @@
 /** What advice, explanation and editor read of documents, beside what the engine needs. At most 40 names. */
 export type { DocumentFacts, PartFacts, SchemaName, SyntaxFacts, UnknownKeyFacts } from './finding-facts.ts';
-export { positionOf, lineColumn } from './line-column.ts';
-export { formatPath } from './path-text.ts';
+export { formatPath, lineColumn, positionOf } from './located.ts';
 export {
   definitionOf,
   findSchemas,
@@ -11,7 +10,7 @@ export {
   knownKeys,
   wrappedBy,
 } from './schema-keys.ts';
-export { firstStumbles } from './yaml-stumbles.ts';
+export { firstStumbles } from './yaml-tree.ts';
 export { formatFindings, findingToJson, printAnnotation, type FindingJson } from './format-findings.ts';
 export { longerWord, spelling } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';

@@ -3,7 +3,7 @@ import { defined } from '../json.ts';
 import { styleText } from 'node:util';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import type { Finding, Place } from '../finding.ts';
-import { formatPlace, lineColumn, positionOf } from './line-column.ts';
+import { formatPlace, lineColumn, positionOf } from './located.ts';
 import { sourceFrame } from './source-frame.ts';
 
 export type FindingFormat = 'pretty' | 'github' | 'sarif';

@@ -1,7 +1,7 @@
 import type * as CodeFrame from '@babel/code-frame';
 import { createRequire } from 'node:module';
 import type { Place, SourceText } from '../finding.ts';
-import { positionOf } from './line-column.ts';
+import { positionOf } from './located.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -1,11 +1,10 @@
 import { quoted } from '../finding.ts';
 import type { z } from 'zod';
 import type { Finding, Place } from '../finding.ts';
-import type { LocatedValue, Path } from './located.ts';
+import { type LocatedValue, type Path, formatPath } from './located.ts';
 import { describeValue, shorten } from './describe-value.ts';
 import { didYouMean, nearestWords } from './did-you-mean.ts';
 import type { DocumentFacts, PartFacts, SchemaName } from './finding-facts.ts';
-import { formatPath } from './path-text.ts';
 import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { findSchemasOf, kindsAt, knownKeys } from './schema-keys.ts';
 

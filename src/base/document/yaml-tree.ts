@@ -1,12 +1,26 @@
-import { say } from '../finding.ts';
-import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit, Lexer } from 'yaml';
-import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
-import type { Finding, Sentence, SourceText } from '../finding.ts';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  parseAllDocuments,
+  visit,
+  Lexer,
+  type Alias,
+  type Document,
+  type Node,
+  type Pair,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+  type YAMLSeq,
+} from 'yaml';
+import { say, type Finding, type Sentence, type SourceText } from '../finding.ts';
 import type { DocumentFacts } from './finding-facts.ts';
 import { numberNode, TreeBuilder, MAX_DEPTH } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
-import { describeStrange, isStrange, type StrangeKey } from './strange-keys.ts';
-import { firstStumbles } from './yaml-stumbles.ts';
+import { lineColumn, positionOf } from './located.ts';
+import { applyEdits } from './text-edit.ts';
 
 /** More of its stumbles are not looked at: each is searched for in the text around it. */
 const MAX_STUMBLES = 100;
@@ -249,4 +263,100 @@ function findTooDeep(text: string): number | undefined {
     if (token !== SIGNS.document && token !== SIGNS.flowEnd && token !== SIGNS.scalar) offset += token.length;
   }
   return undefined;
+}
+
+/** Which of the places at which the YAML parser stumbles are told: one slip makes it stumble again and again. */
+
+const MAX_TOLD = 3;
+/** Findings nearer than this to the one before them are of the same slip. */
+const LINES_APART = 3;
+
+/** Findings after which the parser stumbles. */
+const BROKEN: ReadonlySet<string> = new Set(['YAML_SYNTAX', 'YAML_TAB']);
+
+const isBroken = ({ code }: Finding): boolean => BROKEN.has(code);
+
+/** The findings that are told; where the text itself is broken, a strange key is a part of it. */
+export function firstStumbles(stumbles: readonly Finding[]): readonly Finding[] {
+  const syntax = apart(stumbles.filter(isBroken)).slice(0, MAX_TOLD);
+  return stumbles.filter((found) =>
+    isBroken(found) ? syntax.includes(found) : found.code !== 'NON_STRING_KEY' || syntax.length === 0,
+  );
+}
+
+function apart(findings: readonly Finding[]): readonly Finding[] {
+  const kept: Finding[] = [];
+  let last = -Infinity;
+  for (const finding of findings) {
+    const { at } = finding;
+    if (at === undefined || isTabAgain(finding, kept)) continue;
+    const { line } = lineColumn(at);
+    // A slip that is known by its own line is none of the parser's stumbles.
+    if (line - last >= LINES_APART || (finding.edit !== undefined && line > last)) kept.push(finding);
+    last = Math.max(last, line, positionOf(at.source.text, at.end).line);
+  }
+  return kept;
+}
+
+/** One finding stands for all tabs: they are of one editor. */
+function isTabAgain({ code }: Finding, kept: readonly Finding[]): boolean {
+  return code === 'YAML_TAB' && kept.some((each) => each.code === code);
+}
+
+/** Keys with signs that only look like blanks or a colon, or that nobody sees: other keys than they look like. */
+
+/** Blanks that YAML takes for letters, and signs that nobody sees. */
+const BLANK = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/;
+const UNSEEN = /[\u00AD\u200B-\u200D\u2060\uFEFF]/;
+
+export interface StrangeKey {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The key as it was meant, where it has such signs and is a plain word without them; undefined for every other key. */
+function meantText(written: string): string | undefined {
+  const plain = written
+    .replaceAll(new RegExp(BLANK, 'g'), ' ')
+    .replaceAll(new RegExp(UNSEEN, 'g'), '')
+    .replace(/^([A-Za-z_][\w.-]*)：\s*/, '$1: ');
+  return plain !== written && /^\s*[A-Za-z_][\w.-]*\s*(?::\s.*)?$/.test(plain) ? plain : undefined;
+}
+
+function isStrange(text: string, { start, end }: StrangeKey): boolean {
+  return meantText(text.slice(start, end)) !== undefined;
+}
+
+/** One finding for all such keys of a file: they came in together. */
+function describeStrange(source: SourceText, keys: readonly StrangeKey[]): Finding | undefined {
+  const [first] = keys;
+  const last = keys.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const written = source.text.slice(first.start, first.end);
+  const [sign = ''] = /[\u00A0\u00AD\u2000-\u200D\u202F\u205F\u2060\u3000\uFEFF：]/.exec(written) ?? [];
+  const edits = keys.map(({ start, end }) => ({
+    at: { source, start, end },
+    text: meantText(source.text.slice(start, end)) ?? '',
+  }));
+  const where = written.startsWith(sign) ? 'before' : 'in';
+  const key = (edits[0]?.text ?? '').trim().replace(/:.*$/, '');
+  const text = applyEdits(source.text.slice(0, last.end), edits).slice(first.start);
+  const edit = { at: { source, start: first.start, end: last.end }, text };
+  return {
+    severity: 'error',
+    code: 'YAML_SYNTAX',
+    message: say`invalid YAML: ${nameOf(sign)} stands ${where} the key ${key}`,
+    at: { source, start: first.start, end: first.end },
+    facts: {
+      strange: { count: keys.length, sign, isUnseen: UNSEEN.test(sign), edit },
+    } satisfies DocumentFacts['YAML_SYNTAX'],
+  };
+}
+
+function nameOf(sign: string): string {
+  const code = `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  if (sign === '：') return `a wide colon (${code}), which is a letter to YAML,`;
+  return UNSEEN.test(sign)
+    ? `a sign that nobody sees (${code})`
+    : `a space of another kind (${code}), which is a letter to YAML,`;
 }

@@ -119,3 +119,10 @@ function guess(bytes: Buffer): AnnouncedFormat | undefined {
   if (first === '{' || first === '[') return 'json';
   return first === '<' ? 'xml' : undefined;
 }
+
+/** A body with what its headers say of it. */
+export interface ReceivedBody {
+  readonly bytes: Buffer;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+}

@@ -9,8 +9,7 @@ import type * as Multipart from '@remix-run/multipart-parser';
 import { HookError } from '../errors.ts';
 import { isJsonObject, type JsonValue, readJson } from '../json.ts';
 import { type FormFile, FormFields, MAX_FIELDS } from './form.ts';
-import { mediaType, SET_BY_LIBRARY } from './formats.ts';
-import type { ReceivedBody } from './received-body.ts';
+import { mediaType, SET_BY_LIBRARY, type ReceivedBody } from './formats.ts';
 import { type Decode, decoderOf, decodeUtf8, isUtf8Name } from './text.ts';
 
 /** RFC 2046 says 70; some libraries write a few more. */

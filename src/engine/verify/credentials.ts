@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isSameBytes, placeOfFitting } from './fitting-key.ts';
+import { isSameBytes, placeOfFitting } from './keys.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, proofBy, refused } from './proof.ts';
 

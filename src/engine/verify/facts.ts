@@ -2,15 +2,14 @@
 export { proofCoverage } from './coverage.ts';
 export { basicPair, presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export type { FactsOf, Name, OtherVerify, ProofCode } from './proof-findings.ts';
-export { decodeExactly, ENCODINGS } from './encodings.ts';
+export { decodeExactly, ENCODINGS } from './keys.ts';
 export { findHeader, findHeadersLike, isPlainHeaderName } from './find-header.ts';
 export type { HmacAlgorithm, SignatureColumns, TimestampUnit, Way } from './scheme.ts';
 export { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
 export { signRequest } from './sign.ts';
-export { SIGNED_ID, readPresented, writtenTime } from './signature.ts';
+export { readPresented, SIGNED_ID, unitOf, writtenTime } from './signature.ts';
 export { onlyField } from './challenge.ts';
 export { readJsonMember } from './signed-fields.ts';
-export { unitOf } from './signed-time.ts';
 export { signsUrl } from './verifier.ts';
 export { secretsText } from './verify-settings.ts';
 export { MERCADO_PAGO } from './own-ways.ts';

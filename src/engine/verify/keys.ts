@@ -1,6 +1,5 @@
-import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { decodeExactly } from './encodings.ts';
-import type { SignatureColumns } from './scheme.ts';
+import { createPublicKey, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import type { SignatureColumns, SignatureEncoding } from './scheme.ts';
 
 /** A key, or what is wrong with the text that should be one. The text itself is never in the sentence. */
 export type KeyResult =
@@ -58,4 +57,29 @@ function publicKeyOf(secret: string, columns: SignatureColumns): KeyObject | und
     });
   }
   return createPublicKey({ key: bytes, format: 'der', type: 'spki' });
+}
+
+/** All encodings of signatures. */
+export const ENCODINGS = ['hex', 'base64', 'base64url'] as const satisfies readonly SignatureEncoding[];
+
+const HEX = /^(?:[0-9a-f]{2})+$/i;
+
+/** The bytes of a text, or undefined where it is not exactly one text of this encoding. */
+export function decodeExactly(text: string, encoding: SignatureEncoding): Buffer | undefined {
+  if (encoding === 'hex') return HEX.test(text) ? Buffer.from(text, 'hex') : undefined;
+  const bytes = Buffer.from(text, encoding);
+  // node skips what it does not know; only the text that these bytes are written as counts.
+  return bytes.length > 0 && bytes.toString(encoding) === text ? bytes : undefined;
+}
+
+/** The place of the first key that fits, -1 for none. All are tried, so that the time does not tell which it was. */
+export function placeOfFitting<Key>(keys: readonly Key[], fits: (key: Key) => boolean): number {
+  let found = -1;
+  for (let i = keys.length - 1; i >= 0; i -= 1) if (fits(keys[i] as Key)) found = i;
+  return found;
+}
+
+/** Takes the same time whatever differs, but for the length. */
+export function isSameBytes(a: Buffer, b: Buffer): boolean {
+  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,14 +1,20 @@
 /** Senders that sign in a way of their own, which no columns describe. */
 import { createHmac, hash, type KeyObject } from 'node:crypto';
 import { readPartTexts } from '../../base/payload/payload.ts';
-import { decodeExactly } from './encodings.ts';
+import { decodeExactly, isSameBytes, placeOfFitting } from './keys.ts';
 import { findHeader, isForm, isFormInParts, SEVERAL } from './find-header.ts';
-import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { type Proof, proofBy, type RefusalReason, refused } from './proof.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
-import { hmacOf, readPresented, SIGNED_ID, type SignatureJudge, signs } from './signature.ts';
+import {
+  hmacOf,
+  readPresented,
+  SIGNED_ID,
+  type SignatureJudge,
+  signs,
+  readTime,
+  unitOf,
+} from './signature.ts';
 import { readFormPairs, readJsonMembers } from './signed-fields.ts';
-import { readTime, unitOf } from './signed-time.ts';
 
 type OwnJudge = Pick<SignatureJudge, 'keys' | 'toleranceSeconds'>;
 

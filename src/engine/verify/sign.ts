@@ -11,8 +11,7 @@ import {
   twilioSignature,
 } from './own-ways.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
-import { writeTime } from './signed-time.ts';
-import { hmacOf } from './signature.ts';
+import { writeTime, hmacOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
 import type { ProofSettings } from './verifier.ts';
 import { belongs, schemeOf, type TableSettings } from './ways.ts';

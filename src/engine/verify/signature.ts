@@ -1,12 +1,10 @@
 import { createHmac, type KeyObject, verify } from 'node:crypto';
-import { decodeExactly } from './encodings.ts';
+import { decodeExactly, isSameBytes, placeOfFitting } from './keys.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
-import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { type Proof, proofBy, type RefusalReason, refused } from './proof.ts';
-import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import type { SignatureColumns, SignedRequest, TimestampUnit } from './scheme.ts';
 import { type ContentPart, contentBytes } from './signed-content.ts';
 import { readJsonMember } from './signed-fields.ts';
-import { readTime } from './signed-time.ts';
 
 /** A header with more signatures than this is refused: providers send one for each secret that is still valid. */
 const MAX_SIGNATURES = 8;
@@ -161,4 +159,29 @@ function findTimestamp(
 function readId(columns: SignatureColumns, request: SignedRequest): string {
   const header = columns.idHeader === undefined ? '' : findHeader(request.rawHeaders, columns.idHeader);
   return typeof header === 'string' && SIGNED_ID.test(header) ? header : 'malformed-id';
+}
+
+/** RFC 3339, as Zendesk, Twitch and Box write the time of signing. */
+const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/;
+const WHOLE_NUMBER = /^\d{1,13}$/;
+
+/** Seconds since the epoch; undefined where the text is not written so. */
+export function readTime(text: string, unit: TimestampUnit = 'seconds'): number | undefined {
+  if (unit !== 'iso8601') {
+    if (!WHOLE_NUMBER.test(text)) return undefined;
+    return unit === 'milliseconds' ? Number(text) / 1_000 : Number(text);
+  }
+  const ms = DATE_TIME.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms / 1_000;
+}
+
+export function writeTime(nowMs: number, unit: TimestampUnit = 'seconds'): string {
+  if (unit === 'iso8601') return new Date(nowMs).toISOString();
+  return String(unit === 'milliseconds' ? nowMs : Math.floor(nowMs / 1_000));
+}
+
+/** How a time is written, whatever the settings say: of digits their number tells it, in this and the next century. */
+export function unitOf(text: string): TimestampUnit | undefined {
+  if (DATE_TIME.test(text)) return 'iso8601';
+  return /^\d{10}$/.test(text) ? 'seconds' : /^\d{13}$/.test(text) ? 'milliseconds' : undefined;
 }
