@@ -309,7 +309,7 @@ function isTabAgain({ code }: Finding, kept: readonly Finding[]): boolean {
 const BLANK = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/;
 const UNSEEN = /[\u00AD\u200B-\u200D\u2060\uFEFF]/;
 
-export interface StrangeKey {
+interface StrangeKey {
   readonly start: number;
   readonly end: number;
 }
