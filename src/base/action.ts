@@ -46,12 +46,8 @@ export function otherWay(name: string): string | undefined {
   if (/^(?:e-mail|gmail|sendgrid|ses|resend|postmark|mailgun)$/.test(name))
     return 'write channel: email, and the SMTP server of that service in channels.email';
   return /^(?:webhook|https?|url|callback|rest|zapier|n8n|make|pipedream)$/.test(name)
-    ? `an address gets the outcome by a callback: ${posted('example.com')}`
+    ? 'an address gets the outcome by a callback: remove it, and in the mapping write callbackUrl: https://example.com/hook in place of channel and to: each outcome is posted there as JSON, with the answer of the agent in data.reply'
     : undefined;
-}
-
-function posted(host: string): string {
-  return `remove it, and in the mapping write callbackUrl: https://${host}/hook in place of channel and to: each outcome is posted there as JSON, with the answer of the agent in data.reply`;
 }
 
 /** The channel value that means the channel last used by the main session. */

@@ -3,8 +3,7 @@ import * as z from 'zod';
 import { gatewaySchema } from './gateway-schema.ts';
 import { hooksSchema } from './hooks-schema.ts';
 import { text } from './schema-values.ts';
-import { consoleSchema, metricsSchema, serverSchema } from './server-schema.ts';
-import { storageSchema } from './storage-schema.ts';
+import { consoleSchema, metricsSchema, serverSchema, storageSchema } from './server-schema.ts';
 
 const agentsSchema = z.strictObject({
   defaults: z

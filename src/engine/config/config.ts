@@ -6,7 +6,7 @@ export { importOpenClawFile } from './read-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile } from './openclaw/translate.ts';
 export type { MailBlock } from './mail-schema.ts';
-export { parseMailBlock } from './resolve-mail.ts';
+export { parseMailBlock } from './mail-schema.ts';
 export type {
   GatewaySettings,
   HooksSettings,
@@ -21,6 +21,6 @@ export { hideValues } from './hide-values.ts';
 export { isOnPath } from './on-path.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 export { createReferenceReader, mappingReferences, type ReferenceReader } from './references.ts';
-export { stateFolder } from './runner-settings.ts';
+export { stateFolder } from './resolve-runners.ts';
 export { readSecretFile } from './secret-file.ts';
 export { sqliteUrl } from './storage-url.ts';

@@ -42,10 +42,8 @@ function hideIn(finding: Finding, hide: (text: string) => string): Finding {
   return {
     ...finding,
     message: mapSentence(message, hide),
-    ...(hint === undefined ? {} : { hint: mapSentence(hint, hide) }),
-    ...(labels === undefined
-      ? {}
-      : { labels: labels.map(({ at, text }) => ({ at, text: mapSentence(text, hide) })) }),
+    ...(hint && { hint: mapSentence(hint, hide) }),
+    ...(labels && { labels: labels.map(({ at, text }) => ({ at, text: mapSentence(text, hide) })) }),
   };
 }
 

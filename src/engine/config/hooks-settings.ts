@@ -5,7 +5,7 @@ import type { ConfigFile } from './config-schema.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 import type { Behaviours } from './openclaw/behaviours.ts';
 import type { Reporter } from './reporter.ts';
-import { resolveMail } from './resolve-mail.ts';
+import { resolveMail } from './mail-schema.ts';
 import type { HooksSettings } from './settings.ts';
 
 /** What the settings of a file are resolved with. */

@@ -1,7 +1,6 @@
 import type { LocatedValue, Path } from '../../../base/document/document.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { recordAt } from './graft.ts';
-import { THEIR_PORT, type Moves } from './moves.ts';
+import { recordAt, THEIR_PORT, type Moves } from './graft.ts';
 
 /** The runner that hands every turn to the gateway's own agents. */
 const RUNNER = 'openclaw';

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import type { LocatedValue, Path } from '../../../base/document/document.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { recordAt } from './graft.ts';
-import type { Move, Moves } from './moves.ts';
+import { recordAt, type Move, type Moves } from './graft.ts';
 
 /** How one channel's settings are called there and here. */
 interface ChannelKeys {

@@ -1,6 +1,5 @@
 import type { LocatedValue, Path } from '../../../base/document/document.ts';
-import { recordAt } from './graft.ts';
-import { type Move, type Moves, moveWritten } from './moves.ts';
+import { recordAt, type Move, type Moves, moveWritten } from './graft.ts';
 
 /** Sections that only this service knows: an OpenClaw file that has them means us. */
 export const OWN_SECTIONS: readonly string[] = ['server', 'storage', 'metrics', 'log'];

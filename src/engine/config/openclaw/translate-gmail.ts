@@ -1,8 +1,7 @@
 import { say } from '../../../base/finding.ts';
 import type { Finding, LocatedValue, Path } from '../../../base/document/document.ts';
-import { recordAt } from './graft.ts';
+import { recordAt, type Loss, type Move, type Moves } from './graft.ts';
 import type { RunDefaults } from '../settings.ts';
-import type { Loss, Move, Moves } from './moves.ts';
 
 const GMAIL: Path = ['hooks', 'gmail'];
 
