@@ -124,7 +124,27 @@ interface PlainFacts {
 }
 
 /** What can be found of a proof: the reason of its refusal, or what trying shows. */
-export type ProofCode = keyof FactsByCode;
+export type ProofCode =
+  | RefusalReason
+  | 'other-scheme'
+  | 'prefix'
+  | 'encoding'
+  | 'algorithm'
+  | 'signed-content'
+  | 'timestamp-unit'
+  | 're-encoded-body'
+  | 'secret-white-space'
+  | 'secret-encoding'
+  | 'secret-prefix'
+  | 'other-url'
+  | 'no-token'
+  | 'unknown-token'
+  | 'token-elsewhere'
+  | 'query-rejected'
+  | 'no-verify'
+  | 'address'
+  | 'challenge'
+  | 'wrong-secret';
 export type FactsOf<Code extends ProofCode> = FactsByCode[Code];
 
 /** Why a request did not prove itself, as far as it can be told; `advice` makes its sentence when it is shown. */

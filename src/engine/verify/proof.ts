@@ -1,35 +1,30 @@
 import { defined } from '../../base/json.ts';
 
-/**
- * Why a request did not prove itself, and how far the judgement came: of several refusals the one that came furthest says
- * most. The sender never hears it; the operator does.
- */
-const REFUSALS = {
+/** Why a request did not prove itself. The sender never hears it; the operator does. */
+export type RefusalReason =
   /** No secret of the path could be read. */
-  'not-configured': 0,
+  | 'not-configured'
   /** The header (or field) with the proof is not there. */
-  'no-proof': 1,
+  | 'no-proof'
   /** It is there, and not in the form of the scheme. */
-  'malformed-proof': 2,
+  | 'malformed-proof'
   /** The time or the id that is signed is not there. */
-  'no-timestamp': 3,
-  'malformed-timestamp': 3,
-  'malformed-id': 3,
-  /** The body cannot be read as far as the proof needs it. */
-  'unreadable-body': 3,
-  /** The proof does not cover the body. */
-  'body-not-covered': 4,
-  /** The keys of the issuer could not be fetched. */
-  'no-keys': 4,
+  | 'no-timestamp'
+  | 'malformed-timestamp'
+  | 'malformed-id'
   /** The proof belongs to other bytes or another secret. */
-  'wrong-proof': 5,
+  | 'wrong-proof'
   /** The proof is right; its time lies too far from now. */
-  'too-old': 6,
-  'too-new': 6,
+  | 'too-old'
+  | 'too-new'
+  /** The proof does not cover the body. */
+  | 'body-not-covered'
+  /** The body cannot be read as far as the proof needs it. */
+  | 'unreadable-body'
   /** The claims of a token do not fit: its issuer, its audience or another one that the path asks for. */
-  'wrong-claims': 6,
-} as const;
-export type RefusalReason = keyof typeof REFUSALS;
+  | 'wrong-claims'
+  /** The keys of the issuer could not be fetched. */
+  | 'no-keys';
 
 export interface Proved {
   readonly kind: 'proved';
@@ -78,12 +73,29 @@ export function proofBy(
   return { kind: 'proved', retired, ...defined({ signedAtSeconds, signedId }) };
 }
 
+/** How far a judgement came: of several refusals the one that came furthest says most. */
+const DISTANCE: Readonly<Record<RefusalReason, number>> = {
+  'not-configured': 0,
+  'no-proof': 1,
+  'malformed-proof': 2,
+  'no-timestamp': 3,
+  'malformed-timestamp': 3,
+  'malformed-id': 3,
+  'unreadable-body': 3,
+  'body-not-covered': 4,
+  'no-keys': 4,
+  'wrong-proof': 5,
+  'too-old': 6,
+  'too-new': 6,
+  'wrong-claims': 6,
+};
+
 /** The first proof that holds, else the refusal that came furthest. */
 export function bestOf(proofs: readonly Proof[]): Proof {
   let best: Refused = refused('not-configured');
   for (const proof of proofs) {
     if (proof.kind === 'proved') return proof;
-    if (REFUSALS[proof.reason] > REFUSALS[best.reason]) best = proof;
+    if (DISTANCE[proof.reason] > DISTANCE[best.reason]) best = proof;
   }
   return best;
 }
