@@ -135,7 +135,7 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'frontends/cli/running/verify-requests.ts',
   'frontends/cli/setup/write-plan.ts',
   'frontends/lsp/lsp.ts',
-  'frontends/mcp/try-mapping.ts',
+  'frontends/mcp/mcp.ts',
   'service/server/account.ts',
 ]);
 /** Names of an entry of the engine and the adapters: what more is exported is for advice and tools, in `facts.ts`. */

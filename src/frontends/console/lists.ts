@@ -23,29 +23,38 @@ const AMONG = 50_000;
 const MAX_CONVERSATIONS = 1_000;
 
 export const LISTS: Readonly<Record<string, Route>> = {
-  '/api/mappings': async ({ deps }) => ({ rows: await mappings(deps), since: await sinceOf(deps) }),
+  '/api/mappings': async ({ deps }) => ({
+    columns:
+      'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
+    rows: await mappings(deps),
+    since: await sinceOf(deps),
+  }),
   '/api/runs': ({ deps }, asked) => runs(deps, asked),
   '/api/deliveries': async ({ deps }, asked) => {
     const { storage } = deps;
+    const { read, columns } = RECORDS.deliveries;
     const page = await pageOf(asked, {
-      list: (query) => RECORDS.deliveries.read(storage, query),
+      list: (query) => read(storage, query),
       older: (query) => storage.oldestAmong('outbox', query),
     });
     const rows = page.rows.map((entry): DeliveryRow => outboxToJson(entry, false));
-    return { ...page, rows: asked.who.role === 'view' ? rows.map((row) => ({ ...row, to: null })) : rows };
+    const shown = asked.who.role === 'view' ? rows.map((row) => ({ ...row, to: null })) : rows;
+    return { ...page, rows: shown, columns };
   },
   '/api/conversations': async ({ deps }, asked) => {
     const rows = await conversations(deps);
-    return { rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '' } : row)) };
+    const { columns } = RECORDS.conversations;
+    return { rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '' } : row)), columns };
   },
   '/api/conversation': ({ deps }, asked) => conversation(deps, asked),
-  '/api/costs': async ({ deps }, { query }) => ({
-    rows: await RECORDS.costs.read(deps.storage, queryOf(query)),
-  }),
+  '/api/costs': async ({ deps }, { query }) => {
+    const { read, columns } = RECORDS.costs;
+    return { rows: await read(deps.storage, queryOf(query)), columns };
+  },
   '/api/audit': async ({ deps }, { query, who }) => {
-    const found = await RECORDS.changes.read(deps.storage, queryOf(query));
-    const rows = found.map((change) => RECORDS.changes.toJson(change, true));
-    return { rows: who.role === 'view' ? rows.map((row) => ({ ...row, source: '' })) : rows };
+    const { read, toJson, columns } = RECORDS.changes;
+    const rows = (await read(deps.storage, queryOf(query))).map((change) => toJson(change, true));
+    return { rows: who.role === 'view' ? rows.map((row) => ({ ...row, source: '' })) : rows, columns };
   },
 };
 
@@ -117,7 +126,11 @@ async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise
     const why = reasons.get(run.id);
     return { ...runToJson(run, of !== undefined && asked.who.role !== 'view'), ...(why && { why }) };
   });
-  return { ...page, rows: asked.who.role === 'view' ? rows.map(withoutNames) : rows };
+  return {
+    ...page,
+    columns: RECORDS.runs.columns,
+    rows: asked.who.role === 'view' ? rows.map(withoutNames) : rows,
+  };
 }
 
 /** Turns of the main session stand in no line. */

@@ -59,6 +59,8 @@ export interface InboxRow {
 export interface ListPage<Row> {
   /** Newest first. */
   readonly rows: readonly Row[];
+  /** Keys of the rows, in the order of a table. */
+  readonly columns?: string;
   /** Where there is more, or more to look at: what to ask as `before`. */
   readonly next?: string;
 }
@@ -165,8 +167,6 @@ export interface RequestPage {
 
 export interface AuthorFiles {
   readonly files: readonly AuthorFile[];
-  /** Folders that may be written into, for people. */
-  readonly folders: Readonly<Record<'mappings' | 'transforms' | 'golden', string>>;
 }
 
 /** What a draft means for the chosen request. */

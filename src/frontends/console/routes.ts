@@ -150,16 +150,8 @@ async function inbox({ deps, judge }: RouteContext, { query, who }: Asked): Prom
 }
 
 async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {
-  const folders = foldersOf(deps);
-  const files = (await findAuthorFiles(folders)).map(({ name, kind }) => ({ name, kind }));
-  return {
-    files,
-    folders: {
-      mappings: displayName(folders.mappingsDir),
-      transforms: displayName(folders.transformsDir),
-      golden: displayName(deps.goldenDir),
-    },
-  };
+  const files = await findAuthorFiles(foldersOf(deps));
+  return { files: files.map(({ name, kind }) => ({ name, kind })) };
 }
 
 async function loadDraft(

@@ -5,24 +5,72 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
-import { buildAgentPrompt, cutText } from '../../base/boundary/boundary.ts';
 import { findCases } from '../../authoring/golden/golden.ts';
+import { Drafts, Judge, Workbench } from '../../authoring/workbench/workbench.ts';
+import { buildAgentPrompt, cutText } from '../../base/boundary/boundary.ts';
+import { formatPlace } from '../../base/document/document.ts';
+import { printInLine } from '../../base/finding.ts';
+import type { HookRequest } from '../../base/request.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { loadConfig, type LoadedConfig } from '../../engine/config/config.ts';
+import { readKeptRequest } from '../../engine/hook/hook.ts';
+import { MAPPING_FILE } from '../../engine/mapping/facts.ts';
+import { fileOf, findSender, knownSenders } from '../../engine/senders/senders.ts';
+import { findStoredRequest } from '../../engine/storage/facts.ts';
+import { type KeptRequest, openStorage } from '../../engine/storage/storage.ts';
 import { maskPrivate, privateValues } from './private-values.ts';
-import { describeSender, listSenders } from './sender-list.ts';
-import { tryMapping } from './try-mapping.ts';
-import { type Answer, type McpDeps, type Printed, readRequests } from './mcp-deps.ts';
+
+/** What a command printed, and how it ended. */
+interface Printed {
+  readonly out: string;
+  readonly err: string;
+  readonly exitCode: number;
+}
+
+/** What a tool answers. */
+interface Answer {
+  /** Sluice's own words, and those of the operator's files. */
+  readonly words: string;
+  /** What holds values of requests. */
+  readonly external?: string;
+  /** The request that it is about. */
+  readonly id?: string;
+  readonly isError?: boolean;
+}
+
+export interface McpOptions {
+  readonly version: string;
+  /** The configuration, and what its references may name. */
+  readonly file: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Names of fields whose values no answer shows, beside those that are usual. */
+  readonly privateFields: readonly string[];
+  untilInterrupted(): Promise<void>;
+  /** Runs a command of the command line that writes nothing. */
+  run(command: 'requests' | 'explain' | 'check' | 'test', ...words: readonly string[]): Promise<Printed>;
+}
+
+/** @throws Error where the configuration has errors */
+async function configOf({ file, env }: McpOptions): Promise<LoadedConfig> {
+  const { config } = await loadConfig(file, { env, needSecrets: false, dev: true });
+  if (config === undefined) throw new Error('the configuration has errors');
+  return config;
+}
+
+const goldenDirOf = ({ file }: McpOptions): string => join(dirname(file), 'test', 'golden');
 
 /** Letters of each of the two parts of an answer: some 2,000 tokens. */
 const MAX_CHARS = 8_000;
 
 /** Answers until the client closes its end. */
-export async function serveMcp(deps: McpDeps): Promise<void> {
+export async function serveMcp(options: McpOptions): Promise<void> {
   const { McpServer } = await import('@modelcontextprotocol/sdk/server/mcp.js');
   const { StdioServerTransport } = await import('@modelcontextprotocol/sdk/server/stdio.js');
-  const server = new McpServer({ name: 'sluice', version: deps.version }, { instructions: INSTRUCTIONS });
-  const tools = toolsOf(deps);
+  const server = new McpServer({ name: 'sluice', version: options.version }, { instructions: INSTRUCTIONS });
+  const tools = toolsOf(options);
   let turn: Promise<unknown> = Promise.resolve();
   for (const [name, { description, input, ask }] of Object.entries(tools)) {
     const config = {
@@ -34,7 +82,7 @@ export async function serveMcp(deps: McpDeps): Promise<void> {
       // One after the other: each loads all files, and an agent may ask for much at once.
       const answered = turn.then(async () => {
         const answer = await ask(given, signal);
-        return { isError: answer.isError === true, text: await toText(answer, deps) };
+        return { isError: answer.isError === true, text: await toText(answer, options) };
       });
       turn = answered.catch(() => undefined);
       const { isError, text } = await answered;
@@ -44,7 +92,7 @@ export async function serveMcp(deps: McpDeps): Promise<void> {
   // The transport does not notice it.
   const closed = once(process.stdin, 'end');
   await server.connect(new StdioServerTransport());
-  await Promise.race([closed, deps.untilInterrupted()]);
+  await Promise.race([closed, options.untilInterrupted()]);
   await server.close();
 }
 
@@ -66,7 +114,7 @@ function tool<Shape extends z.ZodRawShape>(
   return { description, input, ask: (given, signal) => ask(z.object(input).parse(given), signal) };
 }
 
-function toolsOf(deps: McpDeps): Readonly<Record<string, Tool>> {
+function toolsOf(options: McpOptions): Readonly<Record<string, Tool>> {
   return {
     requests: tool(
       'Lists the last requests that the service answered, newest first: id, path, status, outcome, mapping, and why.',
@@ -77,7 +125,7 @@ function toolsOf(deps: McpDeps): Readonly<Record<string, Tool>> {
       },
       async (given) => {
         const words = Object.entries(given).map(([name, value]) => `--${name}=${value}`);
-        const printed = await deps.run('requests', ...words);
+        const printed = await options.run('requests', ...words);
         return said(printed, printed.exitCode === 0 ? 'The last requests:' : 'They cannot be listed.');
       },
     ),
@@ -87,10 +135,10 @@ function toolsOf(deps: McpDeps): Readonly<Record<string, Tool>> {
         request: z.string().max(300).describe('The id of a request or run, or the name of a golden case.'),
         all: z.boolean().default(false).describe('Every mapping that was asked, prompts, and all fields.'),
       },
-      ({ request, all }) => explain(deps, request, all),
+      ({ request, all }) => explain(options, request, all),
     ),
     check: tool('Finds what is wrong in configuration, mappings and transforms.', {}, async () => {
-      const printed = await deps.run('check');
+      const printed = await options.run('check');
       // What a finding says may have names and values of what was sent; its code and place have none.
       const heads = Array.from(
         `${printed.out}${printed.err}`.matchAll(/^(\w+ [A-Z_]+): .*\n {2}at (.*)$/gm),
@@ -103,7 +151,7 @@ function toolsOf(deps: McpDeps): Readonly<Record<string, Tool>> {
       'Runs the golden cases, and writes nothing; of those that fail, what is otherwise.',
       { filter: z.string().max(200).optional().describe('Only cases whose name contains this.') },
       async ({ filter }) => {
-        const printed = await deps.run('test', ...(filter === undefined ? [] : ['--', filter]));
+        const printed = await options.run('test', ...(filter === undefined ? [] : ['--', filter]));
         return said(printed, printed.exitCode === 0 ? 'All cases hold.' : 'Not all cases hold.');
       },
     ),
@@ -116,12 +164,12 @@ function toolsOf(deps: McpDeps): Readonly<Record<string, Tool>> {
           .describe('Its name in the folder of mappings, such as github.yaml; new or not.'),
         text: z.string().max(1_000_000).describe('The whole text of the file.'),
       },
-      (given, signal) => tryMapping(deps, given, signal),
+      (given, signal) => tryMapping(options, given, signal),
     ),
     senders: tool(
       'Lists the senders that Sluice knows, or describes one: its proof, ids, kinds of events, set-up and an example.',
       { name: z.string().max(100).optional() },
-      async ({ name }) => (name === undefined ? listSenders(deps) : describeSender(deps, name)),
+      ({ name }) => describeSenders(options, name),
     ),
   };
 }
@@ -135,24 +183,24 @@ const HOW: Readonly<Record<number, string>> = {
   1: 'It is refused, or not there. What Sluice says of it; its hints are to be tried with try_mapping.',
 };
 
-async function explain(deps: McpDeps, request: string, all: boolean): Promise<Answer> {
-  const { cases } = ID.test(request) ? { cases: [] } : await findCases(deps.goldenDir);
+async function explain(options: McpOptions, request: string, all: boolean): Promise<Answer> {
+  const { cases } = ID.test(request) ? { cases: [] } : await findCases(goldenDirOf(options));
   const file = ID.test(request) ? request : cases.find(({ name }) => name === request)?.requestFile;
   if (file === undefined)
     return {
       words: 'There is no golden case of that name, and it is no id: the tool requests lists ids.',
       isError: true,
     };
-  const printed = await deps.run('explain', ...(all ? ['--all'] : []), '--', file);
+  const printed = await options.run('explain', ...(all ? ['--all'] : []), '--', file);
   return { ...said(printed, HOW[printed.exitCode] ?? 'It cannot be explained.'), id: request };
 }
 
 /** The answer as text: Sluice's words, then what came from outside, within the boundary. */
-async function toText({ words, external, id }: Answer, deps: McpDeps): Promise<string> {
-  const { secrets } = await deps.loadConfig().catch(() => ({ secrets: [] }));
+async function toText({ words, external, id }: Answer, options: McpOptions): Promise<string> {
+  const { secrets } = await configOf(options).catch(() => ({ secrets: [] }));
   const own = cutText(withoutSecrets(words, secrets, 'text').trim(), MAX_CHARS);
   if (external === undefined || external.trim() === '') return own;
-  const values = [...secrets, ...privateValues(await readRequests(deps, id), deps.privateFields)];
+  const values = [...secrets, ...privateValues(await readRequests(options, id), options.privateFields)];
   const shown = maskPrivate(external, values).trim();
   const isCut = shown.length > MAX_CHARS;
   return buildAgentPrompt({
@@ -161,4 +209,111 @@ async function toText({ words, external, id }: Answer, deps: McpDeps): Promise<s
     origin: { requestId: '', path: 'sluice mcp', trusted: false },
     nonce: randomBytes(8).toString('hex'),
   });
+}
+
+/** Kept requests that are looked at, the newest first. */
+const MAX_KEPT = 200;
+
+/** None where there is no store, or where it cannot be read; `id` is that of one that may be older. */
+async function readKept(options: McpOptions, id?: string): Promise<readonly KeptRequest[]> {
+  const { settings } = await configOf(options);
+  const storage = await openStorage(settings.storage.url, { mode: 'attached' }).catch(() => undefined);
+  try {
+    if (storage === undefined) return [];
+    const { kept } = (id === undefined ? undefined : await findStoredRequest(storage, id)) ?? {};
+    return [...(kept === undefined ? [] : [kept]), ...(await storage.listKeptRequests(MAX_KEPT))];
+  } finally {
+    await storage?.close();
+  }
+}
+
+/** All requests that an answer may show values of: those that the service kept, and golden cases. */
+async function readRequests(options: McpOptions, id?: string): Promise<readonly HookRequest[]> {
+  const { cases } = await findCases(goldenDirOf(options)).catch(() => ({ cases: [] }));
+  const kept = await readKept(options, id).catch(() => []);
+  return [
+    ...cases.flatMap(({ deliveries }) => deliveries.map(({ request }) => request)),
+    ...kept.map((each) => readKeptRequest(each).request),
+  ];
+}
+
+/** Every sender that is known, those of the user first; or what is known of one, with an example of what it sends. */
+async function describeSenders(options: McpOptions, word: string | undefined): Promise<Answer> {
+  const { file, settings } = await configOf(options);
+  const all = await knownSenders(file, settings.hooks);
+  if (word === undefined) return { words: all.map(({ name, title }) => `${name} (${title})`).join(', ') };
+  const sender = all.find(({ name }) => name === word) ?? findSender(word);
+  if (sender === undefined)
+    return {
+      words:
+        'Sluice does not know that sender. Ask for a payload that it sent, or record one: "sluice record".',
+      isError: true,
+    };
+  const { examples = [], mapping: _mapping, folder: _folder, comments: _comments, ...known } = sender;
+  const [first] = examples;
+  const example =
+    first === undefined
+      ? undefined
+      : 'file' in first
+        ? await readFile(fileOf(sender, first.file), 'utf8')
+        : JSON.stringify(first, undefined, 1);
+  return {
+    words: `${JSON.stringify(known, undefined, 1)}\n"sluice add ${sender.name}" writes mapping, proof, secret and cases.`,
+    ...(example === undefined ? {} : { external: example }),
+  };
+}
+
+/** Findings that are shown. */
+const MAX_FINDINGS = 20;
+
+/** Loads the files with one of them as it would be, in a copy elsewhere, and compares what requests become. */
+async function tryMapping(
+  options: McpOptions,
+  { file, text }: { readonly file: string; readonly text: string },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { settings } = await configOf(options);
+  const { mappingsDir, transformsDir } = settings.hooks;
+  const name = basename(file);
+  if (!MAPPING_FILE.test(name))
+    return { words: 'file is the name of a mapping file, such as github.yaml', isError: true };
+  const kept = await readKept(options);
+  const judge = new Judge({
+    goldenDir: goldenDirOf(options),
+    openBench: () => new Workbench(options.file, { env: options.env }),
+    live: () => ({ id: 'files' }),
+    storage: {
+      listKeptRequests: () => Promise.resolve(kept),
+      findGeneration: () => Promise.resolve(undefined),
+    },
+  });
+  try {
+    const path = join(mappingsDir, name);
+    const found = { kind: 'mapping', name, path, real: path } as const;
+    const draft = await new Drafts(judge).load({ mappingsDir, transformsDir }, { file: found, text, signal });
+    // What a finding says may have names and values of what was sent; its code and place have none.
+    const { findings } = draft;
+    const shown = findings.slice(0, MAX_FINDINGS);
+    const heads = shown.map(
+      ({ severity, code, at }) => `${severity} ${code}${at === undefined ? '' : ` (${formatPlace(at)})`}`,
+    );
+    const more = findings.length > MAX_FINDINGS ? [`and ${findings.length - MAX_FINDINGS} more`] : [];
+    const words = ['Findings:', ...(heads.length === 0 ? ['none'] : heads), ...more].join('\n');
+    const said = shown.map((finding) => `${finding.code}: ${printInLine(finding)}`);
+    if (draft.generation === undefined)
+      return { words: `It would not be loaded.\n${words}`, external: said.join('\n') };
+    const impact = await judge.impact(draft.generation, signal);
+    await draft.release();
+    if (impact === undefined)
+      return {
+        words: `${words}\nThe files as they are have errors, so there is nothing to compare with.`,
+        external: said.join('\n'),
+      };
+    const { changes, kept: ofKept, golden } = impact;
+    const counts = `Nothing was written. Of ${ofKept} kept requests and ${golden} golden cases, ${changes.length} would come out otherwise.`;
+    const changed = changes.map((one) => `${one.kind} ${one.name}\n${one.difference}`);
+    return { words: `${words}\n${counts}`, external: [...said, ...changed].join('\n') };
+  } finally {
+    await judge.stop();
+  }
 }

@@ -24,39 +24,62 @@ export interface List<Row, Json extends object = object> {
   readonly read: (storage: Storage, query: ListQuery) => Promise<readonly Row[]>;
   /** `text`: with what comes from payloads. */
   readonly toJson: (row: Row, text: boolean) => Json;
+  /** Keys of its rows, in the order of a table; one that no row has takes no room there. */
+  readonly columns: string;
 }
 
 const list = <Row, Json extends object>(
+  columns: string,
   read: List<Row, Json>['read'],
   toJson: List<Row, Json>['toJson'],
-): List<Row, Json> => ({ read, toJson });
+): List<Row, Json> => ({ read, toJson, columns });
 
 /** The newest first, but for refused mail. */
 export const RECORDS = {
-  runs: list((storage, query) => storage.listRuns(query), runToJson),
-  events: list((storage, query) => storage.listEvents(query), eventToJson),
-  deliveries: list((storage, query) => storage.listOutbox(query), outboxToJson),
-  requests: list((storage, query) => storage.listDecisions(query), decisionToJson),
+  runs: list(
+    'id kind name state why outcome mapping runner acceptedAt attempts ran message reply usage sessionKey lastError',
+    (storage, query) => storage.listRuns(query),
+    runToJson,
+  ),
+  events: list(
+    'id kind mapping mode state text createdAt lastError',
+    (storage, query) => storage.listEvents(query),
+    eventToJson,
+  ),
+  deliveries: list(
+    'runId state kind channel to lastError attempts createdAt',
+    (storage, query) => storage.listOutbox(query),
+    outboxToJson,
+  ),
+  requests: list(
+    'id path status outcome mapping bodyBytes tookMs receivedAt notes',
+    (storage, query) => storage.listDecisions(query),
+    decisionToJson,
+  ),
   costs: list(
+    'day mappingId runner turns inputTokens outputTokens usd costUnknown',
     (storage, query) => storage.listCosts(query),
     (cost: CostRecord) => cost,
   ),
   changes: list(
+    'at who source what changed about',
     (storage, { limit }) => storage.listAudit(limit),
     (change) => isoTimes(change, 'at'),
   ),
   conversations: list(
+    'key owner turns bytes createdAt lastUsedAt',
     (storage, query) => storage.listSessions(query),
     (session) => isoTimes(session, 'createdAt', 'lastUsedAt'),
   ),
   refusedMail: list(
+    'id mailbox state receivedAt sizeBytes reason from subject',
     (storage, { limit }) => storage.listSetAsideMail({ limit }),
     ({ from, subject, ...rest }: SetAsideMail, text) => ({
       ...isoTimes(rest, 'receivedAt', 'setAsideAt'),
       ...(text ? { from, subject } : {}),
     }),
   ),
-  queue: list(readQueue, entryToJson),
+  queue: list('id kind mapping state attempts age nextTry lastError', readQueue, entryToJson),
 };
 
 /** Work in the queue, or that was in it. */

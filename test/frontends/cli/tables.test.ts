@@ -33,8 +33,8 @@ const decision = (field: string): DecisionRecord => ({
 
 test('the table of requests has the first sentence of a long note, and a short one whole', () => {
   const first = `${'a'.repeat(150)} (v1.2)`;
-  const cellOf = (note: string): string | undefined => requestsListing.columns.at(-1)?.[1](decision(note), 0);
-  expect(cellOf(`${first}. Then what to do`)).toBe(`it is about ${first}. …`);
-  expect(cellOf('One. Two')).toBe('it is about One. Two');
-  expect(cellOf(first.repeat(2))).toBe(`it is about ${first.repeat(2)}`);
+  const notesOf = (note: string): unknown => requestsListing.also?.(decision(note), 0);
+  expect(notesOf(`${first}. Then what to do`)).toEqual({ notes: `it is about ${first}. …` });
+  expect(notesOf('One. Two')).toEqual({ notes: 'it is about One. Two' });
+  expect(notesOf(first.repeat(2))).toEqual({ notes: `it is about ${first.repeat(2)}` });
 });

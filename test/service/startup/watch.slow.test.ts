@@ -121,7 +121,7 @@ test(
     expect(figures.get('sluice_requests_total{outcome="accepted",status="202",mapping="slow"}')).toBe(4);
 
     const queue = await runCommand(folder, ['queue', 'list']);
-    expect(queue.out).toMatch(/id\s+kind\s+mapping\s+state\s+tries\s+age\s+next try\s+last error/i);
+    expect(queue.out).toMatch(/id\s+kind\s+mapping\s+state\s+attempts\s+age\s+next try\s+last error/i);
     expect(queue.out).toMatch(/run\s+refused\s+dead\s+1\s+\S+.*unsafe_argument/);
     expect(queue.out).toMatch(/delivery\s+dead\s+1\s+\S+.*not_configured/);
     expect(queue.out).toMatch(/run\s+slow\s+queued\s+0\s+\S.*agents busy/);

@@ -1,7 +1,6 @@
 import { explainMissingPackages, findMissingPackages } from '../../../engine/config/config.ts';
-import { Workbench } from '../../../authoring/workbench/workbench.ts';
 import type { Cli } from '../command-line.ts';
-import { findCasesFolder, findConfigFile, loadSettings, type ConfigFlags } from '../config-file.ts';
+import { findConfigFile, type ConfigFlags } from '../config-file.ts';
 import { CliError } from '../terminal.ts';
 import { version } from '../version.ts';
 
@@ -21,9 +20,8 @@ export async function mcp(
   await serveMcp({
     version,
     privateFields: flags.private,
-    goldenDir: findCasesFolder(terminal, flags, undefined),
-    loadConfig: () => loadSettings({ ...terminal, err: () => undefined }, { config: file }),
-    openBench: () => new Workbench(file, { env }),
+    file,
+    env,
     untilInterrupted: terminal.untilInterrupted,
     run: async (command, ...words) => {
       let [out, err] = ['', ''];

@@ -1,16 +1,5 @@
-import type {
-  AuditRecord,
-  CostRecord,
-  DecisionRecord,
-  EventRecord,
-  RunRecord,
-  SessionRecord,
-  SetAsideMail,
-  Storage,
-} from '../../../engine/storage/storage.ts';
-import { kindOf } from '../../../engine/storage/facts.ts';
+import type { DecisionRecord, RunRecord, Storage } from '../../../engine/storage/storage.ts';
 import { defined } from '../../../base/json.ts';
-import type { ActionOrigin } from '../../../base/action.ts';
 import { decisionLine } from '../../../authoring/explanation/explanation.ts';
 import { clearLine, formatSpan } from '../../../base/telemetry/telemetry.ts';
 import {
@@ -41,16 +30,17 @@ export type Column<Row> = readonly [title: string, cell: (row: Row, nowMs: numbe
 export interface Listing<Row> {
   readonly title: string;
   readonly list: List<Row>;
-  readonly columns: readonly Column<Row>[];
   /** Of the JSON form: the command, and what it calls the rows. */
   readonly json: readonly [command: keyof Outputs, rows: string];
+  /** What people see of a row that its JSON has not. */
+  readonly also?: (row: Row, nowMs: number) => object;
   /** What people may ask about the rows. */
   readonly footnote?: (rows: readonly Row[]) => string | undefined;
 }
 
 /** Prints one listing: as JSON on stdout, or a table for people. Resolves to its rows. */
 export async function printListing<Row>(
-  { title, list, columns, json, footnote }: Listing<Row>,
+  { title, list, json, also, footnote }: Listing<Row>,
   storage: Storage,
   terminal: Terminal,
   { limit, state, mapping, kind, session, ...options }: ListingOptions,
@@ -64,7 +54,8 @@ export async function printListing<Row>(
     printJson(terminal, command, shown as never);
   } else if (rows.length === 0) terminal.err(`no ${title}`);
   else {
-    terminal.out(formatRows(columns, rows, terminal));
+    const shown = rows.map((row) => ({ ...list.toJson(row, true), ...also?.(row, Date.now()) }));
+    terminal.out(formatRows(columnsOf(list.columns, shown), shown, terminal));
     const note = footnote?.(rows);
     if (note !== undefined) terminal.err(note);
     if (rows.length === limit) terminal.err(`the newest ${limit}; --limit N shows more`);
@@ -87,12 +78,75 @@ export function formatRows<Row>(
   );
 }
 
-const errorText = (error: { code: string; message: string } | undefined): string =>
-  error === undefined ? '' : `${error.code}: ${error.message}`;
+/** A row as JSON, as far as a column is more than the value of its key. */
+interface ShownRow extends Partial<Pick<RunRecord, 'state'>> {
+  readonly outcome?: RunRecord['outcome'] | null;
+  readonly code?: string;
+  readonly reason?: string;
+  readonly mapping?: string | null;
+  readonly path?: string;
+  /** Of a request, whose path has a column of its own. */
+  readonly status?: number;
+  readonly origin?: { readonly mappingId?: string; readonly path: string };
+  readonly events?: number;
+  readonly bodyUnread?: boolean;
+  readonly usage?: RunRecord['usage'] | null;
+  readonly usd?: number;
+  readonly tookMs?: number;
+  readonly lastError?: { readonly code: string; readonly message?: string } | null;
+  readonly acceptedAt?: string;
+  readonly createdAt?: string;
+}
+
+/** Letters of a cell, of one between others, and of a note, which is told whole elsewhere. */
+const MAX_CELL = 300;
+const MAX_INNER = 40;
+const MAX_NOTE = 160;
+
+/** Columns that are written in another way than the value of their key. */
+const CELLS: Readonly<Record<string, (row: ShownRow, nowMs: number) => string | undefined>> = {
+  state: stateOf,
+  outcome: ({ code, outcome }) => code ?? outcome ?? '',
+  mapping: ({ mapping, path, status, origin = { path } }) =>
+    mapping ?? (status === undefined ? (origin.mappingId ?? origin.path) : ''),
+  message: ({ events }) => (events === undefined ? undefined : `${events} events`),
+  bodyBytes: ({ bodyUnread }) => (bodyUnread === true ? 'not read' : undefined),
+  usage: ({ usage }) => tokensText(usage),
+  usd: ({ usd = 0 }) => (usd === 0 ? '' : usdText(usd)),
+  tookMs: ({ tookMs = 0 }) => `${tookMs.toFixed(1)} ms`,
+  age: ({ acceptedAt, createdAt = acceptedAt ?? '' }, nowMs) => formatSpan(nowMs - Date.parse(createdAt)),
+  reason: ({ code, reason }) => `${code}: ${reason}`,
+  lastError: ({ outcome, lastError }) =>
+    outcome === 'ok' || !lastError ? '' : `${lastError.code}: ${lastError.message}`,
+};
+
+/** Of these the size is shown. */
+const SIZES: readonly string[] = ['message', 'reply', 'text', 'bytes', 'bodyBytes', 'sizeBytes'];
+
+/** Each key by its words: `lastUsedAt` is called "last used". Where no row has it, it takes no room. */
+function columnsOf(keys: string, rows: readonly object[]): readonly Column<object>[] {
+  const all = keys.split(' ');
+  const columns = all.map((key, index): Column<object> => {
+    const title = key.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ at$/, '');
+    const isInner = index > 0 && index < all.length - 1;
+    return [title, (row, nowMs) => formatOneLine(cellOf(row, key, nowMs), isInner ? MAX_INNER : MAX_CELL)];
+  });
+  return columns.filter(([, cell]) => rows.some((row) => cell(row, 0) !== ''));
+}
+
+function cellOf(row: object, key: string, nowMs: number): string {
+  const value = (row as Readonly<Record<string, unknown>>)[key] ?? '';
+  const special = CELLS[key]?.(row, nowMs);
+  if (special !== undefined) return special;
+  if (value === '') return '';
+  if (SIZES.includes(key))
+    return formatBytes(typeof value === 'number' ? value : Buffer.byteLength(`${value}`));
+  return /(?:^a|A)t$/.test(key) ? `${formatSpan(nowMs - Date.parse(`${value}`))} ago` : String(value);
+}
 
 /** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */
-export function stateOf(run: Pick<RunRecord, 'state' | 'outcome'>): string {
-  return run.state === 'completed' && hasFailed(run) ? 'failed' : run.state;
+export function stateOf({ state, outcome }: Pick<ShownRow, 'state' | 'outcome'>): string | undefined {
+  return state === 'completed' && hasFailed(defined({ outcome: outcome ?? undefined })) ? 'failed' : state;
 }
 
 /** What a run cost, where its agent says it. */
@@ -104,42 +158,14 @@ export function costText({ costUsd, isCostUnknown }: NonNullable<RunRecord['usag
 const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 /** Tokens in and out, and money, where the runner told them. */
-function tokensOf({ usage }: RunRecord): string {
-  if (usage === undefined) return '';
+function tokensText(usage: ShownRow['usage']): string {
+  if (!usage) return '';
   const { inputTokens = '?', outputTokens = '?' } = usage;
   return [`${inputTokens} + ${outputTokens}`, ...costText(usage)].join(', ');
 }
 
-function messageText({ action, eventCount }: RunRecord): string {
-  return eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
-}
-
-/** Letters of an error in a table. */
-const MAX_ERROR = 300;
-
-/** The mapping that made it, or the hook name where none did. */
-const madeBy = ({ mappingId, path }: ActionOrigin): string => mappingId ?? path;
-
 export const runsListing: Listing<RunRecord> = {
   title: 'runs',
-  columns: [
-    ['id', ({ id }) => id],
-    ['kind', kindOf],
-    ['mapping', ({ action }) => madeBy(action.origin)],
-    ['name', ({ action }) => formatOneLine(action.name, 20)],
-    ['session', ({ action }) => formatOneLine(action.sessionKey, 28)],
-    ['state', stateOf],
-    ['outcome', ({ outcome = '' }) => outcome],
-    ['tries', ({ attempts }) => String(attempts)],
-    ['message', messageText],
-    ['reply', ({ reply }) => (reply === undefined ? '' : formatBytes(Buffer.byteLength(reply)))],
-    ['tokens', tokensOf],
-    ['age', ({ acceptedAt }, nowMs) => formatSpan(nowMs - acceptedAt)],
-    [
-      'last error',
-      ({ outcome, lastError }) => (outcome === 'ok' ? '' : formatOneLine(errorText(lastError), MAX_ERROR)),
-    ],
-  ],
   list: RECORDS.runs,
   json: ['runs', 'runs'],
   footnote: (rows) =>
@@ -148,49 +174,19 @@ export const runsListing: Listing<RunRecord> = {
       : undefined,
 };
 
-export const eventsListing: Listing<EventRecord> = {
-  title: 'system events',
-  columns: [
-    ['id', ({ id }) => id],
-    ['kind', ({ kind }) => kind],
-    ['from', ({ origin }) => madeBy(origin)],
-    ['mode', ({ mode }) => mode],
-    ['state', ({ state }) => state],
-    ['text', ({ text }) => formatBytes(Buffer.byteLength(text))],
-    ['age', ({ createdAt }, nowMs) => formatSpan(nowMs - createdAt)],
-    ['last error', ({ lastError }) => formatOneLine(errorText(lastError), 200)],
-  ],
-  list: RECORDS.events,
-  json: ['events', 'events'],
-};
-
-/**
- * Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. `waits` says
- * of which agents and limits runs wait, however long they have been due.
- */
+/** `waits` says of which agents and limits runs wait, however long they have been due. */
 export function queueListing(waits?: Waits): Listing<QueueEntry> {
-  const whyNotNow = (entry: QueueEntry, nowMs: number): string | undefined =>
-    waits !== undefined && 'action' in entry ? reasonsToWait(entry, waits, nowMs)[0]?.short : undefined;
   return {
     title: 'work in the queue',
-    columns: [
-      ['id', ({ id }) => id],
-      ['kind', (entry) => ('action' in entry ? 'run' : entry.kind)],
-      ['mapping', mappingOf],
-      ['state', (entry) => ('action' in entry ? stateOf(entry) : entry.state)],
-      ['tries', ({ attempts }) => String(attempts)],
-      ['age', (entry, nowMs) => formatSpan(nowMs - ('action' in entry ? entry.acceptedAt : entry.createdAt))],
-      ['next try', (entry, nowMs) => whyNotNow(entry, nowMs) ?? nextTry(entry, nowMs)],
-      ['last error', ({ lastError }) => errorText(lastError)],
-    ],
     list: RECORDS.queue,
     json: ['queue list', 'work'],
+    also: (entry, nowMs) => {
+      const why =
+        waits !== undefined && 'action' in entry ? reasonsToWait(entry, waits, nowMs)[0] : undefined;
+      const kind = 'action' in entry ? 'run' : entry.kind;
+      return { kind, nextTry: why?.short ?? nextTry(entry, nowMs) };
+    },
   };
-}
-
-function mappingOf(entry: QueueEntry): string {
-  if ('action' in entry) return madeBy(entry.action.origin);
-  return 'origin' in entry ? madeBy(entry.origin) : '';
 }
 
 function nextTry(entry: QueueEntry, nowMs: number): string {
@@ -206,93 +202,12 @@ export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
-  columns: [
-    ['id', ({ requestId }) => requestId],
-    ['path', ({ path }) => formatOneLine(path, 30)],
-    ['status', ({ status }) => String(status)],
-    ['outcome', ({ code, outcome }) => code ?? outcome],
-    ['mapping', ({ mappingId = '' }) => mappingId],
-    ['body', bodySize],
-    ['took', ({ tookMs }) => `${tookMs.toFixed(1)} ms`],
-    ['age', ({ receivedAt }, nowMs) => formatSpan(nowMs - receivedAt)],
-    ['notes', (decision) => firstSentence(decisionLine(decision))],
-  ],
   list: RECORDS.requests,
   json: ['requests', 'requests'],
+  also: (decision) => ({ notes: firstSentence(decisionLine(decision)) }),
 };
-
-/** Notes of more characters are cut in a table; "sluice explain" tells them whole. */
-const MAX_NOTE_CHARS = 160;
 
 function firstSentence(note: string): string {
-  const end = note.length <= MAX_NOTE_CHARS ? -1 : note.search(/\. \p{Lu}/u);
+  const end = note.length <= MAX_NOTE ? -1 : note.search(/\. \p{Lu}/u);
   return end === -1 ? note : `${note.slice(0, end)}. …`;
 }
-
-/** The newest day first. */
-export const costsListing: Listing<CostRecord> = {
-  title: 'costs',
-  columns: [
-    ['day', ({ day }) => day],
-    ['mapping', ({ mappingId }) => mappingId],
-    ['runner', ({ runner }) => runner],
-    ['turns', ({ turns }) => String(turns)],
-    ['tokens', ({ inputTokens, outputTokens }) => `${inputTokens} + ${outputTokens}`],
-    [
-      'cost',
-      ({ usd, costUnknown }) =>
-        [
-          ...(usd === 0 ? [] : [usdText(usd)]),
-          ...(costUnknown === 0 ? [] : [`of ${costUnknown} not known`]),
-        ].join(', '),
-    ],
-  ],
-  list: RECORDS.costs,
-  json: ['costs', 'costs'],
-};
-
-/** Who changed what. */
-export const auditListing: Listing<AuditRecord> = {
-  title: 'changes',
-  columns: [
-    ['age', ({ at }, nowMs) => formatSpan(nowMs - at)],
-    ['who', ({ who }) => formatOneLine(who, 40)],
-    ['from', ({ source }) => formatOneLine(source, 40)],
-    ['what', ({ what }) => what],
-    ['changed', ({ changed }) => String(changed)],
-    ['about', ({ about }) => formatOneLine(about, MAX_ERROR)],
-  ],
-  list: RECORDS.changes,
-  json: ['audit', 'changes'],
-};
-
-export const sessionsListing: Listing<SessionRecord> = {
-  title: 'sessions',
-  columns: [
-    ['key', ({ key }) => formatOneLine(key, 80)],
-    ['owner', ({ owner }) => formatOneLine(owner, 40)],
-    ['turns', ({ turns }) => String(turns)],
-    ['size', ({ bytes }) => formatBytes(bytes)],
-    ['last used', ({ lastUsedAt }, nowMs) => `${formatSpan(nowMs - lastUsedAt)} ago`],
-  ],
-  list: RECORDS.conversations,
-  json: ['sessions list', 'sessions'],
-};
-
-/** Mail that the service refused. */
-export const refusedMailListing: Listing<SetAsideMail> = {
-  title: 'refused messages',
-  list: RECORDS.refusedMail,
-  columns: [
-    ['id', ({ id }) => id],
-    ['mailbox', ({ mailbox }) => mailbox],
-    ['state', ({ state }) => state],
-    ['arrived', ({ receivedAt }, nowMs) => `${formatSpan(nowMs - receivedAt)} ago`],
-    ['size', ({ sizeBytes }) => formatBytes(sizeBytes)],
-    ['refused with', ({ code, reason }) => `${code}: ${formatOneLine(reason, 80)}`],
-    // What the sender wrote.
-    ['from', ({ from }) => formatOneLine(from, 40)],
-    ['subject', ({ subject }) => formatOneLine(subject, 60)],
-  ],
-  json: ['webhooks mail list', 'messages'],
-};

@@ -13,23 +13,19 @@ import {
   type Operator,
   pruneNow,
   type QueueEntry,
+  RECORDS,
 } from '../../../service/operations/operations.ts';
 import type { Cli } from '../command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.ts';
 import { isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import {
-  auditListing,
-  costsListing,
-  eventsListing,
-  printListing,
-  queueListing,
-  refusedMailListing,
-  requestsListing,
-  runsListing,
-  sessionsListing,
   type Listing,
   type ListingOptions,
+  printListing,
+  queueListing,
+  requestsListing,
+  runsListing,
 } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
 import { CliError, type Terminal } from '../terminal.ts';
@@ -103,12 +99,25 @@ function listing<Row>(
   };
 }
 
-export const listEvents = listing(eventsListing);
+export const listEvents = listing({
+  title: 'system events',
+  list: RECORDS.events,
+  json: ['events', 'events'],
+});
 export const listRequests = listing(requestsListing);
-export const listCosts = listing(costsListing);
-export const listAudit = listing(auditListing);
-export const listSessions = listing(sessionsListing);
-export const listRefusedMail = listing(refusedMailListing);
+export const listCosts = listing({ title: 'costs', list: RECORDS.costs, json: ['costs', 'costs'] });
+export const listAudit = listing({ title: 'changes', list: RECORDS.changes, json: ['audit', 'changes'] });
+export const listSessions = listing({
+  title: 'sessions',
+  list: RECORDS.conversations,
+  json: ['sessions list', 'sessions'],
+});
+/** Mail that the service refused. */
+export const listRefusedMail = listing({
+  title: 'refused messages',
+  list: RECORDS.refusedMail,
+  json: ['webhooks mail list', 'messages'],
+});
 
 /** Explains one run, or lists them. */
 export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {

@@ -15,6 +15,7 @@ import { getJson, isAborted, messageOf, postJson } from './api.ts';
 import { parseExact, type Value } from './exact-json.ts';
 import { count } from './format.ts';
 import { rows, state } from './inbox-store.ts';
+import { say } from './toast.ts';
 
 /** A pause in typing. */
 const PAUSE_MS = 250;
@@ -51,18 +52,23 @@ export const choices = computed(() => rows.value.slice(0, MAX_CHOICES));
 let round = new AbortController();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-async function loadFiles(): Promise<void> {
-  try {
-    const found = await getJson<AuthorFiles>('/api/files');
-    files.value = found.files;
-  } catch (error) {
-    problem.value = messageOf(error);
-  }
+/** What goes wrong is shown, unless nobody waits for it any more. */
+function tried<Found>(work: () => Promise<Found>): Promise<Found | undefined> {
+  return work().catch((error: unknown) => {
+    if (!isAborted(error)) problem.value = messageOf(error);
+    return undefined;
+  });
 }
 
-export async function openFile(name: string): Promise<void> {
-  try {
-    const content = await getJson<FileContent>(`/api/file?name=${encodeURIComponent(name)}`);
+const loadFiles = (): Promise<unknown> =>
+  tried(async () => (files.value = (await getJson<AuthorFiles>('/api/files')).files));
+
+const readFile = (name: string): Promise<FileContent> =>
+  getJson(`/api/file?name=${encodeURIComponent(name)}`);
+
+export const openFile = (name: string): Promise<void> =>
+  tried(async () => {
+    const content = await readFile(name);
     batch(() => {
       readings.value += 1;
       opened.value = content;
@@ -73,26 +79,25 @@ export async function openFile(name: string): Promise<void> {
       problem.value = '';
     });
     changed(content.text, 0);
-  } catch (error) {
-    problem.value = messageOf(error);
-  }
-}
+  });
 
 export async function chooseRequest(id: string): Promise<void> {
   requestId.value = id;
   request.value = undefined;
   judgement.value = undefined;
   if (id === '') return;
-  try {
+  await tried(async () => {
     const page = await getJson<RequestPage>(`/api/request?id=${encodeURIComponent(id)}`);
     if (requestId.value !== id) return;
     request.value = page;
     judgement.value = page.now;
     if (opened.value !== undefined) changed(text.value, 0);
-  } catch (error) {
-    problem.value = messageOf(error);
-  }
+  });
 }
+
+/** As it is asked with. */
+export const chosenRequest = (): { readonly request?: string } =>
+  requestId.value === '' ? {} : { request: requestId.value };
 
 /** The text has changed: after a pause it is checked and tried; a round that is under way ends. */
 export function changed(next: string, pauseMs = PAUSE_MS): void {
@@ -107,78 +112,54 @@ async function tryDraft(): Promise<void> {
   if (file === undefined) return;
   round = new AbortController();
   const { signal: isOver } = round;
-  const tried = text.value;
-  const chosen = requestId.value === '' ? {} : { request: requestId.value };
-  try {
-    busy.value = 'draft';
-    const answer = await postJson<DraftAnswer>('/api/draft', { file, text: tried, ...chosen }, isOver);
+  const draft = { file, text: text.value };
+  busy.value = 'draft';
+  await tried(async () => {
+    const answer = await postJson<DraftAnswer>('/api/draft', { ...draft, ...chosenRequest() }, isOver);
     findings.value = answer.findings;
     if (answer.judgement !== undefined) judgement.value = answer.judgement;
     if (answer.findings.some(({ severity }) => severity === 'error')) impact.value = undefined;
-    else await compareAll({ file, text: tried }, answer, isOver);
+    else {
+      // What it would change of all requests that are kept, and what the type checker says of it.
+      busy.value = 'impact';
+      const found = await postJson<Partial<ImpactAnswer>>('/api/impact', draft, isOver);
+      impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
+      findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
+    }
     problem.value = '';
-    busy.value = '';
-  } catch (error) {
-    if (isAborted(error)) return;
-    busy.value = '';
-    problem.value = messageOf(error);
-  }
+  });
+  if (!isOver.aborted) busy.value = '';
 }
 
-/** What the draft would change of all requests that are kept, and what the type checker says of it. */
-async function compareAll(
-  draft: { readonly file: string; readonly text: string },
-  answer: DraftAnswer,
-  isOver: AbortSignal,
-): Promise<void> {
-  busy.value = 'impact';
-  const found = await postJson<Partial<ImpactAnswer>>('/api/impact', draft, isOver);
-  impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
-  findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
-}
-
-/** Resolves to what is to be said where the file was written. */
-export async function save(): Promise<string | undefined> {
+export async function save(): Promise<void> {
   const file = opened.value;
-  if (file === undefined || !isDirty.value) return undefined;
+  if (file === undefined || !isDirty.value) return;
   const written = text.value;
-  try {
+  await tried(async () => {
     const { name, version } = file;
     const answer = await postJson<SaveAnswer>('/api/save', { file: name, text: written, version });
-    if (answer.kind === 'changed') {
-      isChangedOutside.value = true;
-      return undefined;
-    }
+    isChangedOutside.value = answer.kind === 'changed';
+    if (answer.kind === 'changed') return;
     opened.value = { name, text: written, version: answer.version };
-    isChangedOutside.value = false;
     changed(text.value, 0);
-    if (answer.findings === 0) return `saved ${name}`;
-    return `saved ${name}, but it is not live: ${count(answer.findings, 'finding')}; what was live before goes on`;
-  } catch (error) {
-    problem.value = messageOf(error);
-    return undefined;
-  }
+    const live = `, but it is not live: ${count(answer.findings, 'finding')}; what was live before goes on`;
+    say(`saved ${name}${answer.findings === 0 ? '' : live}`);
+  });
 }
 
 /** Saves the change and the chosen request, as a golden case, as a patch file on the reader's own disk. */
 export async function takePatch(): Promise<void> {
   const file = opened.value?.name;
   if (file === undefined) return;
-  try {
-    const chosen = requestId.value === '' ? {} : { request: requestId.value };
-    const { patch } = await postJson<{ readonly patch: string }>('/api/patch', {
-      file,
-      text: text.value,
-      ...chosen,
-    });
+  await tried(async () => {
+    const draft = { file, text: text.value, ...chosenRequest() };
+    const { patch } = await postJson<{ readonly patch: string }>('/api/patch', draft);
     const link = document.createElement('a');
     link.href = URL.createObjectURL(new Blob([patch], { type: 'text/x-diff' }));
     link.download = 'sluice.patch';
     link.click();
     URL.revokeObjectURL(link.href);
-  } catch (error) {
-    problem.value = messageOf(error);
-  }
+  });
 }
 
 /** Looks whether the file on the disk has changed; one that is not being changed here is read again. */
@@ -186,14 +167,12 @@ async function lookAtDisk(): Promise<void> {
   const file = opened.value;
   void loadFiles();
   if (file === undefined) return;
-  try {
-    const { version } = await getJson<FileContent>(`/api/file?name=${encodeURIComponent(file.name)}`);
+  await tried(async () => {
+    const { version } = await readFile(file.name);
     if (version === opened.value?.version) return;
     if (isDirty.value) isChangedOutside.value = true;
     else await openFile(file.name);
-  } catch (error) {
-    if (!isAborted(error)) problem.value = messageOf(error);
-  }
+  });
 }
 
 /** Begins to work; returns how to end. `place` is where the chosen request's mapping stands. */

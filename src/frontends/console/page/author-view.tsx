@@ -14,16 +14,10 @@ import { PayloadTree } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
 import { Tabs } from './tabs.tsx';
-import { say } from './toast.ts';
 import { TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
-import { busy, impact } from './author-store.ts';
 
-async function saveFile(): Promise<void> {
-  const said = await author.save();
-  if (said !== undefined) say(said);
-}
-
+const keep = (): unknown => (mayWrite.peek() ? author.save() : author.takePatch());
 const reopen = (): unknown => author.opened.value && author.openFile(author.opened.value.name);
 
 export function AuthorView(): JSX.Element {
@@ -81,12 +75,7 @@ function FileBar(): JSX.Element {
   return (
     <p class="bar">
       <FileChoice />
-      <button
-        type="button"
-        class="primary"
-        disabled={!author.isDirty.value}
-        onClick={() => void (mayWrite.value ? saveFile() : author.takePatch())}
-      >
+      <button type="button" class="primary" disabled={!author.isDirty.value} onClick={keep}>
         {mayWrite.value ? 'Save' : 'Take the patch'}
       </button>
       <button type="button" disabled={!author.isDirty.value} onClick={reopen}>
@@ -124,7 +113,7 @@ function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined
   const made = createEditor({
     parent,
     onChange: author.changed,
-    onSave: () => void (mayWrite.peek() ? saveFile() : author.takePatch()),
+    onSave: keep,
   });
   editor.current = made;
   const stops = [effect(() => showOpened(made)), effect(() => made.show(author.findings.value))];
@@ -275,11 +264,11 @@ function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): J
 const OPEN = 3;
 
 export function ImpactView(): JSX.Element {
-  const found = impact.value;
+  const found = author.impact.value;
   if (found === undefined) {
     return (
       <p class="quiet">
-        {busy.value === '' ? 'A file with errors cannot be tried.' : 'trying all requests…'}
+        {author.busy.value === '' ? 'A file with errors cannot be tried.' : 'trying all requests…'}
       </p>
     );
   }

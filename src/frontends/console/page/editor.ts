@@ -1,5 +1,5 @@
 /** The editor: CodeMirror with the findings of the service, and completion of what the service knows. */
-import { autocompletion } from '@codemirror/autocomplete';
+import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { yaml } from '@codemirror/lang-yaml';
@@ -9,13 +9,14 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
-import type { ShownFinding } from '../protocol.ts';
-import { complete } from './complete-text.ts';
+import type { Completion, ShownFinding } from '../protocol.ts';
+import { postJson } from './api.ts';
+import { chosenRequest } from './author-store.ts';
 
 export interface EditorOptions {
   readonly parent: HTMLElement;
   readonly onChange: (text: string) => void;
-  readonly onSave: () => void;
+  readonly onSave: () => unknown;
 }
 
 export interface Editor {
@@ -104,15 +105,21 @@ function extensionsOf(
     EditorView.lineWrapping,
     EditorView.contentAttributes.of({ 'aria-label': 'The file', tabindex: '0' }),
     THEME,
-    whenTyped(onChange),
+    EditorView.updateListener.of((update) => {
+      if (update.docChanged) onChange(update.state.doc.toString());
+    }),
   ];
 }
 
-function whenTyped(onChange: EditorOptions['onChange']): Extension {
-  return EditorView.updateListener.of((update) => {
-    if (update.docChanged && !update.transactions.some((one) => one.isUserEvent('sluice.open')))
-      onChange(update.state.doc.toString());
-  });
+/** The service knows what can be written at a place, with the paths of the chosen request. */
+async function complete(
+  { state, pos, explicit, aborted }: CompletionContext,
+  file: string,
+): Promise<CompletionResult | null> {
+  const asked = { file, text: state.doc.toString(), pos, explicit, ...chosenRequest() };
+  const found = await postJson<Completion>('/api/complete', asked).catch(() => undefined);
+  if (found === undefined || found.options.length === 0 || aborted) return null;
+  return { ...found, options: [...found.options], validFor: new RegExp(found.validFor) };
 }
 
 function insertPath(view: EditorView, path: string, fileName: string): void {

@@ -23,32 +23,22 @@ const LOOK_MS = 5_000;
 
 interface View {
   readonly title: string;
-  /** Of its rows, in the order of columns; one that no row has takes no room. */
-  readonly keys: string;
   /** States that can be chosen. */
   readonly states?: string;
 }
 
 /** By their path, which the service has behind `/api`. */
 export const VIEWS: Readonly<Record<string, View>> = {
-  '/mappings': {
-    title: 'Mappings',
-    keys: 'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
-  },
-  '/runs': {
-    title: 'Runs',
-    keys: 'id name state why lastError mapping runner acceptedAt attempts ran sessionKey',
-    states: 'queued active completed dead',
-  },
-  '/conversations': { title: 'Conversations', keys: 'key owner turns createdAt lastUsedAt' },
-  '/deliveries': {
-    title: 'Deliveries',
-    keys: 'runId state kind channel to lastError attempts createdAt',
-    states: 'queued active completed dead skipped',
-  },
-  '/costs': { title: 'Costs', keys: 'day mappingId runner turns inputTokens outputTokens usd costUnknown' },
-  '/audit': { title: 'Changes', keys: 'at who what about changed source' },
+  '/mappings': { title: 'Mappings' },
+  '/runs': { title: 'Runs', states: 'queued active completed dead' },
+  '/conversations': { title: 'Conversations' },
+  '/deliveries': { title: 'Deliveries', states: 'queued active completed dead skipped' },
+  '/costs': { title: 'Costs' },
+  '/audit': { title: 'Changes' },
 };
+
+const errorOf = (row: WorkJson): string | undefined =>
+  (row['lastError'] as { readonly code: string } | null | undefined)?.code;
 
 /** `lastHitAt` is called "last hit". */
 const titleOf = (name: string): string =>
@@ -66,7 +56,7 @@ function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }):
   if (name === 'pauseRunner')
     return text(row, 'runner') && <PauseButtons of={{ runner: text(row, 'runner') }} />;
   if (name === 'key') return link(`/conversations?id=${text(row, 'id')}`, value || text(row, 'id'));
-  if (name === 'lastError') return (row['lastError'] as { readonly code: string } | null)?.code;
+  if (name === 'lastError') return errorOf(row);
   if (name === 'ran') {
     const ms = Date.parse(text(row, 'endedAt')) - Date.parse(text(row, 'startedAt'));
     return Number.isNaN(ms) ? '' : formatMs(ms);
@@ -120,9 +110,9 @@ export function ListView(): JSX.Element {
       leaving.abort();
     };
   }, [path, query.toString(), asked.value]);
-  const { rows, next, conversation } = page.value;
+  const { rows, next, conversation, columns = '' } = page.value;
   const changing = { onChanged: () => (asked.value += 1) };
-  const { title = '', keys = '', states } = VIEWS[path] ?? {};
+  const { title = '', states } = VIEWS[path] ?? {};
   return (
     <article class="request overview">
       <h1 tabIndex={-1}>{(conversation && text(conversation, 'key')) || title}</h1>
@@ -133,7 +123,7 @@ export function ListView(): JSX.Element {
       <p role="status">{said.value}</p>
       {path === '/mappings' && <Since of={page.value.since} />}
       {isTalk && rows.map((run) => <RunWork key={text(run, 'id')} entry={run} {...changing} />)}
-      {!isTalk && rows.length > 0 && <Table rows={rows} keys={keys.split(' ')} />}
+      {!isTalk && rows.length > 0 && <Table rows={rows} keys={columns.split(' ')} />}
       {next !== undefined && (
         <button type="button" onClick={() => void look(undefined, next)}>
           {isTalk ? 'Earlier' : 'More'}
@@ -191,7 +181,8 @@ function Table(props: { readonly rows: readonly WorkJson[]; readonly keys: reado
   const keys = props.keys.filter((name) =>
     name.startsWith('pause')
       ? mayOperate.value
-      : name === 'ran' || name === 'key' || rows.some((row) => (row[name] ?? '') !== ''),
+      : ['ran', 'key'].includes(name) ||
+        rows.some((row) => text(row, name) !== '' || (name === 'lastError' && errorOf(row))),
   );
   return (
     <div class="table" tabIndex={0} role="region" aria-label="Rows">
