@@ -29,7 +29,6 @@ export interface Offer {
 /** What is known beside the text. */
 export interface Known {
   readonly requests: readonly Pick<HookRequest, 'path' | 'headers' | 'payload'>[];
-  /** Hook names that mappings have. */
   readonly hookNames: readonly string[];
 }
 
@@ -91,7 +90,6 @@ function completeCode(before: string, at: TextAt, known: Known): Offer | null {
   return { from: wordStart(before, at, /payload[\w.]*$/), options: pathsOf(at, known), validFor: /^[\w.]*$/ };
 }
 
-/** Every path of the requests, with what stands there. */
 function pathsOf(at: TextAt, known: Known): readonly Offered[] {
   const { paths, of } = pathsAt(at, known);
   return paths.map((each): Offered => ({
@@ -103,7 +101,6 @@ function pathsOf(at: TextAt, known: Known): readonly Offered[] {
   }));
 }
 
-/** How many requests have it, and with which values. */
 function presence({ values, count }: KnownPath, of: number): string {
   return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
 }
@@ -187,7 +184,6 @@ const isHolder = (value: JsonValue): value is Exclude<JsonValue, null | ExactNum
 const entriesOf = (value: JsonValue): readonly (readonly [string, JsonValue])[] =>
   isHolder(value) ? Object.entries(value) : [];
 
-/** The parts of JSON Schema that are read. */
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly items?: Schema;
@@ -236,7 +232,6 @@ function completeOperator(before: string, { pos }: TextAt, root: Schema): Offer 
   return { from: pos - typed.length, options, validFor: /^[\w!=<>%*/+?-]*$/ };
 }
 
-/** The keys that may stand at a place, each once. */
 function keysAt(root: Schema, way: readonly string[]): readonly Offered[] {
   const options = schemasAt(root, way).flatMap((schema) =>
     Object.entries(schema.properties ?? {}).map(([key, { description = '' }]): Offered => ({
@@ -296,7 +291,6 @@ function schemasAt(root: Schema, way: readonly string[]): readonly Schema[] {
   return schemas;
 }
 
-/** A schema and what it may be instead. */
 function expand(schema: Schema | undefined): readonly Schema[] {
   if (schema === undefined) return [];
   return [schema, ...(schema.anyOf ?? []).flatMap(expand), ...expand(schema.items)];

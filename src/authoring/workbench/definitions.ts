@@ -12,7 +12,6 @@ export interface Definition {
   readonly at?: Place;
 }
 
-/** Samples in which a path is looked for. */
 const MAX_PLACES = 50;
 
 /** The file that a key names; where a path is in samples; else the samples and golden cases of the hook name. */

@@ -133,7 +133,6 @@ const NOT_CHECKED: Finding = {
   hint: say`change it once more`,
 };
 
-/** A finding of the copy in the real folder. */
 function inFolder(
   finding: Finding,
   { root, dir, folder }: { readonly root: string; readonly dir: string; readonly folder: string },

@@ -17,7 +17,6 @@ const MAX_KINDS = 6;
 
 export interface FirstMappings {
   readonly id: string;
-  /** The hook name. */
   readonly path: string;
   readonly samples: readonly Sample[];
   readonly field: KindField | undefined;
@@ -25,7 +24,6 @@ export interface FirstMappings {
   readonly kinds?: readonly string[] | undefined;
   /** Lines of the first mapping alone, which hold for its path. */
   readonly ofPath?: readonly string[];
-  /** Lines of each. */
   readonly ofEach: readonly string[];
 }
 

@@ -70,7 +70,6 @@ export class Workbench implements AsyncDisposable {
     return workOf(old, undefined, () => old.close());
   }
 
-  /** Everything that `sluice check` finds in the files. */
   check(): ReturnType<typeof checkGeneration> {
     return checkGeneration(this.#file, this.#options);
   }

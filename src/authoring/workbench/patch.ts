@@ -12,15 +12,12 @@ import { keepAsGolden } from './keep-golden.ts';
 const CONTEXT = 3;
 
 export interface Patched {
-  /** As it is. */
   readonly file: FileContent;
-  /** As it would be. */
   readonly text: string;
   /** Absent where none is chosen, or it was not kept. */
   readonly request: HookRequest | undefined;
   /** The files with the change; without it a case has no expectation. */
   readonly generation: Generation | undefined;
-  /** Where golden cases are. */
   readonly goldenDir: string;
   readonly secrets: readonly string[];
 }

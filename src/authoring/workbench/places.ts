@@ -38,7 +38,6 @@ export function blockAt({ text, pos }: At): string {
   return open.at(-1) ?? '';
 }
 
-/** The text of the mapping around a place. */
 function mappingAt({ text, pos }: At): string {
   const item = /^( *)- /gm;
   const starts = [...text.matchAll(item)];

@@ -84,7 +84,6 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
   };
 }
 
-/** Whether every transform that a mapping names is loaded. */
 const hasAll = ({ table, transforms }: Generation): boolean =>
   table.mappings.every(({ transform }) => transform === undefined || transforms.hashes.has(transform.module));
 

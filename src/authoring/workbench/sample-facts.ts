@@ -16,7 +16,6 @@ export interface KindField {
   readonly values: readonly string[];
 }
 
-/** The text or number at a field, in one sample. */
 function textAt({ headers, payload }: Sample, path: string): string | undefined {
   const [root, ...rest] = path.split('.');
   const value = root === 'headers' ? headers[rest.join('.')] : valueAt(payload, path.split('.'));
@@ -26,7 +25,6 @@ function textAt({ headers, payload }: Sample, path: string): string | undefined 
 
 const isShort = (text: string): boolean => text.length > 0 && text.length <= 100 && !text.includes('\n');
 
-/** Its value in each sample; undefined where one has none. */
 function valuesOf(samples: readonly Sample[], path: string): readonly string[] | undefined {
   const values = samples.map((sample) => textAt(sample, path)).filter((value) => value !== undefined);
   return values.length === samples.length ? values : undefined;
@@ -89,7 +87,6 @@ export function idOf(samples: readonly Sample[], sender?: Pick<Sender, 'kind' | 
 const NOTHING_SURE =
   'no field is sure to name the event: an id of the thing that changed would make its second change a repeat, which is lost';
 
-/** Whether samples with other bodies have other values. */
 function isNewForEach(samples: readonly Sample[], path: string): boolean {
   const bodies = new Set(samples.map(({ payload }) => JSON.stringify(payload)));
   return new Set(valuesOf(samples, path)).size >= bodies.size;

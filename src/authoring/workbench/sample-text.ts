@@ -4,7 +4,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 /** Lines of the message at most; a person takes out what is too much, and rarely adds. */
 const MAX_LINES = 12;
 const MAX_DEPTH = 3;
-/** A longer text is cut in the message. */
 const LONG_CHARS = 200;
 
 /** What people look for first. */

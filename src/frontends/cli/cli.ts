@@ -39,7 +39,6 @@ export async function runCli(
   }
 }
 
-/** Says what went wrong; returns the exit code. */
 function reportFailure(terminal: Terminal, error: unknown): number {
   terminal.err(`sluice: ${error instanceof CliError ? error.message : describeFailure(error)}`);
   return exitCodeOf(error);
@@ -80,7 +79,6 @@ function describeFailure(error: unknown): string {
   return process.env['SLUICE_DEBUG'] ? (error.stack ?? error.message) : error.message;
 }
 
-/** What is wrong with a command line that cannot be read, and how the command is written. */
 function explainUsage(program: Command, args: readonly string[], message: string): string {
   const words = args.filter((word) => !word.startsWith('-'));
   let command = program;
@@ -92,7 +90,6 @@ function explainUsage(program: Command, args: readonly string[], message: string
   return [message, ...formOf(program, command)].join('\n');
 }
 
-/** How the command is written, and its flags. */
 function formOf(program: Command, command: Command): readonly string[] {
   if (command === program) return ['sluice --help lists the commands'];
   const name = nameOf(command);
@@ -117,7 +114,6 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Connect and keep:': ['runners', 'channels', 'webhooks', 'storage'],
 };
 
-/** Lists the grouped commands, group by group, and names the others below. */
 function groupCommands(program: Command): void {
   const grouped = new Map(
     Object.entries(GROUPS).flatMap(([title, names]) => names.map((name) => [name, title] as const)),
@@ -136,7 +132,6 @@ function groupCommands(program: Command): void {
   program.addHelpText('after', `\nMore rarely: ${names}. sluice NAME --help describes each.`);
 }
 
-/** Those that are in a group, as the groups name them. */
 function inOrderOfGroups(commands: readonly Command[], places: readonly string[]): Command[] {
   return commands
     .filter((command) => places.includes(command.name()))

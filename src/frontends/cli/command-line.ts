@@ -25,7 +25,6 @@ export interface CommandEntry {
   readonly load: () => Promise<(cli: Cli, ...given: never[]) => Promise<unknown>>;
 }
 
-/** Commands below one name. */
 interface CommandGroup {
   readonly about: string;
   readonly commands: CommandTable;

@@ -154,7 +154,6 @@ export class Access {
     return isSame(session, sign(known, until)) ? { name, role: known.role } : undefined;
   }
 
-  /** Exchanges the key for a session. */
   exchange(key: string, address: string): ExchangeResult {
     const now = this.#clock();
     const known = this.#options.keys().find((one) => isSame(key, one.key));

@@ -36,7 +36,6 @@ export interface RunningConsole {
   readonly url: string;
   /** The address that signs a browser in; the key stands behind `#`, which browsers send to nobody. */
   readonly link: string;
-  /** The file that holds the key. */
   readonly keyFile: string;
   /** Takes a decision the moment it is made. */
   see(decision: DecisionRecord): void;
@@ -169,7 +168,6 @@ interface RoleRoutes {
 
 const READ = { ...READING, ...LISTS, '/api/search': search };
 
-/** What can be asked for, and what is said of anything else. */
 const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
   author: {
     read: { ...READ, ...AUTHORING },
@@ -185,7 +183,6 @@ const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
   view: { read: READ, change: {}, unknown: 'this key may look, and change nothing' },
 };
 
-/** Answers every request of a browser. */
 class Site {
   readonly #context: RouteContext;
   readonly #access: Access;
@@ -339,7 +336,6 @@ function visitorOf({ method = 'GET', headers, socket }: ListenerRequest): Visito
 
 class BodyTooLarge extends Error {}
 
-/** Reads a JSON body. */
 async function readBody(req: ListenerRequest): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;

@@ -87,7 +87,6 @@ async function pageOf<Row extends { readonly id: string }>(
   return { rows, ...defined({ next }) };
 }
 
-/** Since when the counts of a day are whole. */
 function sinceOf({ storage, live }: ConsoleDeps): Promise<ActivitySince> {
   return storage.activitySince(Date.now(), live.generation.config.settings.storage.keep.decisions);
 }

@@ -11,7 +11,6 @@ import type { InboxRow } from './protocol.ts';
 
 /** Rows gather this long. */
 const GATHER_MS = 250;
-/** Rows sent at once at most. */
 const MAX_ROWS = 50;
 const ALIVE_MS = 15_000;
 /** Unread bytes after which a page is let go: it comes back. */
@@ -55,7 +54,6 @@ export class LiveFeed {
     return () => this.#pages.delete(reader);
   }
 
-  /** Tells every page that something else changed. */
   tell(kind: 'generation', data: object): void {
     this.#write(event(kind, data));
   }

@@ -9,7 +9,6 @@ import type { PlannedReplay, ReplayPlan } from './protocol.ts';
 /** Requests that one replay takes. */
 const MAX_TAKEN = 1_000;
 
-/** What a replay works with. */
 interface Replaying {
   readonly deps: ConsoleDeps;
   readonly judge: Judge;

@@ -115,7 +115,6 @@ const Golden = Chosen.extend({
 
 const Completing = Draft.extend({ pos: z.int().nonnegative(), explicit: z.boolean() });
 
-/** What can be written at a place, with the paths of the chosen request. */
 async function complete({ deps }: RouteContext, { body }: Asked): Promise<Completion> {
   const { file: fileName, request: id, ...at } = Completing.parse(body);
   const request = id === undefined ? undefined : await findKept(deps, id);

@@ -30,7 +30,6 @@ interface Printed {
   readonly exitCode: number;
 }
 
-/** What a tool answers. */
 interface Answer {
   /** Sluice's own words, and those of the operator's files. */
   readonly words: string;
@@ -174,7 +173,6 @@ function toolsOf(options: McpOptions): Readonly<Record<string, Tool>> {
   };
 }
 
-/** What a command printed, with values of requests in it. */
 const said = ({ out, err }: Printed, words: string): Answer => ({ words, external: `${out}${err}` });
 
 const ID = /^[0-9a-f-]{8,36}$/i;

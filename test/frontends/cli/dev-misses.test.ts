@@ -1,7 +1,10 @@
 /** The log of `sluice dev` has the nearest miss whole, with its advice, in lines that fit. */
 import { expect, test } from 'vitest';
-import { formatDecisionLine, formatRefusalLine } from '../../../src/frontends/cli/running/decision-line.ts';
-import { whyLines } from '../../../src/frontends/cli/running/dev-misses.ts';
+import {
+  formatDecisionLine,
+  formatRefusalLine,
+  whyLines,
+} from '../../../src/frontends/cli/running/decision-line.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../../support/hook-fixture.ts';

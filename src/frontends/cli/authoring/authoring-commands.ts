@@ -5,7 +5,6 @@ import { collect, CONFIG, type CommandTable, JSON_OUTPUT, wholeNumber } from '..
 const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
 const FORMATS = ['pretty', 'json', 'github', 'sarif'];
 
-/** Commands that write first configurations and mappings. */
 const firstFiles: CommandTable = {
   'init [folder]': {
     about: 'write a first configuration, mapping and golden case; never overwrites',
@@ -51,7 +50,6 @@ const firstFiles: CommandTable = {
   },
 };
 
-/** Commands that judge mappings and transforms. */
 const judging: CommandTable = {
   check: {
     about: 'find every error in configuration, mappings and transforms',
@@ -178,7 +176,6 @@ const judging: CommandTable = {
   },
 };
 
-/** Commands that try what takes turns, and what replies are sent to. */
 const connections: CommandTable = {
   runners: {
     about: 'the agents and programs that perform runs',

@@ -18,16 +18,11 @@ import { benchOf } from './workbench.ts';
 
 export interface CheckFlags extends JsonFlags {
   readonly format: 'pretty' | 'json' | 'github' | 'sarif';
-  /** The same as `--format json`. */
   readonly json?: boolean;
   readonly strict?: boolean;
-  /** Make the edits of findings that have one, then check again. */
   readonly fix?: boolean;
-  /** Take the requests that the service kept, and the shapes of them, as samples, too. */
   readonly kept?: boolean;
-  /** Say yes to the plugins as they are, then check. */
   readonly trust?: boolean;
-  /** A code, whose page is printed in place of a check. */
   readonly explain?: string;
 }
 
@@ -111,7 +106,6 @@ function pageOf(asked: string): string {
     .trim();
 }
 
-/** What `check` says to a person besides findings. */
 function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding[]): void {
   const { findings, ignored, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);

@@ -20,7 +20,6 @@ import { CliError, type Terminal } from '../terminal.ts';
 import { type OpenOptions, openWorkbench, type OpenWorkbench } from './workbench.ts';
 
 export interface DiffFlags extends JsonFlags {
-  /** Default: `test/golden` next to the configuration. */
   readonly corpus?: string;
   readonly exitCode?: boolean;
 }
@@ -50,7 +49,6 @@ interface Comparison {
   readonly baseConfig: string;
 }
 
-/** What becomes of the requests with the base, and with the files as they are. */
 async function compareWith(terminal: Terminal, given: Comparison): Promise<ImpactReport> {
   const mayLoadPlugins = leavePlugins(terminal);
   await using before = await openBaseWorkbench(terminal, given);
@@ -110,7 +108,6 @@ async function openRevision(base: string, config: string): Promise<Checkout> {
   throw new CliError(`${basename(config)} does not exist in ${base}`, 2);
 }
 
-/** Writes the files of a revision into a temporary folder. */
 async function checkOut(top: string, revision: string, config: string): Promise<Checkout> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-diff-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });

@@ -51,7 +51,6 @@ export async function mutate(terminal: Terminal, options: Mutating): Promise<boo
   return noticed === tried;
 }
 
-/** Of the operator's mapping files, with the file of each. */
 async function allMutants(
   { files, config }: Generation,
   cwd: string,

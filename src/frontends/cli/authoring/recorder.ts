@@ -10,7 +10,6 @@ import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import type { Terminal } from '../terminal.ts';
 
 export interface RecorderFlags {
-  /** Folder of the cases. */
   readonly record?: string;
   readonly mask: readonly string[];
   readonly perform?: boolean;
@@ -20,7 +19,6 @@ export interface RecorderFlags {
 export interface Recorder {
   /** How a service runs beside it. */
   readonly serviceOptions: Pick<ServiceOptions, 'recording' | 'adjust'>;
-  /** What is said when the service runs. */
   readonly welcome: readonly string[];
   /** Writes a request. Never rejects. */
   record(seen: Pick<SeenRequest, 'request' | 'otherFormat'>, secrets: readonly string[]): Promise<void>;
@@ -72,7 +70,6 @@ async function recordOne(
   return clearLine(`recorded ${relative(terminal.cwd, file)}${withoutText(leftOut)}${note}${format}`);
 }
 
-/** Places named at most. */
 const MAX_PLACES = 10;
 
 /** Which credentials a sample is without; empty where it had none. */

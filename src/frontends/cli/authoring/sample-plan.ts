@@ -43,7 +43,6 @@ export interface SampleOptions {
   /** All that are known, those of the user first. */
   readonly known: readonly Sender[];
   readonly places: Places;
-  /** Of the configuration. */
   readonly secrets: readonly string[];
   readonly ask: Asker;
 }

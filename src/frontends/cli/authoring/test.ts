@@ -36,7 +36,6 @@ import { watchCases, type WatchOptions } from './watch-cases.ts';
 
 export interface TestFlags {
   readonly config?: string;
-  /** Default: `test/golden` next to the configuration. */
   readonly dir?: string;
   readonly update?: boolean;
   readonly migrate?: boolean;
@@ -44,7 +43,6 @@ export interface TestFlags {
   readonly watch?: boolean;
   readonly verbose?: boolean;
   readonly mutate?: boolean;
-  /** With `mutate`: cases that would tell are written. */
   readonly keep?: boolean;
   readonly coverage?: boolean;
   readonly coverageFile: readonly string[];
@@ -76,13 +74,11 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   if (sayBelow(cli.terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
 }
 
-/** Whether there are any. */
 function printTypeErrors(terminal: Terminal, errors: readonly Finding[]): boolean {
   printFindings(terminal, errors);
   return errors.length > 0;
 }
 
-/** Whether coverage is too low, which is said. */
 function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnder }: Plan): boolean {
   if (coverage === undefined || failUnder === undefined || !isBelow(coverage, failUnder)) return false;
   terminal.err(`coverage ${coverage.covered}/${coverage.total} is below ${failUnder}%`);
@@ -195,7 +191,6 @@ function runFound(
   return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
 }
 
-/** One moving line on a terminal while many cases run. */
 function progress(terminal: Terminal, total: number): { onResult?: (result: CaseResult) => void } {
   if (!terminal.interactive || total < 50) return {};
   let done = 0;

@@ -43,7 +43,6 @@ interface ModulePlace {
   readonly file: string;
 }
 
-/** The module as a mapping would name it. */
 function refOf({ module, file }: ModulePlace, flags: TransformRunFlags): TransformRef {
   return {
     ...TRANSFORM_DEFAULTS,

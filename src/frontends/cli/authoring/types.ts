@@ -15,7 +15,6 @@ export interface TypesFlags extends ConfigFlags {
   readonly out?: string;
 }
 
-/** What is sent to a hook name, by its samples. */
 async function findKinds(hookName: string, { config, table }: Pick<Generation, 'config' | 'table'>) {
   const { samples } = await findSamples(sampleFolders(config), table);
   return kindsOfPath(table, hookName, samples);

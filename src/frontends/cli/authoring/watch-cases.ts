@@ -10,7 +10,6 @@ export interface WatchOptions {
   /** Folder of the cases, absolute. */
   readonly dir: string;
   readonly filters: readonly string[];
-  /** Of the run before. */
   readonly report: RunReport;
   run(found: FoundCases): Promise<RunReport>;
   show(report: RunReport, verbose: boolean): Promise<void>;

@@ -9,7 +9,6 @@ import { pluginGate } from '../setup/trust.ts';
 export interface OpenWorkbench extends AsyncDisposable {
   readonly generation: Generation;
   readonly findings: readonly Finding[];
-  /** What loads more. */
   readonly bench: Workbench;
   /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
   reload(): Promise<boolean>;

@@ -100,7 +100,6 @@ async function askDatabase(url: string): Promise<Check> {
   }
 }
 
-/** Whether the store has room and may be written; a database says it itself. */
 async function findStore({ settings: { storage } }: LoadedConfig): Promise<Check> {
   const file = findStoreFile(storage.url);
   if (file === undefined) return askDatabase(storage.url);

@@ -57,7 +57,6 @@ function print(terminal: Terminal, { checks, findings, proofs }: Report, { json 
   for (const line of proofs) terminal.out(line);
 }
 
-/** What needs a configuration without errors. */
 async function furtherChecks(generation: Generation): Promise<readonly Check[]> {
   const { config } = generation;
   const [channels, mail] = await Promise.all([checkChannels(generation), checkMail(config)]);
@@ -107,7 +106,6 @@ function checkRunner({ settings: { gateway } }: LoadedConfig): Check {
   };
 }
 
-/** Logs in to the mailbox as its reader does. */
 async function checkMail({ settings: { hooks } }: LoadedConfig): Promise<Check> {
   const { mail } = hooks;
   if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };

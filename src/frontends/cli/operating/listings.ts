@@ -120,7 +120,6 @@ const CELLS: Readonly<Record<string, (row: ShownRow, nowMs: number) => string | 
     outcome === 'ok' || !lastError ? '' : `${lastError.code}: ${lastError.message}`,
 };
 
-/** Of these the size is shown. */
 const SIZES: readonly string[] = ['message', 'reply', 'text', 'bytes', 'bodyBytes', 'sizeBytes'];
 
 /** Each key by its words: `lastUsedAt` is called "last used". Where no row has it, it takes no room. */
@@ -157,7 +156,6 @@ export function costText({ costUsd, isCostUnknown }: NonNullable<RunRecord['usag
 
 const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
-/** Tokens in and out, and money, where the runner told them. */
 function tokensText(usage: ShownRow['usage']): string {
   if (!usage) return '';
   const { inputTokens = '?', outputTokens = '?' } = usage;

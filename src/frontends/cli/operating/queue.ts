@@ -49,17 +49,14 @@ function readSelection(ids: readonly string[], { mapping, error, all }: Selectio
 /** No work fits what was asked for. */
 class NothingChanged extends CliError {}
 
-/** A change as a command makes it. */
 interface Wanted {
   readonly job: Job;
   readonly command: `queue ${'retry' | 'drop' | 'pause' | 'resume'}` | `webhooks mail ${'retry' | 'drop'}`;
-  /** What is said of how many were changed. */
   readonly done: (changed: number) => string;
   /** What is said where nothing is; absent where that is no failure. */
   readonly nothing?: string;
 }
 
-/** Does a job, and says how much it changed and what was left out. */
 async function change(
   { terminal }: Cli,
   { json }: JsonFlags,
@@ -134,7 +131,6 @@ interface Retry {
   readonly operator: Operator;
 }
 
-/** Lists what a retry would begin, and changes nothing. */
 async function showRetry(
   { terminal }: Cli,
   { json }: JsonFlags,

@@ -79,10 +79,8 @@ export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'tex
   readonly text?: boolean;
 }
 
-/** What is said to people about the rows of a listing. */
 type Remark<Row> = (terminal: Terminal, rows: readonly Row[], config: LoadedConfig) => void;
 
-/** The command that prints a listing of the store. */
 function listing<Row>(
   open: Listing<Row> | ((storage: Storage, config: LoadedConfig) => Promise<Listing<Row>>),
   remark?: Remark<Row>,
@@ -125,7 +123,6 @@ export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlag
   else await (await import('../authoring/explain.ts')).explainById(cli, id, flags);
 }
 
-/** Prints the runs, and what to write where some failed. */
 const listRuns = listing(runsListing, (terminal, runs, config) => {
   const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
   const hints = new Set(advice.map((text) => hintLines(requestFinding('setting', text)).join('\n')));

@@ -1,17 +1,26 @@
-import { quoted } from '../../../base/finding.ts';
+/** What a hook became and why, for the log of `sluice dev`: what `sluice explain` says first. */
 import { styleText } from 'node:util';
-import type { Action, AgentAction } from '../../../base/action.ts';
-import { skipText } from '../../../engine/hook/hook.ts';
-import { spanOf } from '../../../base/finding.ts';
-import type { SeenRequest } from '../../../service/server/server.ts';
+import { adviceFor, requestFinding } from '../../../authoring/advice/requests.ts';
+import { briefOf, hintLines, indent } from '../../../authoring/explanation/explanation.ts';
+import type { Action } from '../../../base/action.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../../base/errors.ts';
-import { hintLines, indent } from '../../../authoring/explanation/explanation.ts';
+import { quoted, spanOf } from '../../../base/finding.ts';
 import { clearLine, type LogFields } from '../../../base/telemetry/telemetry.ts';
-import { requestFinding } from '../../../authoring/advice/requests.ts';
-import { whyLines, type DevLog } from './dev-misses.ts';
+import { skipText } from '../../../engine/hook/hook.ts';
+import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
+import type { SeenRequest } from '../../../service/server/server.ts';
 import { formatOneLine } from '../terminal.ts';
 
-/** What a hook became, in one line for the terminal of `sluice dev`; transform output follows on lines of its own. */
+interface DevLog {
+  /** The command that tells all of a request. */
+  readonly explain: string;
+  readonly table: RoutingTable;
+  readonly columns: number;
+  /** What was printed whole: it comes again with every request of its mapping. */
+  readonly told: Set<string>;
+}
+
+/** In one line for the terminal; why, and the output of transforms, follow on lines of their own. */
 export function formatDecisionLine(
   decision: SeenRequest,
   { color, ...log }: DevLog & { readonly color: boolean },
@@ -28,12 +37,31 @@ export function formatDecisionLine(
   return [toned(line, status, color), ...all.map(clearLine)].join('\n');
 }
 
+const MAX_TOLD = 200;
+
+/** Why no mapping took it, what rendered empty, and what is to be done; with the command that tells all of it. */
+export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
+  const { request, evaluation, status } = seen;
+  const { mapping, trace } = evaluation;
+  const isDoubtful = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
+  const advice = isDoubtful ? adviceFor(evaluation, request, log.table) : undefined;
+  const { verdict, hints, told } = briefOf(evaluation, advice, { columns: log.columns - 2 });
+  const warnings = told.flatMap(({ warning }) =>
+    warning === undefined ? [] : [`${mapping?.id ?? ''} ${warning}`],
+  );
+  const isKnown = warnings.length > 0 && warnings.every((text) => log.told.has(text));
+  for (const text of warnings) if (log.told.size < MAX_TOLD) log.told.add(text);
+  const again = told.map(({ warning = '' }) => `hint: ${warning}, as above`);
+  const lines = [...verdict, ...(isKnown ? again : hints)];
+  if (lines.length === 0 && status < 400 && seen.result?.duplicate !== true) return [];
+  return [...lines, `more: ${log.explain}`].map((line) => `  ${line}`);
+}
+
 /** How a refusal is written: in colour, and with the command that tells all of it, by its id. */
 interface RefusalLog {
   readonly color: boolean;
   readonly columns: number;
   readonly explain: (id: string) => string;
-  /** What is said of its name. */
   readonly hints?: readonly string[];
 }
 
@@ -47,7 +75,8 @@ export function formatRefusalLine(
   const name = typeof hook === 'string' ? hook : '…';
   // What is more than a clause says what to do.
   const isShort = typeof why === 'string' && !/[:;] /.test(why);
-  const became = typeof code === 'string' ? `${code}: ${isShort ? why : noteOf(code)}` : String(outcome);
+  const title = HOOK_ERRORS[code as HookErrorCode]?.title ?? 'refused';
+  const became = typeof code === 'string' ? `${code}: ${isShort ? why : title}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.
   const isKept = typeof code === 'string' && !name.startsWith('runs/');
@@ -58,12 +87,6 @@ export function formatRefusalLine(
       : [];
   const more = isKept ? [...hint, ...hints, `more: ${explain(String(requestId))}`] : [];
   return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');
-}
-
-function noteOf(code: string): string {
-  if (code === 'no_mapping_matched') return 'no mapping takes this name';
-  if (code === 'unauthorized') return 'the request does not prove where it comes from';
-  return Object.hasOwn(HOOK_ERRORS, code) ? HOOK_ERRORS[code as HookErrorCode].title : 'refused';
 }
 
 /** Local time, as the other lines of the terminal have it. */
@@ -79,55 +102,33 @@ function toned(line: string, status: number, color: boolean): string {
 
 /** `runId`: of the run that it became, which another request may have begun. */
 function describeAction(action: Action, runId: string | undefined): string {
-  switch (action.kind) {
-    case 'wake':
-      return `wake (${action.mode}) “${formatOneLine(action.text, 60)}”`;
-    case 'agent':
-      return `agent ${action.name} ${placeOf(action, runId)} “${formatOneLine(action.message, 60)}”`;
-    case 'notify':
-      return `notify ${action.channel} “${formatOneLine(action.message, 60)}”`;
-  }
-}
-
-/** Its conversation; of a run that gathers events what it waits for, and whose it is. */
-function placeOf({ id, sessionKey, debounce }: AgentAction, runId: string | undefined): string {
-  const session = `[${formatOneLine(sessionKey, 40)}]`;
-  if (debounce === undefined) return session;
-  const waits = `(debounce: it begins ${spanOf(debounce.seconds)} after the last event of “${formatOneLine(debounce.key, 40)}”)`;
-  return runId === undefined || runId === id ? `${session} ${waits}` : `joins run ${runId} ${waits}`;
+  if (action.kind === 'wake') return `wake (${action.mode}) “${formatOneLine(action.text, 60)}”`;
+  const text = `“${formatOneLine(action.message, 60)}”`;
+  if (action.kind === 'notify') return `notify ${action.channel} ${text}`;
+  const { id, name, sessionKey, debounce } = action;
+  const joins = runId === undefined || runId === id ? '' : `joins run ${runId} `;
+  const waits =
+    debounce === undefined
+      ? ''
+      : `${joins}(debounce: it begins ${spanOf(debounce.seconds)} after the last event) `;
+  return `agent ${name} [${formatOneLine(sessionKey, 40)}] ${waits}${text}`;
 }
 
 /** Actions of one request that are shown. */
 const MAX_SHOWN = 3;
 
-/** Why one request became several actions. */
-function eachText({ mapping, outcome }: SeenRequest['evaluation']): string {
-  const count = outcome.kind === 'accepted' ? outcome.actions.length : 0;
-  if (mapping?.forEach === undefined || count < 2) return '';
-  const what = mapping.action === 'wake' ? 'events' : mapping.action === 'notify' ? 'notifications' : 'runs';
-  return `${count} ${what}, one for each element of ${mapping.forEach.text} (forEach): `;
-}
-
-function describe({ evaluation, result }: SeenRequest): string {
-  const { outcome, mapping, further } = evaluation;
-  const by = `${mapping === undefined ? '' : `${mapping.id} → `}${result?.duplicate === true ? 'repeat, nothing new: ' : ''}`;
-  switch (outcome.kind) {
-    case 'accepted':
-      return outcome.actions
-        .slice(0, MAX_SHOWN)
-        .map((action, at) => {
-          const stored = result?.accepted[at];
-          const again =
-            stored?.duplicate === true && result?.duplicate !== true ? 'repeat, nothing new: ' : '';
-          const head = at > 0 && mapping !== undefined ? '' : `${by}${eachText(evaluation)}`;
-          const of = further === undefined ? head : `${action.origin.mappingId} → `;
-          return `${of}${again}${describeAction(action, stored?.id)}`;
-        })
-        .concat(outcome.actions.length > MAX_SHOWN ? [`and ${outcome.actions.length - MAX_SHOWN} more`] : [])
-        .join('; ');
-    case 'skipped':
-      return `${by}skipped by ${skipText(outcome)}`;
-    case 'rejected':
-      return `${by}${outcome.error.code}: ${outcome.error.detail}`;
-  }
+function describe({ evaluation: { outcome, mapping, further }, result }: SeenRequest): string {
+  const isRepeat = result?.duplicate === true;
+  const by = `${mapping === undefined ? '' : `${mapping.id} → `}${isRepeat ? 'repeat, nothing new: ' : ''}`;
+  if (outcome.kind === 'skipped') return `${by}skipped by ${skipText(outcome)}`;
+  if (outcome.kind === 'rejected') return `${by}${outcome.error.code}: ${outcome.error.detail}`;
+  const shown = outcome.actions.slice(0, MAX_SHOWN).map((action, at) => {
+    const stored = result?.accepted[at];
+    const again = stored?.duplicate === true && !isRepeat ? 'repeat, nothing new: ' : '';
+    const head = at > 0 && mapping !== undefined ? '' : by;
+    const of = further === undefined ? head : `${action.origin.mappingId} → `;
+    return `${of}${again}${describeAction(action, stored?.id)}`;
+  });
+  const more = outcome.actions.length - MAX_SHOWN;
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

@@ -8,35 +8,36 @@ import type { Finding } from '../../../base/finding.ts';
 import type { ConsoleParts } from '../../../service/startup/startup.ts';
 import { hasFailed } from '../../../service/operations/operations.ts';
 import type { DecisionRecord } from '../../../engine/storage/storage.ts';
-import { findStoredRequest, type StoredRequest } from '../../../engine/storage/facts.ts';
+import { findStoredRequest } from '../../../engine/storage/facts.ts';
 
-/** Requests that wait to be looked at; in a flood the others go without. */
+/** Requests that are looked at; in a flood the others go without. */
 const MAX_WAITING = 100;
 /** Hints that are known to have been told. */
 const MAX_TOLD = 1_000;
-/** A run that has not ended is looked at again so often. */
-const AGAIN_MS = 1_000;
+/** A request is looked at so often until its run has ended. */
+const LOOK_MS = 500;
+
+type Tell = (mappingId: string, hint: Finding, requestId: string) => void;
 
 export class DevHints {
   readonly #parts: Pick<ConsoleParts, 'storage' | 'live'>;
-  readonly #tell: (mappingId: string, hint: Finding, requestId: string) => void;
+  readonly #tell: Tell;
   readonly #told = new Set<string>();
-  readonly #waiting: string[] = [];
-  readonly #running = new Set<string>();
+  /** Requests of which more may be told, and whether they were explained before. */
+  readonly #open = new Map<string, boolean>();
   #work: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
 
-  constructor(
-    parts: Pick<ConsoleParts, 'storage' | 'live'>,
-    tell: (mappingId: string, hint: Finding, requestId: string) => void,
-  ) {
+  constructor(parts: Pick<ConsoleParts, 'storage' | 'live'>, tell: Tell) {
     this.#parts = parts;
     this.#tell = tell;
   }
 
   see({ requestId, outcome }: DecisionRecord): void {
-    if (outcome === 'accepted') this.#look(requestId);
+    if (outcome !== 'accepted' || this.#open.size >= MAX_WAITING) return;
+    this.#open.set(requestId, false);
+    this.#lookSoon();
   }
 
   /** The files are others now: what is still wrong is told again. */
@@ -50,25 +51,31 @@ export class DevHints {
     await this.#work;
   }
 
-  #look(requestId: string): void {
-    if (this.#waiting.length < MAX_WAITING) this.#waiting.push(requestId);
-    this.#work ??= this.#workOff();
+  #lookSoon(): void {
+    if (this.#isStopped || this.#open.size === 0) return;
+    this.#timer ??= setTimeout(() => (this.#work = this.#look()), LOOK_MS).unref();
   }
 
-  async #workOff(): Promise<void> {
-    for (let id = this.#waiting.shift(); id !== undefined && !this.#isStopped; id = this.#waiting.shift())
-      // One after the other, so that hints stand in the order of the requests.
+  /** One after the other, so that hints stand in the order of the requests. */
+  async #look(): Promise<void> {
+    for (const [id, isTold] of this.#open) {
+      if (this.#isStopped) return;
       // oxlint-disable-next-line no-await-in-loop
-      await this.#explain(id).catch(() => undefined);
-    this.#work = undefined;
+      if (await this.#explain(id, isTold).catch(() => true)) this.#open.delete(id);
+      else this.#open.set(id, true);
+    }
+    this.#timer = undefined;
+    this.#lookSoon();
   }
 
-  async #explain(id: string): Promise<void> {
+  /** Resolves to whether nothing more comes of it. */
+  async #explain(id: string, isTold: boolean): Promise<boolean> {
     const { storage, live } = this.#parts;
     const stored = await findStoredRequest(storage, id);
-    if (stored?.decision?.mappingId === undefined) return;
-    // Told already, and nothing more is known before its run ends.
-    if (this.#running.has(id) && !hasEnded(stored)) return this.#lookAgain(id);
+    if (stored?.decision?.mappingId === undefined) return true;
+    const hasEnded = stored.runs.every(({ run: { state } }) => state === 'completed' || state === 'dead');
+    // Nothing more is known before its run ends.
+    if (isTold && !hasEnded) return false;
     const generation = live.generation;
     const told = await explainStored(stored, {
       keepRequests: generation.config.settings.storage.keepRequests,
@@ -79,8 +86,7 @@ export class DevHints {
       // The line of a run that failed says what it needs.
       !isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run));
     for (const hint of [...allHints(told), ...again].filter(isNews)) this.#tellOnce(stored.decision, hint);
-    if (hasEnded(stored)) this.#running.delete(id);
-    else this.#lookAgain(id);
+    return hasEnded;
   }
 
   #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: Finding): void {
@@ -90,17 +96,4 @@ export class DevHints {
     this.#told.add(key);
     this.#tell(mappingId, hint, requestId);
   }
-
-  #lookAgain(id: string): void {
-    if (!this.#running.has(id) && this.#running.size >= MAX_WAITING) return;
-    this.#running.add(id);
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      for (const each of this.#running) this.#look(each);
-    }, AGAIN_MS).unref();
-  }
 }
-
-/** Whether nothing more comes of it that could be told. */
-const hasEnded = ({ runs }: StoredRequest): boolean =>
-  runs.every(({ run: { state } }) => state === 'completed' || state === 'dead');

@@ -5,7 +5,7 @@ import { dirname, relative, resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
 import { hooksAddress, readSecretFile } from '../../../engine/config/config.ts';
 import { maskProblem } from '../../../authoring/golden/golden.ts';
-import { briefOf, explainRequest } from '../../../authoring/explanation/explanation.ts';
+import { briefOf, explainRequest, hintLines } from '../../../authoring/explanation/explanation.ts';
 import type { Generation, ReloadResult } from '../../../service/generation/generation.ts';
 import { createHookRequest } from '../../../engine/hook/hook.ts';
 import {
@@ -21,7 +21,6 @@ import { findCasesFolder, findConfigFile, printFindings } from '../config-file.t
 import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { DevHints } from './dev-hints.ts';
-import { runHintLines } from './dev-misses.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from '../authoring/recorder.ts';
 import { catFile, commandLine, tokenInShell } from '../next-steps.ts';
@@ -36,10 +35,8 @@ export interface DevFlags extends ServeFlags {
   readonly record?: string;
   /** False: requests are only recorded, in a store that goes with the command. Default true. */
   readonly perform?: boolean;
-  /** Read the mailbox, too. */
   readonly mail?: boolean;
   readonly mask: readonly string[];
-  /** Opens a tunnel from the internet to the hooks, with the tool named, or with one that is installed. */
   readonly tunnel?: TunnelTool | true;
 }
 
@@ -106,7 +103,6 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
   }
 }
 
-/** The service, and the address of its console with its key. */
 interface ServedAuthors {
   readonly service: Service;
   readonly consoleLink: string | undefined;
@@ -114,7 +110,6 @@ interface ServedAuthors {
   readonly knowsHow: boolean;
 }
 
-/** Starts the service so that an author sees each decision, finding and reload. */
 async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<ServedAuthors> {
   const log = withoutEcho(createLogger({ format: 'pretty' }));
   const context = { configFile: flags.configFile, env: terminal.env, log };
@@ -160,7 +155,9 @@ function withHints(
 ): Onlooker {
   const { columns = USUAL_LOG_COLUMNS } = terminal;
   const hints = new DevHints(parts, (mappingId, hint, requestId) => {
-    for (const line of runHintLines({ mappingId, requestId }, hint, { columns })) terminal.err(line);
+    // Other lines may stand between it and its request.
+    const lines = [`of request ${requestId}, ${mappingId}`, ...hintLines(hint, { columns: columns - 2 })];
+    for (const line of lines) terminal.err(`  ${line}`);
   });
   return {
     see: (decision) => {
@@ -181,7 +178,6 @@ function withHints(
 /** Letters in a line of a log that goes to no terminal. */
 const USUAL_LOG_COLUMNS = 100;
 
-/** What happens is said in lines for people. */
 function readableOptions(
   terminal: Terminal,
   log: Log,
@@ -272,7 +268,6 @@ function makeDevToken(configFile: string, host: string): string {
   return token;
 }
 
-/** What the welcome says besides the address. */
 type Welcome = Authoring & Omit<ServedAuthors, 'service'>;
 
 function printWelcome(terminal: Terminal, service: Service, flags: Welcome): void {
@@ -294,7 +289,6 @@ function printWelcome(terminal: Terminal, service: Service, flags: Welcome): voi
   terminal.err(lines.join('\n'));
 }
 
-/** What is different because of the options and settings of the command. */
 function optionLines({ recorder, consoleLink }: Welcome, tokenAddress: string): readonly string[] {
   const recording =
     recorder === undefined
@@ -304,7 +298,6 @@ function optionLines({ recorder, consoleLink }: Welcome, tokenAddress: string): 
   return [...recording, '', `Watch requests arrive and try changes: ${consoleLink}`];
 }
 
-/** The first things to do. */
 function nextLines(
   terminal: Terminal,
   url: string,

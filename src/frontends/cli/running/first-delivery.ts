@@ -49,7 +49,6 @@ async function isServed(origin: string): Promise<boolean> {
 }
 
 interface Awaited {
-  /** The hook name. */
   readonly name: string;
   /** Milliseconds since the epoch: what came before is nothing new. */
   readonly since: number;

@@ -16,9 +16,7 @@ import { openWorkbench } from '../authoring/workbench.ts';
 
 export interface SendFlags extends JsonFlags {
   readonly against?: string;
-  /** Signs each request as the sender of its path would. */
   readonly sign?: boolean;
-  /** PEM of the private key, where the path holds the sender's public one. */
   readonly signKey?: string;
 }
 
@@ -67,7 +65,6 @@ async function sayUnsigned(cli: Cli, flags: SendFlags, { requests, answers }: Se
   );
 }
 
-/** Signs as the sender would where `--sign` asks for it and the path has a proof. */
 function postOne(
   cli: Cli,
   each: WrittenRequest,

@@ -91,7 +91,6 @@ export async function openConsole(
   return enabled ? (await import('../../console/console.ts')).startConsole(context, parts) : undefined;
 }
 
-/** The log says where the console is, and which file holds its key. */
 async function openLoggedConsole(
   context: Omit<ConsoleContext, 'mode'>,
   parts: ConsoleParts,
@@ -117,7 +116,6 @@ function reloadOnHangup(service: Service): () => void {
 /** Warnings that say that nothing works: the service starts all the same. */
 const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
 
-/** Findings of a service that runs, as lines of its log. */
 function logFindings(log: Log, findings: readonly Finding[]): void {
   for (const { severity, code, message, at, hint } of findings) {
     const fields = {

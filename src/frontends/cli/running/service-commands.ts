@@ -20,7 +20,6 @@ const MASK: OptionRow = [
   { read: collect, fallback: [] },
 ];
 
-/** Where the service listens. */
 const LISTENER: readonly OptionRow[] = [
   CONFIG,
   ['--host <address>', 'listen on this address instead of server.host'],

@@ -11,9 +11,7 @@ export type TunnelTool = (typeof TUNNEL_TOOLS)[number];
 
 interface Tool {
   argv(port: number): readonly string[];
-  /** The address in a line of its output. */
   findUrl(line: string): string | undefined;
-  /** What went wrong, in a line of its output. */
   findProblem(line: string): string | undefined;
   readonly install: string;
 }
@@ -113,7 +111,6 @@ type Word = { readonly url: string } | { readonly problem: string };
 
 interface Patience {
   readonly waitMs: number;
-  /** Resolves when the tool ends. */
   readonly ended: Promise<void>;
 }
 

@@ -66,7 +66,6 @@ async function judge(
   };
 }
 
-/** The address that senders sign. */
 const publicAddress = (settings: Settings): string =>
   hooksAddress(settings.server.publicUrl ?? originOf(settings), settings);
 

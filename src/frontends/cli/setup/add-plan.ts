@@ -46,7 +46,6 @@ export async function planSender(
   return [{ path: join(places.mappings, `${name}.yaml`), text }, ...cases.flat()];
 }
 
-/** The request files that a sender names. */
 const exampleFiles = (sender: Sender): readonly string[] =>
   (sender.examples ?? []).flatMap((each) => ('file' in each ? [fileOf(sender, each.file)] : []));
 
@@ -107,7 +106,6 @@ function withComments(
   return text;
 }
 
-/** Limits every mapping of a list that starts runs. */
 function limitRuns(text: string): string {
   const blocks = text.split(/^(?=- id: )/m);
   const startsRuns = (block: string): boolean => !/^  action: (?:wake|skip|notify)\b/m.test(block);

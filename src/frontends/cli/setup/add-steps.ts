@@ -12,7 +12,6 @@ import type { Secret } from './write-plan.ts';
 
 export interface AddFlags extends ConfigFlags {
   readonly from?: readonly string[];
-  /** Whose payloads they are. */
   readonly as?: string;
   readonly comment?: boolean;
   readonly secretFile?: string;
@@ -33,7 +32,6 @@ export interface Setting {
   /** Of the configuration: no sample has them. */
   readonly configSecrets: readonly string[];
   readonly flags: AddFlags;
-  /** The configuration. */
   readonly file: string;
   readonly places: Places;
   readonly settings: Settings;
@@ -83,7 +81,6 @@ const unknownSetup = ({ verify }: SamplePlan['sender']): readonly string[] => [
     : `It signs what it sends (${verify.scheme}): "sluice verify" judges a request.`,
 ];
 
-/** How to send a golden case to a service that runs here. */
 function trySteps(
   head: string,
   terminal: Terminal,
@@ -108,7 +105,6 @@ function needsAddress({ flags, settings }: Setting): readonly string[] {
   ];
 }
 
-/** A file as a shell takes it. */
 function inShell(terminal: Terminal, { root }: Places, file: string): string {
   return shellWord(relative(terminal.cwd, resolve(root, file)));
 }

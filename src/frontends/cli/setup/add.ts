@@ -105,7 +105,6 @@ function refuseOddName(name: string): void {
   throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
 }
 
-/** Of a sender that is known, or made from what it sends. */
 async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
   const { flags, file, places, configSecrets: secrets } = given;
   const ask = await openAsker(terminal, flags.dryRun !== true);
@@ -260,7 +259,6 @@ async function finish(
   await writeTypes(terminal, name, workbench.generation);
 }
 
-/** Of the golden cases that were written, and says their names. */
 async function writeExpectations(
   terminal: Terminal,
   { generation }: OpenWorkbench,

@@ -98,9 +98,7 @@ export function transformRules(folder: string): readonly { readonly path: string
 
 /** Options of `init`. */
 export interface InitFlags {
-  /** The coding agent that takes the turns. */
   readonly agent?: string;
-  /** Writes the skill, too, and beside a configuration that exists nothing else. */
   readonly skill?: boolean;
 }
 

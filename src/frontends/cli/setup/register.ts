@@ -14,7 +14,6 @@ export interface Registering {
   /** What the webhook is made for, as it was given. */
   readonly target: string | undefined;
   readonly token: string;
-  /** The address of the hook. */
   readonly url: string;
   /** Absent where the sender makes it. */
   readonly secret?: string | undefined;

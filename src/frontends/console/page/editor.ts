@@ -20,7 +20,6 @@ export interface EditorOptions {
 }
 
 export interface Editor {
-  /** Shows a file. */
   open(name: string, text: string): void;
   show(findings: readonly ShownFinding[]): void;
   /** Puts a path of the request in at the cursor, as the place wants it. */
@@ -160,7 +159,6 @@ function toDiagnostics(view: EditorView, fileName: string, findings: readonly Sh
     }));
 }
 
-/** The place of a finding in the text as it is now. */
 function rangeOf({ state: { doc } }: EditorView, place: ShownFinding): { from: number; to: number } {
   const { line = 1, column = 1, endLine = line, endColumn = column } = place;
   const at = (row: number, before: number): number => {

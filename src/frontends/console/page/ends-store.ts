@@ -20,7 +20,6 @@ const needOf = computed(() => {
   return worst;
 });
 
-/** By the id of the run or event. */
 const ends = signal<ReadonlyMap<string, ShownEnd>>(new Map());
 /** Rows in sight, which are always looked at again. */
 export const rowsInSight = signal<readonly InboxRow[]>([]);

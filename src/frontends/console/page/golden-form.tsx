@@ -5,7 +5,6 @@ import type { GoldenAnswer } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { plainText } from './shown-text.tsx';
 
-/** Which credentials the case is without. */
 const withoutText = (leftOut: readonly string[]): string =>
   leftOut.length === 0 ? '' : `, without what may be secret: ${plainText(leftOut.join(', '))}`;
 

@@ -217,7 +217,6 @@ function RowList(): JSX.Element {
   );
 }
 
-/** The rows that can be seen, and some on either side of them. */
 function rowsInSight(): { readonly first: number; readonly list: readonly InboxRow[]; readonly all: number } {
   const list = shownRows.value;
   const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - MARGIN);

@@ -133,7 +133,6 @@ export function ListView(): JSX.Element {
   );
 }
 
-/** Of which time the counts of mappings are. */
 function Since({ of: { hits, runs } = {} }: { readonly of: Page['since'] }): JSX.Element {
   const from = (at: number | undefined): string => (at === undefined ? 'the last 24 hours' : formatDate(at));
   return (

@@ -41,7 +41,6 @@ interface Approval {
 
 const approvalOf = (entry: WorkJson): Approval | undefined => entry['approval'] as Approval | undefined;
 
-/** Whether it waits for somebody to say that it begins. */
 function isAsked(entry: WorkJson): boolean {
   const approval = approvalOf(entry);
   return approval !== undefined && approval.decision === undefined && endOf(entry) === 'queued';

@@ -68,7 +68,6 @@ interface BranchProps {
   readonly level: number;
 }
 
-/** A value with what it holds, as far as that is open. */
 function Branch({ path, name, value, level }: BranchProps): JSX.Element {
   const { action, onChoose, hits } = useContext(Tree);
   const chosen = useSignal<boolean | undefined>(undefined);

@@ -108,7 +108,6 @@ function Why({ page }: { readonly page: RequestPage }): JSX.Element {
   );
 }
 
-/** Transforms, templates and actions. */
 function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Element {
   const { transforms, templates, actions } = judgement;
   return (
@@ -209,7 +208,6 @@ function placeToChange({ mapping, notes }: Judgement): string | undefined {
   return mapping?.at ?? near?.mapping?.at ?? near?.at;
 }
 
-/** Writes a mapping to begin with, and opens it. */
 async function makeMapping(id: string): Promise<void> {
   try {
     const { file } = await postJson<{ readonly file: string }>('/api/new', { request: id });

@@ -20,7 +20,6 @@ const RUNNING: readonly string[] = ['active', 'claimed'];
 export function StoryView(props: {
   readonly page: RequestPage;
   readonly onChanged: () => void;
-  /** What else can be done. */
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
@@ -44,7 +43,6 @@ export function StoryView(props: {
 }
 
 const isRepeat = ({ row }: RequestPage): boolean => row?.isRepeat === true;
-/** Runs, what they sent, and events. */
 function allOf(page: RequestPage): readonly WorkJson[] {
   const { runs, events } = workOf(page);
   return [...runs.flatMap((run) => [run, ...sentOf(run)]), ...events];

@@ -7,7 +7,6 @@ interface TabsProps<Name extends string> {
   readonly tab: Signal<Name>;
   /** Default: its name. */
   readonly titleOf?: (name: Name) => ComponentChildren;
-  /** What the chosen one shows. */
   readonly children: ComponentChildren;
 }
 

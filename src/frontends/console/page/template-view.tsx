@@ -39,7 +39,6 @@ interface TemplateProps {
   readonly advice: Judgement['advice'];
 }
 
-/** A rendered text; each piece leads to the value it came from. */
 function TemplateView({ template, advice }: TemplateProps): JSX.Element {
   return (
     <div class="template">

@@ -130,7 +130,6 @@ function ConditionItem({ node, notes }: NodeProps): JSX.Element {
   );
 }
 
-/** A comparison, and what it found. */
 function Leaf({ node: { expression, missing, found } }: Pick<NodeProps, 'node'>): JSX.Element {
   return (
     <>

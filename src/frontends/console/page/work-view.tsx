@@ -55,7 +55,6 @@ export function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
   );
 }
 
-/** A delivery or callback of a run. */
 function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
   const where = [text(entry, 'channel'), text(entry, 'to'), text(entry, 'url')].filter(Boolean).join(' ');
   return (
