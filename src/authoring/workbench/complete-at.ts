@@ -54,7 +54,11 @@ const vocabulary = (): NonNullable<typeof made> =>
 
 export function completeAt(at: TextAt, known: Known): Offer | null {
   const before = lineBefore(at);
-  if (isCode(at)) return completeCode(before, at, known);
+  if (isCode(at)) {
+    if (!/payload[\w.]*$/.test(before)) return null;
+    const from = wordStart(before, at, /payload[\w.]*$/);
+    return { from, options: pathsOf(at, known), validFor: /^[\w.]*$/ };
+  }
   if (before.lastIndexOf('{{') > before.lastIndexOf('}}')) return completeExpression(before, at, known);
   if (/var["']?\s*:\s*\[?\s*["']?[\w.-]*$/.test(before))
     return { from: wordStart(before, at, /[\w.-]*$/), options: pathsOf(at, known), validFor: /^[\w.-]*$/ };
@@ -83,11 +87,6 @@ function completeExpression(before: string, at: TextAt, known: Known): Offer | n
     return label.startsWith(inBlock) ? [{ ...path, label: label.slice(inBlock.length) }] : [];
   });
   return { from, options: [...paths, ...helpers], validFor: /^#?[\w.$-]*$/ };
-}
-
-function completeCode(before: string, at: TextAt, known: Known): Offer | null {
-  if (!/payload[\w.]*$/.test(before)) return null;
-  return { from: wordStart(before, at, /payload[\w.]*$/), options: pathsOf(at, known), validFor: /^[\w.]*$/ };
 }
 
 function pathsOf(at: TextAt, known: Known): readonly Offered[] {
@@ -160,7 +159,7 @@ function knownPaths(samples: readonly SampleContent[]): readonly KnownPath[] {
     return true;
   };
   const visit = (path: string, value: JsonValue, depth: number): void => {
-    for (const [key, member] of entriesOf(value)) {
+    for (const [key, member] of isHolder(value) ? Object.entries(value) : []) {
       const at = `${path}.${key}`;
       if (!add(at, 'field', detailOf(member))) return;
       if (depth < MAX_DEPTH) visit(at, member, depth + 1);
@@ -180,9 +179,6 @@ function detailOf(value: JsonValue): string {
 
 const isHolder = (value: JsonValue): value is Exclude<JsonValue, null | ExactNumber> & object =>
   typeof value === 'object' && value !== null && !(value instanceof ExactNumber);
-
-const entriesOf = (value: JsonValue): readonly (readonly [string, JsonValue])[] =>
-  isHolder(value) ? Object.entries(value) : [];
 
 interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -19,11 +19,9 @@ export interface KindField {
 function textAt({ headers, payload }: Sample, path: string): string | undefined {
   const [root, ...rest] = path.split('.');
   const value = root === 'headers' ? headers[rest.join('.')] : valueAt(payload, path.split('.'));
-  const isText = typeof value === 'string' || typeof value === 'number';
-  return isText && isShort(String(value)) ? String(value) : undefined;
+  const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  return text !== '' && text.length <= 100 && !text.includes('\n') ? text : undefined;
 }
-
-const isShort = (text: string): boolean => text.length > 0 && text.length <= 100 && !text.includes('\n');
 
 function valuesOf(samples: readonly Sample[], path: string): readonly string[] | undefined {
   const values = samples.map((sample) => textAt(sample, path)).filter((value) => value !== undefined);
@@ -75,7 +73,9 @@ export function idOf(samples: readonly Sample[], sender?: Pick<Sender, 'kind' | 
     (path) => path === 'headers.webhook-id' || !OF_ANOTHER.test(path),
   );
   const there = named.filter((path) => valuesOf(samples, path) !== undefined);
-  const sure = there.find((path) => isNewForEach(samples, path));
+  const bodies = new Set(samples.map(({ payload }) => JSON.stringify(payload)));
+  // Samples with other bodies have other values.
+  const sure = there.find((path) => new Set(valuesOf(samples, path)).size >= bodies.size);
   if (sure !== undefined) return { path: sure };
   const [same] = there;
   return {
@@ -86,11 +86,6 @@ export function idOf(samples: readonly Sample[], sender?: Pick<Sender, 'kind' | 
 
 const NOTHING_SURE =
   'no field is sure to name the event: an id of the thing that changed would make its second change a repeat, which is lost';
-
-function isNewForEach(samples: readonly Sample[], path: string): boolean {
-  const bodies = new Set(samples.map(({ payload }) => JSON.stringify(payload)));
-  return new Set(valuesOf(samples, path)).size >= bodies.size;
-}
 
 /** Paths of texts and numbers, at most two objects deep, in the order of the payload. */
 function fieldsOf(payload: JsonValue): readonly string[] {

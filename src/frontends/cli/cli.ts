@@ -31,17 +31,15 @@ export async function runCli(
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
-    if (!(error instanceof CommanderError)) return reportFailure(terminal, error);
+    if (!(error instanceof CommanderError)) {
+      terminal.err(`sluice: ${error instanceof CliError ? error.message : describeFailure(error)}`);
+      return exitCodeOf(error);
+    }
     if (error.exitCode === 0) return 0;
     // Help that was printed in place of a command that is missing says all there is to say.
     if (!error.code.startsWith('commander.help')) terminal.err(explainUsage(program, args, error.message));
     return 2;
   }
-}
-
-function reportFailure(terminal: Terminal, error: unknown): number {
-  terminal.err(`sluice: ${error instanceof CliError ? error.message : describeFailure(error)}`);
-  return exitCodeOf(error);
 }
 
 /** Every command with its options; a test walks them and the documentation. */
@@ -123,19 +121,16 @@ function groupCommands(program: Command): void {
     const title = grouped.get(command.name());
     if (title !== undefined) command.helpGroup(title);
   }
+  const places = [...grouped.keys()];
+  const shownCommands = program.commands
+    .filter((command) => grouped.has(command.name()))
+    .toSorted((a, b) => places.indexOf(a.name()) - places.indexOf(b.name()));
   program.configureHelp({
-    visibleCommands: (shown) =>
-      shown === program ? inOrderOfGroups(program.commands, [...grouped.keys()]) : [...shown.commands],
+    visibleCommands: (shown) => (shown === program ? shownCommands : [...shown.commands]),
     groupItems: inOrderOfCommands,
   });
   const names = others.map((command) => command.name()).join(', ');
   program.addHelpText('after', `\nMore rarely: ${names}. sluice NAME --help describes each.`);
-}
-
-function inOrderOfGroups(commands: readonly Command[], places: readonly string[]): Command[] {
-  return commands
-    .filter((command) => places.includes(command.name()))
-    .toSorted((a, b) => places.indexOf(a.name()) - places.indexOf(b.name()));
 }
 
 /** The groups in the order of their commands, not of the registration. */

@@ -47,18 +47,17 @@ export function addCommands(parent: Command, table: CommandTable, cli: Cli): voi
   for (const [usage, entry] of Object.entries(table)) {
     const isDefault = 'load' in entry && entry.isDefault === true;
     const command = parent.command(usage, { isDefault }).description(entry.about);
-    if ('commands' in entry) addCommands(command, entry.commands, cli);
-    else addTask(command, entry, cli);
+    if ('commands' in entry) {
+      addCommands(command, entry.commands, cli);
+      continue;
+    }
+    for (const row of entry.options ?? []) command.addOption(optionOf(row));
+    command.action(async (...given: unknown[]) => {
+      const task = await entry.load();
+      // The last that is given is the command itself.
+      await task(cli, ...(given.slice(0, -1) as never[]));
+    });
   }
-}
-
-function addTask(command: Command, { options = [], load }: CommandEntry, cli: Cli): void {
-  for (const row of options) command.addOption(optionOf(row));
-  command.action(async (...given: unknown[]) => {
-    const task = await load();
-    // The last that is given is the command itself.
-    await task(cli, ...(given.slice(0, -1) as never[]));
-  });
 }
 
 function optionOf([flags, about, { choices, read, fallback, isNeeded = false } = {}]: OptionRow): Option {

@@ -150,14 +150,10 @@ async function listen(
   try {
     return await startHandlerListener(options);
   } catch (error) {
-    if (port !== undefined || mode === 'serve' || !isInUse(error)) throw error;
+    const cause = (error as Error).cause as NodeJS.ErrnoException | undefined;
+    if (port !== undefined || mode === 'serve' || cause?.code !== 'EADDRINUSE') throw error;
     return startHandlerListener({ ...options, port: 0 });
   }
-}
-
-function isInUse(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
-  return cause?.code === 'EADDRINUSE';
 }
 
 interface RoleRoutes {
@@ -193,12 +189,8 @@ class Site {
     this.#access = access;
   }
 
-  async answer(req: ListenerRequest, res: ListenerResponse): Promise<void> {
-    try {
-      await this.#route(req, res);
-    } catch (error) {
-      this.#fail(res, error);
-    }
+  answer(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    return this.#route(req, res).catch((error: unknown) => this.#fail(res, error));
   }
 
   #fail(res: ListenerResponse, error: unknown): void {
@@ -236,7 +228,10 @@ class Site {
       return this.#callApi(req, res, { url, who, visitor });
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
-    sendDocument(res);
+    const nonce = randomBytes(16).toString('base64');
+    const policy = ['content-security-policy', contentSecurityPolicy(nonce)];
+    res.writeHead(200, [...HEADERS, 'content-type', 'text/html; charset=utf-8', ...policy]);
+    res.end(pageDocument(nonce));
   }
 
   async #signIn(req: ListenerRequest, res: ListenerResponse): Promise<void> {
@@ -345,13 +340,6 @@ async function readBody(req: ListenerRequest): Promise<unknown> {
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
-}
-
-function sendDocument(res: ListenerResponse): void {
-  const nonce = randomBytes(16).toString('base64');
-  const policy = ['content-security-policy', contentSecurityPolicy(nonce)];
-  res.writeHead(200, [...HEADERS, 'content-type', 'text/html; charset=utf-8', ...policy]);
-  res.end(pageDocument(nonce));
 }
 
 /** Compressed where the browser takes that: a list of some thousand rows has more than a megabyte. */

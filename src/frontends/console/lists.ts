@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { defined } from '../../base/json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
-import type { ActivitySince, Conversation, ListQuery } from '../../engine/storage/storage.ts';
+import type { Conversation, ListQuery } from '../../engine/storage/storage.ts';
 import { RECORDS, whyQueued } from '../../service/operations/operations.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type {
@@ -27,7 +27,11 @@ export const LISTS: Readonly<Record<string, Route>> = {
     columns:
       'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
     rows: await mappings(deps),
-    since: await sinceOf(deps),
+    // Since when the counts of a day are whole.
+    since: await deps.storage.activitySince(
+      Date.now(),
+      deps.live.generation.config.settings.storage.keep.decisions,
+    ),
   }),
   '/api/runs': ({ deps }, asked) => runs(deps, asked),
   '/api/deliveries': async ({ deps }, asked) => {
@@ -85,10 +89,6 @@ async function pageOf<Row extends { readonly id: string }>(
   const rows = found.slice(0, asked.limit);
   const next = found.length > rows.length ? rows.at(-1)?.id : await older(asked);
   return { rows, ...defined({ next }) };
-}
-
-function sinceOf({ storage, live }: ConsoleDeps): Promise<ActivitySince> {
-  return storage.activitySince(Date.now(), live.generation.config.settings.storage.keep.decisions);
 }
 
 /** Those that are live, and others that did something in the last day. */

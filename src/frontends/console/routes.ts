@@ -1,5 +1,6 @@
 /** What the page asks, and the modules that answer: the ones the command line calls. */
 import * as z from 'zod';
+import { defined } from '../../base/json.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -80,7 +81,10 @@ export const READING: Readonly<Record<string, Route>> = {
 
 /** What is asked with GET by who may try changes. */
 export const AUTHORING: Readonly<Record<string, Route>> = {
-  '/api/files': authorFiles,
+  '/api/files': async ({ deps }): Promise<AuthorFiles> => {
+    const files = await findAuthorFiles(foldersOf(deps));
+    return { files: files.map(({ name, kind }) => ({ name, kind })) };
+  },
   '/api/file': async ({ deps }, { query }) => {
     const file = await findAuthorFile(foldersOf(deps), query.get('name') ?? '');
     return file && readAuthorFile(file);
@@ -146,11 +150,6 @@ async function inbox({ deps, judge }: RouteContext, { query, who }: Asked): Prom
   const found = await deps.storage.listDecisions({ limit: limit + 1 });
   const rows = found.slice(0, limit).map(rowOf);
   return { rows, hasMore: found.length > limit, state: { ...stateOf(deps), role: who.role } };
-}
-
-async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {
-  const files = await findAuthorFiles(foldersOf(deps));
-  return { files: files.map(({ name, kind }) => ({ name, kind })) };
 }
 
 async function loadDraft(
@@ -277,13 +276,13 @@ async function requestPage(
   return {
     id: decision?.requestId ?? kept?.requestId ?? id,
     stored: withText ? storedToJson(told, undefined) : withoutRunNames(storedToJson(told, undefined, false)),
-    ...(decision === undefined ? {} : { row: rowOf(decision) }),
-    ...(request === undefined ? {} : { kept: contentOf(request) }),
-    ...(request === undefined || explained === undefined ? {} : { now: judgementOf(explained) }),
-    ...(told.isByThen ? { isByThen: true as const } : {}),
-    ...(request !== undefined && told.lacksFiles
-      ? { nowProblem: 'the files have errors, which sluice check shows' }
-      : {}),
+    ...defined({
+      row: decision && rowOf(decision),
+      kept: request && contentOf(request),
+      now: request && explained && judgementOf(explained),
+      isByThen: told.isByThen ? (true as const) : undefined,
+      nowProblem: request && told.lacksFiles ? 'the files have errors, which sluice check shows' : undefined,
+    }),
   };
 }
 

@@ -193,8 +193,8 @@ const NEOVIM = `
 vim.cmd('edit mappings/shop.yaml')
 local id = vim.lsp.start_client({ name = 'sluice', cmd = { NODE, MAIN, 'lsp' }, root_dir = vim.fn.getcwd() })
 vim.lsp.buf_attach_client(0, id)
-vim.wait(90000, function() return #vim.finding.get(0) > 0 end, 100)
-for _, found in ipairs(vim.finding.get(0)) do io.stdout:write(found.code .. ': ' .. found.message .. '\\n') end
+vim.wait(90000, function() return #vim.diagnostic.get(0) > 0 end, 100)
+for _, found in ipairs(vim.diagnostic.get(0)) do io.stdout:write(found.code .. ': ' .. found.message .. '\\n') end
 vim.cmd('qa!')
 `;
 

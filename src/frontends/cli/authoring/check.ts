@@ -48,7 +48,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
   }
   if (format === 'pretty') printNotes(cli, checked, found);
-  if (findings.some((finding) => fails(finding, flags))) cli.setExitCode(1);
+  if (findings.some(({ severity }) => severity === 'error' || flags.strict === true)) cli.setExitCode(1);
 }
 
 /** `sluice dev` serves a folder without a token, too. */
@@ -161,6 +161,3 @@ function shownText({ at: { source, start, end }, text }: TextEdit): string {
   const isSecret = source.secrets?.some((secret) => secret.start < end && start < secret.end) === true;
   return isSecret ? '…' : formatOneLine(clearControl(text), MAX_SHOWN);
 }
-
-const fails = (finding: Finding, flags: CheckFlags): boolean =>
-  finding.severity === 'error' || flags.strict === true;

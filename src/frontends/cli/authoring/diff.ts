@@ -10,14 +10,12 @@ import {
   createGoldenEngine,
   findCases,
   formatImpact,
-  type GoldenCase,
-  type ImpactReport,
 } from '../../../authoring/golden/golden.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, type JsonFlags, printFindings } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import { type OpenOptions, openWorkbench, type OpenWorkbench } from './workbench.ts';
+import { type OpenOptions, openWorkbench } from './workbench.ts';
 
 export interface DiffFlags extends JsonFlags {
   readonly corpus?: string;
@@ -36,26 +34,21 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   if (cases.length === 0)
     throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`, 2);
   await using checkout = await openBase(terminal.cwd, base, config);
-  const report = await compareWith(terminal, { cases, base, config, baseConfig: checkout.config });
+  await using before = await openWorkbench(
+    terminal,
+    { config: checkout.config },
+    { mayLoadPlugins: () => false },
+  ).catch((error: unknown) => {
+    if (!(error instanceof CliError)) throw error;
+    throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
+  });
+  await using after = await openWorkbench(terminal, { config }, { mayLoadPlugins: leavePlugins(terminal) });
+  const report = await compareOutcomes(cases, createGoldenEngine(before.generation), {
+    after: createGoldenEngine(after.generation),
+  });
   if (flags.json === true) printJson(terminal, 'diff', report);
   else terminal.out(formatImpact(report, terminal.color));
   if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
-}
-
-interface Comparison {
-  readonly cases: readonly GoldenCase[];
-  readonly base: string;
-  readonly config: string;
-  readonly baseConfig: string;
-}
-
-async function compareWith(terminal: Terminal, given: Comparison): Promise<ImpactReport> {
-  const mayLoadPlugins = leavePlugins(terminal);
-  await using before = await openBaseWorkbench(terminal, given);
-  await using after = await openWorkbench(terminal, { config: given.config }, { mayLoadPlugins });
-  return await compareOutcomes(given.cases, createGoldenEngine(before.generation), {
-    after: createGoldenEngine(after.generation),
-  });
 }
 
 /** Another commit may have other code: neither side loads any, so that both are judged alike. */
@@ -66,15 +59,6 @@ function leavePlugins(terminal: Terminal): NonNullable<OpenOptions['mayLoadPlugi
     );
     return false;
   };
-}
-
-function openBaseWorkbench(terminal: Terminal, { base, baseConfig }: Comparison): Promise<OpenWorkbench> {
-  return openWorkbench(terminal, { config: baseConfig }, { mayLoadPlugins: () => false }).catch(
-    (error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
-      throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
-    },
-  );
 }
 
 interface Checkout extends AsyncDisposable {

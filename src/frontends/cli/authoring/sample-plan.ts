@@ -11,7 +11,6 @@ import { announcedFormat, type BodyFormat } from '../../../base/payload/payload.
 import { fileOf, findSender, type Sender } from '../../../engine/senders/senders.ts';
 import { withoutText } from './recorder.ts';
 import {
-  type EventId,
   fieldInTemplate,
   firstMappings,
   idOf,
@@ -146,7 +145,9 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
     ...challengeOf(name, sender).map((line) => `  ${line}`),
     ...(field === undefined ? [] : ['  otherwise: skip']),
   ];
-  const ofEach = 'path' in id ? [`  dedupe: { key: '{{${inTemplate(id.path)}}}', ttlSeconds: 86400 }`] : [];
+  const idPath = 'path' in id ? id.path : '';
+  const idInTemplate = idPath.startsWith('headers.') ? idPath : fieldInTemplate(idPath.split('.'));
+  const ofEach = 'path' in id ? [`  dedupe: { key: '{{${idInTemplate}}}', ttlSeconds: 86400 }`] : [];
   if (samples.length === 0) throw new CliError('there is no payload to make a mapping from', 2);
   const { kinds } = sender;
   const made = firstMappings({ id: name, path: name, samples, field, kinds, ofPath, ofEach });
@@ -154,7 +155,7 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
   return {
     sender,
     notes: [
-      ...withoutDedupe(id),
+      ...('why' in id ? [`No dedupe was written: ${id.why}.`] : []),
       ...(isGuess ? [notSeen(sender)] : []),
       ...(formats.size > 1 ? [severalFormats(formats)] : []),
       ...(leftOut.length === 0 ? [] : [`The sample was written${withoutText(leftOut)}.`]),
@@ -166,12 +167,6 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
     ],
   };
 }
-
-const inTemplate = (path: string): string =>
-  path.startsWith('headers.') ? path : fieldInTemplate(path.split('.'));
-
-const withoutDedupe = (id: EventId): readonly string[] =>
-  'why' in id ? [`No dedupe was written: ${id.why}.`] : [];
 
 const notSeen = ({ verify }: SamplePlan['sender']): string =>
   `What ${verify !== undefined && 'header' in verify ? verify.header : 'it'} signs cannot be seen: it was taken to be the body. If the first request is refused, "sluice explain ID" writes the whole verify.`;

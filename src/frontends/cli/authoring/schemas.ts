@@ -15,7 +15,14 @@ export interface SchemasFlags {
 /** Writes the editor schemas, or with `check` fails where a file differs from what the code says. */
 export async function schemas(cli: Cli, flags: SchemasFlags): Promise<void> {
   if (flags.check !== true) await mkdir(resolve(cli.terminal.cwd, flags.dir), { recursive: true });
-  for (const [name, schema] of schemaFiles(mappingJsonSchema())) {
+  const mapping = mappingJsonSchema();
+  const files = {
+    'sluice.schema.json': configJsonSchema(mapping),
+    'mapping.schema.json': mapping,
+    'sender.schema.json': senderJsonSchema(),
+    'request.schema.json': z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' }),
+  };
+  for (const [name, schema] of Object.entries(files)) {
     const shown = join(flags.dir, name);
     const file = resolve(cli.terminal.cwd, shown);
     const text = `${JSON.stringify(schema, null, 2)}\n`;
@@ -27,13 +34,4 @@ export async function schemas(cli: Cli, flags: SchemasFlags): Promise<void> {
       cli.setExitCode(1);
     }
   }
-}
-
-function schemaFiles(mapping: object): readonly (readonly [name: string, schema: unknown])[] {
-  return [
-    ['sluice.schema.json', configJsonSchema(mapping)],
-    ['mapping.schema.json', mapping],
-    ['sender.schema.json', senderJsonSchema()],
-    ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
-  ];
 }

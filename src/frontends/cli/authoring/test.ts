@@ -269,7 +269,10 @@ async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunRe
     ([, { status }]) => status === 'failed' || status === 'missing',
   );
   for (const [count, [index, result]] of differing.entries()) {
-    const shown = describeDifference(terminal, result);
+    const shown =
+      result.status === 'missing'
+        ? `It is new and would be written as:\n\n${result.actualText}`
+        : explainFailure(result, terminal);
     terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${shown}`);
     const answer = await terminal.choose('Is this result right? Then it is written as the expected one.', [
       'yes',
@@ -280,10 +283,4 @@ async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunRe
     if (answer === 'yes') results[index] = await applyPolicy(result, 'all');
   }
   return { ...report, results };
-}
-
-function describeDifference({ color, cwd }: Terminal, result: CaseResult): string {
-  return result.status === 'missing'
-    ? `It is new and would be written as:\n\n${result.actualText}`
-    : explainFailure(result, { color, cwd });
 }

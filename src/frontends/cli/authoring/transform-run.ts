@@ -1,5 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
-import { formatFindings } from '../../../base/document/facts.ts';
+import { defined } from '../../../base/json.ts';
 import { TRANSFORM_DEFAULTS } from '../../../engine/mapping/facts.ts';
 import { randomKey, transformInput } from '../../../engine/hook/hook.ts';
 import type { HookRequest } from '../../../base/request.ts';
@@ -7,14 +7,14 @@ import {
   Sandbox,
   type TransformRef,
   type TransformReply,
-  type Transforms,
   runTransformUnsandboxed,
 } from '../../../engine/sandbox/sandbox.ts';
 import { clearControl } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
+import { printFindings } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { readRequests } from './request-file.ts';
-import { CliError, formatBytes, type Terminal } from '../terminal.ts';
+import { CliError, formatBytes } from '../terminal.ts';
 
 export interface TransformRunFlags {
   readonly config?: string;
@@ -32,73 +32,43 @@ export async function runTransform(cli: Cli, file: string, flags: TransformRunFl
   if (request === undefined || requests.length > 1)
     throw new CliError(`${flags.request} must contain exactly one request`, 2);
   if (flags.inspect === true) await runOutside(cli, path, request, flags);
-  else await runInside(cli, { dir: dirname(path), module: basename(path), file }, request, flags);
+  else await runInside(cli, path, request, { ...flags, file });
 }
 
-interface ModulePlace {
-  /** A module may import whatever lies next to it: its own folder is the transforms folder here. */
-  readonly dir: string;
-  readonly module: string;
-  /** As the person has written it. */
-  readonly file: string;
-}
-
-function refOf({ module, file }: ModulePlace, flags: TransformRunFlags): TransformRef {
-  return {
-    ...TRANSFORM_DEFAULTS,
-    module,
-    ...(flags.export === undefined ? {} : { export: flags.export }),
-    at: { source: { file, text: '' }, start: 0, end: 0 },
-  };
-}
-
+/** A module may import whatever lies next to it: its own folder is the transforms folder here. */
 async function runInside(
   cli: Cli,
-  place: ModulePlace,
+  path: string,
   request: HookRequest,
-  flags: TransformRunFlags,
+  { file, json, export: name }: TransformRunFlags & { readonly file: string },
 ): Promise<void> {
-  const ref = refOf(place, flags);
+  const at = { source: { file, text: '' }, start: 0, end: 0 };
+  const ref: TransformRef = {
+    ...TRANSFORM_DEFAULTS,
+    module: basename(path),
+    ...defined({ export: name }),
+    at,
+  };
   const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
-    const transforms = await loadModule(cli.terminal, sandbox, { dir: place.dir, ref });
-    const reply = await callModule(transforms, ref, request);
-    if (flags.json === true) printJson(cli.terminal, 'transform run', { reply });
+    const transforms = await sandbox.loadTransforms(dirname(path), [ref]);
+    printFindings(cli.terminal, transforms.findings);
+    if (transforms.findings.some(({ severity }) => severity === 'error'))
+      throw new CliError('the module cannot be loaded; nothing was run');
+    const reply = await transforms.call({
+      ref,
+      json: JSON.stringify(transformInput(request)),
+      now: request.receivedAt,
+      seed: request.seed,
+      key: randomKey(request),
+      budgetMs: ref.timeoutMs,
+    });
+    if (json === true) printJson(cli.terminal, 'transform run', { reply });
     else cli.terminal.out(formatReply(reply, ref));
     if (reply.kind === 'failed') cli.setExitCode(1);
   } finally {
     await sandbox.stop();
   }
-}
-
-/** @throws CliError where the module has errors; all findings are printed */
-async function loadModule(
-  terminal: Terminal,
-  sandbox: Sandbox,
-  { dir, ref }: { readonly dir: string; readonly ref: TransformRef },
-): Promise<Transforms> {
-  const transforms = await sandbox.loadTransforms(dir, [ref]);
-  const text = formatFindings(transforms.findings, { color: terminal.color });
-  if (text !== '') terminal.err(text);
-  if (transforms.findings.some((finding) => finding.severity === 'error')) {
-    throw new CliError('the module cannot be loaded; nothing was run');
-  }
-  return transforms;
-}
-
-function callModule(
-  transforms: Transforms,
-  ref: TransformRef,
-  request: HookRequest,
-): Promise<TransformReply> {
-  return transforms.call({
-    ref,
-    json: JSON.stringify(transformInput(request)),
-    now: request.receivedAt,
-    seed: request.seed,
-    key: randomKey(request),
-    budgetMs: ref.timeoutMs,
-  });
 }
 
 function formatReply(reply: TransformReply, ref: TransformRef): string {

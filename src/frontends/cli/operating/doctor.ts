@@ -13,7 +13,8 @@ import { type Check, checkMachine } from './doctor-machine.ts';
 import { checkSenders } from './doctor-senders.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { existsSync } from 'node:fs';
-import { findStoreFile, openStorage } from '../../../engine/storage/storage.ts';
+import { findStoreFile } from '../../../engine/storage/storage.ts';
+import { useStore } from './store-tasks.ts';
 import { findObstacles, obstacleTexts } from '../../../service/operations/operations.ts';
 
 /** One question to a platform. */
@@ -28,18 +29,24 @@ const MAIL_TIMEOUT_MS = 15_000;
  */
 export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const { terminal } = cli;
-  await using bench = benchOf(terminal, findConfigFile(terminal, flags), {
-    needSecrets: true,
-    needToken: true,
-  });
-  const { findings, summary, proofs, generation } = await bench.check();
+  const file = findConfigFile(terminal, flags);
+  await using bench = benchOf(terminal, file, { needSecrets: true, needToken: true });
+  const { findings, summary, proofs, ...checked } = await bench.check();
+  // A token may be missing, as after "sluice init": all else is looked at.
+  await using tokenless = benchOf(terminal, file, { needSecrets: true });
+  const isTokenAlone = findings.every(
+    ({ severity, code }) => severity !== 'error' || code === 'TOKEN_REQUIRED',
+  );
+  const { generation } = isTokenAlone && !checked.generation ? await tokenless.load() : checked;
   const checks = [
-    checkConfiguration(findings, summary),
+    checkConfiguration(findings, generation === undefined ? NOT_LOOKED : summary),
     ...(generation === undefined ? [] : await furtherChecks(generation)),
   ];
   print(terminal, { checks, findings, proofs }, flags);
   if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
 }
+
+const NOT_LOOKED = 'mend the errors, then ask again: the rest was not looked at';
 
 interface Report {
   readonly checks: readonly Check[];
@@ -70,23 +77,20 @@ async function furtherChecks(generation: Generation): Promise<readonly Check[]> 
   ];
 }
 
-function checkConfiguration(findings: readonly Finding[], summary: string): Check {
+function checkConfiguration(findings: readonly Finding[], rest: string): Check {
   const count = findings.length;
+  if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${rest}` };
   const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
-  if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
-  const isBroken = findings.some(({ severity }) => severity === 'error');
-  const text = isBroken
-    ? `${listed}; mend the errors, then ask again: the rest was not looked at`
-    : `${listed}; ${summary}`;
-  return { area: 'configuration', ok: false, text };
+  return { area: 'configuration', ok: false, text: [listed, rest].filter(Boolean).join('; ') };
 }
 
 /** Asks each platform whether the credentials hold; nothing is sent to anybody. */
 async function checkChannels(generation: Generation): Promise<readonly Check[]> {
-  if (Object.keys(generation.config.settings.channels).length === 0) {
+  const { settings } = generation.config;
+  if (Object.keys(settings.channels).length === 0) {
     return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
   }
-  const verdicts = await tryChannels(generation, CHANNEL_TIMEOUT_MS);
+  const verdicts = await tryChannels(settings, generation.channelCatalog, CHANNEL_TIMEOUT_MS);
   return verdicts.map(({ channel, ok, account, code, message }) => ({
     area: 'channels',
     ok,
@@ -137,15 +141,10 @@ async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]>
   const file = findStoreFile(url);
   if (file !== undefined && !existsSync(file)) return [];
   try {
-    const storage = await openStorage(url, { mode: 'attached' });
-    try {
-      const { pauses, limited } = await findObstacles(storage, settings.gateway);
-      const lines = obstacleTexts({ pauses, limited }, Date.now());
-      if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
-      return lines.map((text) => ({ area: 'queue', ok: false, text }));
-    } finally {
-      await storage.close();
-    }
+    const { pauses, limited } = await useStore(url, (storage) => findObstacles(storage, settings.gateway));
+    const lines = obstacleTexts({ pauses, limited }, Date.now());
+    if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
+    return lines.map((text) => ({ area: 'queue', ok: false, text }));
   } catch (error) {
     return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
   }

@@ -134,13 +134,12 @@ function columnsOf(keys: string, rows: readonly object[]): readonly Column<objec
 }
 
 function cellOf(row: object, key: string, nowMs: number): string {
-  const value = (row as Readonly<Record<string, unknown>>)[key] ?? '';
+  const value = (row as Readonly<Record<string, string | number | null | undefined>>)[key] ?? '';
   const special = CELLS[key]?.(row, nowMs);
   if (special !== undefined) return special;
   if (value === '') return '';
-  if (SIZES.includes(key))
-    return formatBytes(typeof value === 'number' ? value : Buffer.byteLength(`${value}`));
-  return /(?:^a|A)t$/.test(key) ? `${formatSpan(nowMs - Date.parse(`${value}`))} ago` : String(value);
+  if (SIZES.includes(key)) return formatBytes(typeof value === 'number' ? value : Buffer.byteLength(value));
+  return /(?:^a|A)t$/.test(key) ? `${formatSpan(nowMs - Date.parse(String(value)))} ago` : String(value);
 }
 
 /** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */

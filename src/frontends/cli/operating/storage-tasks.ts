@@ -19,6 +19,7 @@ import { loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.t
 import { isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import { knownStoreOf } from './known-store.ts';
+import { useStore } from './store-tasks.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { openWorkbench } from '../authoring/workbench.ts';
 import { sqliteUrl } from '../../../engine/config/config.ts';
@@ -28,7 +29,8 @@ export async function printStorageStatus(cli: Cli, flags: JsonFlags): Promise<vo
   const { settings } = await loadSettings(cli.terminal, flags);
   const { url } = settings.storage;
   const status = await storeStatus(url);
-  const backlog = status.version === status.newest ? await readBacklog(url) : undefined;
+  const isNewest = status.version === status.newest;
+  const backlog = isNewest ? await useStore(url, (storage) => storage.backlog()) : undefined;
   if (flags.json === true) {
     return printJson(cli.terminal, 'storage status', {
       store: { ...status, services: status.services.map((user) => isoTimes(user, 'startedAt')) },
@@ -36,15 +38,6 @@ export async function printStorageStatus(cli: Cli, flags: JsonFlags): Promise<vo
     });
   }
   for (const line of statusLines(status, backlog)) cli.terminal.out(line);
-}
-
-async function readBacklog(url: string): Promise<Backlog> {
-  const storage = await openStorage(url, { mode: 'attached' });
-  try {
-    return await storage.backlog();
-  } finally {
-    await storage.close();
-  }
 }
 
 function statusLines(status: StoreStatus, backlog: Backlog | undefined): readonly string[] {
@@ -124,13 +117,12 @@ export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> 
     onWarning: cli.terminal.err,
   });
   await opened.close();
-  cli.terminal.out(migrationLine(before, await storeStatus(url)));
-}
-
-function migrationLine(before: StoreStatus, { version, place }: StoreStatus): string {
-  return before.version === version
-    ? `${place}: version ${version}, already up to date`
-    : `${place}: migrated from version ${before.version} to ${version}`;
+  const { version, place } = await storeStatus(url);
+  cli.terminal.out(
+    before.version === version
+      ? `${place}: version ${version}, already up to date`
+      : `${place}: migrated from version ${before.version} to ${version}`,
+  );
 }
 
 /** Takes what the database holds now as the store of the configuration. */

@@ -37,6 +37,19 @@ import {
 } from '../../../engine/storage/storage.ts';
 import { formatSpan } from '../../../base/telemetry/telemetry.ts';
 
+/** Opens a store, on which a service may be running, uses it and closes it again. */
+export async function useStore<Result>(
+  url: string,
+  use: (storage: Storage) => Promise<Result>,
+): Promise<Result> {
+  const storage = await openStorage(url, { mode: 'attached' });
+  try {
+    return await use(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
 /**
  * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
  * needs no secrets, so it works where only the service's environment has them.
@@ -47,12 +60,7 @@ export async function withStore<Result>(
   use: (storage: Storage, config: LoadedConfig) => Promise<Result>,
 ): Promise<Result> {
   const config = await loadSettings(cli.terminal, flags);
-  const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
-  try {
-    return await use(storage, config);
-  } finally {
-    await storage.close();
-  }
+  return useStore(config.settings.storage.url, (storage) => use(storage, config));
 }
 
 /** The same for what a user of the operating system changes. */

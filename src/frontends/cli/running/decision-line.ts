@@ -75,7 +75,10 @@ export function formatRefusalLine(
   const name = typeof hook === 'string' ? hook : '…';
   // What is more than a clause says what to do.
   const isShort = typeof why === 'string' && !/[:;] /.test(why);
-  const title = HOOK_ERRORS[code as HookErrorCode]?.title ?? 'refused';
+  const title =
+    code === 'unauthorized'
+      ? 'the request does not prove where it comes from'
+      : (HOOK_ERRORS[code as HookErrorCode]?.title ?? 'refused');
   const became = typeof code === 'string' ? `${code}: ${isShort ? why : title}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.

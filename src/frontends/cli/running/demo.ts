@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { startService, type Service } from '../../../service/startup/startup.ts';
 import { hooksAddress } from '../../../engine/config/config.ts';
 import { createLogger, clearControl } from '../../../base/telemetry/telemetry.ts';
-import { openStorage, type Storage } from '../../../engine/storage/storage.ts';
+import type { Storage } from '../../../engine/storage/storage.ts';
+import { useStore } from '../operating/store-tasks.ts';
 import type { Cli } from '../command-line.ts';
 import { readRequests } from '../authoring/request-file.ts';
 import { formatAnswer, post } from './send.ts';
@@ -29,8 +30,9 @@ export async function demo(cli: Cli): Promise<void> {
     terminal.out(
       `A service runs on ${service.url}, with the mappings of this repository and the echo runner.\n`,
     );
-    const runs = await sendAll(terminal, { url: hooksOf(service), token });
-    await showOutcome(terminal, storeOf(folder), runs);
+    const url = hooksAddress(service.url, service.generation.config.settings);
+    const runs = await sendAll(terminal, { url, token });
+    await useStore(storeOf(folder), (storage) => showOutcome(terminal, storage, runs));
   } finally {
     await service?.stop();
     await rm(folder, { recursive: true, force: true });
@@ -69,10 +71,6 @@ async function sendAll(terminal: Terminal, target: Parameters<typeof post>[0]): 
   return runs;
 }
 
-function hooksOf({ url, generation }: Service): string {
-  return hooksAddress(url, generation.config.settings);
-}
-
 const storeOf = (folder: string): string => `sqlite:${join(folder, 'demo.db')}`;
 
 function demoConfig(folder: string): string {
@@ -94,23 +92,17 @@ function runIds(body: unknown): readonly string[] {
   return [...(answer?.runIds ?? []), ...(answer?.runId === undefined ? [] : [answer.runId])];
 }
 
-async function showOutcome(terminal: Terminal, url: string, ids: ReadonlySet<string>): Promise<void> {
-  const storage = await openStorage(url, { mode: 'attached' });
-  try {
-    const runs = await settle(storage, ids);
-    terminal.out(`What became of them, as "sluice runs" lists it:`);
-    for (const run of runs) {
-      terminal.out(`  ${run.action.name} [${run.action.sessionKey}] ${run.state} ${run.outcome ?? ''}`);
-      terminal.out(`    the agent was asked: ${formatOneLine(clearControl(run.action.message), 150)}`);
-    }
-    const events = await storage.listEvents({ limit: 10 });
-    terminal.out(`\nThe main session was told, as "sluice events" lists it:`);
-    for (const event of events.toReversed())
-      terminal.out(`  ${formatOneLine(clearControl(event.text), 110)}`);
-    terminal.out('');
-  } finally {
-    await storage.close();
+async function showOutcome(terminal: Terminal, storage: Storage, ids: ReadonlySet<string>): Promise<void> {
+  const runs = await settle(storage, ids);
+  terminal.out(`What became of them, as "sluice runs" lists it:`);
+  for (const run of runs) {
+    terminal.out(`  ${run.action.name} [${run.action.sessionKey}] ${run.state} ${run.outcome ?? ''}`);
+    terminal.out(`    the agent was asked: ${formatOneLine(clearControl(run.action.message), 150)}`);
   }
+  const events = await storage.listEvents({ limit: 10 });
+  terminal.out(`\nThe main session was told, as "sluice events" lists it:`);
+  for (const event of events.toReversed()) terminal.out(`  ${formatOneLine(clearControl(event.text), 110)}`);
+  terminal.out('');
 }
 
 async function settle(

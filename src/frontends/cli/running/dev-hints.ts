@@ -27,6 +27,7 @@ export class DevHints {
   readonly #open = new Map<string, boolean>();
   #work: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isLooking = false;
   #isStopped = false;
 
   constructor(parts: Pick<ConsoleParts, 'storage' | 'live'>, tell: Tell) {
@@ -37,7 +38,7 @@ export class DevHints {
   see({ requestId, outcome }: DecisionRecord): void {
     if (outcome !== 'accepted' || this.#open.size >= MAX_WAITING) return;
     this.#open.set(requestId, false);
-    this.#lookSoon();
+    this.#lookIn(0);
   }
 
   /** The files are others now: what is still wrong is told again. */
@@ -51,21 +52,25 @@ export class DevHints {
     await this.#work;
   }
 
-  #lookSoon(): void {
-    if (this.#isStopped || this.#open.size === 0) return;
-    this.#timer ??= setTimeout(() => (this.#work = this.#look()), LOOK_MS).unref();
+  #lookIn(ms: number): void {
+    if (this.#isStopped || this.#isLooking || this.#open.size === 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#work = this.#look();
+    }, ms).unref();
   }
 
   /** One after the other, so that hints stand in the order of the requests. */
   async #look(): Promise<void> {
+    this.#isLooking = true;
     for (const [id, isTold] of this.#open) {
       if (this.#isStopped) return;
       // oxlint-disable-next-line no-await-in-loop
       if (await this.#explain(id, isTold).catch(() => true)) this.#open.delete(id);
       else this.#open.set(id, true);
     }
-    this.#timer = undefined;
-    this.#lookSoon();
+    this.#isLooking = false;
+    this.#lookIn(LOOK_MS);
   }
 
   /** Resolves to whether nothing more comes of it. */

@@ -306,15 +306,13 @@ function nextLines(
   const next = (command: string): string => commandLine(terminal, configFile, command);
   const send = next(`send hello.json --against ${url}`);
   const look = `${knowsHow ? 'Look' : 'Then look'}: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
-  const first = ['Send the first hook:', '', `  ${firstStep(address, token, send)}`, ''];
+  // Without a token that a shell can show, "sluice send" finds it.
+  const step =
+    token === undefined
+      ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${send}`
+      : `curl -sS ${address}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
+  const first = ['Send the first hook:', '', `  ${step}`, ''];
   return ['', ...(knowsHow ? [] : first), perform === false ? 'Ctrl-C stops.' : look, ''];
-}
-
-/** The command that sends a first hook; without a token that a shell can show, "sluice send" finds it. */
-function firstStep(hooks: string, token: string | undefined, send: string): string {
-  return token === undefined
-    ? `echo '{"path":"wake","body":{"text":"Hello from a hook"}}' > hello.json && ${send}`
-    : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
 }
 
 function sayReloaded(terminal: Terminal, result: ReloadResult): void {

@@ -1,15 +1,17 @@
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { hooksAddress, readSecretFile, type Settings } from '../../../engine/config/config.ts';
-import { readJson } from '../../../base/json.ts';
+import { defined, readJson } from '../../../base/json.ts';
 import type { PathSettings } from '../../../engine/mapping/mapping.ts';
 import { writeBody } from '../../../base/payload/payload.ts';
 import { toWire } from '../../../engine/hook/facts.ts';
+import { signRequest } from '../../../engine/verify/facts.ts';
 import type { WrittenRequest } from '../../../engine/hook/hook.ts';
 import type { Cli } from '../command-line.ts';
 import { loadSettings, type JsonFlags } from '../config-file.ts';
 import { printJson, type Answer } from '../json.ts';
 import { readDeliveries } from '../authoring/request-file.ts';
-import { signWire } from './sender-request.ts';
 import { isOfConnection } from '../../../service/server/server.ts';
 import { CliError } from '../terminal.ts';
 import { openWorkbench } from '../authoring/workbench.ts';
@@ -36,7 +38,7 @@ export async function sendRequests(
   const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
   for (const each of requests) {
     const settings = settingsOf(each.request.path);
-    const answer = await postOne(cli, each, { target, settings, flags });
+    const answer = await postAsSender(cli, each, { target, settings, keyFile: flags.signKey });
     answers.push(answer);
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
@@ -63,15 +65,6 @@ async function sayUnsigned(cli: Cli, flags: SendFlags, { requests, answers }: Se
   cli.terminal.err(
     `the path "${unsigned.request.path}" asks for the proof of its sender (verify: ${scheme}), and the request went without one: send it again with --sign, which makes the proof as the sender would`,
   );
-}
-
-function postOne(
-  cli: Cli,
-  each: WrittenRequest,
-  { target, settings, flags }: { target: Target; settings: PathSettings; flags: SendFlags },
-): Promise<Answer> {
-  if (settings.verify === undefined) return post(target, each);
-  return postSigned(cli, each, { target, settings, keyFile: flags.signKey });
 }
 
 /** One readable line per answer, problem details below it. */
@@ -139,21 +132,28 @@ interface SignedPost {
   readonly keyFile: string | undefined;
 }
 
-/** Sends a request as its sender would. The address that is signed is the one that the service knows itself by. */
-async function postSigned(
+/**
+ * Sends a request as its sender would; on a path without `verify` as it is. The address that is signed is the one that the
+ * service knows itself by.
+ */
+async function postAsSender(
   cli: Cli,
   request: WrittenRequest,
   { target, settings, keyFile }: SignedPost,
 ): Promise<Answer> {
-  const wire = await signWire(cli.terminal, toWire(request, settings, target.publicUrl), {
-    settings,
-    keyFile,
-  });
+  const wire = toWire(request, settings, target.publicUrl);
+  const { verify } = settings;
+  if (verify === undefined) return post(target, request);
+  const privateKey =
+    keyFile === undefined ? undefined : await readFile(resolve(cli.terminal.cwd, keyFile), 'utf8');
+  const id = `msg_${randomUUID().replaceAll('-', '')}`;
+  const signed = signRequest(verify, wire, { nowMs: Date.now(), id, ...defined({ privateKey }) });
+  if (signed.kind === 'problem') throw new CliError(`the request cannot be signed: ${signed.problem}`);
   const token = settings.requireToken === true ? { 'x-service-token': target.token } : {};
-  return exchange(target, wire.url.replace(target.publicUrl, target.url), {
+  return exchange(target, signed.url.replace(target.publicUrl, target.url), {
     method: wire.method,
-    headers: { ...withoutFraming(wire.headers), ...token },
-    ...(wire.method === 'GET' ? {} : { body: wire.body }),
+    headers: { ...withoutFraming({ ...wire.headers, ...signed.headers }), ...token },
+    ...(wire.method === 'GET' ? {} : { body: signed.body }),
   });
 }
 

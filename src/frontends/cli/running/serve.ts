@@ -1,5 +1,6 @@
 import { knownStoreOf } from '../operating/known-store.ts';
 import { printSentence } from '../../../base/finding.ts';
+import { defined } from '../../../base/json.ts';
 import { formatPlace, type Finding } from '../../../base/document/document.ts';
 import {
   startService,
@@ -48,7 +49,8 @@ async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void
   limitGarbage();
   const endReloading = reloadOnHangup(service);
   try {
-    sayReady(log, service);
+    const { id, config } = service.generation;
+    log.info({ url: service.url, path: config.settings.hooks.path, generation: id }, 'ready');
     await untilStopped(service, (signal, graceSeconds) => {
       log.info({ signal, graceSeconds }, 'stopping; a second signal ends at once');
     });
@@ -71,8 +73,13 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
     readMail: true,
     version,
     knownStore: knownStoreOf(context.configFile, context.env),
-    ...(flags.role === undefined ? {} : { role: flags.role }),
-    openConsole: (parts) => openLoggedConsole(context, parts),
+    ...defined({ role: flags.role }),
+    openConsole: async (parts) => {
+      const console = await openConsole({ ...context, mode: 'serve' }, parts);
+      if (console !== undefined)
+        log.info({ consoleUrl: console.url, keyFile: console.keyFile }, 'the console is served');
+      return console;
+    },
     onFindings: (findings, isLoaded) => {
       if (isRunning || isLoaded || !terminal.interactive) logFindings(log, findings);
       else printFindings(terminal, findings);
@@ -91,21 +98,6 @@ export async function openConsole(
   return enabled ? (await import('../../console/console.ts')).startConsole(context, parts) : undefined;
 }
 
-async function openLoggedConsole(
-  context: Omit<ConsoleContext, 'mode'>,
-  parts: ConsoleParts,
-): Promise<RunningConsole | undefined> {
-  const { log } = context;
-  const console = await openConsole({ ...context, mode: 'serve' }, parts);
-  if (console === undefined) return undefined;
-  log.info({ consoleUrl: console.url, keyFile: console.keyFile }, 'the console is served');
-  return console;
-}
-
-function sayReady(log: Log, { url, generation: { id, config } }: Service): void {
-  log.info({ url, path: config.settings.hooks.path, generation: id }, 'ready');
-}
-
 /** Returns how to end it. */
 function reloadOnHangup(service: Service): () => void {
   const reload = (): void => void service.reload();
@@ -118,11 +110,7 @@ const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
 
 function logFindings(log: Log, findings: readonly Finding[]): void {
   for (const { severity, code, message, at, hint } of findings) {
-    const fields = {
-      code,
-      ...(at === undefined ? {} : { at: formatPlace(at) }),
-      ...(hint === undefined ? {} : { hint: printSentence(hint) }),
-    };
+    const fields = { code, ...defined({ at: at && formatPlace(at), hint: hint && printSentence(hint) }) };
     log[severity === 'error' || LOUD.has(code) ? 'error' : 'warn'](fields, printSentence(message));
   }
 }

@@ -112,7 +112,8 @@ async function makePlan(terminal: Terminal, name: string, given: Setting): Promi
   const known = inOrder(read);
   const sender = known.find((each) => each.name === name);
   const isComment = flags.comment === true;
-  if (isComment && sender?.comments === undefined) throw nothingToComment(name);
+  if (isComment && sender?.comments === undefined)
+    throw new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
   const base = { name, known, places, secrets, ask, as: flags.as };
   const made =
     flags.from !== undefined
@@ -162,14 +163,15 @@ async function planOf(terminal: Terminal, name: string, given: OfSender): Promis
   return {
     files: made.files,
     secrets,
-    edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
+    edits: [
+      ...serviceEdits(settings, flags),
+      ...(token === undefined
+        ? []
+        : [{ path: ['channels', 'github', 'token'] as const, value: { file: token.file } }]),
+    ],
     steps: stepsOf(terminal, name, { ...given, secrets }),
     ...(sender.secret?.from === 'sent' ? { sentBy: sender.title } : {}),
   };
-}
-
-function nothingToComment(name: string): CliError {
-  return new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
 }
 
 async function secretOf(
@@ -236,11 +238,6 @@ function serviceEdits(settings: Settings, { url }: AddFlags): Plan['edits'] {
       ? []
       : [{ path: ['server', 'publicUrl'] as const, value: url.replace(/\/$/, '') }]),
   ];
-}
-
-function channelEdits(settings: Settings, { file }: Secret): Plan['edits'] {
-  if (settings.channels['github'] !== undefined) return [];
-  return [{ path: ['channels', 'github', 'token'], value: { file } }];
 }
 
 /** Checks what is there now, and writes what the new cases become and, for transforms, the type of what is sent. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../../base/json.ts';
 import { buildAgentPrompt } from '../../../base/boundary/boundary.ts';
 import type { Settings } from '../../../engine/config/config.ts';
 import { defaultModelOf } from '../../../service/gateway/gateway.ts';
@@ -28,7 +29,9 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   // One after the other: two agents at once would share the machine and the limits of their accounts.
   for (const [name, runner] of chosen)
     rows.push(await checkRunner(name, runner, { settings, flags, env: cli.terminal.env }));
-  print(cli, rows, flags);
+  const none = 'no runner but echo is configured: no agent runs';
+  if (flags.json === true) printJson(cli.terminal, 'runners check', { runners: rows });
+  else cli.terminal.out(rows.length === 0 ? none : formatRows(COLUMNS, rows));
   if (rows.some(({ ok, write }) => !ok || write?.kind === 'wrote')) cli.setExitCode(1);
 }
 
@@ -70,31 +73,26 @@ async function checkRunner(
 
 /** Takes turns that their runner ends in time; where it does not, the signal does, some seconds later. */
 function turnTaker(model: string | undefined, timeoutSeconds: number): ProofOptions['takeTurn'] {
-  return async (runner, parts) => {
+  return async (runner, { message, ...parts }) => {
+    const id = randomUUID();
+    const origin = { requestId: id, path: 'check', trusted: true };
+    // No conversation before it.
+    const turn: Turn = {
+      kind: 'hook',
+      attempt: 1,
+      name: 'Check',
+      history: [],
+      runId: id,
+      sessionKey: `check:${id}`,
+      sessionId: id,
+      prompt: buildAgentPrompt({ message, origin, nonce: id }),
+      message,
+      ...defined({ model }),
+      timeoutSeconds,
+      ...parts,
+    };
     const signal = AbortSignal.timeout(timeoutSeconds * 1000 + 5_000);
-    return runner.run(makeTurn(parts, { model, timeoutSeconds }), { signal, onProcess: async () => {} });
-  };
-}
-
-/** What the turns of a check have in common: no conversation before them. */
-const CHECK_TURN = { kind: 'hook', attempt: 1, name: 'Check', history: [] } as const;
-
-function makeTurn(
-  { message, ...parts }: Pick<Turn, 'message' | 'cwd' | 'isOneShot'>,
-  { model, timeoutSeconds }: { readonly model: string | undefined; readonly timeoutSeconds: number },
-): Turn {
-  const id = randomUUID();
-  const origin = { requestId: id, path: 'check', trusted: true };
-  return {
-    ...CHECK_TURN,
-    runId: id,
-    sessionKey: `check:${id}`,
-    sessionId: id,
-    prompt: buildAgentPrompt({ message, origin, nonce: id }),
-    message,
-    ...(model === undefined ? {} : { model }),
-    timeoutSeconds,
-    ...parts,
+    return runner.run(turn, { signal, onProcess: async () => {} });
   };
 }
 
@@ -107,13 +105,6 @@ function saidBy(result: TurnResult): string {
   if (error === undefined) return 'failed without a reason';
   // Whoever checks sees the command's own words too, which summaries leave out.
   return `${error.code}: ${error.message}`;
-}
-
-function print(cli: Cli, rows: readonly CheckedRunner[], { json }: RunnersFlags): void {
-  if (json === true) return printJson(cli.terminal, 'runners check', { runners: rows });
-  cli.terminal.out(
-    rows.length === 0 ? 'no runner but echo is configured: no agent runs' : formatRows(COLUMNS, rows),
-  );
 }
 
 const COLUMNS: readonly Column<CheckedRunner>[] = [

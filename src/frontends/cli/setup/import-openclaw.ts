@@ -19,7 +19,6 @@ export async function importConfig(cli: Cli, file: string, flags: ImportFlags): 
   const { terminal } = cli;
   const into = resolve(terminal.cwd, flags.into ?? '.');
   const imported = await readImport(terminal, file, into);
-  if (flags.dryRun !== true) refuseExisting(into, imported);
   if (flags.dryRun !== true) await write(into, imported);
   if (flags.json === true)
     printJson(terminal, 'import openclaw', { ...imported, files: imported.files.map(({ name }) => name) });
@@ -37,13 +36,10 @@ async function readImport(terminal: Terminal, file: string, into: string): Promi
   throw new CliError('nothing was written: the file has errors');
 }
 
-function refuseExisting(into: string, { files }: ImportedConfig): void {
-  const existing = files.map(({ name }) => name).filter((name) => existsSync(join(into, name)));
-  if (existing.length === 0) return;
-  throw new CliError(`nothing was written: ${existing.join(', ')} exists already in that folder`);
-}
-
 async function write(into: string, { files }: ImportedConfig): Promise<void> {
+  const existing = files.map(({ name }) => name).filter((name) => existsSync(join(into, name)));
+  if (existing.length > 0)
+    throw new CliError(`nothing was written: ${existing.join(', ')} exists already in that folder`);
   for (const { name, text, isSecret } of files) {
     const path = join(into, name);
     await mkdir(dirname(path), { recursive: true, ...(isSecret ? { mode: 0o700 } : {}) });

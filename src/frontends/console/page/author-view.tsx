@@ -102,26 +102,21 @@ function ChangedOutside(): JSX.Element {
   );
 }
 
+/** The editor follows the file that is open and its findings. */
 function EditorBox({ editor }: { readonly editor: { current?: Editor | undefined } }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => (box.current === null ? undefined : mountEditor(box.current, editor)), []);
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const made = createEditor({ parent: box.current, onChange: author.changed, onSave: keep });
+    editor.current = made;
+    const stops = [effect(() => showOpened(made)), effect(() => made.show(author.findings.value))];
+    return () => {
+      for (const stop of stops) stop();
+      made.destroy();
+      editor.current = undefined;
+    };
+  }, []);
   return <div class="editor" ref={box} />;
-}
-
-/** Makes the editor, which follows the file that is open and its findings; returns what takes it away. */
-function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined }): () => void {
-  const made = createEditor({
-    parent,
-    onChange: author.changed,
-    onSave: keep,
-  });
-  editor.current = made;
-  const stops = [effect(() => showOpened(made)), effect(() => made.show(author.findings.value))];
-  return () => {
-    for (const stop of stops) stop();
-    made.destroy();
-    editor.current = undefined;
-  };
 }
 
 function showOpened(editor: Editor): void {

@@ -154,8 +154,8 @@ function toDiagnostics(view: EditorView, fileName: string, findings: readonly Sh
       ...rangeOf(view, finding),
       severity: finding.severity,
       source: finding.code,
-      message: [finding.message, ...(finding.hint === undefined ? [] : [finding.hint])].join('\n'),
-      ...(finding.edit === undefined ? {} : { actions: [fixOf(finding.edit)] }),
+      message: [finding.message, finding.hint].filter(Boolean).join('\n'),
+      ...(finding.edit && { actions: [fixOf(finding.edit)] }),
     }));
 }
 

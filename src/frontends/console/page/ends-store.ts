@@ -15,7 +15,7 @@ const needOf = computed(() => {
   const worst = new Map<string, ShownEnd>();
   for (const end of need.value?.ends ?? []) {
     const known = worst.get(end.id);
-    if (known === undefined || isWorse(end, known)) worst.set(end.id, end);
+    if (known === undefined || rank(end) < rank(known)) worst.set(end.id, end);
   }
   return worst;
 });
@@ -29,13 +29,12 @@ const ORDER = 'dead failed unsent dropped running queued sending done'.split(' '
 /** What is refused before a sender has proved itself is no matter of the operator's mappings. */
 const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
 
-const isWorse = (one: ShownEnd, other: ShownEnd): boolean =>
-  ORDER.indexOf(one.end) < ORDER.indexOf(other.end);
+const rank = ({ end }: ShownEnd): number => ORDER.indexOf(end);
 
 /** How a request ended; undefined where nothing came of it, or not all of it is known yet. */
 export function endOf({ work = [] }: InboxRow): ShownEnd | undefined {
   const found = work.flatMap((id) => needOf.value.get(id) ?? ends.value.get(id) ?? []);
-  const worst = found.toSorted((a, b) => ORDER.indexOf(a.end) - ORDER.indexOf(b.end))[0];
+  const worst = found.toSorted((a, b) => rank(a) - rank(b))[0];
   return worst?.end === 'done' && found.length < work.length ? undefined : worst;
 }
 

@@ -15,16 +15,12 @@ export type Value =
 /** Browsers tell what a number was written as since 2024; an older one shows the nearest double. */
 export function parseExact(text: string): Value {
   return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
-    if (typeof value !== 'number' || context?.source === undefined) return value;
-    return String(value) === context.source || Number.isSafeInteger(value)
-      ? value
-      : exact(value, context.source);
+    const source = context?.source;
+    if (typeof value !== 'number' || source === undefined) return value;
+    if (String(value) === source || Number.isSafeInteger(value)) return value;
+    // 1.50 and 1.5e0 are the same number; more digits than a double has are not.
+    return source.replaceAll(/\D/g, '').length <= 15 ? value : new ExactText(source);
   }) as Value;
-}
-
-function exact(value: number, source: string): number | ExactText {
-  // 1.50 and 1.5e0 are the same number; more digits than a double has are not.
-  return source.replaceAll(/\D/g, '').length <= 15 ? value : new ExactText(source);
 }
 
 export type Kind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';

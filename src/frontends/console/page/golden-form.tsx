@@ -5,9 +5,6 @@ import type { GoldenAnswer } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { plainText } from './shown-text.tsx';
 
-const withoutText = (leftOut: readonly string[]): string =>
-  leftOut.length === 0 ? '' : `, without what may be secret: ${plainText(leftOut.join(', '))}`;
-
 export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
   const isOpen = useSignal(false);
   const masks = useSignal('');
@@ -17,10 +14,10 @@ export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
     try {
       const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks: places });
       isOpen.value = answer.kind === 'refused';
-      result.value =
-        answer.kind === 'refused'
-          ? answer.problem
-          : `kept: ${answer.files.join(', ')}${withoutText(answer.leftOut)}`;
+      if (answer.kind === 'refused') return void (result.value = answer.problem);
+      const { files, leftOut } = answer;
+      const without = `, without what may be secret: ${plainText(leftOut.join(', '))}`;
+      result.value = `kept: ${files.join(', ')}${leftOut.length === 0 ? '' : without}`;
     } catch (error) {
       result.value = messageOf(error);
     }

@@ -83,7 +83,11 @@ function FilterBar(): JSX.Element {
         value={text}
         onInput={(event) => set({ text: event.currentTarget.value, kept: '' })}
       />
-      {text !== '' && <SearchKept />}
+      {text !== '' && (
+        <p class="count" aria-live="polite">
+          {searched.value || <button class="link">Look in what is kept, too (Enter)</button>}
+        </p>
+      )}
       <Choice
         label="Outcome"
         value={outcome}
@@ -115,19 +119,6 @@ function FilterBar(): JSX.Element {
       />
       <FoundCount />
     </form>
-  );
-}
-
-/** Looks in what is kept, too, or says what was found there. */
-function SearchKept(): JSX.Element {
-  return (
-    <p class="count" aria-live="polite">
-      {searched.value === '' ? (
-        <button class="link">Look in what is kept, too (Enter)</button>
-      ) : (
-        searched.value
-      )}
-    </p>
   );
 }
 
@@ -205,7 +196,7 @@ function RowList(): JSX.Element {
             <Row
               key={row.id}
               row={row}
-              day={isNewDay(row, index === 0 ? shownRows.value[first - 1] : list[index - 1])}
+              above={index === 0 ? shownRows.value[first - 1] : list[index - 1]}
               isOpen={row.id === open}
               position={first + index + 1}
               all={all}
@@ -256,25 +247,21 @@ function showOpenRow(element: HTMLElement): boolean {
   return element.scrollTop <= top && element.scrollTop >= Math.floor(lowest);
 }
 
-/** The row above is of another day. */
-const isNewDay = ({ at }: InboxRow, above: InboxRow | undefined): boolean =>
-  above === undefined || dayOf(above.at) !== dayOf(at);
-
-interface RowProps {
+function Row(props: {
   readonly row: InboxRow;
-  /** It is the newest of its day, whose name stands on its upper edge. */
-  readonly day: boolean;
+  readonly above: InboxRow | undefined;
   readonly isOpen: boolean;
   readonly position: number;
   readonly all: number;
-}
-
-function Row({ row, day, isOpen, position, all }: RowProps): JSX.Element {
+}): JSX.Element {
+  const { row, above, isOpen, position, all } = props;
+  // The name of a day stands on the upper edge of its newest row.
+  const isNewDay = above === undefined || dayOf(above.at) !== dayOf(row.at);
   return (
     <div
       id={`row-${row.id}`}
       class={isOpen ? 'row open' : 'row'}
-      data-day={day ? formatDay(row.at) : undefined}
+      data-day={isNewDay ? formatDay(row.at) : undefined}
       role="option"
       aria-selected={isOpen}
       aria-posinset={position}
@@ -300,11 +287,6 @@ function Row({ row, day, isOpen, position, all }: RowProps): JSX.Element {
   );
 }
 
-/** The built-in wake takes it wherever hooks are taken, without any file. */
-function sampleCommand(hooksUrl: string): string {
-  return `curl ${hooksUrl}/wake -H 'Authorization: Bearer TOKEN' --json '{"text": "hello"}'`;
-}
-
 function EmptyInbox(): JSX.Element {
   if (loadProblem.value !== '') return <p class="empty">{loadProblem.value}</p>;
   if (!isLoaded.value) return <p class="empty quiet">Loading…</p>;
@@ -313,7 +295,7 @@ function EmptyInbox(): JSX.Element {
       <h2>No requests yet</h2>
       <p>Send one with the token of hooks, and it appears here:</p>
       <pre>
-        <code>{sampleCommand(state.value?.hooksUrl ?? '')}</code>
+        <code>{`curl ${state.value?.hooksUrl}/wake -H 'Authorization: Bearer TOKEN' --json '{"text": "hello"}'`}</code>
       </pre>
     </div>
   );

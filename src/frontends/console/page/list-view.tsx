@@ -146,11 +146,8 @@ function Since({ of: { hits, runs } = {} }: { readonly of: Page['since'] }): JSX
 
 /** What the filters of a list say, as a change of all of it asks for it. */
 function listedBy(path: string, query: URLSearchParams): Listed {
-  const filter = (name: string): object => {
-    const value = query.get(name) ?? '';
-    return value === '' ? {} : { [name]: value };
-  };
-  return { of: path === '/runs' ? 'runs' : 'outbox', ...filter('state'), ...filter('mapping') };
+  const filters = [...query].filter(([name, value]) => ['state', 'mapping'].includes(name) && value !== '');
+  return { of: path === '/runs' ? 'runs' : 'outbox', ...Object.fromEntries(filters) };
 }
 
 /** They stand in the address. */

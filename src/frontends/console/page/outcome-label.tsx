@@ -11,8 +11,13 @@ export function OutcomeLabel({ row }: { readonly row: InboxRow }): JSX.Element {
 
 function endWords(row: InboxRow): readonly [tone: string, words: string] {
   if (row.isRepeat === true) return ['skipped', 'repeat'];
-  const end = endOf(row);
-  return end === undefined ? [row.outcome, `${row.status || ''} ${row.outcome}`.trim()] : wordsOf(end);
+  const ended = endOf(row);
+  if (ended === undefined) return [row.outcome, `${row.status || ''} ${row.outcome}`.trim()];
+  const { end, why } = ended;
+  const [tone, words] = ENDS[end];
+  if (end !== 'queued' || why === undefined) return [tone, words];
+  const at = Date.parse(why);
+  return [tone, `${words}: ${Number.isNaN(at) ? why : `next try ${formatTime(at)}`}`];
 }
 
 /** Words in a colour; `title` says more. */
@@ -27,13 +32,6 @@ export function Label(props: {
       {props.text}
     </span>
   );
-}
-
-function wordsOf({ end, why }: ShownEnd): readonly [tone: string, words: string] {
-  const [tone, words] = ENDS[end];
-  if (end !== 'queued' || why === undefined) return [tone, words];
-  const at = Date.parse(why);
-  return [tone, `${words}: ${Number.isNaN(at) ? why : `next try ${formatTime(at)}`}`];
 }
 
 const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: string]>> = {

@@ -9,11 +9,6 @@ export function Place({ at }: { readonly at: string }): JSX.Element {
   return <span class="place">{at}</span>;
 }
 
-/** What the request has in place of what was missing. */
-function replaces(advice: Judgement['advice'], name: string): string | undefined {
-  return advice.instead.find(({ missing }) => missing === name)?.found;
-}
-
 /** Marks the value that a piece or a condition came from. */
 export function point(path: string | undefined): void {
   pointedPath.value = path ?? '';
@@ -34,12 +29,11 @@ export function TemplateList({ judgement }: { readonly judgement: Judgement }): 
   );
 }
 
-interface TemplateProps {
+function TemplateView(props: {
   readonly template: TemplateJson;
   readonly advice: Judgement['advice'];
-}
-
-function TemplateView({ template, advice }: TemplateProps): JSX.Element {
+}): JSX.Element {
+  const { template, advice } = props;
   return (
     <div class="template">
       <h3>
@@ -50,8 +44,9 @@ function TemplateView({ template, advice }: TemplateProps): JSX.Element {
       <p class="rendered">
         {segmentsOf(template).map(({ text, piece }, index) => {
           if (piece === undefined) return <ShownText key={index} text={text} />;
-          const instead = replaces(advice, piece.expression.trim());
-          return <Piece key={index} piece={piece} text={text} instead={instead} />;
+          // What the request has in place of what was missing.
+          const instead = advice.instead.find(({ missing }) => missing === piece.expression.trim());
+          return <Piece key={index} piece={piece} text={text} instead={instead?.found} />;
         })}
       </p>
     </div>
@@ -75,14 +70,13 @@ function segmentsOf({
   return from < text.length ? [...segments, { text: text.slice(from) }] : segments;
 }
 
-interface PieceProps {
+function Piece(props: {
   readonly piece: PieceOf;
   readonly text: string;
-  /** What the request has in place of what was blank. */
   readonly instead: string | undefined;
-}
-
-function Piece({ piece: { expression, path, at }, text, instead }: PieceProps): JSX.Element {
+}): JSX.Element {
+  const { text, instead } = props;
+  const { expression, path, at } = props.piece;
   const isBlank = text.trim() === '';
   const title = `{{${expression}}}${path === undefined ? '' : ` from ${path}`}  ${at}`;
   return (

@@ -67,15 +67,13 @@ function Notes({ judgement: { notes, warnings } }: { readonly judgement: Judgeme
   );
 }
 
-interface ConsideredProps {
+function Considered(props: {
   readonly considered: ConsideredJson;
   readonly judgement: Judgement;
   readonly isOpen: boolean;
-}
-
-function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Element {
-  const { id, at, matched, failed } = considered;
-  const { condition } = considered;
+}): JSX.Element {
+  const { considered, judgement, isOpen } = props;
+  const { id, at, matched, failed, condition } = considered;
   const notes = notesOf(judgement.notes, considered);
   return (
     <div class={`considered ${matched ? 'accepted' : 'rejected'}`}>
@@ -90,7 +88,11 @@ function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Ele
           {failed.part} is <Found value={failed.found} />, expected <Found value={failed.expected} />
         </p>
       )}
-      {condition !== undefined && (isOpen || !matched) && <ConditionTree node={condition} notes={notes} />}
+      {condition !== undefined && (isOpen || !matched) && (
+        <ul class="condition">
+          <ConditionItem node={condition} notes={notes} />
+        </ul>
+      )}
     </div>
   );
 }
@@ -98,14 +100,6 @@ function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Ele
 interface NodeProps {
   readonly node: ConditionJson;
   readonly notes: readonly NoteJson[];
-}
-
-function ConditionTree({ node, notes }: NodeProps): JSX.Element {
-  return (
-    <ul class="condition">
-      <ConditionItem node={node} notes={notes} />
-    </ul>
-  );
 }
 
 function ConditionItem({ node, notes }: NodeProps): JSX.Element {
@@ -116,7 +110,11 @@ function ConditionItem({ node, notes }: NodeProps): JSX.Element {
     <li class={`cond-${result}`}>
       <span class="node" onMouseEnter={() => point(path)} onMouseLeave={() => point('')}>
         <StateLabel state={result} />{' '}
-        {isLeaf ? <Leaf node={node} /> : <strong>{operatorOf(expression)}</strong>}
+        {isLeaf ? (
+          <Leaf node={node} />
+        ) : (
+          <strong>{/^\{"([^"]+)"/.exec(expression)?.[1] ?? expression}</strong>
+        )}
         <Hints node={node} notes={notes} /> <Place at={at} />
       </span>
       {!isLeaf && (
@@ -195,10 +193,6 @@ function operandAsRead(operand: unknown): string {
   const name =
     typeof operand === 'object' && operand !== null ? (operand as { readonly var?: unknown }).var : undefined;
   return typeof name === 'string' ? name : JSON.stringify(operand);
-}
-
-function operatorOf(expression: string): string {
-  return /^\{"([^"]+)"/.exec(expression)?.[1] ?? expression;
 }
 
 /** The request's path that a leaf reads. */
