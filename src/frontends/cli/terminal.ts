@@ -1,6 +1,5 @@
 import { createInterface } from 'node:readline/promises';
 import { withoutCommands } from '../../base/telemetry/facts.ts';
-import { untilStopSignal } from './stop-signals.ts';
 
 /** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
 export interface Terminal {
@@ -74,6 +73,24 @@ export function processTerminal(): Terminal {
     confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
     choose: (question, choices) => chooseWord(ask, question, choices),
   };
+}
+
+/**
+ * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. The listeners stay: while commands
+ * of agents run, the library that starts them listens, too, and ends the process at a signal to which nobody else
+ * listens. One that goes with its first signal (`once`) is gone when it looks.
+ */
+export function untilStopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((done) => {
+    let isStopping = false;
+    const stop = (signal: NodeJS.Signals): void => {
+      if (isStopping) process.exit(1);
+      isStopping = true;
+      done(signal);
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
 }
 
 /** The same, where GitHub's runner reads what is printed: nothing of it is a command, but for annotations of our own. */

@@ -1,7 +1,7 @@
 /** What is said of the commands there are, and to whom wrote another one, or a mapping that there is not. */
 import { expect, test } from 'vitest';
 import { cli } from '../../support/cli-terminal.ts';
-import { nearMappings } from '../../../src/frontends/cli/operating/mapping-filter.ts';
+import { nearMappings } from '../../../src/frontends/cli/operating/store-tasks.ts';
 import { settingsWith } from '../../support/hook-fixture.ts';
 
 test.each([

@@ -1,5 +1,6 @@
 import type { Finding } from '../../../base/document/document.ts';
 import { findingToJson, formatFindings } from '../../../base/document/facts.ts';
+import { findSender } from '../../../engine/senders/senders.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import { MailFailure, tryMailbox } from '../../../service/mail/mail.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
@@ -10,7 +11,6 @@ import { findConfigFile, type JsonFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import type { Terminal } from '../terminal.ts';
 import { type Check, checkMachine } from './doctor-machine.ts';
-import { checkSenders } from './doctor-senders.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { existsSync } from 'node:fs';
 import { findStoreFile } from '../../../engine/storage/storage.ts';
@@ -148,4 +148,62 @@ async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]>
   } catch (error) {
     return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
   }
+}
+
+/** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
+const MIN_SECRET_CHARS = 16;
+
+/** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
+function checkSenders({ config, table }: Generation): readonly Check[] {
+  const owners = tokenOwners(config.settings);
+  const proofs = [...table.paths].flatMap((path) => {
+    const { verify } = table.settingsOf(path);
+    return verify === undefined ? [] : [{ path, scheme: verify.settings.scheme, secrets: verify.secrets }];
+  });
+  const problems = proofs
+    .filter(({ scheme }) => !PUBLIC_KEYS.has(scheme) && findSender(scheme)?.secret?.public !== true)
+    .flatMap(({ path, ...proof }) => secretProblems(path, { ...proof, owners }));
+  if (problems.length > 0) return problems;
+  const count = proofs.length;
+  const text =
+    count === 0 ? 'no path has a proof of its own' : `${String(count)} paths have a proof of their own`;
+  return [{ area: 'senders', ok: true, text }];
+}
+
+/** What a secret of a sender must not equal, by its value. */
+function tokenOwners({ hooks, gateway }: Generation['config']['settings']): Map<string, string> {
+  const owners = new Map<string, string>();
+  for (const token of [hooks.token, ...hooks.previousTokens])
+    if (token !== undefined) owners.set(token, 'hooks.token');
+  if (gateway.token !== undefined) owners.set(gateway.token, 'gateway.token');
+  return owners;
+}
+
+/** General proofs with public keys, which are no secrets. */
+const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'oidc']);
+
+interface PathSecrets {
+  readonly scheme: string;
+  readonly secrets: readonly string[];
+  /** Where each secret was met first. */
+  readonly owners: Map<string, string>;
+}
+
+function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly Check[] {
+  return secrets.flatMap((secret, index) => {
+    const which = `/${path} (${scheme}), secret ${String(index + 1)}`;
+    if (secret === '') return [senderProblem(`${which} is not set here: "sluice check" names its reference`)];
+    const owner = owners.get(secret);
+    owners.set(secret, owner ?? `/${path}`);
+    const short = `${which} has fewer than ${String(MIN_SECRET_CHARS)} characters and can be guessed; make a longer one and set it at the sender, too`;
+    const shared = `${which} is the same as that of ${owner}: who knows one of them can use both; give each a secret of its own`;
+    return [
+      ...(secret.length < MIN_SECRET_CHARS ? [senderProblem(short)] : []),
+      ...(owner === undefined || owner === `/${path}` ? [] : [senderProblem(shared)]),
+    ];
+  });
+}
+
+function senderProblem(text: string): Check {
+  return { area: 'senders', ok: false, text };
 }

@@ -22,8 +22,7 @@ import type { Cli } from '../command-line.ts';
 import type { JsonFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { printListing, queueListing } from './listings.ts';
-import { noteUnknownMapping } from './mapping-filter.ts';
-import { withOperator, withStore } from './store-tasks.ts';
+import { noteUnknownMapping, withOperator, withStore } from './store-tasks.ts';
 import { CliError } from '../terminal.ts';
 
 interface SelectionFlags extends JsonFlags {

@@ -13,8 +13,7 @@ import { limitGarbage } from '../../../base/timers/timers.ts';
 import type { Cli } from '../command-line.ts';
 import { findConfigFile, printFindings } from '../config-file.ts';
 import type { ConsoleContext, RunningConsole } from '../../console/console.ts';
-import { untilStopSignal } from '../stop-signals.ts';
-import { CliError, exitCodeOf, type Terminal } from '../terminal.ts';
+import { CliError, exitCodeOf, type Terminal, untilStopSignal } from '../terminal.ts';
 import { version } from '../version.ts';
 import { serviceAdvice } from '../lazy-advice.ts';
 

@@ -1,7 +1,8 @@
 /** The rows of the inbox and the feed that brings new ones. */
 import { computed, effect, signal } from '@preact/signals';
-import type { ConsoleState, InboxPage, InboxRow } from '../protocol.ts';
-import { getJson, messageOf, readFeed, type FeedEvent } from './api.ts';
+import type { ConsoleState, FoundPart, InboxPage, InboxRow } from '../protocol.ts';
+import { getJson, isAborted, messageOf, readFeed, type FeedEvent } from './api.ts';
+import { count } from './format.ts';
 import { place } from './navigation.ts';
 
 /** `storage.keep.decisions` may be more; a page stays smooth. */
@@ -83,7 +84,7 @@ export function timeOf(from: number, to: number): string {
 }
 
 /** Requests that a search over what is kept has found, by their ids. */
-export const hits = signal<ReadonlySet<string>>(new Set());
+const hits = signal<ReadonlySet<string>>(new Set());
 
 export const hookNames = computed(() => [...new Set(rows.value.map(({ path }) => path))].toSorted());
 export const mappingNames = computed(() => {
@@ -143,7 +144,7 @@ async function reload(limit: number): Promise<boolean> {
 }
 
 /** Newest first, each once; the text of a row does not change. */
-export function merge(more: readonly InboxRow[]): void {
+function merge(more: readonly InboxRow[]): void {
   const known = new Set(rows.value.map(({ id }) => id));
   const added = more.filter(({ id }) => !known.has(id));
   if (added.length === 0) return;
@@ -191,4 +192,50 @@ function closeFeed(): void {
 function reloadSoon(ms = RELOAD_MS): void {
   clearTimeout(reloading);
   reloading = setTimeout(() => void reload(MAX_ROWS), ms);
+}
+
+/* The search over what is kept: part by part, so that no hook waits for it. */
+const MAX_HITS = 1_000;
+
+/** How far it came; empty where nothing is looked for. */
+export const searched = signal('');
+
+const wanted = computed(() => {
+  const { kept, text, time } = filters.value;
+  return kept === '' || text.trim() === '' ? '' : new URLSearchParams({ text, time }).toString();
+});
+
+let leaving = new AbortController();
+
+effect(() => {
+  const query = wanted.value;
+  leaving.abort();
+  leaving = new AbortController();
+  hits.value = new Set();
+  searched.value = '';
+  if (query !== '') void search(query, leaving.signal);
+});
+
+async function search(query: string, signal: AbortSignal): Promise<void> {
+  let looked = 0;
+  let cursor: string | undefined = '';
+  try {
+    while (cursor !== undefined && hits.peek().size < MAX_HITS) {
+      searched.value = `looking through what is kept: ${count(looked, 'request')} so far…`;
+      // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
+      const part: FoundPart = await getJson(`/api/search?${query}&cursor=${cursor}`, signal);
+      hits.value = new Set([...hits.peek(), ...part.rows.map(({ id }) => id)]);
+      merge(part.rows);
+      looked += part.looked;
+      ({ cursor } = part);
+    }
+    const more = cursor === undefined ? '' : ', and there are more';
+    const where =
+      state.value?.role === 'view'
+        ? 'by id: the role view does not look into what was sent'
+        : `in ${count(looked, 'kept request')}${more}`;
+    searched.value = `${count(hits.peek().size, 'hit')} ${where}`;
+  } catch (error) {
+    if (!isAborted(error)) searched.value = messageOf(error);
+  }
 }

@@ -17,13 +17,13 @@ import {
   mayOperate,
   NO_FILTERS,
   rows,
+  searched,
   state,
   timeOf,
   type Filters,
 } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
 import { OutcomeLabel } from './outcome-label.tsx';
-import { searched } from './search-store.ts';
 import { ShownText } from './shown-text.tsx';
 
 const scrollTop = signal(0);
