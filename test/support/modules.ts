@@ -201,8 +201,8 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'request',
       'senders',
       'storage',
+      'config',
     ],
-    types: ['config'],
     owns: ['@modelcontextprotocol/sdk'],
   },
   workbench: {
