@@ -119,7 +119,7 @@ const errorToJson = (error: { code: string; message: string } | undefined, text:
   error === undefined ? null : text ? error : { code: error.code };
 
 /** What listings call a run: where it came from, or `notify` where it was none of an agent. */
-export function kindOf({ kind, action }: RunRecord): RunRecord['kind'] | 'notify' {
+function kindOf({ kind, action }: RunRecord): RunRecord['kind'] | 'notify' {
   return action.kind === 'notify' ? 'notify' : kind;
 }
 
