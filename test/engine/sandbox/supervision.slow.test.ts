@@ -5,7 +5,7 @@ import { setPriority } from 'node:os';
 import { array, assert, constantFrom, nat, property, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Breaker } from '../../../src/engine/sandbox/host/breaker.ts';
-import { type Answer, decodeAnswer, encodeFrame, FrameReader } from '../../../src/engine/sandbox/frames.ts';
+import { AnswerWriter, decodeAnswer, FrameReader } from '../../../src/engine/sandbox/frames.ts';
 import { STATUS } from '../../../src/engine/sandbox/names.ts';
 import { Pool } from '../../../src/engine/sandbox/host/pool.ts';
 import { callTransform, pooledModule, refTo, SandboxFixture } from '../../support/sandbox-fixture.ts';
@@ -337,7 +337,8 @@ describe('frames', () => {
     assert(
       property(answers, array(nat({ max: 40 }), { maxLength: 30 }), (sent, cuts) => {
         const reader = new FrameReader();
-        let rest = Buffer.concat(sent.map(({ value, ...head }) => encodeFrame(head, value)));
+        const writer = new AnswerWriter();
+        let rest = Buffer.concat(sent.map((answer) => Buffer.from(writer.encode(answer.id, answer))));
         const frames: Buffer[] = [];
         for (const cut of [...cuts, rest.length]) {
           frames.push(...(reader.push(rest.subarray(0, cut)) ?? []));
@@ -352,15 +353,16 @@ describe('frames', () => {
   test('that contradict themselves are known', () => {
     expect(new FrameReader().push(Buffer.from([0xff, 0xff, 0xff, 0xff]))).toBeUndefined();
     expect(decodeAnswer(Buffer.alloc(4))).toBeUndefined();
-    const head: Omit<Answer, 'value'> = { status: STATUS.ok, id: 1, cpuMicros: 0, heapKb: 0, logs: 'x' };
-    const frame = encodeFrame(head);
-    expect(decodeAnswer(frame.subarray(4))).toMatchObject(head);
-    frame.writeUInt32LE(1, 4);
+    const frame = new AnswerWriter().encode(1, {
+      status: STATUS.ok,
+      cpuMicros: 0,
+      heapKb: 0,
+      logs: 'x',
+      value: '',
+    });
+    frame.writeUInt32LE(1000, 17);
     expect(decodeAnswer(frame.subarray(4))).toBeUndefined();
-    const wrong = [{ status: 200 }, { id: '1' }, { cpuMicros: null }, { heapKb: 0.5 }, { logs: 7 }];
-    for (const one of wrong) {
-      expect(decodeAnswer(encodeFrame({ ...head, ...one } as typeof head).subarray(4))).toBeUndefined();
-    }
-    expect(decodeAnswer(encodeFrame(null as never).subarray(4))).toBeUndefined();
+    frame[4] = 200;
+    expect(decodeAnswer(frame.subarray(4))).toBeUndefined();
   });
 });

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { processorMsOf, type ProcessState, stateOf } from '../../../base/process-use.ts';
-import { decodeAnswer, encodeFrame, FrameReader, type Answer } from '../frames.ts';
+import { decodeAnswer, encodeAsked, encodeDrop, encodeLoad, FrameReader, type Answer } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import type { Job, PooledModule } from './job-queue.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
@@ -94,20 +94,19 @@ export class Worker {
   }
 
   send(job: Job): void {
-    const { id, asked, timeoutMs } = job;
     const { number: module, body } = job.module;
     job.sentAt = performance.now();
     this.jobs.push(job);
     if (!this.#loaded.has(module)) {
       this.#loaded.add(module);
-      this.#write(encodeFrame({ kind: 'load', module, body }));
+      this.#write(encodeLoad(module, body));
     }
-    this.#write(encodeFrame({ ...asked, id, module, timeoutMs }, job.json));
+    this.#write(encodeAsked(job, module));
   }
 
   /** Lets the worker forget a module after the calls it already has. */
   drop({ number: module }: PooledModule): void {
-    if (this.#loaded.delete(module) && !this.#isDead) this.#write(encodeFrame({ kind: 'drop', module }));
+    if (this.#loaded.delete(module) && !this.#isDead) this.#write(encodeDrop(module));
   }
 
   /** Whether it was sent a module and has not forgotten it. */

@@ -8,14 +8,7 @@
  * isolates were let go, because the engine frees some of what they held there.
  */
 import { readSync, writeSync } from 'node:fs';
-import {
-  decodeFrame,
-  encodeFrame,
-  FrameReader,
-  type Answer,
-  type LoadBody,
-  type Request,
-} from '../frames.ts';
+import { AnswerWriter, decodeCall, FrameReader, REQUEST, type Answer, type LoadBody } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import { IsolatedModule } from './isolated-module.ts';
 
@@ -29,6 +22,7 @@ const CHUNK_BYTES = 64 * 1024;
 const NOTHING_RAN = { cpuMicros: 0, heapKb: 0, logs: '' };
 
 const reader = new FrameReader();
+const writer = new AnswerWriter();
 const settings = new Map<number, LoadBody>();
 /** In order of use, the least recent first. */
 const isolates = new Map<number, IsolatedModule>();
@@ -56,25 +50,33 @@ async function serve(): Promise<void> {
 
 /** Returns a promise only where runs are counted: everything else is done when it returns. */
 function handle(frame: Buffer): Promise<void> | undefined {
-  const { head, text } = decodeFrame(frame);
-  const request = head as Request;
-  switch (request.kind) {
-    case 'load':
-      settings.set(request.module, request.body);
-      return request.body.coverage ? countRuns(request.module, request.body) : undefined;
-    case 'drop':
-      settings.delete(request.module);
-      discard(request.module);
+  const id = frame.readUInt32LE(1);
+  switch (frame.readUInt8(0)) {
+    case REQUEST.load: {
+      const body = JSON.parse(frame.toString('utf8', 5)) as LoadBody;
+      settings.set(id, body);
+      return body.coverage ? countRuns(id, body) : undefined;
+    }
+    case REQUEST.drop:
+      settings.delete(id);
+      discard(id);
       return undefined;
-    case 'call':
-      answer(request, (module) => module.call(text, request));
+    case REQUEST.call: {
+      const call = decodeCall(frame);
+      answer({ id, module: call.module }, (module) => module.call(call.json, call));
       return undefined;
-    case 'inspect':
-      answer(request, (module) => module.inspect(request.timeoutMs));
+    }
+    case REQUEST.inspect: {
+      const timeoutMs = frame.readUInt32LE(9);
+      answer({ id, module: frame.readUInt32LE(5) }, (module) => module.inspect(timeoutMs));
       return undefined;
-    case 'coverage':
-      return sendCoverage(request);
+    }
+    case REQUEST.coverage:
+      return sendCoverage({ id, module: frame.readUInt32LE(5) });
+    default:
+      process.exit(1);
   }
+  return undefined;
 }
 
 interface Asking {
@@ -146,8 +148,8 @@ function trim(): void {
   }
 }
 
-function send(id: number, { value, ...outcome }: Omit<Answer, 'id'>): void {
-  const frame = encodeFrame({ id, ...outcome }, value);
+function send(id: number, outcome: Omit<Answer, 'id'>): void {
+  const frame = writer.encode(id, outcome);
   try {
     for (let written = 0; written < frame.length;) written += writeSync(CHANNEL, frame, written);
   } catch {
