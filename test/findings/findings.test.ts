@@ -25,7 +25,7 @@ test('every case belongs to a room, every page to a code, and every reason for n
   const codes = Object.values(all).flatMap((room) => room.codes);
   for (const { code, text, cases } of pages) {
     expect(codes).toContain(code);
-    expect(text).toMatch(new RegExp(`^# ${code}\n`));
+    expect(text).toMatch(new RegExp(`^##? ${code}\n`));
     expect(cases.filter(({ room }) => !Object.hasOwn(all, room))).toEqual([]);
   }
   expect([...NO_EDIT.keys()].filter((code) => !codes.includes(code))).toEqual([]);
@@ -41,7 +41,7 @@ const NO_NEAR_MISS: ReadonlyMap<string, string> = new Map([
 
 test('every page says what is wrong, and has a near miss or a reason for none', () => {
   for (const { code, text, cases } of pages) {
-    expect(text, code).not.toMatch(/^# .*\n\n(?:##|What is wrong, and why it matters\.)/);
+    expect(text, code).not.toMatch(/^##? .*\n\n(?:##|What is wrong, and why it matters\.)/);
     const hasNearMiss = cases.some(({ kind }) => kind === 'silent');
     expect([code, hasNearMiss]).toEqual([code, !NO_NEAR_MISS.has(code)]);
   }

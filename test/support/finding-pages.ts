@@ -1,6 +1,6 @@
 /**
- * The pages of `docs/findings/`, one a code, and what is run of them. A section of a page with a block `says` or `silent`
- * is a case: its other blocks are files, whose name is the second word of the line that opens the block.
+ * The pages of `docs/findings/`, and what is run of them. A page is called after its code (`# CODE`), or is of several that
+ * are mended alike, each in a part with the heading `## CODE`. A section with a block `says` or `silent` is a case: its other blocks are files, whose name is the second word of the line that opens the block.
  *
  *     ```yaml mappings.yaml            a file of the case; `executable`, or `cut` where it has no last line break
  *     ```text says mapping near        what the room `mapping` finds, as `check` prints it; the case is CODE-near
@@ -8,7 +8,7 @@
  *     ```text silent mapping           the code of the page is not found, though it is near
  */
 import { chmodSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const PAGES = fileURLToPath(new URL('../../docs/findings/', import.meta.url));
@@ -31,8 +31,11 @@ export interface FindingCase {
   readonly after: ReadonlyMap<string, string>;
 }
 
+/** A page, or the part of a page that is about a code. */
 export interface FindingPage {
   readonly code: string;
+  /** Its name in the folder. */
+  readonly file: string;
   readonly text: string;
   readonly cases: readonly FindingCase[];
 }
@@ -43,30 +46,39 @@ const BLOCK = /^(`{3,})([^\n`]+)\n([^]*?)^\1$/gm;
 export function readFindingPages(): readonly FindingPage[] {
   return globSync('*.md', { cwd: PAGES })
     .filter((name) => name !== 'README.md')
-    .toSorted()
-    .map((name) => readPage(basename(name, '.md'), readFileSync(join(PAGES, name), 'utf8')));
+    .flatMap((file) => {
+      const text = readFileSync(join(PAGES, file), 'utf8');
+      const parts = text.split(/^(?=##? [A-Z][A-Z0-9_]+$)/m);
+      return parts.flatMap((part) => readPage(file, part) ?? []);
+    })
+    .toSorted((a, b) => (a.code < b.code ? -1 : 1));
 }
 
 /** `README.md` of the pages: the list of all. */
 export function findingIndex(): string {
-  const rows = readFindingPages().map(({ code }) => `- [${code}](${code}.md)`);
+  const rows = readFindingPages().map(
+    ({ code, file }) => `- [${code}](${file}${file === `${code}.md` ? '' : `#${code.toLowerCase()}`})`,
+  );
   return `# Findings
 
-What \`sluice check\` and the start of a service find in files, a page each. \`sluice check --explain CODE\` prints one. Every example is run by the project's tests, and every change that is shown is what \`sluice check --fix\` makes of it.
+What \`sluice check\` and the start of a service find in files, with a page for each, or for several that are mended alike. \`sluice check --explain CODE\` prints one. Every example is run by the project's tests, and every change that is shown is what \`sluice check --fix\` makes of it.
 
 ${rows.join('\n')}
 `;
 }
 
-function readPage(code: string, text: string): FindingPage {
+/** Undefined of what stands before the parts of a page. */
+function readPage(file: string, text: string): FindingPage | undefined {
+  const code = /^##? ([A-Z][A-Z0-9_]+)$/m.exec(text)?.[1];
+  if (code === undefined) return undefined;
   const cases = sectionsOf(text).flatMap((section) => readCase(code, section) ?? []);
-  return { code, text, cases };
+  return { code, file, text, cases };
 }
 
 /** A page in pieces, each beginning with its heading; a line within a block is no heading. */
 function sectionsOf(text: string): readonly string[] {
   const hidden = text.replaceAll(BLOCK, (block) => block.replaceAll('\n#', '\n-'));
-  const starts = [0, ...Array.from(hidden.matchAll(/^## /gm), ({ index }) => index), text.length];
+  const starts = [0, ...Array.from(hidden.matchAll(/^##+ /gm), ({ index }) => index), text.length];
   return starts.slice(1).map((end, at) => text.slice(starts[at], end));
 }
 
@@ -114,20 +126,21 @@ export function updateCase(
   said: string,
   after: ReadonlyMap<string, string>,
 ): void {
-  const file = join(PAGES, `${code}.md`);
-  const page = readFileSync(file, 'utf8');
-  const section = sectionsOf(page).find((text) => {
+  const own = readFindingPages().find((each) => each.code === code);
+  const file = join(PAGES, own?.file ?? '');
+  const part = own?.text ?? '';
+  const section = sectionsOf(part).find((text) => {
     const found = readCase(code, text);
     return found?.name === name && found.kind === kind && found.room === room;
   });
-  if (section === undefined) throw new Error(`${code}.md has no case ${name}`);
+  if (section === undefined) throw new Error(`${file} has no case ${name}`);
   const kept = section.replaceAll(/\n+^(`{3,})\w+ \S+ after\n[^]*?^\1$/gm, '');
   const renewed = kept.replace(BLOCK, (block, _fence: string, info: string) =>
     info.split(/\s+/)[1] === 'says' ? [fenced(info.trim(), said), ...afterBlocks(after)].join('\n\n') : block,
   );
   writeFileSync(
     file,
-    page.replace(section, () => renewed),
+    readFileSync(file, 'utf8').replace(part, () => part.replace(section, () => renewed)),
   );
 }
 

@@ -3,13 +3,13 @@
  * writes the list of all pages anew; without a code only the list. ORIGIN: of a finding of advice's own, the address of
  * the thread or document it comes from.
  */
-import { existsSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fenced, findingIndex, PAGES } from './finding-pages.ts';
+import { fenced, findingIndex, PAGES, readFindingPages } from './finding-pages.ts';
 
 const [code, room = 'mapping', origin] = process.argv.slice(2);
 const page = join(PAGES, `${code ?? ''}.md`);
-if (code !== undefined && !existsSync(page)) {
+if (code !== undefined && !readFindingPages().some((each) => each.code === code)) {
   writeFileSync(
     page,
     [

@@ -1,5 +1,5 @@
 import { printSentence, type TextEdit } from '../../../base/finding.ts';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { byWeight, didYouMean, formatPlace, type Finding } from '../../../base/document/document.ts';
@@ -90,13 +90,19 @@ const PAGES = fileURLToPath(new URL('../../../../docs/findings/', import.meta.ur
 /** The page of a code, for a terminal: what is for the tests of this project is left out of it. */
 function pageOf(asked: string): string {
   const code = asked.toUpperCase().replaceAll('-', '_');
-  const known = readdirSync(PAGES).map((name) => name.replace('.md', ''));
-  if (!/^[A-Z_0-9]+$/.test(code) || !known.includes(code)) {
-    const near = didYouMean(code, known);
+  const list = readFileSync(join(PAGES, 'README.md'), 'utf8').matchAll(/^- \[(\w+)\]\(([\w-]+\.md)/gm);
+  const files = new Map(Array.from(list, ([, name = '', file = '']) => [name, file]));
+  const file = files.get(code);
+  if (file === undefined) {
+    const near = didYouMean(code, files.keys());
     const hint = near === undefined ? 'a finding begins with its code' : `did you mean ${near}?`;
     throw new CliError(`there is no finding ${formatOneLine(asked, MAX_SHOWN)}; ${hint}`, 2);
   }
-  return readFileSync(join(PAGES, `${code}.md`), 'utf8')
+  // Of a page of several codes what all have in common, and the part of this one.
+  const parts = readFileSync(join(PAGES, file), 'utf8').split(/^(?=## [A-Z][A-Z0-9_]+$)/m);
+  return parts
+    .filter((part) => !/^## [A-Z][A-Z0-9_]+\n/.test(part) || part.startsWith(`## ${code}\n`))
+    .join('')
     .replaceAll(/^`{3,}text says.*$/gm, 'sluice check says:\n')
     .replaceAll(/^`{3,}text silent.*$/gm, '')
     .replaceAll(/^`{3,}\w+ (\S+) after$/gm, 'sluice check --fix makes of $1:\n')
