@@ -73,6 +73,8 @@ export interface Finding {
   readonly hides?: readonly { readonly start: number; readonly end: number }[];
   /** Of a choice that may be meant, and of no mistake in a line: it comes last, without lines of the file. */
   readonly isGeneral?: boolean;
+  /** Of what a stranger, or an agent, could do: no comment in the file leaves it out. */
+  readonly isOfSafety?: boolean;
   /** What to do about it, by `advice`. */
   readonly hint?: Sentence;
   /** The hint as a change of the file, where it is mechanical: `check --fix` makes it. */

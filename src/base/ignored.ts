@@ -6,12 +6,6 @@ import { say, type Finding, type Place, type SourceText } from './finding.ts';
 
 const COMMENT = /^([ \t]*)(#|\/\/) sluice-ignore\b[ \t]*([A-Z_0-9]*)[ \t]*(?::[ \t]*(.*?))?[ \t]*$/gm;
 
-/** Warnings of what a stranger, or an agent, could do. */
-const OF_SAFETY: ReadonlySet<string> = new Set(
-  `UNSAFE_CONTENT_ALLOWED UNTRUSTED_ROUTING PROOF_NOT_COVERING EXPOSED_LISTENER RUNNER_FOLDER RUNNER_ACCESS
-  SHORT_TOKEN TOKEN_REUSED TOKEN_CARRIER_READ UNENCRYPTED_MAIL INSTRUCTIONS_FORWARDED SESSION_KEY_IN_ARGV ECHO_RUNNER
-  FAILURE_REPLIES_KEPT IGNORE_COMMENT`.split(/\s+/),
-);
 /** Found by samples, which are not read with the files. */
 const OF_SAMPLES: ReadonlySet<string> = new Set(
   'TEMPLATE_UNKNOWN_PATH CONDITION_UNKNOWN_PATH CONDITION_UNKNOWN_VALUE'.split(' '),
@@ -44,13 +38,14 @@ export function siftIgnored(found: readonly Finding[], files: Iterable<SourceTex
     byText.set(source.text, known);
     return known;
   };
-  const used = new Set<Comment>();
+  /** Comments with the finding that each is about. */
+  const used = new Map<Comment, Finding>();
   const ignored: IgnoredFinding[] = [];
   const findings = found.filter((finding) => {
     const comment = finding.at && commentsOf(finding.at.source).find((each) => isAbout(each, finding));
     if (comment === undefined) return true;
-    used.add(comment);
-    if (!mayIgnore(finding) || comment.reason === '') return true;
+    used.set(comment, finding);
+    if (finding.severity === 'error' || finding.isOfSafety === true || comment.reason === '') return true;
     ignored.push({ finding, reason: comment.reason });
     return false;
   });
@@ -58,7 +53,7 @@ export function siftIgnored(found: readonly Finding[], files: Iterable<SourceTex
   const isWhole = !found.some(({ severity }) => severity === 'error');
   const all = [...new Map([...files].map((each) => [each.text, each])).values()].flatMap(commentsOf);
   return {
-    findings: [...findings, ...all.flatMap((each) => problemOf(each, used.has(each), isWhole))],
+    findings: [...findings, ...all.flatMap((each) => problemOf(each, used.get(each), isWhole))],
     ignored,
   };
 }
@@ -83,9 +78,11 @@ function commentsIn(source: SourceText): readonly Comment[] {
 const isAbout = ({ code, line }: Comment, { code: own, at }: Finding): boolean =>
   at !== undefined && own === code && line.start <= at.start && at.start <= line.end;
 
-const mayIgnore = ({ severity, code }: Finding): boolean => severity === 'warning' && !OF_SAFETY.has(code);
-
-function problemOf({ at, code, reason }: Comment, isUsed: boolean, isWhole: boolean): readonly Finding[] {
+function problemOf(
+  { at, code, reason }: Comment,
+  meant: Finding | undefined,
+  isWhole: boolean,
+): readonly Finding[] {
   const finding = { severity: 'warning', code: 'IGNORE_COMMENT', at } as const;
   if (code === '' || reason === '')
     return [
@@ -95,7 +92,7 @@ function problemOf({ at, code, reason }: Comment, isUsed: boolean, isWhole: bool
         hint: say`write the code of the finding and a reason behind a colon: sluice-ignore CODE: reason`,
       },
     ];
-  if (OF_SAFETY.has(code))
+  if (meant?.isOfSafety === true)
     return [
       {
         ...finding,
@@ -103,7 +100,7 @@ function problemOf({ at, code, reason }: Comment, isUsed: boolean, isWhole: bool
         hint: say`remove the comment, and mend what it is about`,
       },
     ];
-  if (isUsed || !isWhole || OF_SAMPLES.has(code)) return [];
+  if (meant !== undefined || !isWhole || OF_SAMPLES.has(code)) return [];
   return [
     {
       ...finding,

@@ -72,6 +72,7 @@ function unreadable([root = '', name]: readonly string[]): EmptyPath | undefined
 function tokenCarrier(root: string, name: string): EmptyPath {
   return {
     code: 'TOKEN_CARRIER_READ',
+    isOfSafety: true,
     message: say`"${root}.${name}" is always empty: it can carry the hook token, so it is removed before evaluation`,
     hint: say`let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
   };
@@ -83,6 +84,7 @@ function proof([root, header = '']: readonly string[]): EmptyPath | undefined {
   if (sender === undefined) return undefined;
   return {
     code: 'TOKEN_CARRIER_READ',
+    isOfSafety: true,
     message: say`"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
     hint: say`let verify judge it, and leave this part of the condition out: scheme ${schemesOfHeader(header)[0] ?? ''}, with the secret that the sender has`,
   };

@@ -216,6 +216,7 @@ async function findTaint(
         findings.push({
           severity: 'warning',
           code: 'UNTRUSTED_ROUTING',
+          isOfSafety: true,
           message: say`"${key}" of what ${transform.module} returns is taken from the request (${path}): whoever sends it decides`,
           at: transform.at,
           facts: { key },

@@ -76,6 +76,7 @@ function checkForm(reporter: Reporter, token: HookToken): void {
   } else if (token.value.length < MIN_TOKEN_CHARS) {
     reporter.report('SHORT_TOKEN', token.path, {
       severity: 'warning',
+      isOfSafety: true,
       message: say`a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
       hint: say`make one with: openssl rand -hex 32`,
     });

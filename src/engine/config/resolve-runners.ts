@@ -69,6 +69,7 @@ function checkArguments(runner: RunnerFile, path: Path, reporter: Reporter): voi
   if (index < 0) return;
   reporter.report('SESSION_KEY_IN_ARGV', [...path, 'argv', index], {
     severity: 'warning',
+    isOfSafety: true,
     message: say`arguments can be read by every user of the machine, and a session key is made of what senders write`,
     hint: say`write {session_id} in place of {session_key}, or read SLUICE_SESSION_KEY from the environment`,
   });

@@ -53,6 +53,7 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, behaviours
   if (isMissing || runners[runner]?.kind !== 'echo') return;
   reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
     severity: 'warning',
+    isOfSafety: true,
     isGeneral: true,
     message: say`runs are answered by echo, each with its own message, and no agent reads them: right while you try out mappings`,
     hint: say`for an agent set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}`,
@@ -63,6 +64,7 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): Settings['s
   if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
     reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
       severity: 'warning',
+      isOfSafety: true,
       message: say`the listener on ${server.host.slice(0, 80)} can be reached from other machines without TLS`,
       hint: say`listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies`,
     });
@@ -137,6 +139,7 @@ function checkedConsole(written: ConsoleSettings, reporter: Reporter): ConsoleSe
   if (enabled === true && !isLoopback(host) && publicUrl === undefined) {
     reporter.report('EXPOSED_LISTENER', ['console', 'host'], {
       severity: 'warning',
+      isOfSafety: true,
       message: say`the console on ${host.slice(0, 80)} can be reached from other machines without TLS`,
       hint: say`listen on 127.0.0.1 and use an SSH tunnel, or put a proxy with TLS in front of it and name its address in console.publicUrl`,
     });

@@ -127,6 +127,7 @@ function findProofGaps(mappings: readonly CompiledMapping[]): readonly Finding[]
       findingAt(at, {
         severity: reason === undefined ? 'error' : 'warning',
         code: 'PROOF_NOT_COVERING',
+        isOfSafety: true,
         message: reason === undefined ? quoted(message) : say`${message} (accepted: ${reason})`,
         hint:
           reason === undefined

@@ -228,6 +228,7 @@ function findKeptReplies(
     {
       severity: 'warning',
       code: 'FAILURE_REPLIES_KEPT',
+      isOfSafety: true,
       message: say`mappings deliver to ${channel}, the only channel: what the main session replies to the summary of a failure is not sent there, and stays in the log and the console`,
       at: root.place(['channels', writtenName(root, channel)], 'key'),
       hint: say`add gateway.alerts: {channel: ${channel}, to: RECIPIENT, replies: true} with your own recipient, or gateway.main: {channel: ${channel}, to: RECIPIENT} where the main session has a place of its own`,

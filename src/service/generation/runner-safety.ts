@@ -42,6 +42,7 @@ export function findUnsafeRunners(config: LoadedConfig): readonly Finding[] {
     return runnerProblems(runner, place).map(({ key, message, ...found }) => ({
       ...found,
       message: quoted(message),
+      isOfSafety: true,
       at: root.place(key === undefined ? path : [...path, key]),
     }));
   });
@@ -50,6 +51,7 @@ export function findUnsafeRunners(config: LoadedConfig): readonly Finding[] {
     .map(([name]): Finding => ({
       severity: 'warning',
       code: 'RUNNER_FOLDER',
+      isOfSafety: true,
       message: say`this folder holds the configuration: ${MAY_CHANGE}`,
       at: root.place(['gateway', 'workFolders', name]),
       facts: { of: 'workFolders' },

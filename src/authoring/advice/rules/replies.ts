@@ -117,6 +117,7 @@ function forwardedInstructions({ config, mappings }: Whole): readonly Found[] {
         action === 'agent' && instructions !== undefined && gateway.runners[runner]?.kind === 'forward',
     )
     .map(({ id, at, runner = gateway.runner }) => ({
+      isOfSafety: true,
       message: say`the instructions of "${id}" reach the agent as untrusted text: the gateway behind the runner ${runner} marks all it gets`,
       at,
       hint: say`use a runner that starts the agent itself; for an OpenClaw gateway that is kind: openclaw`,

@@ -119,6 +119,7 @@ export const agentKeys = keysOf({
         reporter.report(['allowUnsafeExternalContent'], {
           severity: 'warning',
           code: 'UNSAFE_CONTENT_ALLOWED',
+          isOfSafety: true,
           message: say`the safety boundary is off: the agent reads what senders write as if you had written it`,
           hint: say`put your own words into instructions and remove this key; use it only for internal senders that you trust`,
         });

@@ -85,6 +85,7 @@ export function routingTemplate(at: KeyCompiling): CompiledTemplate | undefined 
   reporter.report([key], {
     severity: 'warning',
     code: 'UNTRUSTED_ROUTING',
+    isOfSafety: true,
     message: say`"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
     facts: { key },
   });
