@@ -1,11 +1,11 @@
 /** Paths that find nothing, whatever is sent. */
 import type { Place } from '../../base/document/document.ts';
 import { quoted, say } from '../../base/finding.ts';
+import { quote } from '../../engine/mapping/facts.ts';
 import { schemesOfHeader } from '../../engine/verify/facts.ts';
 import { SEE_OTHER_TOOLS } from './other-tools.ts';
 import { provider } from './proof-headers.ts';
 import { replacing, type Found } from './rule.ts';
-import { quoteName } from './rule-parts.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
@@ -39,7 +39,7 @@ function inBrackets(name: string): EmptyPath | undefined {
   if (!name.includes('[') || /[[\]]/.test(dotted)) return undefined;
   return {
     code: 'FOREIGN_PATH',
-    message: say`brackets are for templates: a condition reads ${quoteName(name)} as the name of a field`,
+    message: say`brackets are for templates: a condition reads ${quote(name)} as the name of a field`,
     hint: say`write ${dotted}`,
     replace: { from: name, to: dotted },
   };
@@ -50,7 +50,7 @@ function ofOtherTool(path: string): EmptyPath | undefined {
   if (!/^(?:\$[\w.]|\.\w|\{\{)/.test(path)) return undefined;
   return {
     code: 'FOREIGN_PATH',
-    message: say`${quoteName(path)} is a path of another tool; here the fields of the body stand at its root`,
+    message: say`${quote(path)} is a path of another tool; here the fields of the body stand at its root`,
     hint: SEE_OTHER_TOOLS,
   };
 }

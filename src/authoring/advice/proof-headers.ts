@@ -1,11 +1,11 @@
 /* Headers that carry the secret or the signature of a sender. */
 import { isCarried, oneOfEach } from './proofs/carried.ts';
-import { shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
+import { shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
 import { schemesOfHeader, decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
 
-export { carriesSignature } from './proofs/signature-shapes.ts';
+export { carriesSignature } from './proofs/signatures.ts';
 export { writtenKey } from './proofs/written-verify.ts';
 export { deliveryHeaders } from './vocabulary/senders.ts';
 

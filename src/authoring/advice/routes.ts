@@ -1,7 +1,7 @@
 /** The table of mappings as requests meet it, hook name by hook name, with what can be proved of it. */
 import { formatPlace } from '../../base/document/document.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
-import { valueAt, type JsonValue } from '../../base/json.ts';
+import { defined, valueAt, type JsonValue } from '../../base/json.ts';
 import { WORK_LIMITS } from '../../engine/mapping/facts.ts';
 import {
   takesRequest,
@@ -14,7 +14,8 @@ import {
 import type { HookRequest } from '../../base/request.ts';
 import { SECRET_KEY } from '../../base/telemetry/telemetry.ts';
 import { areApart, asksNoMore, type Asked, askedOf, shownField } from './routes/asked.ts';
-import { conditionWords, readsSecret } from './routes/condition-words.ts';
+import { conditionWords } from './routes/condition-words.ts';
+import { readsSecret } from './rules/conditions.ts';
 import { findWitness } from './routes/witness.ts';
 
 export { findWitness };
@@ -164,10 +165,12 @@ function routeOf({ id, at, action, match: { source, when }, continues }: Compile
     id,
     at: formatPlace(at),
     action,
-    ...(source === undefined ? {} : { source }),
-    ...(when === undefined ? {} : { condition: conditionWords(when.rule) }),
-    ...(when === undefined || readsSecret(when.rule) ? {} : { when: when.rule }),
-    ...(continues === true ? { continue: true } : {}),
+    ...defined({
+      source,
+      condition: when && conditionWords(when.rule),
+      when: when === undefined || readsSecret(when.rule) ? undefined : when.rule,
+      continue: continues === true ? (true as const) : undefined,
+    }),
   };
 }
 

@@ -45,3 +45,10 @@ test('what is compared with a secret is not repeated', () => {
   expect(`${said(found?.message)} ${said(found?.hint)}`).not.toContain('hunter');
   expect(said(found?.hint)).toContain('let verify compare it, and no condition');
 });
+
+test('a number is quoted as the file has it', () => {
+  const [found] = adviseFile(
+    'id: a\nmatch: {path: a, when: {"===": [{"var": "headers.x-n"}, 0x10]}}\nmessageTemplate: x\n',
+  );
+  expect(said(found?.message)).toContain('with 0x10: that never holds');
+});

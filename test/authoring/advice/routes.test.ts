@@ -1,7 +1,6 @@
 /** The table of mappings as requests meet it: what is said of it is held against every request that there can be. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { moveBefore } from '../../../src/authoring/advice/file-order.ts';
 import { describeRoutes, type HookRoutes, type Sample } from '../../../src/authoring/advice/routes.ts';
 import { conditionWords } from '../../../src/authoring/advice/routes/condition-words.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
@@ -9,7 +8,6 @@ import { takesRequest } from '../../../src/engine/mapping/mapping.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../../src/base/request.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 import { compileList, tableOf } from '../../support/mapping-compile.ts';
-import { printed } from '../../support/printed.ts';
 
 interface Rule {
   readonly [operator: string]: JsonValue;
@@ -246,17 +244,4 @@ test('what is said of 1,000 generated tables holds for every request that there 
     }),
     { seed: 33, numRuns: 1_000 },
   );
-});
-
-/** How a mapping is put before another one. */
-test.each([
-  ['m/a.yaml:9:3', 'm/a.yaml:1:3', 'move two (m/a.yaml:9:3) before one (m/a.yaml:1:3)'],
-  ['m/b.yaml:1:1', 'm/a.yaml:1:1', /: files are taken by their names, so rename m\/b\.yaml to m\/0-b\.yaml$/],
-  ['b.yaml:1:1', '0-a.yaml:1:1', /so rename b\.yaml to 0-0-a-b\.yaml$/],
-  ['b.yaml:1:1', '-a.yaml:1:1', /so write both in one file, as a list, two first$/],
-  ['m/b.yaml:1:1', 'sluice.yaml:5:3', 'move two (m/b.yaml:1:1) before one (sluice.yaml:5:3)'],
-])('%s comes before %s', (later, first, text) => {
-  const found = printed(moveBefore({ id: 'two', at: later }, { id: 'one', at: first }));
-  if (typeof text === 'string') expect(found).toBe(text);
-  else expect(found).toMatch(text);
 });

@@ -128,8 +128,8 @@ describe('the doctor', () => {
     [
       'a scheme that sends the secret itself',
       { settings: { scheme: 'hmac', header: 'x-gitlab-token' }, headers: { 'X-Gitlab-Token': SECRET } },
-      'other-scheme',
-      "replace the whole verify of the mapping by: verify: { scheme: gitlab, secrets: ['${S}'] }",
+      'malformed-proof',
+      'not in the form that this path reads (hmac)',
     ],
     [
       'the prefix is missing',
@@ -782,8 +782,23 @@ describe('the doctor', () => {
         secret: 'a-word-of-trust',
         headers: { authorization: `Basic ${Buffer.from('hook:a-word-of-trust').toString('base64')}` },
       },
-      'other-scheme',
-      "verify: { scheme: basic, user: hook, secrets: ['${S}'] }",
+      'no-proof',
+      'x-sig is not there; set the secret at the sender',
+    ],
+    [
+      'the token of GitLab, where a signature was expected',
+      { settings: { scheme: 'github' }, headers: { 'x-gitlab-token': 'a-word-of-trust' } },
+      'no-proof',
+      'x-hub-signature-256 is not there; set the secret at the sender',
+    ],
+    [
+      'a signature of nobody known under the header of a known sender',
+      {
+        settings: { scheme: 'standard-webhooks' },
+        headers: { 'webhook-signature': mac(SECRET, '{"a":1}', 'base64') },
+      },
+      'secret-encoding',
+      "verify: { scheme: hmac, header: webhook-signature, encoding: base64, secrets: ['${S}'] }",
     ],
     [
       'a header with a word before the secret',

@@ -2,11 +2,10 @@
  * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
  * and after one that did not start.
  */
-import { readdirSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { findOnPath, isExecutable } from '../../../engine/config/facts.ts';
 import { didYouMean } from '../../../base/document/document.ts';
-import { beginningOf, statOf } from './look-at-file.ts';
 import { listText } from './shell-words.ts';
 
 /** What is wrong, and what mends it. */
@@ -103,3 +102,27 @@ function interpreterProblem(file: string): StartProblem | undefined {
 }
 
 const isStartable = (file: string): boolean => fileProblem(file) === undefined;
+
+function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    // Not there, or a word that is too long for a name.
+    return undefined;
+  }
+}
+
+/** The first bytes of a file; empty where it cannot be read. */
+function beginningOf(file: string, maxBytes: number): Buffer {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, 'r');
+    const bytes = Buffer.alloc(maxBytes);
+    return bytes.subarray(0, readSync(handle, bytes, 0, maxBytes, 0));
+  } catch {
+    // Not there, not to be read, or no file.
+    return Buffer.alloc(0);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}

@@ -6,7 +6,9 @@ import {
   basicPair,
   findHeader,
   isPlainHeaderName,
+  isTable,
   PROVIDER_NAMES,
+  schemeOf,
   schemesOfHeader,
   type OtherVerify,
   signsUrl,
@@ -23,7 +25,7 @@ import {
   type VerifySettings,
 } from '../../../engine/verify/verify.ts';
 import type { Sender } from '../../../engine/senders/senders.ts';
-import { otherSignatures } from './other-signatures.ts';
+import { otherSignatures } from './signatures.ts';
 import { columnsOf, generalProof, keysOf, withSecrets } from './written-verify.ts';
 
 /** A path whose senders have secrets, which are all set. */
@@ -44,6 +46,7 @@ interface Attempt {
 export function findFitting(proof: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const { settings } = proof;
   for (const { verify, found, ...attempt } of attemptsAt(proof, request)) {
+    if (verify !== undefined && isWeaker(settings, verify)) continue;
     const tried = verify === undefined ? settings : withSecrets(verify, settings.secrets);
     const secrets = attempt.secrets ?? proof.secrets;
     if (!fits({ settings: tried, secrets }, { ...request, ...attempt.request })) continue;
@@ -51,6 +54,13 @@ export function findFitting(proof: SecretProof, request: SignedRequest): ProofFi
   }
   return undefined;
 }
+
+/** Whether one sends the secret itself, where the other signs with it: that is never advised. */
+export const isWeaker = (settings: VerifySettings, verify: SenderProof): boolean =>
+  isSigned(settings) && !isSigned(withSecrets(verify, []));
+
+const isSigned = (settings: VerifySettings): boolean =>
+  isTable(settings) && schemeOf(settings).ways.every(({ way }) => way.kind !== 'secret');
 
 /** Whatever its time: a request that is old is one of the right proof. */
 function fits(proof: ProofSettings, request: SignedRequest): boolean {

@@ -10,7 +10,7 @@ import {
 import type { SenderProof } from '../../../engine/verify/verify.ts';
 import type { Sender } from '../../../engine/senders/senders.ts';
 import { waysOf } from '../vocabulary/senders.ts';
-import { hashOf } from './signature-shapes.ts';
+import { hashOf } from './signatures.ts';
 
 /** A header that is the proof of known senders, and how these prove themselves: each way once. */
 export interface CarriedProof {

@@ -1,7 +1,6 @@
 import { findCarried } from './carried.ts';
-import { findFitting, otherVerify, type SecretProof } from './attempts.ts';
-import { TIME_NAME } from './other-signatures.ts';
-import { isSureShape, shapesOf } from './signature-shapes.ts';
+import { findFitting, isWeaker, otherVerify, type SecretProof } from './attempts.ts';
+import { isSureShape, shapesOf, TIME_NAME } from './signatures.ts';
 import { columnsOf, generalProof } from './written-verify.ts';
 import { otherKey, type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import {
@@ -108,9 +107,10 @@ function otherUnit({ settings }: SecretProof, request: SignedRequest): ProofFind
 /** The sender whose header came in place of the one that the path asks for. */
 function otherSender({ settings, senders }: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const found = findCarried(request.rawHeaders, senders);
-  const [first, ...others] = found?.senders ?? [];
+  const fitting = found?.senders.filter(({ verify }) => !isWeaker(settings, verify)) ?? [];
+  const [first, ...others] = fitting;
   if (found === undefined || first === undefined) return undefined;
-  const of = found.senders.map(({ title }) => title);
+  const of = fitting.map(({ title }) => title);
   const or = others.map(({ verify }) => verify.scheme);
   return otherVerify(settings, first.verify, { isProved: false, header: found.header, of, or });
 }

@@ -1,7 +1,7 @@
 /* A condition in words. */
 import { inWords } from '../../../base/document/facts.ts';
+import { readsSecret } from '../rules/conditions.ts';
 import { shownField } from './asked.ts';
-import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import type { JsonValue } from '../../../base/json.ts';
 import { conjunctsOf, namesRead, operationOf } from '../../../engine/mapping/facts.ts';
 
@@ -22,10 +22,6 @@ export function conditionWords(rule: JsonValue | undefined): string {
   const conjuncts = conjunctsOf(rule);
   return conjuncts.map((each) => truthWords(each, conjuncts.length > 1)).join(' and ');
 }
-
-/** Whether a rule reads a field whose value may be a secret. */
-export const readsSecret = (rule: JsonValue): boolean =>
-  namesRead(rule).some((name) => SECRET_KEY.test(name));
 
 /** A value in the place of a condition holds where it is neither missing nor empty. */
 function truthWords(rule: JsonValue, isPart: boolean): string {

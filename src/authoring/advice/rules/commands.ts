@@ -4,7 +4,7 @@ import { quoted } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
 import { AGENT_PROFILES } from '../../../service/runners/facts.ts';
 import { isWithin } from '../../../service/runners/runners.ts';
-import { findShellLine, listText } from '../commands/shell-words.ts';
+import { findShellWord, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
 import type { Found, Look, Rules } from '../rule.ts';
 
@@ -54,13 +54,11 @@ function notStartable(subject: Subject): readonly Found[] {
 /** Words that only a shell understands. */
 function wordsOfShell(subject: Subject): readonly Found[] {
   const { runner } = subject;
-  const line = runner.kind === 'command' ? findShellLine(runner.argv) : undefined;
-  if (line === undefined) return [];
-  const text = listText(line.argv);
+  const word = runner.kind === 'command' ? findShellWord(runner.argv) : undefined;
+  if (word === undefined) return [];
   return found(subject, 'argv', {
-    message: `"${line.word.slice(0, 80)}" is for a shell, and a command is started without one: it is an argument like any other`,
-    hint: `write argv: ${text.slice(0, 300)}`,
-    text: line.isCertain ? text : undefined,
+    message: `"${word.slice(0, 80)}" is for a shell, and a command is started without one: it is an argument like any other`,
+    hint: `start a shell with the whole command, [sh, -c, 'COMMAND "$1"', sh, '{prompt_file}']: what a run fills in stands behind it, and comes as "$1"; or put the command into a script`,
   });
 }
 

@@ -16,8 +16,7 @@ import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { SEE_OTHER_TOOLS } from '../other-tools.ts';
 import type { Found, Look } from '../rule.ts';
-import { quoteName, readsSecret, SECRET_HINT } from '../rule-parts.ts';
-import { isAsked, isInList } from './conditions.ts';
+import { isAsked, isInList, readsSecret, SECRET_HINT } from './conditions.ts';
 
 /** A rule that the engine takes, where it stands. */
 interface RuleAt {
@@ -47,12 +46,13 @@ function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): read
   const { located } = subject;
   const keyAt = () => located.place([...path, operation.operator], 'key');
   if (operationProblem(value, operation, { at: located.place(path), keyAt }) !== undefined) return [];
-  const suspected = operandsOf(operation) ?? constantsOf(operation, path) ?? nullOf(operation, path);
+  const at = { operation, path, subject };
+  const suspected = operandsOf(at) ?? constantsOf(at) ?? nullOf(at);
   const own =
     suspected?.code === 'CONDITION_OPERANDS' && readsSecret(value)
       ? { ...suspected, message: SECRET_COMPARED, hint: say`${SECRET_HINT}` }
       : suspected;
-  const found = own === undefined ? variableOf({ subject, operation, path }) : { ...own, at: keyAt() };
+  const found = own === undefined ? variableOf(at) : { ...own, at: keyAt() };
   const inner = value[operation.operator] ?? null;
   return [
     ...(found === undefined ? [] : [found]),
@@ -69,8 +69,21 @@ type Words = ReturnType<typeof say>;
 
 const operand = (message: Words, hint: Words): Suspect => ({ code: 'CONDITION_OPERANDS', message, hint });
 
+/** A constant as the file has it: a reader of YAML makes 16 of 0x10, and 7 of 007. */
+function written(
+  { subject: { located }, operation: { operator, operands }, path }: RuleAt,
+  value: unknown,
+): string {
+  if (typeof value !== 'number') return JSON.stringify(value).slice(0, MAX_SHOWN);
+  const { source, start, end } = located.place([...path, operator, operands.indexOf(value)]);
+  return source.text.slice(start, end).slice(0, MAX_SHOWN);
+}
+
+const MAX_SHOWN = 120;
+
 /** Operands that cannot be meant: whatever is sent, the comparison gives the same. */
-function operandsOf(operation: Operation): Suspect | undefined {
+function operandsOf(at: RuleAt): Suspect | undefined {
+  const { operation } = at;
   const { operator, operands } = operation;
   if (operator === 'in') return operandsOfIn(operation);
   const [first, second] = operands;
@@ -84,21 +97,21 @@ function operandsOf(operation: Operation): Suspect | undefined {
   if (!EQUALITY.test(operator)) return undefined;
   if (typeof first === 'string' && isScalar(second))
     return operand(
-      say`"${operator}" compares two constants, ${quoteName(first)} and ${JSON.stringify(second).slice(0, 120)}`,
+      say`"${operator}" compares two constants, ${quote(first)} and ${written(at, second)}`,
       /\{\{/.test(first) ? SEE_OTHER_TOOLS : say`name what was sent, as {"var": "name"} does`,
     );
   const name = nameIn(operands);
   if (name === undefined) return undefined;
   if (operands.some((each) => Array.isArray(each) && each.length > 0))
     return operand(
-      say`"${operator}" compares ${quoteName(name)} with a whole list`,
+      say`"${operator}" compares ${quote(name)} with a whole list`,
       say`use "in" for one of several values: {"in": [{"var": …}, […]]}`,
     );
   const other = operands.find((each) => typeof each === 'number' || typeof each === 'boolean');
   const isText = /^(?:headers|query)\../.test(name) && !operands.some(hasDefault);
   return operator.length === 3 && isText && other !== undefined
     ? operand(
-        say`"${operator}" compares ${quoteName(name)}, which is always a text, with ${JSON.stringify(other)}: that ${operator === '===' ? 'never holds' : 'always holds'}`,
+        say`"${operator}" compares ${quote(name)}, which is always a text, with ${written(at, other)}: that ${operator === '===' ? 'never holds' : 'always holds'}`,
         say`put the value in quotes`,
       )
     : undefined;
@@ -113,7 +126,7 @@ function operandsOfIn({ operands: [first, second] }: Operation): Suspect | undef
     );
   return name !== undefined && typeof second === 'string'
     ? operand(
-        say`"in" looks for the value of ${quoteName(name)} inside the text ${quoteName(second)}`,
+        say`"in" looks for the value of ${quote(name)} inside the text ${quote(second)}`,
         say`name the text first to look for it in the value; make a list of several texts: ["a", "b"]`,
       )
     : undefined;
@@ -131,19 +144,20 @@ function asOne(rule: unknown): string {
 }
 
 /** Of an `or` or `and`: two differences of one variable, of which one always holds, and constants that are asked whether they hold. */
-function constantsOf({ operator, operands }: Operation, path: Path): Suspect | undefined {
+function constantsOf(at: RuleAt): Suspect | undefined {
+  const { operator, operands } = at.operation;
   if (operator !== 'or' && operator !== 'and') return undefined;
   const code = 'CONDITION_ALWAYS_HOLDS';
   const differing = operator === 'or' ? differingName(operands) : undefined;
   if (differing !== undefined)
     return {
       code,
-      message: say`this "or" can never be false: ${quoteName(differing)} always differs from one of the values`,
-      hint: say`join the rules about ${quoteName(differing)} with "and" to take none of the values`,
+      message: say`this "or" can never be false: ${quote(differing)} always differs from one of the values`,
+      hint: say`join the rules about ${quote(differing)} with "and" to take none of the values`,
     };
   const constant = operands.find((each) => typeof each === 'number' || (typeof each === 'string' && each));
-  if (constant === undefined || constant === '' || !isAsked(path)) return undefined;
-  const is = `${JSON.stringify(constant)} alone is no rule, and always counts as true`;
+  if (constant === undefined || constant === '' || !isAsked(at.path)) return undefined;
+  const is = `${written(at, constant)} alone is no rule, and always counts as true`;
   return {
     code,
     message: say`${operator === 'or' ? `this "or" can never be false: ${is}` : `${is}: it asks nothing in this "and"`}`,
@@ -172,7 +186,7 @@ function differenceIn(rule: unknown): { readonly name: string; readonly value: s
 }
 
 /** What is unknown does not match, as a null does not that must not be there: of such a rule nothing is said. */
-function nullOf({ operator, operands }: Operation, path: Path): Suspect | undefined {
+function nullOf({ operation: { operator, operands }, path }: RuleAt): Suspect | undefined {
   const isNegated = path.filter((step) => step === '!').length % 2 === 1;
   const asksForNull = !operator.startsWith('!');
   const name = nameIn(operands);

@@ -1,9 +1,23 @@
 /** Conditions that are none: unknown operators, operands that are missing, texts in place of a rule. */
-import { isJsonText } from '../../../base/json.ts';
-import { isListOperator, operationOf, OPERATORS, type RuleFacts } from '../../../engine/mapping/facts.ts';
+import { isJsonText, type JsonValue } from '../../../base/json.ts';
+import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
+import {
+  isListOperator,
+  namesRead,
+  operationOf,
+  OPERATORS,
+  type RuleFacts,
+} from '../../../engine/mapping/facts.ts';
 import { SEE_OTHER_TOOLS } from '../other-tools.ts';
 import { nearName, type Rules } from '../rule.ts';
-import { SECRET_HINT } from '../rule-parts.ts';
+
+/** Whether a rule reads a field whose value may be a secret. */
+export const readsSecret = (rule: JsonValue): boolean =>
+  namesRead(rule).some((name) => SECRET_KEY.test(name));
+
+/** What to do in place of a condition that compares a secret. */
+export const SECRET_HINT =
+  'let verify compare it, and no condition: scheme header with the header that carries it, or scheme token for Authorization: Bearer';
 
 const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
 

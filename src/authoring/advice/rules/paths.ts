@@ -1,5 +1,4 @@
 /** Paths of mappings: names that no request has, settings that two mappings share, and mappings that are never taken. */
-import { moveBefore } from '../file-order.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import { quote, type MappingSubject } from '../../../engine/mapping/facts.ts';
@@ -39,7 +38,7 @@ function withBase(subject: MappingSubject): readonly Found[] {
   return [replacing(found, (subject.source.match?.path ?? '').trim(), name)];
 }
 
-const placeOf = ({ id, at }: CompiledMapping) => ({ id, at: formatPlace(at) });
+const placed = ({ id, at }: CompiledMapping): string => `${id} (${formatPlace(at)})`;
 
 export const PATHS: Rules = {
   PATH_SETTINGS_DIFFER: [
@@ -58,7 +57,7 @@ export const PATHS: Rules = {
     ({ isSame, mapping, before }) =>
       isSame
         ? `give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them, as the two ask for the same. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
-        : say`${moveBefore(placeOf(mapping), placeOf(before))}; the first mapping that matches acts`,
+        : `move ${placed(mapping)} before ${placed(before)}; the first mapping that matches acts, and files are taken by their names`,
   ],
   RESERVED_PATH: [
     ({ reserved }) =>

@@ -3,21 +3,9 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/jso
 import type { PrintedJson, Unfit } from '../../../engine/mapping/mapping.ts';
 import type { Rules } from '../rule.ts';
 
-/** Fields that say in a word what a thing is, the best first. */
-const NAMES =
-  'name title label text full_name displayName display_name subject login username email key slug id'.split(
-    ' ',
-  );
 const MAX_FIELDS = 6;
 
 const isWritable = (key: string): boolean => /^[A-Za-z_][\w-]{0,39}$/.test(key);
-
-function nameOf(object: JsonObject): string | undefined {
-  const has = (key: string): boolean =>
-    Object.hasOwn(object, key) && ['string', 'number'].includes(typeof object[key]);
-  const isText = (key: string): boolean => typeof object[key] === 'string' && object[key] !== '';
-  return NAMES.find(has) ?? Object.keys(object).find((key) => isWritable(key) && isText(key));
-}
 
 function fieldsOf(object: JsonObject): string {
   const keys = Object.keys(object).filter(isWritable);
@@ -35,11 +23,11 @@ function forPrinted({ expression, value }: PrintedJson): string {
   // An element of XML that has attributes.
   if (!Array.isArray(value) && Object.hasOwn(first, '#text'))
     return `write {{${expression}.[#text]}}, its text`;
-  const field = nameOf(first);
+  const [field] = Object.keys(first).filter(isWritable);
   const asJson = `{{json ${expression}}} where JSON is meant`;
   if (field === undefined) return `write ${asJson}`;
-  const own = Array.isArray(value) ? `{{join ${expression} ", " "${field}"}}` : `{{${expression}.${field}}}`;
-  return `write ${own}${fieldsOf(first)}, or ${asJson}`;
+  const own = Array.isArray(value) ? `{{join ${expression} ", " "FIELD"}}` : `{{${expression}.FIELD}}`;
+  return `name the field to print, ${own}${fieldsOf(first)}, or write ${asJson}`;
 }
 
 function forUnfit(unfit: Unfit): string | undefined {
@@ -49,7 +37,7 @@ function forUnfit(unfit: Unfit): string | undefined {
   if (unfit.kind === 'objects') {
     const [, path = 'list'] = /(?:^|\()\s*join\s+([\w@.[\]-]+)/.exec(unfit.expression ?? '') ?? [];
     const first = isJsonObject(unfit.first) ? unfit.first : {};
-    return `name the field to print, {{join ${path} ", " "${nameOf(first) ?? 'name'}"}}${fieldsOf(first)}`;
+    return `name the field to print, {{join ${path} ", " "FIELD"}}${fieldsOf(first)}`;
   }
   if (unfit.kind !== 'no') return undefined;
   const [, block, path] = /^\{\{~?\s*#(if|unless)\s+([\w.@/[\]-]+)/.exec(unfit.opening) ?? [];

@@ -12,8 +12,6 @@ const TEXTS =
     .map((key): Path => key.split('.'));
 /** Letters of a text that is written out. */
 const MAX_SHOWN = 200;
-/** What people write behind a sign of a comment, also without a blank. */
-const NOTE = /^#+(?:todo|fixme|note|nb|hack|xxx|noqa|nolint|yaml|region|endregion)\b/i;
 
 /** Texts that YAML ends at ` #`, where a comment begins: `Ticket #{{id}}`. */
 function cutByComment({ located }: MappingSubject): readonly Found[] {
@@ -52,9 +50,7 @@ function findCut({ source, start, end }: Place): Cut | undefined {
   const rest = source.text.slice(from, newline === -1 ? undefined : newline).trimEnd();
   const comment = rest.trimStart();
   if (comment === rest || !comment.startsWith('#')) return undefined;
-  const isJoined = /^#\w/.test(comment) && !NOTE.test(comment);
-  const isUnfinished = value.includes('{{') || /[(,;:/&–-]$|\([^()]*$/.test(value);
-  if (!comment.includes('{{') && !(isJoined && isUnfinished)) return undefined;
+  if (!comment.includes('{{')) return undefined;
   const at = { source, start: from + rest.length - comment.length, end: from + rest.length };
   return { at, whole: value + rest, isSure: comment.startsWith('#{{') };
 }

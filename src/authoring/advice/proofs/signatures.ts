@@ -1,0 +1,187 @@
+/** Signatures in the headers of a request: which of them there are, how they are written, and how they may have been made. */
+import {
+  decodeExactly,
+  ENCODINGS,
+  findHeader,
+  findHeadersLike,
+  type HmacAlgorithm,
+  SIGNED_ID,
+  type SignatureColumns,
+  type TimestampUnit,
+  unitOf,
+  writtenTime,
+} from '../../../engine/verify/facts.ts';
+import {
+  SCHEMES,
+  type SenderProof,
+  type SignedRequest,
+  type VerifySettings,
+} from '../../../engine/verify/verify.ts';
+import type { Sender } from '../../../engine/senders/senders.ts';
+import { defined } from '../../../base/json.ts';
+import { SIGNATURE_NAME } from '../../../base/telemetry/telemetry.ts';
+import { waysOf } from '../vocabulary/senders.ts';
+import { columnsOf, generalProof } from './written-verify.ts';
+
+/** Headers that are of the web, or name a thing: what has the form of a hash there is none. */
+const NO_SIGNATURE =
+  /^(?:accept|access|cache|cdn|cf|connection|content|cookie|date|digest|forwarded|host|if|origin|pragma|referer|repr|sec|te|upgrade|user-agent|via|want|x-amz|x-forwarded)(?:$|-)|(?:^|[-_])(?:agent|authorization|commit|delivery|etag|event|guid|id|key|nonce|parent|revision|sha|span\w*|token|trace\w*|uuid|version)$/;
+/** What a request of a known or unknown sender carries at most. */
+const MAX_SHAPES = 2;
+
+/** Hashes with the bytes of their results. */
+export const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
+  ['sha1', 20],
+  ['sha256', 32],
+  ['sha384', 48],
+  ['sha512', 64],
+];
+
+/** The hash whose results are as long. */
+export function hashOf(signature: Buffer | undefined): HmacAlgorithm | undefined {
+  return HASHES.find(([, length]) => length === signature?.length)?.[0];
+}
+
+/** The signatures of a request by their form alone; what is signed is not known of them. */
+export function shapesOf({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): readonly SignatureColumns[] {
+  const find = (isOne: (name: string) => boolean) =>
+    findHeadersLike(rawHeaders, { test: (name) => isOne(name) && !NO_SIGNATURE.test(name) }, /^.{20,500}$/);
+  return [...find((name) => SIGNATURE_NAME.test(name)), ...find((name) => !SIGNATURE_NAME.test(name))]
+    .map(({ name, text }) => shapeOf(name, text))
+    .filter((shape) => shape !== undefined)
+    .slice(0, MAX_SHAPES);
+}
+
+/** Whether a header carries a signature, by its name or by the form of its value. */
+export const carriesSignature = (name: string, text: string): boolean =>
+  SIGNATURE_NAME.test(name) || (!NO_SIGNATURE.test(name) && shapeOf(name, text) !== undefined);
+
+/** Whether somebody may be told to expect this, though nothing was proved. */
+export const isSureShape = ({ header, prefix = '' }: SignatureColumns): boolean =>
+  SIGNATURE_NAME.test(header) || /sha-?\d|hmac/i.test(prefix);
+
+/** `sha1=<hex>`, `<base64>`, `t=1700000000,v1=<hex>` and the like. */
+export function shapeOf(header: string, text: string): SignatureColumns | undefined {
+  const form = formOf(text) ?? prefixedForm(text) ?? listForm(text);
+  return form && { header, signed: '{body}', ...form };
+}
+
+type Form = Omit<SignatureColumns, 'header' | 'signed'>;
+
+function formOf(text: string): Form | undefined {
+  for (const encoding of ENCODINGS) {
+    const hash = hashOf(decodeExactly(text, encoding));
+    if (hash !== undefined) return { algorithm: `hmac-${hash}`, encoding };
+  }
+  return undefined;
+}
+
+/** What stands before a signature: `sha256=`, `v1,`, `Bearer `; empty where nothing does. */
+const prefixOf = (text: string): string => /^[a-z][\w-]{0,30}(?:[=:,] ?| )/i.exec(text)?.[0] ?? '';
+
+function prefixedForm(text: string): Form | undefined {
+  const prefix = prefixOf(text);
+  const form = prefix === '' ? undefined : formOf(text.slice(prefix.length));
+  return form && { ...form, prefix };
+}
+
+function listForm(text: string): Form | undefined {
+  for (const separator of [',', ';']) {
+    for (const item of text.split(separator, 8)) {
+      const [name = '', value = ''] = /^\s*([A-Za-z]\w{0,20})=(.+)$/.exec(item)?.slice(1) ?? [];
+      const form = text.includes(separator) && name !== '' ? formOf(value.trim()) : undefined;
+      if (form !== undefined) return { ...form, separator, signatureField: name };
+    }
+  }
+  return undefined;
+}
+
+/** What is tried as the time and as the id: a sender has one of each, a proxy may add another. */
+const MAX_SOURCES = 2;
+
+type Columns = Partial<SignatureColumns>;
+
+/** All that senders are known to sign, `{url}` only where the address is known, in every header and form. */
+export function* otherSignatures(
+  { settings, senders }: { readonly settings: VerifySettings; readonly senders: readonly Sender[] },
+  request: SignedRequest,
+): Generator<SenderProof> {
+  const [own] = columnsOf(settings);
+  const texts = signedTexts(senders).filter((signed) => request.url !== '' || !signed.includes('{url}'));
+  for (const shape of shapes(own, request)) {
+    const times = timesOf(own, shape, request).slice(0, MAX_SOURCES);
+    const ids = idsOf(own, request).slice(0, MAX_SOURCES);
+    for (const signed of texts)
+      for (const time of signed.includes('{timestamp}') ? times : [{}])
+        for (const id of signed.includes('{id}') ? ids : [{}])
+          yield generalProof({ ...shape, ...time, ...id, signed });
+  }
+}
+
+/** What the senders sign that are known, as they document it. */
+function signedTexts(senders: readonly Sender[]): readonly string[] {
+  const all = [
+    ...Object.values(SCHEMES).flatMap(({ ways }) => ways.map(({ way }) => way)),
+    ...senders.flatMap(waysOf),
+  ];
+  return [...new Set(all.flatMap((way) => (way.kind === 'signature' ? [way.columns.signed] : [])))];
+}
+
+/** The signature that the path reads as it reads it, then as it looks, then the others. */
+function shapes(own: SignatureColumns | undefined, request: SignedRequest): readonly SignatureColumns[] {
+  const others = shapesOf(request).filter(({ header }) => header !== own?.header);
+  if (own === undefined) return others;
+  const { algorithm, header, encoding, prefix, separator, assign, signatureField } = own;
+  const { secretEncoding, secretPrefix } = own;
+  const text = findHeader(request.rawHeaders, header);
+  const seen = typeof text === 'string' ? shapeOf(header, text) : undefined;
+  const keyed = defined({ secretEncoding, secretPrefix });
+  const read = { algorithm, header, encoding, ...defined({ prefix, separator, assign, signatureField }) };
+  // A secret is written as the path has it; one of nobody known is a text.
+  const plain = seen === undefined || Object.keys(keyed).length === 0 ? [] : [seen];
+  return [
+    ...[{ ...read, signed: '' }, ...(seen === undefined ? [] : [seen]), ...others].map((shape) => ({
+      ...shape,
+      ...keyed,
+    })),
+    ...plain,
+  ];
+}
+
+/** Names of headers with a time. */
+export const TIME_NAME = /time(stamp)?$|-ts$/;
+
+/** The time that the settings name, then what looks like one. */
+function timesOf(
+  own: SignatureColumns | undefined,
+  { header, separator, assign = '=' }: SignatureColumns,
+  request: SignedRequest,
+): readonly Columns[] {
+  const { timestampField, timestampHeader, timestampMember } = own ?? {};
+  const named = timed(
+    defined({ timestampField, timestampHeader, timestampMember }),
+    own && writtenTime(own, request),
+  );
+  const found = findHeadersLike(request.rawHeaders, TIME_NAME, /./).flatMap(({ name, text }) =>
+    timed({ timestampHeader: name }, text),
+  );
+  const list = separator === undefined ? undefined : findHeader(request.rawHeaders, header);
+  const items = typeof list === 'string' ? list.split(separator ?? ',', 8) : [];
+  const inList = items.flatMap((item) => {
+    const [name = '', text] = item.trim().split(assign, 2);
+    return /^[a-z_]{1,20}$/i.test(name) ? timed({ timestampField: name }, text) : [];
+  });
+  return [...named, ...found, ...inList];
+}
+
+function timed(place: Columns, text: string | undefined): readonly Columns[] {
+  const timestampUnit: TimestampUnit | undefined = unitOf(text ?? '');
+  return timestampUnit === undefined ? [] : [{ ...place, timestampUnit }];
+}
+
+/** The id that the settings name, then what looks like one. */
+function idsOf(own: SignatureColumns | undefined, { rawHeaders }: SignedRequest): readonly Columns[] {
+  const named = own?.idHeader === undefined ? [] : [own.idHeader];
+  const found = findHeadersLike(rawHeaders, /-(id|delivery|nonce)$/, SIGNED_ID).map(({ name }) => name);
+  return [...named, ...found].map((idHeader) => ({ idHeader }));
+}
