@@ -31,8 +31,9 @@ export function advise(
 function advised(finding: Finding): Finding {
   const { code } = finding;
   const known = withAdvice(finding, RULES[code as keyof typeof RULES]);
-  const hint = known.hint ?? REMEDIES[code];
-  return hint === undefined ? known : { ...known, hint };
+  const hint = REMEDIES[code];
+  // Who reports findings knows them again: what has its hint stays the same one.
+  return known.hint !== undefined || hint === undefined ? known : { ...known, hint };
 }
 
 const isOfTheirs = (subject: Subject): subject is MappingSubject =>

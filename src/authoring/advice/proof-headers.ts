@@ -1,6 +1,5 @@
 /* Headers that carry the secret or the signature of a sender. */
-import { isCarried, oneOfEach } from './proofs/carried.ts';
-import { shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
+import { isCarried, oneOfEach, shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
 import { schemesOfHeader, decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { misreadArgument } from '../../../src/authoring/advice/transforms/argument.ts';
 import { moduleOf } from '../../support/module-subject.ts';
+import { said } from '../../support/said.ts';
 
 const INPUT = { payload: { a: 1, body: 'text', events: [1, 2] }, headers: { 'x-event': 'push' } };
 
@@ -15,8 +16,8 @@ const CASES: readonly (readonly [source: string, hint: string, message: string])
 ];
 
 test.each(CASES)('advises %s so that it runs', async (source, meant, message) => {
-  const finding = misreadArgument(await moduleOf(`export default ${source};`));
-  expect(finding?.hint).toBe(`write ${meant}: the body is its payload`);
+  const [finding] = misreadArgument(await moduleOf(`export default ${source};`));
+  expect(said(finding?.hint)).toBe(`write ${meant}: the body is its payload`);
   const [to = '', from = ''] = meant.split(/ in (?:place of |their place)/);
   const taken = /\{ (.*) \}/.exec(source)?.[1] ?? '';
   const mended = source.replace(from === '' ? taken : from, to);
@@ -55,8 +56,8 @@ test.each<[source: string, exports: string, hint: string]>([
   ['export default ({ text = "none" }) => text;', 'default', 'payload: { text = "none" } in their place'],
   ['export const take = async (ctx) => ctx.body.a;', 'take', 'ctx.payload in place of ctx.body'],
 ])('%s, used as %s', async (source, used, hint) => {
-  const finding = misreadArgument(await moduleOf(source, 'esm', [used]));
-  expect(finding?.hint).toContain(`write ${hint}`);
+  const [finding] = misreadArgument(await moduleOf(source, 'esm', [used]));
+  expect(said(finding?.hint)).toContain(`write ${hint}`);
 });
 
 test.each([
@@ -68,25 +69,26 @@ test.each([
   ],
   ['export default (event) => event.text;', 'none'],
 ])('nothing is found in %s, used as %s', async (source, used) => {
-  expect(misreadArgument(await moduleOf(source, 'esm', used === 'none' ? [] : [used]))).toBeUndefined();
+  expect(misreadArgument(await moduleOf(source, 'esm', used === 'none' ? [] : [used]))).toEqual([]);
 });
 
 test('of TypeScript what is no defineTransform', async () => {
   const source =
     'type Body = { text: string };\nexport default function (payload: Body) { return payload.text; }';
-  expect(misreadArgument(await moduleOf(source, 'typescript'))?.hint).toContain('({ payload }) in place of');
+  const [finding] = misreadArgument(await moduleOf(source, 'typescript'));
+  expect(said(finding?.hint)).toContain('({ payload }) in place of');
 });
 
 test('the body by the name that other tools give it', async () => {
-  const finding = misreadArgument(await moduleOf('export default ({ body: order }) => order.a;'));
-  expect(finding?.hint).toBe('write payload in place of body: the body is its payload');
+  const [finding] = misreadArgument(await moduleOf('export default ({ body: order }) => order.a;'));
+  expect(said(finding?.hint)).toBe('write payload in place of body: the body is its payload');
 });
 
 test.each([
-  ['({ type, payload }) => type + payload.a', 'write payload.type: payload is the whole body'],
+  ['({ type, payload }) => type + payload.a', 'write payload.type: the body is its payload'],
   ['({ payload, headers, debug = false }) => payload.a + debug', undefined],
 ])('a field of the body beside the body: %s', async (source, hint) => {
-  const finding = misreadArgument(await moduleOf(`export default ${source};`));
+  const [finding] = misreadArgument(await moduleOf(`export default ${source};`));
   if (hint === undefined) expect(finding).toBeUndefined();
-  else expect(finding?.hint).toContain(hint);
+  else expect(said(finding?.hint)).toContain(hint);
 });

@@ -1,6 +1,5 @@
-import { findCarried } from './carried.ts';
 import { findFitting, isWeaker, otherVerify, type SecretProof } from './attempts.ts';
-import { isSureShape, shapesOf, TIME_NAME } from './signatures.ts';
+import { findCarried, isSureShape, shapesOf, TIME_NAME } from './signatures.ts';
 import { columnsOf, generalProof } from './written-verify.ts';
 import { otherKey, type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import {

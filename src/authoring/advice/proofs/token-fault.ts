@@ -3,8 +3,7 @@ import { isPlainHeaderName, presentedToken, TOKEN_HEADERS } from '../../../engin
 import { defined } from '../../../base/json.ts';
 import type { TokenFacts } from '../../../service/server/server.ts';
 import { shippedSenders } from '../../../engine/senders/senders.ts';
-import { findCarried } from './carried.ts';
-import { isSureShape, shapesOf } from './signatures.ts';
+import { findCarried, isSureShape, shapesOf } from './signatures.ts';
 import { writtenProof, writtenScheme } from './written-verify.ts';
 
 /** Headers and fields that are looked through for the token: a sender chooses how many there are. */

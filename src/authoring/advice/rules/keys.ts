@@ -9,7 +9,7 @@ import {
   type MappingSubject,
 } from '../../../engine/mapping/facts.ts';
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
-import { replacing, type Found, type Look } from '../rule.ts';
+import type { Found, Look } from '../rule.ts';
 import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
@@ -52,30 +52,21 @@ function withBraces(text: string, isWhole: boolean): string | undefined {
  */
 const EXPRESSION =
   /\{\{\s*(headers\.\[?([\w-]+)\]?|now|(?:[\w-]+\.)*(?:\w*_)?(?:attempts?|attempt_(?:number|count)|retr(?:y|ies)_?(?:count|number|num)?))\s*\}\}/g;
-/** What stood between a part and its neighbours. */
-const EDGES = /^[-:_/.|\s]+|[-:_/.|\s]+$/g;
-
 const isVolatile = ([, , header]: readonly unknown[]): boolean =>
   typeof header !== 'string' || retryHeaders().has(header.toLowerCase());
 
 /** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
 function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly Found[] {
   const key = typeof dedupe === 'object' ? dedupe.key : '';
-  const [part, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
-  if (part === undefined || read === undefined) return [];
-  const rest = key
-    .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
-    .replaceAll(EDGES, '');
-  const better = rest.includes('{{') ? rest : undefined;
-  const found = {
-    message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
-    at: located.place(['dedupe', 'key']),
-    hint:
-      better === undefined
-        ? say`write the id that the sender gives the event, which is the same on each try`
-        : say`write key: '${better}'`,
-  };
-  return [better === undefined ? found : replacing(found, key, better)];
+  const [, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
+  if (read === undefined) return [];
+  return [
+    {
+      message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
+      at: located.place(['dedupe', 'key']),
+      hint: say`write the id that the sender gives the event, which is the same on each try, and leave this part out`,
+    },
+  ];
 }
 
 /** All that a key reads, as far as it is a path. */

@@ -4,7 +4,7 @@ import { formatPlace, didYouMean, replaceWithin } from '../../../base/document/d
 import { say } from '../../../base/finding.ts';
 import { NODE_STAND_INS, standInOf, type SandboxFacts } from '../../../engine/sandbox/facts.ts';
 import { oneOf, type Look, type Rules } from '../rule.ts';
-import { foundAt, misreadArgument } from '../transforms/argument.ts';
+import { misreadArgument } from '../transforms/argument.ts';
 import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
 import { readdirSync } from 'node:fs';
 
@@ -70,11 +70,7 @@ export const MODULES: Rules = {
 };
 
 export const MODULE_LOOKS: readonly Look[] = [
-  {
-    on: 'module',
-    codes: ['TRANSFORM_ARGUMENT'],
-    find: (module) => foundAt(module, misreadArgument(module)),
-  },
+  { on: 'module', codes: ['TRANSFORM_ARGUMENT'], find: misreadArgument },
 ];
 
 function toExport({ functions, module }: SandboxFacts['TRANSFORM_NOT_A_FUNCTION']): string {

@@ -1,14 +1,23 @@
 /** What templates read that samples of requests do not have, and conditions that none satisfies: said as `explain` says it. */
 import { didYouMean } from '../../../base/document/document.ts';
-import { mapSentence, say, type Finding } from '../../../base/finding.ts';
-import { canonicalPath, namesRead } from '../../../engine/mapping/facts.ts';
+import { mapSentence, say, type Finding, type Place, type Sentence } from '../../../base/finding.ts';
+import type { HookRequest } from '../../../base/request.ts';
+import type { Evaluation } from '../../../engine/hook/hook.ts';
+import { canonicalPath, compileReader, namesRead } from '../../../engine/mapping/facts.ts';
+import type {
+  CompiledTemplate,
+  ConditionTrace,
+  ConsideredMapping,
+  RenderTrace,
+} from '../../../engine/mapping/mapping.ts';
 import { emptyPath } from '../empty-paths.ts';
-import { NO_ADVICE } from '../requests/evaluation-advice.ts';
+import { consideredFindings } from '../requests/considered-findings.ts';
+import { type EvaluationAdvice, NO_ADVICE } from '../requests/evaluation-advice.ts';
+import { tellsWhatToWrite } from '../requests/findings.ts';
+import { adviceFor } from '../requests/request-advice.ts';
 import { replacing, type Found, type Look } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
-import { adviceOnMiss, adviceOnReads } from '../samples/sample-advice.ts';
-import type { SampledMapping } from '../samples/sampled-mapping.ts';
-import { countPrinted, type PrintedPath } from '../samples/template-reads.ts';
+import type { SampledMapping, SampledScope } from '../samples/sampled-mapping.ts';
 
 /** Expressions that print nothing in any of the samples that the mapping takes. */
 function templatePaths(subject: SampledMapping): readonly Found[] {
@@ -117,6 +126,107 @@ function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly Found[] 
     };
     return [near === undefined ? found : replacing(found, last, near)];
   });
+}
+
+/**
+ * An expression of a template, and how often it printed nothing as its path is not there. What stands behind a guard such
+ * as `{{#if}}` is printed only where it is there, and what `default` stands in for is not empty: neither is a mistake.
+ */
+interface PrintedPath {
+  /** From the root. */
+  readonly path: string;
+  readonly at: Place;
+  /** As written. */
+  readonly expression: string;
+  readonly total: number;
+  readonly absent: readonly SampledScope[];
+}
+
+function countPrinted(template: CompiledTemplate, scopes: readonly SampledScope[]): readonly PrintedPath[] {
+  const counted = new Map<number, PrintedPath & { total: number; readonly absent: SampledScope[] }>();
+  for (const sampled of scopes) {
+    for (const { at, path, text, expression = '' } of piecesOf(template, sampled)) {
+      if (at === undefined || path === undefined) continue;
+      const known = counted.get(at.start) ?? { at, path, expression, total: 0, absent: [] };
+      counted.set(at.start, known);
+      known.total += 1;
+      const isAbsent = text === '' && compileReader(path.split('.'))(sampled.scope) === undefined;
+      if (isAbsent) known.absent.push(sampled);
+    }
+  }
+  return [...counted.values()];
+}
+
+/** A sample that costs too much to render says nothing. */
+function piecesOf(
+  template: CompiledTemplate,
+  { scope }: SampledScope,
+): ReturnType<CompiledTemplate['pieces']> {
+  try {
+    return template.pieces(scope);
+  } catch {
+    return [];
+  }
+}
+
+/** Samples that are asked. */
+const MAX_ASKED = 20;
+
+const NOTHING = { outcome: { kind: 'accepted', actions: [] }, warnings: [] } as const;
+
+/** Of a sample that the mapping takes: what it has in place of what templates read in vain. */
+function adviceOnReads({ mapping, table }: SampledMapping, { scope }: SampledScope): EvaluationAdvice {
+  const templates = [...mapping.templates].map(([field, template]) => {
+    const trace: RenderTrace = { empty: [], branches: [] };
+    try {
+      template.render(scope, trace);
+    } catch {
+      // A sample that costs too much to render says nothing.
+    }
+    return { field, at: template.at, ...trace };
+  });
+  const trace = { considered: [], templates, transforms: [] };
+  return adviceFor({ ...NOTHING, mapping, trace } satisfies Evaluation, scope.request, table);
+}
+
+/** The part of a condition that samples miss, and what is to be written. */
+interface MissedPart {
+  readonly node: ConditionTrace;
+  readonly text: Sentence;
+}
+
+/** Of samples that a mapping misses by one part, or by names alone that are not there, where one shows what was meant. */
+function adviceOnMiss({ mapping, table, ofPath }: SampledMapping): MissedPart | undefined {
+  const misses = ofPath.slice(0, MAX_ASKED).map(({ request }) => {
+    const considered = consideredOf({ mapping, table }, request);
+    return considered && isNear(considered) ? { considered, request } : undefined;
+  });
+  if (misses.length === 0 || misses.includes(undefined)) return undefined;
+  for (const each of misses) {
+    if (each === undefined || each.considered.failed?.part !== 'when') continue;
+    const { considered, request } = each;
+    const trace = { considered: [considered], templates: [], transforms: [] };
+    const advice = adviceFor({ ...NOTHING, trace }, request, table);
+    const found = consideredFindings([considered], advice).find(tellsWhatToWrite);
+    if (found !== undefined) return { node: each.considered.failed.node, text: found.message };
+  }
+  return undefined;
+}
+
+const isNear = ({ failed, failing, parts = [] }: ConsideredMapping): boolean =>
+  failed?.part === 'when' &&
+  (failing === 1 || (parts.length === failing && parts.every(({ missing }) => missing !== undefined)));
+
+function consideredOf(
+  { mapping, table }: Pick<SampledMapping, 'mapping' | 'table'>,
+  request: HookRequest,
+): ConsideredMapping | undefined {
+  try {
+    return [...table.explain({ request })].find((each) => each.mapping === mapping);
+  } catch {
+    // A sample that costs too much to judge.
+    return undefined;
+  }
 }
 
 export const SAMPLES: readonly Look[] = [

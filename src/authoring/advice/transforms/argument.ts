@@ -3,7 +3,7 @@
  * has, or that takes such fields out of it. Only entries are looked at, in the one form in which esbuild prints a file;
  * TypeScript with `defineTransform` is told by the compiler.
  */
-import { quoted } from '../../../base/finding.ts';
+import { say } from '../../../base/finding.ts';
 import type { ModuleSubject } from '../../../engine/sandbox/facts.ts';
 import type { Found } from '../rule.ts';
 import { bodyOf, closingOf, partsOf } from './printed-parts.ts';
@@ -38,31 +38,34 @@ const byName = (names: string): RegExp =>
     'm',
   );
 
-/** What is found at a place of the printed code. */
-export interface Printed {
-  readonly offset: number;
-  readonly length: number;
-  readonly message: string;
-  readonly hint: string;
-}
-
-/** A finding at a place of the printed code; none where that is of esbuild's own making. */
-export function foundAt({ placeOf }: ModuleSubject, printed: Printed | undefined): readonly Found[] {
-  const at = printed && placeOf(printed.offset, printed.length);
-  if (printed === undefined || at === undefined) return [];
-  return [{ message: quoted(printed.message), hint: quoted(printed.hint), at }];
-}
-
 const isTyped = ({ language, source }: ModuleSubject): boolean =>
   language === 'typescript' && source.text.includes('defineTransform');
 
 /** What is read of the argument that it has not, by the functions that mappings use. */
-export function misreadArgument(module: ModuleSubject): Printed | undefined {
-  if (isTyped(module)) return undefined;
-  return module.exports
-    .map((name) => findExported(module.code, name))
-    .map((exported) => exported && findMisread(exported))
-    .find((found) => found !== undefined);
+export function misreadArgument(module: ModuleSubject): readonly Found[] {
+  if (isTyped(module)) return [];
+  const found = module.exports.flatMap((name) => {
+    const exported = findExported(module.code, name);
+    const misread = exported && findMisread(exported);
+    // No place is of what esbuild wrote itself.
+    const at = misread && module.placeOf(misread.offset, misread.length);
+    if (misread === undefined || at === undefined) return [];
+    const { field, read, way } = misread;
+    const message = say`a transform is called with one object, {payload, headers, query, path, url, now}, which has no ${field}: ${read} is undefined`;
+    return [{ message, at, hint: say`write ${way}: the body is its payload` }];
+  });
+  return found.slice(0, 1);
+}
+
+/** A field that is read of the argument and that it has not, in the printed code. */
+interface Misread {
+  readonly field: string;
+  /** What is undefined. */
+  readonly read: string;
+  /** What to write. */
+  readonly way: string;
+  readonly offset: number;
+  readonly length: number;
 }
 
 /** The function that a file exports as its transform, in the printed code. */
@@ -84,7 +87,7 @@ function findExported(code: string, name: string): Exported | undefined {
   return { start, head, parameters: partsOf(head), end, body: bodyOf(code, end) };
 }
 
-function findMisread({ start, head, parameters, end, body }: Exported): Printed | undefined {
+function findMisread({ start, head, parameters, end, body }: Exported): Misread | undefined {
   const [first = ''] = parameters;
   if (first.startsWith('{')) return findTaken(first, start + head.indexOf('{'));
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, first, end) : undefined;
@@ -108,73 +111,67 @@ function startOfParameters(code: string, exported: string): number | undefined {
   return declared === null ? undefined : declared.index + declared[0].length;
 }
 
-const WHAT = 'a transform is called with one object, {payload, headers, query, path, url, now}';
-
 const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
 
 /** Names for the body as a whole, as other tools hand it over. */
 const BODIES: readonly string[] = ['body', 'rawBody', 'requestBody', 'json', '$json'];
 
 /** `({ data, type }) =>`: fields that the argument has not; one with a default beside the body may be meant for tests. */
-function findTaken(pattern: string, offset: number): Printed | undefined {
+function findTaken(pattern: string, offset: number): Misread | undefined {
   const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
   const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
   const hasBody = parts.some((part) => nameOf(part) === 'payload');
   const first = hasBody ? strange.find((part) => /^[\w$]+$/.test(part)) : strange[0];
   if (first === undefined) return undefined;
-  const name = nameOf(first);
+  const field = nameOf(first);
   const fields = `payload: { ${strange.join(', ')} }`.replaceAll(/\s+/g, ' ');
-  const own = BODIES.includes(name) ? `payload in place of ${name}` : `${fields} in their place`;
-  const word = new RegExp(String.raw`(?<![\w$])${name.replaceAll('$', String.raw`\$`)}(?![\w$])`);
-  return {
-    message: `${WHAT}, which has no ${name}: it is undefined`,
-    hint: hasBody
-      ? `write payload.${name}: payload is the whole body`
-      : `write ${own.length > 200 ? 'payload: { … }' : own}: the body is its payload`,
-    offset: offset + pattern.search(word),
-    length: name.length,
-  };
+  const own = BODIES.includes(field)
+    ? `payload in place of ${field}`
+    : `${fields.length > 200 ? 'payload: { … }' : fields} in their place`;
+  const word = new RegExp(String.raw`(?<![\w$])${field.replaceAll('$', String.raw`\$`)}(?![\w$])`);
+  const way = hasBody ? `payload.${field}` : own;
+  return { field, read: 'it', way, offset: offset + pattern.search(word), length: field.length };
 }
 
 /** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
-function findRead(body: string, name: string, from: number): Printed | undefined {
+function findRead(body: string, name: string, from: number): Misread | undefined {
   const escaped = name.replaceAll('$', String.raw`\$`);
   // A function inside that has the name for something else makes the reads ambiguous.
-  if (
-    new RegExp(
-      String.raw`\([^()]*(?<![\w$.])${escaped}(?![\w$])[^()]*\) =>|(?:const|let|var|function|catch) \(?${escaped}(?![\w$])`,
-    ).test(body)
-  )
-    return undefined;
-  const reads = [
-    ...body.matchAll(
-      new RegExp(
-        String.raw`(?<![\w$.])${escaped}(?:\??\.([A-Za-z_$][\w$]*)|(?:\?\.)?\["([A-Za-z_$][\w$]*)"\])(?!\s*=[^=])`,
-        'g',
-      ),
-    ),
-  ].map(({ index, 1: dotted, 2: inBrackets }) => ({ index, field: dotted ?? inBrackets ?? '' }));
+  const other = new RegExp(
+    String.raw`\([^()]*(?<![\w$.])${escaped}(?![\w$])[^()]*\) =>|(?:const|let|var|function|catch) \(?${escaped}(?![\w$])`,
+  );
+  if (other.test(body)) return undefined;
+  const read = new RegExp(
+    String.raw`(?<![\w$.])${escaped}(?:\??\.([A-Za-z_$][\w$]*)|(?:\?\.)?\["([A-Za-z_$][\w$]*)"\])(?!\s*=[^=])`,
+    'g',
+  );
   const taken = new RegExp(String.raw`(?:const|let|var) (\{[^;]*\}) = ${escaped};`).exec(body);
-  const parts =
-    taken === null ? [] : partsOf((taken[1] ?? '').slice(1, -1)).filter((part) => !part.startsWith('...'));
-  const all = [...reads, ...parts.map((part) => ({ index: taken?.index ?? 0, field: nameOf(part) }))];
+  const parts = partsOf((taken?.[1] ?? '').slice(1, -1)).filter((part) => !part.startsWith('...'));
+  const all = [
+    ...Array.from(body.matchAll(read), ({ index, 1: dotted, 2: inBrackets }) => ({
+      index,
+      field: dotted ?? inBrackets ?? '',
+      length: name.length,
+    })),
+    ...parts.map((part) => ({
+      index: taken?.index ?? 0,
+      field: nameOf(part),
+      length: taken?.[0].length ?? 0,
+    })),
+  ];
   const strange = all.find(({ field }) => !INPUT.includes(field));
   if (strange === undefined || all.some(({ field }) => field === 'payload')) return undefined;
-  if (taken !== null && strange.index === taken.index)
-    return {
-      message: `${WHAT}, which has no ${strange.field}: it is undefined`,
-      hint: `write ${name === 'payload' ? '({ payload }) in place of (payload)' : `${name}.payload in place of ${name}`}: the body is its payload`,
-      offset: from + taken.index,
-      length: taken[0].length,
-    };
-  const { field } = strange;
-  const read = BODIES.includes(field) ? `${name}.payload` : `${name}.payload.${field}`;
-  const way =
-    name === 'payload' ? '({ payload }) in place of (payload)' : `${read} in place of ${name}.${field}`;
+  const { field, index, length } = strange;
+  const isTaken = index === taken?.index;
+  const better = `${name}.payload${isTaken || BODIES.includes(field) ? '' : `.${field}`}`;
   return {
-    message: `${WHAT}, which has no ${field}: ${name}.${field} is undefined`,
-    hint: `write ${way}: the body is its payload`,
-    offset: from + strange.index,
-    length: name.length,
+    field,
+    read: isTaken ? 'it' : `${name}.${field}`,
+    way:
+      name === 'payload'
+        ? '({ payload }) in place of (payload)'
+        : `${better} in place of ${name}${isTaken ? '' : `.${field}`}`,
+    offset: from + index,
+    length,
   };
 }
