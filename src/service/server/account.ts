@@ -3,19 +3,18 @@
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
 import type { HookError } from '../../base/errors.ts';
-import { printSentence, quoted, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { printSentence, quoted, type StoredFinding } from '../../base/finding.ts';
+import { defined } from '../../base/json.ts';
 import { usualSenders, type Evaluation } from '../../engine/hook/hook.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
-import type { ObservedRequest } from '../../base/telemetry/telemetry.ts';
 import type { ServerGeneration } from './deps.ts';
 import {
   type Asked,
   type Ending,
-  type Exchange,
   type Judged,
   nameOutside,
   ownName,
@@ -24,10 +23,8 @@ import {
 } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { describeFault } from './problem.ts';
+import { addressOf } from './prove.ts';
 import { loadAdvisor, type ServerContext } from './server-context.ts';
-
-/** A request; one that came over HTTP has its message. */
-type AnyRequest = RequestFacts & Partial<Pick<Exchange, 'req'>>;
 
 /**
  * Wakes the worker and keeps the decision; called once, before an answer that waits for its run, and else in the turn
@@ -35,29 +32,30 @@ type AnyRequest = RequestFacts & Partial<Pick<Exchange, 'req'>>;
  */
 export function concludeRequest(
   context: ServerContext,
-  exchange: AnyRequest,
+  exchange: Asked,
   ending: Ending,
   advisor?: RequestAdvisor,
 ): void {
-  const { judged } = ending;
-  if (judged !== undefined) guarded(context, exchange, () => announceWork(context, judged));
+  const { deps } = context;
+  const { evaluation, result } = ending.judged ?? {};
+  const { outcome } = evaluation ?? {};
+  if (result !== undefined && outcome?.kind === 'accepted')
+    guarded(context, exchange, () => deps.onAccepted(result, outcome.actions));
   const kind = kindOf(ending);
   if (kind === 'none') return;
   guarded(context, exchange, () => {
     const advice = advisor && adviceOn(context, exchange, { ending, advisor });
     const decision = decisionOf(exchange, ending, { advice, advisor });
-    if (kind === 'stranger') {
-      context.deps.storage.recordStranger(decision, senderOf(context, exchange));
-      return;
-    }
-    context.deps.storage.recordDecision(decision);
+    if (kind === 'stranger')
+      return deps.storage.recordStranger(decision, networksOf(addressOf(context, exchange)).own);
+    deps.storage.recordDecision(decision);
     keepRequest(context, exchange, ending);
     showDecision(context, exchange, ending);
   });
 }
 
 /** What is known of bytes that no request came of. */
-interface UnreadRequest {
+export interface UnreadRequest {
   readonly requestId: string;
   readonly error: HookError;
   readonly finding: StoredFinding | undefined;
@@ -65,15 +63,6 @@ interface UnreadRequest {
   readonly method: string;
   readonly address: string | undefined;
 }
-
-const UNREAD = {
-  path: '',
-  outcome: 'rejected',
-  actionIds: [],
-  tookMs: 0,
-  bodyBytes: 0,
-  bodyUnread: true,
-} as const;
 
 /** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
 export function concludeBytes(context: ServerContext, refused: UnreadRequest): void {
@@ -83,13 +72,18 @@ export function concludeBytes(context: ServerContext, refused: UnreadRequest): v
   const receivedAt = clock();
   const generation = deps.generation();
   const decision: DecisionRecord = {
-    ...UNREAD,
+    path: '',
+    outcome: 'rejected',
+    actionIds: [],
+    tookMs: 0,
+    bodyBytes: 0,
+    bodyUnread: true,
     requestId,
     receivedAt,
     method,
     status,
     code,
-    ...(finding === undefined ? {} : { findings: [finding] }),
+    findings: finding && [finding],
     generation: generation.id,
   };
   deps.storage.recordStranger(decision, networksOf(address).own);
@@ -108,12 +102,6 @@ async function logBytes(
   const advisor = finding === undefined ? undefined : await loadAdvisor(context, { generation, ids });
   const said = finding === undefined ? undefined : advisor?.say([finding], '');
   context.deps.log.info({ ...line, why: printSentence(said ?? quoted(error.detail)) }, 'request');
-}
-
-/** The network that a stranger's request came from. */
-function senderOf(context: ServerContext, { req, headers }: AnyRequest): string {
-  const address = context.findAddress(req?.socket.remoteAddress, headers.values['x-forwarded-for']);
-  return networksOf(address).own;
 }
 
 /**
@@ -174,27 +162,15 @@ function kindOf({ judged, proof, error, outcome, hookName = '' }: Ending): 'deci
   return proof === undefined || proof.kind === 'refused' ? 'stranger' : 'decision';
 }
 
-function announceWork({ deps }: ServerContext, { evaluation, result }: Judged): void {
-  if (result === undefined || evaluation?.outcome.kind !== 'accepted') return;
-  deps.onAccepted(result, evaluation.outcome.actions);
-}
-
 function showDecision(
   { deps }: ServerContext,
-  exchange: RequestFacts,
-  { answer, judged = {} }: Ending,
+  { generation, otherFormat, startedAt }: RequestFacts,
+  { answer: { status }, judged: { request, evaluation, result } = {} }: Ending,
 ): void {
-  const { request, evaluation, result } = judged;
   if (deps.onDecision === undefined || request === undefined || evaluation === undefined) return;
-  deps.onDecision({
-    request,
-    evaluation,
-    status: answer.status,
-    ...(result === undefined ? {} : { result }),
-    generation: exchange.generation.id,
-    ...(exchange.otherFormat === undefined ? {} : { otherFormat: exchange.otherFormat }),
-    tookMs: performance.now() - exchange.startedAt,
-  });
+  const tookMs = performance.now() - startedAt;
+  const seen = { request, evaluation, status, generation: generation.id, tookMs };
+  deps.onDecision({ ...seen, ...defined({ result, otherFormat }) });
 }
 
 /** What only looks on must not change the answer: after the commit the sender has to hear that it was accepted. */
@@ -210,40 +186,40 @@ function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => vo
 /** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
 export function logRequest(
   context: ServerContext,
-  exchange: RequestFacts,
+  exchange: Asked,
   ending: Ending,
   advisor?: RequestAdvisor,
 ): void {
   const { metrics, log } = context.deps;
-  const { proof } = ending;
+  const { answer, outcome, proof, proofMs, judged = {} } = ending;
+  const { bodyBytes } = exchange;
   const tookMs = performance.now() - exchange.startedAt;
-  if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
+  if (metrics !== undefined) {
+    const mappingId = judged.evaluation?.mapping?.id;
+    const { evaluateMs, storeMs } = judged;
+    const seen = {
+      status: answer.status,
+      outcome,
+      mappingId,
+      bodyBytes,
+      proofMs,
+      evaluateMs,
+      storeMs,
+      tookMs,
+    };
+    metrics.observeRequest(proof?.kind === 'refused' ? { ...seen, refusal: proof } : seen);
+  }
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
-  if (ending.outcome === 'duplicate') warnOfKey(context, ending.judged);
+  if (outcome === 'duplicate') warnOfKey(context, judged);
   const code = ending.error?.code;
   if (code === 'too_many_failures') context.tooManyFailures.count('refused');
   if (code === 'bodies_full') context.bodiesFull.count('refused');
-  const level = isOutside(ending) ? levelOutside(context, exchange) : levelOf(ending);
+  const level = levelOf(context, exchange, ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, { tookMs, advisor }), 'request');
 }
 
-function observed(exchange: RequestFacts, ending: Ending, tookMs: number): ObservedRequest {
-  const { answer, outcome, proof, judged = {} } = ending;
-  return {
-    status: answer.status,
-    outcome,
-    mappingId: judged.evaluation?.mapping?.id,
-    bodyBytes: exchange.bodyBytes,
-    proofMs: ending.proofMs,
-    evaluateMs: judged.evaluateMs,
-    storeMs: judged.storeMs,
-    tookMs,
-    ...(proof?.kind === 'refused' ? { refusal: proof } : {}),
-  };
-}
-
 /** A key that takes events of their own for repeats loses them, and nobody else says so. */
-function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: Judged = {}): void {
+function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: Judged): void {
   const { mapping, outcome } = evaluation ?? {};
   const [action] = outcome?.kind === 'accepted' ? outcome.actions : [];
   const key = mapping?.dedupe?.key;
@@ -279,64 +255,47 @@ function lineOf(
   ending: Ending,
   { tookMs, advisor }: { readonly tookMs: number; readonly advisor: RequestAdvisor | undefined },
 ): Record<string, unknown> {
-  const { answer, outcome, error, hookName, judged = {} } = ending;
-  const line: Record<string, unknown> = {
+  const { answer, outcome, error, hookName, proof, judged = {} } = ending;
+  const { evaluation } = judged;
+  const line = {
     requestId: exchange.ids.id,
     outcome,
     status: answer.status,
     // Of strangers only a word of the operator's own files.
     hook: hookName ?? ownName(exchange),
-    mapping: judged.evaluation?.mapping?.id,
-    skippedBy: skippedBy(judged),
+    mapping: evaluation?.mapping?.id,
+    skippedBy: evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined,
     bytes: exchange.bodyBytes,
     tookMs: rounded(tookMs),
     evaluateMs: rounded(judged.evaluateMs),
     storeMs: rounded(judged.storeMs),
   };
-  return error === undefined
-    ? line
-    : withError(line, error, { ending, why: refusedWhy(exchange, ending, advisor) });
-}
-
-function withError(
-  line: Record<string, unknown>,
-  { code, cause }: HookError,
-  { ending, why }: { readonly ending: Ending; readonly why: Sentence | undefined },
-): Record<string, unknown> {
+  if (error === undefined) return line;
+  // Why a sender was not believed; nothing of what it sent.
+  const refused = proof?.kind === 'refused' ? proof : undefined;
+  const why = refused?.why ?? refusedWhy(exchange, ending, advisor);
   return {
     ...line,
-    code,
-    why: printed(why),
-    ...refusalFields(ending.proof),
+    code: error.code,
+    why: why && printSentence(why),
+    address: refused?.address,
+    reason: refused?.reason,
+    scheme: refused?.scheme,
+    finding: refused?.finding?.code,
     transform: failedTransformOf(ending),
-    fault: cause === undefined ? undefined : describeFault(cause),
+    fault: error.cause === undefined ? undefined : describeFault(error.cause),
   };
 }
 
-function skippedBy({ evaluation }: Judged): string | undefined {
-  return evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined;
-}
-
-const printed = (why: Sentence | undefined): string | undefined => why && printSentence(why);
-
-/** Why a sender was not believed; nothing of what it sent. */
-function refusalFields(proof: Ending['proof']): Record<string, unknown> {
-  if (proof?.kind !== 'refused') return {};
-  const { address, reason, scheme, finding, why } = proof;
-  return { address, reason, scheme, finding: finding?.code, why: printed(why) };
-}
-
-/** Whether a stranger asked for a path that is none of hooks. */
-const isOutside = ({ answer, hookName }: Ending): boolean => hookName === undefined && answer.status === 404;
-
-/** Strangers at other paths would bury the hooks; of those whose path ends in a hook name, a few a second do not. */
-function levelOutside({ unread }: ServerContext, exchange: RequestFacts): 'debug' | 'info' {
-  return nameOutside(exchange) !== undefined && unread.take(exchange.receivedAt) ? 'info' : 'debug';
-}
-
-/** Probes and floods of refusals would bury the hooks. */
-function levelOf({ answer, outcome, error }: Ending): 'debug' | 'info' | 'warn' | 'error' {
-  const { status } = answer;
+/** Probes, floods of refusals, and strangers at other paths would bury the hooks. */
+function levelOf(
+  { unread }: ServerContext,
+  exchange: Asked,
+  { answer: { status }, outcome, error, hookName }: Ending,
+): 'debug' | 'info' | 'warn' | 'error' {
+  // Of paths that end in a hook name, a few a second do not.
+  if (hookName === undefined && status === 404)
+    return nameOutside(exchange) !== undefined && unread.take(exchange.receivedAt) ? 'info' : 'debug';
   const isCounted = error?.code === 'too_many_failures' || error?.code === 'bodies_full';
   // Those are one line a second.
   if (outcome === 'served' || isCounted) return 'debug';

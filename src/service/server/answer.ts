@@ -1,5 +1,5 @@
 import type { AcceptResult, RunRecord } from '../../engine/storage/storage.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { Answer, Ending, Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
 /** 204 for nothing, 200 for wakes alone, else 202. */
@@ -97,13 +97,6 @@ export function readWaitSeconds(prefer: string | undefined, maxSeconds: number):
   return found === null ? 0 : Math.min(Number(found[1]), maxSeconds);
 }
 
-interface Waiting {
-  readonly result: AcceptResult;
-  readonly seconds: number;
-  /** Asked for by `waitForCompletion` of an OpenClaw body. */
-  readonly completion: boolean;
-}
-
 /**
  * Holds the answer of a single agent action until its run has ended: the answer with its reply, or undefined where
  * the time passed, the server stops, too many requests wait already, or there is no single run to wait for.
@@ -111,10 +104,10 @@ interface Waiting {
 export async function waitForOutcome(
   context: ServerContext,
   { res }: Pick<Exchange, 'res'>,
-  { result, seconds, completion }: Waiting,
+  { judged: { result } = {}, waitSeconds: seconds = 0, completion = false }: Ending,
 ): Promise<Answer | undefined> {
-  const [action] = result.accepted;
-  if (result.accepted.length !== 1 || action === undefined || action.kind !== 'agent') return undefined;
+  const [action, ...others] = result?.accepted ?? [];
+  if (result === undefined || action?.kind !== 'agent' || others.length > 0) return undefined;
   if (context.waiting >= context.limits.maxWaiting) return undefined;
   const left = new AbortController();
   const leave = (): void => left.abort();

@@ -4,7 +4,7 @@ import { defined } from '../../base/json.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../../engine/storage/storage.ts';
 import type { RepeatFacts, RequestAdvice, RequestAdvisor } from './advisor.ts';
-import { type Asked, type Ending, type Judged, nameOutside, ownName, type Refusal } from './exchange.ts';
+import { type Asked, type Ending, type Judged, nameOutside, ownName } from './exchange.ts';
 import { bodyLimit } from './take-hook.ts';
 
 const MAX_MISSED = 50;
@@ -47,7 +47,11 @@ export function decisionOf(
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
     bodyUnread: exchange.hasBody === true && exchange.bodyBytes === 0 ? true : undefined,
-    refusal: proof?.kind === 'refused' ? refusalOf(proof) : undefined,
+    // Only the verdict is kept: strangers' requests are not.
+    refusal:
+      proof?.kind === 'refused'
+        ? proof.finding && { scheme: proof.scheme ?? 'token', ...proof.finding }
+        : undefined,
   };
 }
 
@@ -58,11 +62,7 @@ function findingsOf(
   known: DecisionAdvice,
 ): readonly StoredFinding[] | undefined {
   const { evaluation } = ending.judged ?? {};
-  const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
-  const judged =
-    skipped === undefined
-      ? judgedFindings(exchange.headers.values, ending, known)
-      : [skippedFinding(skipped), ...(known.advice?.findings ?? [])];
+  const judged = judgedFindings(exchange.headers.values, ending, known);
   const refused =
     judged.length > 0
       ? undefined
@@ -87,19 +87,20 @@ function judgedFindings(
   { advice, advisor }: DecisionAdvice,
 ): readonly StoredFinding[] {
   const { evaluation, result } = judged;
+  if (evaluation?.outcome.kind === 'skipped') {
+    const { kind: _, ...facts } = evaluation.outcome;
+    return [{ code: 'skipped', facts: defined(facts) }, ...(advice?.findings ?? [])];
+  }
   const isRepeat = result !== undefined && result.accepted.length > 0 && result.duplicate;
-  const idle = error === undefined ? undefined : idleTransform(evaluation);
+  const { further, trace } = evaluation ?? {};
+  const idle =
+    error && trace?.transforms.find(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
   return [
     ...(isRepeat ? repeatOf(judged, headers, advisor) : [debounceOf(judged)]),
-    furtherOf(evaluation),
-    idle === undefined ? undefined : { code: 'returned_nothing', facts: { module: idle } },
+    further && { code: 'further', facts: { mappings: further.map(({ id }) => id).join(', ') } },
+    idle && { code: 'returned_nothing', facts: { module: idle.call.ref.module } },
     ...(advice?.findings ?? []),
   ].filter((found) => found !== undefined);
-}
-
-/** Which other mappings took it. */
-function furtherOf({ further }: Partial<Evaluation> = {}): StoredFinding | undefined {
-  return further && { code: 'further', facts: { mappings: further.map(({ id }) => id).join(', ') } };
 }
 
 /** That the run of an accepted request does not begin at once, and whose run it is. */
@@ -149,23 +150,11 @@ function recognised(
   return { by: 'sender', header: KEY_HEADERS.find((name) => headers[name] !== undefined) };
 }
 
-/** The module of a transform that returned nothing. */
-const idleTransform = (evaluation: Evaluation | undefined): string | undefined =>
-  evaluation?.trace.transforms.find(({ reply }) => reply.kind === 'ok' && reply.json === undefined)?.call.ref
-    .module;
-
 /** Which key of a mapping, or field of a body of ours, an error is about. */
 function fieldFinding(evaluation: Evaluation | undefined, error: Ending['error']): StoredFinding | undefined {
   const field = evaluation === undefined ? undefined : error?.errors[0]?.field;
   return field === undefined ? undefined : { code: 'field', facts: { field } };
 }
-
-const skippedFinding = ({ kind: _kind, ...facts }: Skipped): StoredFinding => ({
-  code: 'skipped',
-  facts: defined(facts),
-});
-
-type Skipped = Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>;
 
 /** Why a request was refused before mappings saw it, for the log, with no value of it. */
 export function refusedWhy(
@@ -198,7 +187,11 @@ function refusalFinding(
   if (error === undefined) return undefined;
   const { generation, req, headers } = exchange;
   const { code, field, facts } = error;
-  if (code === 'body_too_large') return limitFinding(exchange, hookName ?? ownName(exchange) ?? '');
+  if (code === 'body_too_large') {
+    const { setBy } = bodyLimit(generation, hookName ?? ownName(exchange) ?? '');
+    const bytes = Number(req?.headers['content-length']);
+    return { code: 'body_limit', facts: { setBy, ...(bytes > 0 ? { bytes } : {}) } };
+  }
   if (code === 'rate_limited') {
     const { perMinute } = generation.settingsOf(hookName ?? '').rate ?? {};
     return { code: 'rate', facts: { perMinute: perMinute ?? 'only some' } };
@@ -218,23 +211,11 @@ function refusalFinding(
   });
 }
 
-/** Which key sets the limit of a body, and how long this one is. */
-function limitFinding({ generation, req }: Asked, name: string): StoredFinding {
-  const { setBy } = bodyLimit(generation, name);
-  const bytes = Number(req?.headers['content-length']);
-  return { code: 'body_limit', facts: { setBy, ...(bytes > 0 ? { bytes } : {}) } };
-}
-
 /** Where hooks are, for a path at which nothing is. */
 function addressFinding(exchange: Asked): StoredFinding {
   const { enabled, path } = exchange.generation.hooks;
   if (!enabled) return { code: exchange.generation.isWorker === true ? 'worker' : 'hooks_off' };
   return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
-}
-
-/** Only the verdict is kept: strangers' requests are not. */
-function refusalOf({ scheme = 'token', finding }: Refusal): DecisionRecord['refusal'] {
-  return finding && { scheme, ...finding };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */
@@ -251,16 +232,13 @@ export function failedTransformOf({ error, judged }: Ending): object | undefined
 
 function missedBy(evaluation: Evaluation, advice: DecisionAdvice): readonly MissedMapping[] | undefined {
   if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
-  const missed: MissedMapping[] = [];
   // Mappings of other paths say something only where none has this path; else they would crowd out the near ones.
   const { considered } = evaluation.trace;
   const near = considered.filter(({ failed }) => failed?.part !== 'path');
-  for (const { mapping, failed } of near.length === 0 ? considered : near) {
-    if (failed === undefined) continue;
-    if (missed.length === MAX_MISSED) break;
-    missed.push(missOf(mapping, failed, advice));
-  }
-  return missed;
+  return (near.length === 0 ? considered : near)
+    .flatMap(({ mapping, failed }) => (failed === undefined ? [] : [{ mapping, failed }]))
+    .slice(0, MAX_MISSED)
+    .map(({ mapping, failed }) => missOf(mapping, failed, advice));
 }
 
 type Considered = Evaluation['trace']['considered'][number];
@@ -281,7 +259,7 @@ function missOf(
     part: failed.part,
     place: formatPlace(at),
     ...reason,
-    ...(instead === undefined ? {} : { instead }),
+    ...defined({ instead }),
   };
 }
 
@@ -298,7 +276,7 @@ function reasonOf(
   if (missing !== undefined) return { leaf: expression, why: 'missing', variable: missing };
   if (result === 'unknown') return { leaf: expression, why: 'unknown' };
   const how = advisor?.howDifferent(failed.node);
-  return { leaf: expression, why: 'different', ...(how === undefined ? {} : { how }) };
+  return { leaf: expression, why: 'different', ...defined({ how }) };
 }
 
 /** What rendered empty, as the mapping writes it. */
@@ -315,7 +293,7 @@ function emptyOf({ trace }: Evaluation, advice: RequestAdvice | undefined): Deci
         field,
         expression: expression.slice(0, MAX_NAME_CHARS),
         place: formatPlace(at),
-        ...(instead === undefined ? {} : { instead }),
+        ...defined({ instead }),
       });
     }
   }

@@ -33,7 +33,9 @@ export function keepRequest(context: ServerContext, exchange: RequestFacts, endi
   const kind = kindOf(which, ending);
   if (kind === undefined) return;
   const cause = causeOf(exchange, path, ending);
-  if (which === 'shapes' && !hasRoom(context, exchange, { kind, cause })) return;
+  // A long body counts for several.
+  const weight = 1 + Math.floor(exchange.bodyBytes / WEIGHT_BYTES);
+  if (which === 'shapes' && !context.kept[kind].take(exchange.receivedAt, weight, cause)) return;
   const json =
     kind === 'shape'
       ? shapeJson(exchange, ending, keepRequests.fieldsOf(path))
@@ -72,16 +74,7 @@ function kindOf(which: KeptKind, { answer, error, judged }: Ending): KeptRequest
 const isOwnComment = (judged: Ending['judged']): boolean =>
   judged?.evaluation?.outcome.kind === 'skipped' && judged.evaluation.outcome.by === 'ownComment';
 
-/** A long body counts for several. */
 const WEIGHT_BYTES = 256 * 1024;
-
-function hasRoom(
-  { kept }: ServerContext,
-  { receivedAt, bodyBytes }: RequestFacts,
-  { kind, cause }: { readonly kind: KeptRequest['kind']; readonly cause: string },
-): boolean {
-  return kept[kind].take(receivedAt, 1 + Math.floor(bodyBytes / WEIGHT_BYTES), cause);
-}
 
 function wholeJson(exchange: RequestFacts, request: HookRequest, { judged = {} }: Ending): string {
   const { evaluation } = judged;
@@ -138,7 +131,7 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
     judged: {
       generation: exchange.generation.id,
       outcome: outcome.kind,
-      ...(mapping === undefined ? {} : { mapping: { id: mapping.id } }),
+      mapping: mapping && { id: mapping.id },
       actions:
         outcome.kind === 'accepted'
           ? outcome.actions.map((action) => ({ kind: action.kind, id: action.id }))

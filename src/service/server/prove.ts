@@ -6,12 +6,12 @@ import {
   MAX_TRIED_BYTES,
   type RefusedProof,
   type SenderCheck,
-  type Verifier,
 } from '../../engine/verify/verify.ts';
 import { networksOf } from './addresses.ts';
 import { authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
 import type { ProofFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import {
+  type Asked,
   type Exchange,
   type IncomingHook,
   ownName,
@@ -36,17 +36,13 @@ export function prove(
   hook: IncomingHook,
 ): Proof | Promise<Proof | Refusal> {
   const { allows, sender } = accessOf(context, hook.settings);
-  const isAllowed = allows(addressOf(context, exchange));
+  const address = addressOf(context, exchange);
+  const isAllowed = allows(address);
   if (sender !== undefined) {
     const reader = isAllowed ? proveMailReader(context, exchange, hook) : undefined;
     return reader ?? proveSender(context, exchange, { hook, sender, isAllowed: () => isAllowed });
   }
-  if (!isAllowed) {
-    return refuse(context, exchange, {
-      reason: 'address',
-      finding: addressNotAllowed(context, exchange),
-    });
-  }
+  if (!isAllowed) return refuse(context, exchange, { reason: 'address', finding: wrongAddress(address) });
   return proveToken(context, exchange, hook);
 }
 
@@ -140,15 +136,18 @@ async function proveSender(
   switch (judged.kind) {
     case 'proved': {
       const { retired, signedId } = judged;
-      const id = signedId === undefined ? {} : { signedId };
-      return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
+      return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...defined({ signedId }) };
     }
     case 'token-refused':
-      return besideProof(judged.refusal, scheme);
+      // Where the path asks for the hook token beside the proof of its sender.
+      if (judged.refusal.finding === undefined) return judged.refusal;
+      return { ...judged.refusal, finding: { code: 'no-token', facts: { beside: scheme } } };
     case 'refused': {
       const { reason } = judged;
-      if (!('proof' in judged))
-        return refuse(context, exchange, { reason, scheme, finding: addressNotAllowed(context, exchange) });
+      if (!('proof' in judged)) {
+        const finding = wrongAddress(addressOf(context, exchange));
+        return refuse(context, exchange, { reason, scheme, finding });
+      }
       return refuse(context, exchange, {
         reason,
         scheme,
@@ -171,20 +170,10 @@ async function unpackedOf(hook: IncomingHook): Promise<Buffer | undefined> {
   }
 }
 
-interface RefusedSender extends Pick<SenderToProve, 'hook' | 'sender'> {
-  readonly judged: RefusedProof;
-}
-
-/** A refusal of the hook token, where the path asks for it beside the proof of its sender. */
-function besideProof(refusal: Refusal, scheme: Verifier['scheme']): Refusal {
-  if (refusal.finding === undefined) return refusal;
-  return { ...refusal, finding: { code: 'no-token', facts: { beside: scheme } } };
-}
-
 function proofFacts(
   context: ServerContext,
   exchange: Exchange,
-  { hook, sender, judged }: RefusedSender,
+  { hook, sender, judged }: Omit<SenderToProve, 'isAllowed'> & { readonly judged: RefusedProof },
 ): ProofFacts {
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
   const { proof, refusal, request } = judged;
@@ -210,14 +199,12 @@ async function refuseToken(
   return token.kind === 'refused' ? token : undefined;
 }
 
-export function addressOf(context: ServerContext, { req, headers }: Exchange): string {
-  return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
+export function addressOf(context: ServerContext, { req, headers }: Asked): string {
+  return context.findAddress(req?.socket.remoteAddress, headers.values['x-forwarded-for']);
 }
 
-/** Why the address was refused; which one is judged depends on the proxies that are trusted. */
-function addressNotAllowed(context: ServerContext, exchange: Exchange): ProofFinding {
-  return { code: 'address', facts: { sent: addressOf(context, exchange) } };
-}
+/** Which one is judged depends on the proxies that are trusted. */
+const wrongAddress = (sent: string): ProofFinding => ({ code: 'address', facts: { sent } });
 
 interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'finding'> {
   readonly find?: (advisor: RequestAdvisor) => ProofFinding | undefined | Promise<ProofFinding | undefined>;
@@ -235,12 +222,6 @@ const UNAUTHORIZED =
 
 const QUERY_REJECTED = 'the hook token is not taken from the query here; send it as "Authorization: Bearer"';
 
-/** Depends on the request and the configuration alone, never on the path. */
-function unauthorized({ target, generation }: Exchange): HookError {
-  const isInQuery = generation.hooks.queryToken === 'reject' && target?.token !== undefined;
-  return new HookError('unauthorized', isInQuery ? QUERY_REJECTED : UNAUTHORIZED);
-}
-
 /** Counts the failure against the sender's address; past the limit the sender is told to wait. */
 export async function refuse(
   context: ServerContext,
@@ -250,7 +231,7 @@ export async function refuse(
   const { limiter } = derivedFrom(context, exchange.generation.hooks);
   const address = addressOf(context, exchange);
   const retryAfterSeconds = await limiter.fail(address);
-  const common = { kind: 'refused', reason, address, ...(scheme === undefined ? {} : { scheme }) } as const;
+  const common = { kind: 'refused', reason, address, ...defined({ scheme }) } as const;
   if (retryAfterSeconds !== undefined) {
     const detail = 'too many requests that did not prove where they come from';
     return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
@@ -261,7 +242,11 @@ export async function refuse(
   const advisor = isTold ? await loadAdvisor(context, exchange) : undefined;
   const finding = isTold ? (known ?? (advisor && (await find?.(advisor)))) : undefined;
   const why = finding && advisor?.sayProof(finding);
-  return { ...common, error: unauthorized(exchange), ...defined({ finding, why }) };
+  // Depends on the request and the configuration alone, never on the path.
+  const { target, generation } = exchange;
+  const isInQuery = generation.hooks.queryToken === 'reject' && target?.token !== undefined;
+  const error = new HookError('unauthorized', isInQuery ? QUERY_REJECTED : UNAUTHORIZED);
+  return { ...common, error, ...defined({ finding, why }) };
 }
 
 /** Its sender is refused whatever the body holds, so nobody waits for a slow one. */

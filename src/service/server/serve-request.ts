@@ -5,7 +5,7 @@
 import { HookError } from '../../base/errors.ts';
 import { memberAt } from '../../base/json.ts';
 import { checkEncoding } from '../../base/payload/payload.ts';
-import { answerChallenge, type ChallengeFault, readsBody } from '../../engine/verify/verify.ts';
+import { answerChallenge, readsBody } from '../../engine/verify/verify.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { readWaitSeconds, runAnswer, waitForOutcome } from './answer.ts';
 import { aborted, readBody, unpackBody } from './body.ts';
@@ -42,7 +42,8 @@ export async function serveRequest(
   const advisor = await findAdvisor(context, exchange, ending);
   if (waits) concludeRequest(context, exchange, ending, advisor);
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
-  const answered = waits ? await holdAnswer(context, exchange, ending) : ending;
+  const outcome = waits ? await waitForOutcome(context, exchange, ending) : undefined;
+  const answered = outcome === undefined ? ending : { ...ending, answer: outcome };
   // Nobody waits any more for a body that was only looked at to say why.
   exchange.failBody?.(aborted());
   context.unproved.release(exchange);
@@ -81,7 +82,9 @@ async function handle(
     const proof = proving instanceof Promise ? await proving : proving;
     const proofMs = performance.now() - begun;
     if (proof.kind === 'refused') {
-      return { ...failedEnding(exchange, proof.error, { proof, ...knownName(hook) }), proofMs };
+      // The name of a path with a proof of its own is the operator's: it may be told of a stranger's request, too.
+      const known = hook.settings.verify === undefined ? {} : { hookName: hook.name };
+      return { ...failedEnding(exchange, proof.error, { proof, ...known }), proofMs };
     }
     exchange.isProved = true;
     context.unproved.release(exchange);
@@ -118,9 +121,6 @@ function tooLong(what: 'address' | 'hook name', most: number): HookError {
   return new HookError('not_found', detail, { facts: { what, most } });
 }
 
-/** Pub/Sub takes a 2xx as read; what the notice says does not matter, as the mailbox itself is asked. */
-const NOTED: Answer = { status: 204 };
-
 function served(answer: Answer): Ending {
   return { answer, outcome: 'served' };
 }
@@ -146,11 +146,6 @@ function incomingHook(
   };
 }
 
-/** The name of a path with a proof of its own is the operator's: it may be told of a stranger's request, too. */
-function knownName({ name, settings }: IncomingHook): Pick<Ending, 'hookName'> {
-  return settings.verify === undefined ? {} : { hookName: name };
-}
-
 /** A hook, and how its sender proved itself. */
 interface ProvedHook {
   readonly hook: IncomingHook;
@@ -171,15 +166,15 @@ async function answerProved(
     if (exchange.req.method !== method) return wrongMethod(exchange, method, known);
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
     if (hook.name === exchange.generation.noticePath) {
+      // Pub/Sub takes a 2xx as read; what the notice says does not matter, as the mailbox itself is asked.
       context.deps.onNotice?.();
-      return { ...served(NOTED), ...known };
+      return { ...served({ status: 204 }), ...known };
     }
     if (!canTake(exchange, hook.name)) {
       const error = new HookError('no_mapping_matched', 'no mapping takes this hook name');
       return failedEnding(exchange, error, { ...known, judged: {} });
     }
-    const ending = await answerHook(context, exchange, { hook, proof });
-    return { ...ending, proof, hookName: known.hookName };
+    return { ...(await answerHook(context, exchange, { hook, proof })), ...known };
   } catch (error) {
     return failedEnding(exchange, error, known);
   }
@@ -252,15 +247,6 @@ async function answerHook(
   return waitSeconds === 0 ? ending : { ...ending, waitSeconds };
 }
 
-/** The ending with the outcome of the run as its answer, where that comes in time. */
-async function holdAnswer(context: ServerContext, exchange: Exchange, ending: Ending): Promise<Ending> {
-  const { waitSeconds, judged, completion = false } = ending;
-  if (waitSeconds === undefined || judged?.result === undefined) return ending;
-  const { result } = judged;
-  const answer = await waitForOutcome(context, exchange, { result, seconds: waitSeconds, completion });
-  return answer === undefined ? ending : { ...ending, answer };
-}
-
 /** A request to a path that names a challenge. */
 interface AskedHook {
   readonly hook: IncomingHook;
@@ -281,31 +267,25 @@ async function answerQuestion(
   const { method = '', rawHeaders } = exchange.req;
   const hasBody = readsBody(challenge, method) || exchange.hasBody;
   const asked = hasBody ? await hook.body() : Buffer.alloc(0);
-  const { query } = hook.target;
+  const { name: hookName, target } = hook;
+  const { query } = target;
   const result = answerChallenge(challenge, { method, url: '', rawHeaders, body: asked, query });
-  if (result.kind === 'none') return undefined;
-  if (result.kind === 'key') {
-    const isTaken = (await exchange.generation.takeKey?.(hook.name, result.key)) === true;
-    if (!isTaken) return refuseQuestion(context, exchange, { hook, challenge, why: 'key' });
-    return {
-      answer: { status: 200, body: '', contentType: 'text/plain' },
-      outcome: 'served',
-      hookName: hook.name,
-    };
+  switch (result.kind) {
+    case 'none':
+      return undefined;
+    case 'answer': {
+      const { body, contentType, headers } = result;
+      return { ...served({ status: 200, body, contentType, headers }), hookName };
+    }
+    case 'key':
+      if ((await exchange.generation.takeKey?.(hookName, result.key)) === true)
+        return { ...served({ status: 200, body: '', contentType: 'text/plain' }), hookName };
   }
-  if (result.kind === 'wrong') return refuseQuestion(context, exchange, { hook, challenge, why: result.why });
-  const { body, contentType, headers } = result;
-  return { answer: { status: 200, body, contentType, headers }, outcome: 'served', hookName: hook.name };
-}
-
-async function refuseQuestion(
-  context: ServerContext,
-  exchange: Exchange,
-  { hook, challenge, why }: AskedHook & { readonly why: ChallengeFault },
-): Promise<Ending> {
-  const refusal = await refuse(context, exchange, {
+  const why = result.kind === 'key' ? 'key' : result.why;
+  const facts = { asks: challenge.kind, why };
+  const proof = await refuse(context, exchange, {
     reason: 'challenge',
-    finding: { code: 'challenge', facts: { asks: challenge.kind, why } },
+    finding: { code: 'challenge', facts },
   });
-  return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
+  return failedEnding(exchange, proof.error, { proof, hookName });
 }

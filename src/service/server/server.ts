@@ -1,8 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../../base/errors.ts';
-import type { StoredFinding } from '../../base/finding.ts';
-import { concludeBytes } from './account.ts';
+import { defined } from '../../base/json.ts';
+import { concludeBytes, type UnreadRequest } from './account.ts';
 import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
 import type { Connection, Exchange } from './exchange.ts';
@@ -14,7 +14,7 @@ import { findSenderOf, answerProtocolError, protocolError } from './protocol-err
 import { createServer } from './node-http.ts';
 import { boundedMessages, endAfterLatest, endIfFull, ignoreError, ignoreUpgrade } from './pipelined.ts';
 import { isOperator } from './prove.ts';
-import { serveRequest, type ServeOptions } from './serve-request.ts';
+import { serveRequest } from './serve-request.ts';
 import {
   listen,
   type ListeningAddress,
@@ -84,10 +84,21 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
     deps.log.error({ code: error.code }, 'listener failed');
   });
   const health = await startHealthListener(context).catch(async (error: unknown) => {
-    await stopServer(context, { http, connections });
+    await stopServer(context, http, connections);
     throw error;
   });
-  return runningServer(context, { http, connections, health });
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await stopServer(context, http, connections);
+    await health?.stop();
+  };
+  return {
+    ...listeningAddress(http),
+    deliver: (hook) => deliver(context, hook),
+    ...defined({ healthUrl: health?.url }),
+    openRequests: () => context.open,
+    stop: () => (stopped ??= stop()),
+  };
 }
 
 function makeHttp(context: ServerContext, connections: ConnectionTable): Server {
@@ -182,44 +193,35 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
     context.later.connectionCame();
     connections.add(socket);
   });
-  sweepWhileOpen(http, connections);
+  const sweeping = setInterval(() => connections.sweep(), CHECK_MS).unref();
+  http.once('close', () => clearInterval(sweeping));
   http.on('clientError', (error, socket) => {
     const connection = connections.find(socket as Socket);
     if (connection === undefined) return;
     // Behind a request that was passed over the parser cannot find its way. Node reads on with each answer.
     if (connection.flooded) return void connection.socket.pause();
-    const hookError = protocolError(error, connection.open > 0);
     const finding = findSenderOf(error, connection.socket.bytesRead);
-    refuseBytes(context, connection, { error: hookError, finding, method: '?' });
+    refuseBytes(context, connection, {
+      error: protocolError(error, connection.open > 0),
+      finding,
+      method: '?',
+    });
   });
   http.on('connect', (_req, socket) => {
     socket.on('error', ignoreError);
     const connection = connections.find(socket as Socket);
-    if (connection !== undefined) refuseBytes(context, connection, noProxy());
+    const error = new HookError('not_found', 'this is not a proxy');
+    if (connection !== undefined)
+      refuseBytes(context, connection, { error, method: 'CONNECT', finding: { code: 'connect' } });
   });
 }
 
-function sweepWhileOpen(http: Server, connections: ConnectionTable): void {
-  const sweeping = setInterval(() => connections.sweep(), CHECK_MS).unref();
-  http.once('close', () => clearInterval(sweeping));
-}
-
-function noProxy(): RefusedBytes {
-  return {
-    error: new HookError('not_found', 'this is not a proxy'),
-    method: 'CONNECT',
-    finding: { code: 'connect' },
-  };
-}
-
-interface RefusedBytes {
-  readonly error: HookError;
-  readonly finding: StoredFinding | undefined;
-  readonly method: string;
-}
-
 /** Bytes of which no request came: answered, and told like what strangers send. */
-function refuseBytes(context: ServerContext, connection: Connection, refused: RefusedBytes): void {
+function refuseBytes(
+  context: ServerContext,
+  connection: Connection,
+  refused: Pick<UnreadRequest, 'error' | 'finding' | 'method'>,
+): void {
   const requestId = context.ids().id;
   if (answerProtocolError(connection, refused.error, requestId)) {
     concludeBytes(context, { requestId, address: connection.socket.remoteAddress, ...refused });
@@ -271,14 +273,14 @@ function serveReceived(context: ServerContext, connections: ConnectionTable, exc
     context.open -= 1;
     return;
   }
-  const options: ServeOptions = {
+  const serving = serveRequest(context, exchange, {
     onProved: () => {
       connections.proved(connection);
       if (connection.flooded) connection.closing = true;
     },
     onTooManyFailures: () => connections.cutOff(connection),
-  };
-  void serveRequest(context, exchange, options).then(({ proof }) => {
+  });
+  void serving.then(({ proof }) => {
     const isProved = proof?.kind === 'proved';
     connection.wasUnproved = !isProved;
     connection.open -= 1;
@@ -315,33 +317,14 @@ function createExchange(
   };
 }
 
-interface Listening {
-  readonly http: Server;
-  readonly connections: ConnectionTable;
-  readonly health?: SideListener | undefined;
-}
-
-function runningServer(context: ServerContext, listening: Listening): RunningServer {
-  const { http, health } = listening;
-  let stopped: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
-    await stopServer(context, listening);
-    await health?.stop();
-  };
-  return {
-    ...listeningAddress(http),
-    deliver: (hook) => deliver(context, hook),
-    ...(health === undefined ? {} : { healthUrl: health.url }),
-    openRequests: () => context.open,
-    stop: () => (stopped ??= stop()),
-  };
-}
-
-function stopServer(context: ServerContext, { http, connections }: Listening): Promise<void> {
+function stopServer(context: ServerContext, http: Server, connections: ConnectionTable): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const graceMs = context.deps.server.stopGraceSeconds * 1000;
   const deadline = setTimeout(() => http.closeAllConnections(), graceMs);
-  const idle = setTimeout(() => closeIdle(http, connections), IDLE_GRACE_MS);
+  const idle = setTimeout(() => {
+    http.closeIdleConnections();
+    connections.closeStrangers();
+  }, IDLE_GRACE_MS);
   // http.Server closes idle connections in the same step; net.Server's own close leaves them their grace.
   NetServer.prototype.close.call(http, () => {
     clearTimeout(deadline);
@@ -352,9 +335,4 @@ function stopServer(context: ServerContext, { http, connections }: Listening): P
   });
   context.stopping.abort();
   return promise;
-}
-
-function closeIdle(http: Server, connections: ConnectionTable): void {
-  http.closeIdleConnections();
-  connections.closeStrangers();
 }
