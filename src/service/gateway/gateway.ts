@@ -94,6 +94,8 @@ export class Gateway {
   readonly #performer: Performer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
+  /** What is ended with the service. */
+  readonly #parts: readonly Pick<Performer, 'abort' | 'lapse' | 'stop'>[];
   readonly #holds: RunnerHolds;
   readonly #alerts: Alerts;
   readonly #limits: LimitWatch;
@@ -120,16 +122,22 @@ export class Gateway {
     this.#clock = createSchedulingClock(options.clock ?? systemClock);
     this.#loop = new WorkLoop(
       () => this.#pass(),
-      (error) => this.#tellOfFailedPass(error),
+      (error) => {
+        this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again');
+      },
     );
     const base = this.#makeBase(options);
-    this.#holds = new RunnerHolds(base, () => this.#resume());
+    this.#holds = new RunnerHolds(base, () => {
+      this.#heartbeat.resume();
+      this.#loop.wake();
+    });
     this.#alerts = new Alerts(base);
     this.#limits = new LimitWatch(base);
     const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
     this.#performer = new Performer(context);
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
+    this.#parts = [this.#performer, this.#outbox, this.#heartbeat];
     this.#followLease();
   }
 
@@ -162,9 +170,7 @@ export class Gateway {
    */
   stop(graceMs: number): Promise<void> {
     if (this.#stopped !== undefined && graceMs <= 0) {
-      this.#performer.abort();
-      this.#outbox.abort();
-      this.#heartbeat.abort();
+      for (const part of this.#parts) part.abort();
     }
     this.#stopped ??= this.#stopAll(graceMs);
     return this.#stopped;
@@ -243,9 +249,7 @@ export class Gateway {
       if (isHeld) return this.#loop.wake();
       this.#log.warn({}, 'the lease could not be renewed: runs under way are ended and put back');
       this.#isLeader = false;
-      this.#performer.lapse();
-      this.#outbox.lapse();
-      this.#heartbeat.lapse();
+      for (const part of this.#parts) part.lapse();
     });
     lease?.onOtherLeft(() => {
       this.#nextLookAt = 0;
@@ -344,20 +348,7 @@ export class Gateway {
     await this.#started?.catch(() => {});
     this.#outside?.();
     await this.#loop.stop();
-    await Promise.all([
-      this.#performer.stop(graceMs),
-      this.#outbox.stop(graceMs),
-      this.#heartbeat.stop(graceMs),
-    ]);
+    await Promise.all(this.#parts.map((part) => part.stop(graceMs)));
     await within(this.#alerts.settled(), ALERTS_GRACE_MS);
-  }
-
-  #resume(): void {
-    this.#heartbeat.resume();
-    this.#loop.wake();
-  }
-
-  #tellOfFailedPass(error: unknown): void {
-    this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again');
   }
 }

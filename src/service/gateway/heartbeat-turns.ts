@@ -1,33 +1,26 @@
 import { LAST_CHANNEL } from '../../base/action.ts';
+import { defined } from '../../base/json.ts';
 import { buildHeartbeatPrompt } from '../../base/boundary/boundary.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import {
   endProcessTree,
+  HEARTBEAT_OK,
   isAcknowledgement,
   removeWorkspaces,
   type Turn,
   type TurnResult,
 } from '../runners/runners.ts';
-import type { EventClaim, NewDelivery } from '../../engine/storage/storage.ts';
+import type { EventClaim, HeartbeatResult, NewDelivery } from '../../engine/storage/storage.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import {
-  codeOfResult,
-  heardEvents,
-  MAIN_CONVERSATION,
-  makeHeartbeatResult,
-  reasonOf,
-  targetOfTurn,
-} from './heartbeat-result.ts';
-import { boundHistory } from './history.ts';
-import { persist } from './persist.ts';
-import { repeatDelay } from './retry.ts';
-import { defaultModelOf } from './run-turn.ts';
+import { repeatDelay, persist } from './retry.ts';
+import { boundHistory, defaultModelOf, sessionIdOf, takeTurn, unknownRunner } from './run-turn.ts';
+import { shownError } from './summary.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
-import { sessionIdOf } from './session-id.ts';
-import { takeTurn, unknownRunner } from './take-turn.ts';
 
+/** The main session's key; a hook's own keys can never be this one. */
+const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
 /** How soon it is looked again whether a paused runner was resumed. */
 const LOOK_AGAIN_MS = 1_000;
 const MAX_EVENTS = 50;
@@ -157,7 +150,7 @@ export class HeartbeatTurns {
       // The turn's own id: a repeat is the same text, which a gateway that takes it as a wake queues once.
       prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: claim.turnId }),
       message: claim.events.map((event) => event.text).join('\n'),
-      ...(model === undefined ? {} : { model }),
+      ...defined({ model }),
       timeoutSeconds: settings.agents.defaults.timeoutSeconds,
       history: boundHistory(turns, sessions),
     };
@@ -179,8 +172,9 @@ export class HeartbeatTurns {
 
   #log({ turnId, events }: EventClaim, result: TurnResult, { runner }: RunTarget): void {
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    const code = isOk ? 'ok' : codeOfResult(result);
-    const reason = reasonOf(result);
+    const error = result.kind === 'completed' ? result.error : result;
+    const code = result.kind === 'completed' ? (error?.code ?? result.outcome) : result.code;
+    const reason = error && shownError(error).message;
     const fields = { turnId, events: events.length, result: code };
     // Told with the run already: one cause is one warning.
     if (!isOk && this.#context.alerts.hasFailed({ kind: 'runner', name: runner }, `${code}: ${reason}`))
@@ -195,24 +189,21 @@ export class HeartbeatTurns {
 
   async #consume(claim: EventClaim, taken: TakenTurn, { settings }: GatewayConfiguration): Promise<void> {
     const { turn, result } = taken;
-    const { storage, now } = this.#context;
+    const { storage, now, metrics } = this.#context;
     const nowMs = now();
-    const reply = isSilent(result) ? undefined : replyOf(claim, result.reply, settings.gateway);
+    const isSilent = result.reply.trim() === '' || isAcknowledgement(result.reply);
+    const reply = isSilent ? undefined : replyOf(claim, result.reply, settings.gateway);
     const delivery = reply === undefined ? undefined : await pinTarget(reply, settings, storage);
-    const made = makeHeartbeatResult({ ...taken, nowMs }, settings.gateway);
-    await this.#persist(claim, () =>
-      storage.consumeEvents(claim.turnId, delivery === undefined ? made : { ...made, delivery }),
-    );
-    this.#countTurn(targetOfTurn(turn, settings), result);
+    const made = { ...makeHeartbeatResult(taken, settings.gateway, nowMs), ...defined({ delivery }) };
+    await this.#persist(claim, () => storage.consumeEvents(claim.turnId, made));
+    const { runner } = targetOfTurn(turn, settings);
+    this.counters.turns += 1;
+    metrics?.observeHeartbeat('ok');
+    if (result.usage !== undefined)
+      metrics?.observeTokens({ runner, turn: 'heartbeat', usage: result.usage });
     this.#failuresInARow = 0;
     this.#pausedUntil = 0;
     this.#failedTurnId = undefined;
-  }
-
-  #countTurn({ runner }: RunTarget, { usage }: Completed): void {
-    this.counters.turns += 1;
-    this.#context.metrics?.observeHeartbeat('ok');
-    if (usage !== undefined) this.#context.metrics?.observeTokens({ runner, turn: 'heartbeat', usage });
   }
 
   /** Puts the events of a turn that failed back: they wait for an agent that is away, or for the next attempt. */
@@ -222,9 +213,10 @@ export class HeartbeatTurns {
     { settings }: GatewayConfiguration,
   ): Promise<void> {
     this.#failedTurnId = claim.turnId;
-    const reason = settings.gateway.holdHours > 0 ? holdReasonOf(result) : undefined;
-    if (reason === undefined) await this.#free(claim, result);
-    else await this.#hold(claim, targetOfTurn(turn, settings), reason);
+    const isHeld = settings.gateway.holdHours > 0 && result.kind === 'not-started';
+    if (!isHeld || result.affects === undefined) return this.#free(claim, result);
+    const { affects, code, message, retryAfterMs } = result;
+    return this.#hold(claim, targetOfTurn(turn, settings), { affects, code, message, retryAfterMs });
   }
 
   /** Where the agent is away its events wait as its runs do: the attempt does not count. */
@@ -243,19 +235,16 @@ export class HeartbeatTurns {
     this.#failuresInARow += 1;
     this.counters.failures += 1;
     this.#context.metrics?.observeHeartbeat('failed');
-    const delayMs = this.#delayAfter(result);
+    const { retry, random } = this.#context;
+    const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
+    const delayMs = repeatDelay(retry.heartbeat, this.#failuresInARow, { retryAfterMs, random: random() });
     this.#pausedUntil = performance.now() + delayMs;
     const nowMs = this.#context.now();
-    const { code, message } = errorOf(result);
+    const error = result.kind === 'completed' ? result.error : result;
+    const { code, message } = error ?? { code: 'unknown', message: 'the turn failed' };
     await this.#persist(claim, () =>
       this.#context.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),
     );
-  }
-
-  #delayAfter(result: TurnResult): number {
-    const { retry, random } = this.#context;
-    const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
-    return repeatDelay(retry.heartbeat, this.#failuresInARow, { retryAfterMs, random: random() });
   }
 
   async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
@@ -269,13 +258,6 @@ function hasMore({ events }: EventClaim): boolean {
   return events.length === MAX_EVENTS || bytes > MAX_EVENT_BYTES / 2;
 }
 
-/** Why an agent that is away could not begin; undefined where the turn failed otherwise. */
-function holdReasonOf(result: TurnResult): HoldReason | undefined {
-  if (result.kind !== 'not-started' || result.affects === undefined) return undefined;
-  const { affects, code, message, retryAfterMs } = result;
-  return { affects, code, message, retryAfterMs };
-}
-
 /** Where the main session's words go: to `last`, or of what failed to the operator, where that is asked for. */
 function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettings): NewDelivery {
   const isAutomatic = events.every(({ origin }) => origin.isAutomatic) || undefined;
@@ -285,11 +267,65 @@ function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettin
     : { channel: LAST_CHANNEL, text, fromMain: true, isAutomatic, isOfFailure };
 }
 
-function isSilent({ reply }: Completed): boolean {
-  return reply.trim() === '' || isAcknowledgement(reply);
+/** What is stored of a turn of the main session that went well: a run of kind heartbeat, and the conversation. */
+function makeHeartbeatResult(
+  { turn, result, startedAt }: TakenTurn,
+  { heartbeat, sessions, runner }: GatewaySettings,
+  nowMs: number,
+): HeartbeatResult {
+  const { runId: id, prompt, message, name, sessionKey, model, timeoutSeconds, attempt } = turn;
+  const { reply, usage } = result;
+  const turns = [
+    { role: 'user', text: prompt, at: startedAt },
+    { role: 'assistant', text: reply.trim() === '' ? HEARTBEAT_OK : reply, at: nowMs },
+  ] as const;
+  return {
+    run: {
+      id,
+      kind: 'heartbeat',
+      // As the listing of runs shows it.
+      action: {
+        kind: 'agent',
+        id,
+        prompt,
+        message,
+        name,
+        sessionKey,
+        owner: 'main',
+        oneShot: false,
+        wakeMode: 'next-heartbeat',
+        deliver: true,
+        channel: 'last',
+        ...defined({ model, timeoutSeconds, runner: heartbeat.runner }),
+        origin: { requestId: id, path: 'heartbeat', trusted: false },
+      },
+      state: 'completed',
+      outcome: 'ok',
+      reply,
+      attempts: attempt,
+      ...defined({ usage }),
+      acceptedAt: startedAt,
+      dueAt: startedAt,
+      startedAt,
+      endedAt: nowMs,
+    },
+    runner: heartbeat.runner ?? runner,
+    history: { conversation: MAIN_CONVERSATION, turns, maxTurns: sessions.maxTurns },
+    nowMs,
+  };
 }
 
-function errorOf(result: TurnResult): { readonly code: string; readonly message: string } {
-  const error = result.kind === 'completed' ? result.error : result;
-  return error ?? { code: 'unknown', message: 'the turn failed' };
+/** The events a turn is taken for: a forward runner passes on what hooks said, not what became of runs. */
+function heardEvents(
+  { events }: EventClaim,
+  { heartbeat, runner, runners }: GatewaySettings,
+): EventClaim['events'] {
+  const used = runners[heartbeat.runner ?? runner];
+  const isQuiet = used?.kind === 'forward' && !used.forwardSummaries;
+  return isQuiet ? events.filter(({ kind }) => kind !== 'summary') : events;
+}
+
+/** What performs a turn of the main session. */
+function targetOfTurn({ model }: Turn, { gateway }: GatewayConfiguration['settings']): RunTarget {
+  return { runner: gateway.heartbeat.runner ?? gateway.runner, model };
 }

@@ -49,7 +49,11 @@ export class Heartbeat {
     if (!isLeader) return this.lapse();
     // One that was ended may take a moment to end.
     await this.#turn;
-    await this.start();
+    this.#state = 'idle';
+    this.#arm();
+    // A turn that a process that died left behind is taken up at once.
+    const left = await this.#context.storage.listEvents({ state: 'claimed', limit: 1 });
+    if (left.length > 0) this.ask();
   }
 
   /** Ends the turn under way and begins no other: another process may lead from now on. */
@@ -58,14 +62,6 @@ export class Heartbeat {
     this.#cancelPeriod();
     this.#cancelCoalescing();
     this.#cutOff.lapse();
-  }
-
-  /** Begins the periodic checks; a turn that a process that died left behind is taken up at once. */
-  async start(): Promise<void> {
-    this.#state = 'idle';
-    this.#arm();
-    const left = await this.#context.storage.listEvents({ state: 'claimed', limit: 1 });
-    if (left.length > 0) this.ask();
   }
 
   /** (Re)starts the period. */

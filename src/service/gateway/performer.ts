@@ -1,13 +1,12 @@
+import { defined } from '../../base/json.ts';
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
-import { codeOf } from '../../base/telemetry/telemetry.ts';
 import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
-import { CutOff } from './cut-off.ts';
+import { UnderWay } from './cut-off.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { RunAttempts, type RunCounters } from './run-attempts.ts';
 import { targetOf } from './run-turn.ts';
 import { RunWaiters } from './run-waiters.ts';
-import { within } from '../../base/timers/timers.ts';
 import type { AgentRun } from '../../engine/storage/storage.ts';
 import { buildGatheredPrompt } from '../../base/boundary/boundary.ts';
 
@@ -24,10 +23,8 @@ interface ActiveRun {
 }
 
 /** Claims runs, as many in parallel as the settings allow, and brings each to its end or its next attempt. */
-export class Performer {
+export class Performer extends UnderWay<ActiveRun> {
   readonly #context: GatewayContext;
-  readonly #active = new Map<string, ActiveRun>();
-  readonly #cutOff = new CutOff();
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
@@ -36,21 +33,10 @@ export class Performer {
   #nextUnapprovedAt = 0;
 
   constructor(context: GatewayContext) {
+    super();
     this.#context = context;
-    this.#attempts = new RunAttempts(context, {
-      waiters: this.waiters,
-      counters: this.counters,
-      cutOff: this.#cutOff,
-    });
-  }
-
-  get active(): number {
-    return this.#active.size;
-  }
-
-  /** Ids of the runs under way. */
-  get held(): readonly string[] {
-    return [...this.#active.keys()];
+    const { waiters, counters } = this;
+    this.#attempts = new RunAttempts(context, { waiters, counters, cutOff: this });
   }
 
   /** Ends what a process that died left running, and puts its runs, taken over from it, back into their queues. */
@@ -80,14 +66,14 @@ export class Performer {
   async claim(): Promise<number> {
     const configuration = this.#context.configuration();
     const { maxRuns } = configuration.settings.gateway;
-    const room = maxRuns - this.#active.size;
-    if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return 0;
+    const room = maxRuns - this.tasks.size;
+    if (room <= 0 || (this.#isDraining && this.tasks.size > 0)) return 0;
     const { limits } = configuration;
-    const { signal } = this.#cutOff;
+    const { signal } = this;
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
-      ...(limits === undefined ? {} : { limits }),
+      ...defined({ limits }),
       ...this.#runnerLimits(configuration),
     });
     // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.
@@ -100,7 +86,7 @@ export class Performer {
   /** A suspect begins only where nothing else runs; with others it is put back, and they are let end. */
   async #beginAll(runs: readonly AgentRun[]): Promise<void> {
     const suspects = runs.filter(isSuspect);
-    const isAlone = this.#active.size === 0 && runs.length === 1;
+    const isAlone = this.tasks.size === 0 && runs.length === 1;
     if (suspects.length === 0 || isAlone) {
       this.#isDraining = suspects.length > 0;
       for (const run of runs) this.#begin(run);
@@ -112,52 +98,29 @@ export class Performer {
   }
 
   /** Waits for the active runs; those left after the grace are ended, recorded as interrupted and put back. */
-  async stop(graceMs: number): Promise<void> {
-    await within(this.#settled(), graceMs);
-    this.abort();
-    await this.#settled();
+  override async stop(graceMs: number): Promise<void> {
+    await super.stop(graceMs);
     this.waiters.stop();
-  }
-
-  /** Ends the grace of a stop that is under way. */
-  abort(): void {
-    this.#cutOff.abort();
   }
 
   /** Ends the turns of these runs; how many of them were under way. */
   cancel(runIds: readonly string[]): number {
-    const found = runIds.flatMap((id) => this.#active.get(id) ?? []);
+    const found = runIds.flatMap((id) => this.tasks.get(id) ?? []);
     for (const { cancelled } of found) cancelled.abort();
     return found.length;
-  }
-
-  /** Ends the turns under way, whose runs another process may take over from now on. */
-  lapse(): void {
-    this.#cutOff.lapse();
-  }
-
-  async #settled(): Promise<void> {
-    await Promise.all([...this.#active.values()].map(({ done }) => done));
   }
 
   #begin(claimed: AgentRun): void {
     const run = withJoinedEvents(claimed);
     const cancelled = new AbortController();
-    const done = this.#attempts
-      .perform(run, cancelled.signal)
-      .catch((error: unknown) => {
-        // Only storing failed, and the service stops: the run is active on disk and recovered at the next start.
-        this.#context.log.error(
-          { runId: run.id, code: codeOf(error) },
-          'a run stays in the queue until the next start',
-        );
-      })
-      .finally(() => {
-        this.#active.delete(run.id);
-        this.#context.wake();
-      });
+    const performed = this.#attempts.perform(run, cancelled.signal);
+    const done = this.follow(performed, this.#context, {
+      id: run.id,
+      what: 'a run',
+      fields: { runId: run.id },
+    });
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
-    this.#active.set(run.id, { runner, done, cancelled });
+    this.tasks.set(run.id, { runner, done, cancelled });
   }
 
   /** Limits per runner name; runs without a name of their own count as the default runner's. */
@@ -166,7 +129,7 @@ export class Performer {
     readonly defaultRunner: string;
   } {
     const activeOf = (name: string): number =>
-      [...this.#active.values()].filter(({ runner }) => runner === name).length;
+      [...this.tasks.values()].filter(({ runner }) => runner === name).length;
     const limits = new Map(this.#context.holds.limits(activeOf));
     for (const [name, { maxRuns = Infinity }] of Object.entries(gateway.runners)) {
       const limit = Math.min(maxRuns, limits.get(name) ?? Infinity);
@@ -193,11 +156,6 @@ function withJoinedEvents(run: AgentRun): AgentRun {
   }
   const messages = [action, ...events].map(({ message }) => message);
   const { nonce, instructions } = debounce;
-  const prompt = buildGatheredPrompt({
-    messages,
-    origin,
-    nonce,
-    ...(instructions === undefined ? {} : { instructions }),
-  });
+  const prompt = buildGatheredPrompt({ messages, origin, nonce, ...defined({ instructions }) });
   return { ...run, action: { ...action, message: messages.join('\n\n'), prompt } };
 }

@@ -15,15 +15,12 @@ import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { persist } from './persist.ts';
-import { decideRepeat, isRetried, type RetryPolicy } from './retry.ts';
+import { decideRepeat, isRetried, type RetryPolicy, persist } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
-import { shownError } from './summary.ts';
-import { subjectsOf, toldOf } from './run-words.ts';
+import { shownError, subjectsOf, toldOf } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
-import { makeRunTurn, targetOf } from './run-turn.ts';
-import { notConfigured, takeTurn, unknownRunner } from './take-turn.ts';
+import { makeRunTurn, notConfigured, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
 
 const HOUR_MS = 3_600_000;
 /** As a turn that failed: it may be begun again. */

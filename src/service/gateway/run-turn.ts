@@ -1,12 +1,20 @@
+import { createHash } from 'node:crypto';
+import { neutraliseReply } from '../../base/boundary/boundary.ts';
 import { defined } from '../../base/json.ts';
 import type { AgentAction } from '../../base/action.ts';
-import type { RunnerSettings } from '../../engine/config/config.ts';
-import type { Runner, Turn } from '../runners/runners.ts';
-import type { AgentRun, Storage } from '../../engine/storage/storage.ts';
+import type { GatewaySettings, RunnerSettings } from '../../engine/config/config.ts';
+import {
+  failedTurn,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from '../runners/runners.ts';
+import type { AgentRun, Conversation, SessionTurn, Storage } from '../../engine/storage/storage.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
+import { deriveSignal, within } from '../../base/timers/timers.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
-import { boundHistory } from './history.ts';
 import type { RunTarget } from './runner-holds.ts';
-import { sessionIdOf } from './session-id.ts';
 
 type RunSettings = GatewayConfiguration['settings'];
 
@@ -95,4 +103,80 @@ export function defaultModelOf(
     case 'openclaw':
       return standard;
   }
+}
+
+/** A runner that does not answer even this long after its turn's deadline is given up. */
+const RUNNER_OVERTIME_MS = 30_000;
+
+/**
+ * Takes one turn. A runner promises to keep its deadline and never to reject; one that breaks its word has started
+ * the turn all the same, so the turn is over, and it is told to stop.
+ */
+export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOptions): Promise<TurnResult> {
+  // A signal of its own: what a runner hangs on it goes with the turn.
+  const derived = deriveSignal(options.signal);
+  try {
+    const running = runner.run(turn, { ...options, signal: derived.signal });
+    const result = await within(running, turn.timeoutSeconds * 1000 + RUNNER_OVERTIME_MS);
+    if (result !== undefined) return result;
+    derived.abort();
+    return failedTurn('timeout', 'the runner did not answer by its deadline', 'timeout');
+  } catch (error) {
+    return failedTurn('runner_failed', `the runner failed (${codeOf(error)})`);
+  } finally {
+    derived.release();
+  }
+}
+
+/** The turn of a runner whose name the configuration does not have. */
+export function unknownRunner(name: string): TurnResult {
+  return notConfigured(`runner ${name} is not configured: add gateway.runners.${name}`);
+}
+
+export function notConfigured(message: string): TurnResult {
+  return { kind: 'not-started', code: 'not_configured', message, final: false };
+}
+
+/** Stored texts, prompts and replies alike, and about how many tokens. */
+type SessionLimits = Pick<GatewaySettings['sessions'], 'maxTurns' | 'maxTokens'>;
+
+/** Characters that make about one token of English; exact counts differ per model and are not needed to bound. */
+const CHARS_PER_TOKEN = 4;
+
+/**
+ * The part of a conversation that goes along with a turn. The rule: whole exchanges (a prompt with its reply) are left
+ * out, the oldest first, until at most `maxTurns` texts and about `maxTokens` tokens (characters / 4) are left. Replies
+ * come back neutralised; prompts were when they were made.
+ */
+export function boundHistory(turns: readonly SessionTurn[], limits: SessionLimits): readonly SessionTurn[] {
+  let kept = turns.length;
+  let count = 0;
+  let tokens = 0;
+  for (let index = turns.length - 1; index >= 0; index -= 1) {
+    const turn = turns[index];
+    if (turn === undefined) break;
+    count += 1;
+    tokens += Math.ceil(turn.text.length / CHARS_PER_TOKEN);
+    if (count > limits.maxTurns || tokens > limits.maxTokens) break;
+    if (turn.role === 'user') kept = index;
+  }
+  return turns
+    .slice(kept)
+    .map((turn) => (turn.role === 'user' ? turn : { ...turn, text: neutraliseReply(turn.text) }));
+}
+
+/**
+ * A UUID (version 8, RFC 9562) that is always the same for a conversation, for agents that name sessions by UUID. Keys
+ * without an owner, and conversations from before there were owners, have the id of the key alone.
+ */
+export function sessionIdOf(
+  { owner, key }: Conversation,
+  { fromKeyOnly }: { readonly fromKeyOnly: boolean },
+): string {
+  const name = fromKeyOnly || owner === 'shared' ? key : `${owner}\n${key}`;
+  const hash = createHash('sha256').update(`sluice:session:${name}`).digest();
+  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
+  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
+  const hex = hash.toString('hex', 0, 16);
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -11,6 +11,7 @@
  * A claim passes over a held runner, so its runs keep their order. It knows no models: a run whose model is held is put
  * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
  */
+import { defined } from '../../base/json.ts';
 import type { RunnerHold } from '../../engine/storage/storage.ts';
 import type { TurnResult } from '../runners/runners.ts';
 import type { GatewayBase } from './gateway-base.ts';
@@ -63,9 +64,8 @@ export class RunnerHolds {
 
   /** Takes up what an earlier process wrote down; whoever was away is tried at once. */
   async load(): Promise<void> {
-    for (const { waiting: _, ...hold } of await this.#context.storage.listHolds('')) this.#set(hold);
+    await this.share();
     this.retryNow();
-    this.#report();
   }
 
   /** Where others write holds down too: takes up theirs, and lets go of those that one of them has ended. */
@@ -112,18 +112,8 @@ export class RunnerHolds {
     target: RunTarget,
     take: (started: () => void) => Promise<TurnResult>,
   ): Promise<TurnResult> {
-    const following = this.#follow(target);
-    try {
-      const result = await take(following.started);
-      if (result.kind === 'completed') following.ended();
-      return result;
-    } finally {
-      following.end();
-    }
-  }
-
-  #follow(target: RunTarget): { started(): void; ended(): void; end(): void } {
-    const tried = this.#of(target);
+    const keys = new Set([keyOf(target), keyOf({ runner: target.runner })]);
+    const tried = [...keys].flatMap((key) => this.#held.get(key) ?? []);
     for (const held of tried) held.isTried = true;
     const release = (which: readonly Held[]): void => {
       for (const held of which) void this.#release(held.hold);
@@ -132,44 +122,37 @@ export class RunnerHolds {
     const ended = (): void => release(tried);
     const cancels =
       tried.length === 0 ? [] : [armTimer(STARTED_AFTER_MS, started), armTimer(SURE_AFTER_MS, ended)];
-    return {
-      started,
-      ended,
-      end() {
-        for (const cancel of cancels) cancel();
-        for (const held of tried) held.isTried = false;
-      },
-    };
+    try {
+      const result = await take(started);
+      if (result.kind === 'completed') ended();
+      return result;
+    } finally {
+      for (const cancel of cancels) cancel();
+      for (const held of tried) held.isTried = false;
+    }
   }
 
   /** Notes that nothing could be started; resolves to the hold. */
   async hold(target: RunTarget, reason: HoldReason): Promise<RunnerHold> {
-    const held: RunTarget = { ...target, model: reason.affects === 'model' ? target.model : undefined };
-    const before = this.#held.get(keyOf(held))?.hold;
+    const { runner } = target;
+    const model = reason.affects === 'model' ? target.model : undefined;
+    const before = this.#held.get(keyOf({ runner, model }))?.hold;
+    const nowMs = this.#context.now();
     // Runs that began together fail together: that is one try.
-    if (before !== undefined && this.#context.now() < before.retryAt) return before;
-    const hold = this.#nextHold(held, reason, before);
+    if (before !== undefined && nowMs < before.retryAt) return before;
+    const { code, message, retryAfterMs } = reason;
+    const tries = (before?.tries ?? 0) + 1;
+    const delayMs = repeatDelay(this.#context.retry.holds, tries, {
+      retryAfterMs,
+      random: this.#context.random(),
+    });
+    const since = before?.since ?? nowMs;
+    const hold = { runner, ...defined({ model }), since, code, message, retryAt: nowMs + delayMs, tries };
     this.#set(hold);
     await this.#write(() => this.#context.storage.saveHold(hold));
     this.#report();
-    if (hold.tries === (held.model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
+    if (tries === (model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
     return hold;
-  }
-
-  #nextHold({ runner, model }: RunTarget, reason: HoldReason, before: RunnerHold | undefined): RunnerHold {
-    const { code, message, retryAfterMs } = reason;
-    const nowMs = this.#context.now();
-    const tries = (before?.tries ?? 0) + 1;
-    const random = this.#context.random();
-    return {
-      runner,
-      ...(model === undefined ? {} : { model }),
-      since: before?.since ?? nowMs,
-      code,
-      message,
-      retryAt: nowMs + repeatDelay(this.#context.retry.holds, tries, { retryAfterMs, random }),
-      tries,
-    };
   }
 
   /** Takes up from the store that somebody asked for a try at once. */
@@ -210,11 +193,6 @@ export class RunnerHolds {
   #set(hold: RunnerHold): void {
     const before = this.#held.get(keyOf(hold));
     this.#held.set(keyOf(hold), { isTried: false, putBackAt: 0, ...before, hold });
-  }
-
-  #of({ runner, model }: RunTarget): readonly Held[] {
-    const keys = new Set([keyOf({ runner, model }), keyOf({ runner, model: undefined })]);
-    return [...keys].flatMap((key) => this.#held.get(key) ?? []);
   }
 
   /** The hold is in memory whatever the store says: a restart would only ask the runner again. */

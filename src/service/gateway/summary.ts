@@ -1,5 +1,7 @@
 import { DEFAULT_HOOK_NAME, type DeliveryTarget } from '../../base/action.ts';
 import { cutText, summaryText, type SummaryOutcome } from '../../base/boundary/boundary.ts';
+import type { TurnResult } from '../runners/runners.ts';
+import type { AlertSubject } from './alerts.ts';
 import type { OutboxRecord, RunRecord, SummaryEvent } from '../../engine/storage/storage.ts';
 
 const MAX_SUMMARY_CHARS = 2_000;
@@ -74,4 +76,36 @@ export function shownError({ code, message }: { readonly code: string; readonly 
   readonly message: string;
 } {
   return { code, message: message.split('\n', 1)[0] ?? '' };
+}
+
+/** Why nothing of a reply is seen. */
+function noteOn(reply: string, canReply: boolean): string {
+  if (reply.trim() === '') return '; its reply is empty';
+  return canReply ? '' : '; its reply is stored, as no channel is configured';
+}
+
+/** How the log and the alerts tell of a turn. */
+export function toldOf(
+  result: TurnResult,
+  canReply: boolean,
+): {
+  readonly what: string;
+  readonly isWell: boolean;
+  readonly said: string;
+  readonly code: string | undefined;
+  readonly reason: string | undefined;
+} {
+  const error = result.kind === 'completed' ? result.error : result;
+  const shown = error === undefined ? undefined : shownError(error);
+  const why = { code: shown?.code, reason: shown?.message };
+  if (result.kind === 'not-started')
+    return { what: result.kind, isWell: false, said: 'run not started', ...why };
+  const isWell = result.outcome === 'ok' || result.outcome === 'forwarded';
+  const performed = `run performed${result.outcome === 'ok' ? noteOn(result.reply, canReply) : ''}`;
+  return { what: result.outcome, isWell, said: isWell ? performed : 'run failed', ...why };
+}
+
+export function subjectsOf(runner: string, mappingId: string | undefined): readonly AlertSubject[] {
+  const subject = { kind: 'runner', name: runner } as const;
+  return mappingId === undefined ? [subject] : [subject, { kind: 'mapping', name: mappingId }];
 }

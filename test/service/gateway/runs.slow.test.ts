@@ -6,7 +6,7 @@ import {
   type Runner,
   type TurnResult,
 } from '../../../src/service/runners/runners.ts';
-import { boundHistory } from '../../../src/service/gateway/history.ts';
+import { boundHistory } from '../../../src/service/gateway/run-turn.ts';
 import {
   agentAction,
   answering,

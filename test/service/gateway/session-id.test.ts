@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sessionIdOf } from '../../../src/service/gateway/session-id.ts';
+import { sessionIdOf } from '../../../src/service/gateway/run-turn.ts';
 
 const mapped = { owner: 'mapping:github', key: 'hook:github:acme/app' } as const;
 const now = { fromKeyOnly: false };

@@ -4,6 +4,8 @@ import { buildQuestion } from '../../../base/boundary/boundary.ts';
 import type { AgentRun, NewDelivery, OutboxRecord } from '../../../engine/storage/storage.ts';
 import { type ChannelAdapter, type SendResult, chunkText } from '../../channels/channels.ts';
 import { deriveSignal, within } from '../../../base/timers/timers.ts';
+import type { DeliveryTarget } from '../../../base/action.ts';
+import { resolveTarget } from '../delivery-target.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
 
 /** One chunk at most, whatever an adapter allows itself. */
@@ -57,11 +59,7 @@ export async function sendChunks(
     ({ messageId } = result);
     if (index + 1 < chunks.length) await onProgress(index + 1);
   }
-  return {
-    kind: 'sent',
-    refusedFormat: plain && !isPlain,
-    ...(messageId === undefined ? {} : { messageId }),
-  };
+  return { kind: 'sent', refusedFormat: plain && !isPlain, ...defined({ messageId }) };
 }
 
 /** An adapter that throws or never answers may have sent the message: that is ambiguous, not a failure. */
@@ -150,4 +148,39 @@ export function questionOf(
     }
     return text;
   };
+}
+
+/** Why something was not sent, or is not to be. */
+export interface AttemptError {
+  readonly code: string;
+  readonly message: string;
+}
+
+export const TO_A_MACHINE: AttemptError = {
+  code: 'auto_submitted',
+  message: 'not sent: what it answers is mail that no machine is to answer (autoSubmitted)',
+};
+export const ANSWERED: AttemptError = {
+  code: 'answered',
+  message: 'not sent: nobody has to answer it any more',
+};
+
+export const OF_A_FAILURE: AttemptError = {
+  code: 'of_a_failure',
+  message:
+    'not sent: it answers what failed, and mappings deliver to the only channel there is; the console and sluice queue show it, and gateway.alerts.replies: true sends such replies to the operator',
+};
+
+/**
+ * Whether a message of the main session would go to the only channel, which mappings deliver to, and nobody has said by
+ * `gateway.main` or `channels use` that its place is another one than everybody's.
+ */
+export function isOfSenders(
+  { channel, to }: { readonly channel: string; readonly to: string },
+  last: DeliveryTarget | undefined,
+  { settings, sharedChannel }: GatewayConfiguration,
+): boolean {
+  if (channel !== sharedChannel) return false;
+  const usual = resolveTarget({ channel, fromMain: true }, undefined, settings);
+  return last?.to === undefined || (usual.kind === 'target' && usual.to === to);
 }

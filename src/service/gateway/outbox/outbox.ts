@@ -8,17 +8,23 @@ import {
   type Storage,
 } from '../../../engine/storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
-import { type DeliveryResult, type Question, questionOf, sendChunks } from './delivery.ts';
-import { codeOf } from '../../../base/telemetry/telemetry.ts';
-import { CutOff } from '../cut-off.ts';
+import {
+  ANSWERED,
+  type AttemptError,
+  type DeliveryResult,
+  isOfSenders,
+  OF_A_FAILURE,
+  type Question,
+  questionOf,
+  sendChunks,
+  TO_A_MACHINE,
+} from './delivery.ts';
+import { UnderWay } from '../cut-off.ts';
 import { makeFailureSummary } from '../summary.ts';
-import { persist } from '../persist.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
 import type { GatewayContext } from '../gateway-context.ts';
-import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
+import { decideRepeat, MAX_RETRY_AFTER_MS, persist } from '../retry.ts';
 import { resolveTarget } from '../delivery-target.ts';
-import { within } from '../../../base/timers/timers.ts';
-import { ANSWERED, type AttemptError, isOfSenders, OF_A_FAILURE, TO_A_MACHINE } from './unsent.ts';
 
 /** Deliveries and callbacks under way at most. */
 const MAX_SENDING = 16;
@@ -50,28 +56,18 @@ const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service e
  * after the other, in their order, also where one has to be tried again: the store gives the first one alone. So a
  * claim begins what it takes, and an attempt is one that may have sent something.
  */
-export class Outbox {
+export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   readonly #context: GatewayContext;
-  readonly #held = new Map<string, Promise<void>>();
   /** Recipients to whom something is being sent. */
   readonly #sending = new Set<string>();
   /** Until when a platform asked for a pause; monotonic. */
   readonly #pausedUntil = new Map<string, number>();
-  readonly #cutOff = new CutOff();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #isStopping = false;
 
   constructor(context: GatewayContext) {
+    super();
     this.#context = context;
-  }
-
-  get active(): number {
-    return this.#held.size;
-  }
-
-  /** Ids of the entries in hand. */
-  get held(): readonly string[] {
-    return [...this.#held.keys()];
   }
 
   /**
@@ -79,9 +75,9 @@ export class Outbox {
    * twice, the ones on record do not. Only who leads sends deliveries: so those to one recipient keep their order.
    */
   async claim(isLeader: boolean): Promise<void> {
-    const limit = MAX_SENDING - this.#held.size;
+    const limit = MAX_SENDING - this.active;
     if (limit <= 0) return;
-    const { signal } = this.#cutOff;
+    const { signal } = this;
     const entries = await this.#context.storage.claimOutbox({
       nowMs: this.#context.now(),
       limit,
@@ -95,42 +91,21 @@ export class Outbox {
     for (const entry of entries) this.#begin(entry, signal, last);
   }
 
-  /** Waits for what is being sent; what is left after the grace is cut off. */
-  async stop(graceMs: number): Promise<void> {
+  override async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    await within(this.#settled(), graceMs);
-    this.abort();
-    await this.#settled();
-  }
-
-  abort(): void {
-    this.#cutOff.abort();
-  }
-
-  /** Cuts off what is being sent, which another process may send from now on. */
-  lapse(): void {
-    this.#cutOff.lapse();
-  }
-
-  async #settled(): Promise<void> {
-    await Promise.all(this.#held.values());
+    await super.stop(graceMs);
   }
 
   #begin(entry: OutboxRecord, signal: AbortSignal, last: LastTarget): void {
     const attempt =
       entry.kind === 'callback' ? this.#call(entry, signal) : this.#deliver(entry, signal, last);
-    const done = attempt
-      .catch((error: unknown) => {
-        this.#context.log.error(
-          { outboxId: entry.id, code: codeOf(error) },
-          'a delivery or callback stays in the queue until the next start',
-        );
-      })
-      .finally(() => {
-        this.#held.delete(entry.id);
-        this.#context.wake();
-      });
-    this.#held.set(entry.id, done);
+    const { id } = entry;
+    const done = this.follow(attempt, this.#context, {
+      id,
+      what: 'a delivery or callback',
+      fields: { outboxId: id },
+    });
+    this.tasks.set(id, { done });
   }
 
   // --- deliveries ---------------------------------------------------------------------------------------------------
@@ -368,7 +343,7 @@ export class Outbox {
   }
 
   async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
-    return persist(this.#context, { what: `${entry.kind} ${entry.id}`, signal: this.#cutOff.ended }, () =>
+    return persist(this.#context, { what: `${entry.kind} ${entry.id}`, signal: this.ended }, () =>
       write(this.#context.now()),
     );
   }
