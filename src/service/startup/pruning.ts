@@ -1,10 +1,8 @@
-import type { Settings } from '../../engine/config/config.ts';
-import type { LiveGeneration } from '../generation/generation.ts';
+import type { KeepRequests, Settings } from '../../engine/config/config.ts';
+import { keptSettings, packGeneration, type LiveGeneration } from '../generation/generation.ts';
 import { removeOldWorkFolders } from '../runners/runners.ts';
 import { retentionLimits, type Storage } from '../../engine/storage/storage.ts';
 import { codeOf, type Log } from '../../base/telemetry/telemetry.ts';
-import { forgetOldRequests, keepLive } from './keeping.ts';
-import type { ServiceOptions } from './service-options.ts';
 
 const PRUNE_EVERY_MS = 10 * 60_000;
 
@@ -12,7 +10,7 @@ const PRUNE_EVERY_MS = 10 * 60_000;
 export function keepPruning(
   storage: Storage,
   live: LiveGeneration,
-  options: Pick<ServiceOptions, 'log' | 'keepRequests' | 'pruneEveryMs'>,
+  options: Keeping & { readonly pruneEveryMs?: number | undefined },
 ): () => void {
   const { log, pruneEveryMs = PRUNE_EVERY_MS } = options;
   let timer: NodeJS.Timeout | undefined;
@@ -20,7 +18,9 @@ export function keepPruning(
   const prune = async (): Promise<void> => {
     try {
       await storage.prune(retentionLimits(live.generation.config.settings.storage.keep), Date.now());
-      await forgetOldRequests(storage, live, options);
+      // Requests that are too old, by the clock, whether others come or not.
+      const { days } = keptOf(live, options);
+      if (days !== undefined) await storage.forgetRequests(Date.now() - days * 86_400_000);
     } catch {
       if (!isStopped) log.error({}, 'old work could not be removed from the store; trying again later');
     }
@@ -48,4 +48,42 @@ async function removeUnusedFolders({ gateway, storage }: Settings, log: Log): Pr
       log.warn({ runner, code: codeOf(error) }, 'a private folder could not be removed; trying again later');
     }
   }
+}
+
+interface Keeping {
+  readonly log: Log;
+  /** What the command that serves keeps where the configuration does not say. */
+  readonly keepRequests?: KeepRequests | undefined;
+}
+
+const keptOf = ({ generation }: LiveGeneration, { keepRequests }: Keeping): ReturnType<typeof keptSettings> =>
+  keptSettings(generation.config.settings.storage.keepRequests, keepRequests);
+
+/** Keeps the files that are live, so that a request can be judged by them as long as its decision is there. */
+export async function keepLive(
+  storage: Storage,
+  { generation }: LiveGeneration,
+  { log }: Keeping,
+): Promise<void> {
+  try {
+    const packed = await packGeneration(generation);
+    if (packed !== undefined) await storage.keepGeneration(packed, Date.now());
+  } catch (error) {
+    log.warn(
+      { generation: generation.id, code: codeOf(error) },
+      'the files of this generation could not be kept: requests that it judges are explained by later ones',
+    );
+  }
+}
+
+/** Says once what is kept, where the store is from a version that kept less. */
+export async function sayWhatIsKept(storage: Storage, live: LiveGeneration, keeping: Keeping): Promise<void> {
+  const { which, bytes, days } = keptOf(live, keeping);
+  if (which !== 'shapes') return;
+  const [newest] = await storage.listDecisions({ limit: 1 });
+  if (newest?.isOlder !== true) return;
+  keeping.log.info(
+    { bytes, days },
+    'new in this version: requests that are refused or fail are kept whole, and of accepted ones the shape, without what nothing reads; storage.keepRequests.which: transforms keeps what was kept before, none keeps nothing',
+  );
 }

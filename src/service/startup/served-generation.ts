@@ -48,15 +48,6 @@ function keepRequests(
   return { keepRequests: { which, fieldsOf, limits: { ...KEPT_LIMITS, count, bytes } } };
 }
 
-/** A worker takes no hooks, whatever the configuration says. */
-function hooksFor(
-  role: ServiceOptions['role'],
-  hooks: ServerGeneration['hooks'],
-): Pick<ServerGeneration, 'hooks' | 'isWorker'> {
-  if (role !== 'worker') return { hooks };
-  return { hooks: { ...hooks, enabled: false }, isWorker: true };
-}
-
 type ServingOptions = Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role' | 'loadAdvisor'>;
 
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
@@ -77,10 +68,18 @@ function asServed(
 ): ServerGeneration {
   const { id, config, table, evaluate } = generation;
   const { hooks, gateway } = config.settings;
+  const takesAll = recording !== undefined || hooks.unmatched === 'skip';
+  let advisor: Promise<RequestAdvisor> | undefined;
   return {
-    ...answersOf(generation, recording !== undefined || hooks.unmatched === 'skip', loadAdvisor),
     id,
-    ...hooksFor(role, hooks),
+    // A worker takes no hooks, whatever the configuration says.
+    ...(role === 'worker' ? { hooks: { ...hooks, enabled: false }, isWorker: true } : { hooks }),
+    canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
+    knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
+    isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
+    settingsOf: (path) => table.settingsOf(path),
+    placeOf: (path) => placeOf(path, table),
+    ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(generation)) }),
     gatewayToken: gateway.token,
     tokens: tokensOf(generation),
     noticePath: noticePath(hooks.mail),
@@ -89,26 +88,6 @@ function asServed(
     ...keepRequests(config.settings, table, defaults),
     evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
     takesAnyFormat: recording !== undefined,
-  };
-}
-
-type TableAnswers = 'canTake' | 'knowsName' | 'isOfName' | 'settingsOf' | 'placeOf' | 'advisor';
-
-/** What the table says of a hook name before a mapping is chosen, and of a decision. */
-function answersOf(
-  generation: Generation,
-  takesAll: boolean,
-  loadAdvisor: ServiceOptions['loadAdvisor'],
-): Pick<ServerGeneration, TableAnswers> {
-  const { table } = generation;
-  let advisor: Promise<RequestAdvisor> | undefined;
-  return {
-    canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
-    knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
-    isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
-    settingsOf: (path) => table.settingsOf(path),
-    placeOf: (path) => placeOf(path, table),
-    ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(generation)) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Settings } from '../../engine/config/config.ts';
+import { defined } from '../../base/json.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
   type Generation,
@@ -10,7 +10,7 @@ import {
 import { MailProcess, ownEndpoint } from '../mail/mail.ts';
 import { fetchJson } from '../../base/outgoing/outgoing.ts';
 import { Sandbox } from '../../engine/sandbox/sandbox.ts';
-import { type RunningServer, type ServerDeps, startServer } from '../server/server.ts';
+import { type RunningServer, startMetricsListener, startServer } from '../server/server.ts';
 import {
   findStoreFile,
   openStorage,
@@ -18,14 +18,12 @@ import {
   type PreparedStorage,
   type Storage,
 } from '../../engine/storage/storage.ts';
-import { createHealth, type Health, type Log, type MailboxFigures } from '../../base/telemetry/telemetry.ts';
-import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
-import { keepLive, sayWhatIsKept } from './keeping.ts';
-import { keepPruning } from './pruning.ts';
+import { createHealth, type Health, openMetrics } from '../../base/telemetry/telemetry.ts';
+import { type Looking, watchedStorage } from './onlooker.ts';
+import { keepLive, keepPruning, sayWhatIsKept } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { agentPlace } from './agent-place.ts';
-import { type ServedMetrics, startMetrics } from './served-metrics.ts';
-import type { ServiceOptions, ServiceRole } from './service-options.ts';
+import type { ServiceOptions } from './service-options.ts';
 import { logSandboxEvent, sayMissingWalls, sayProofs, watchHealth } from './watch-health.ts';
 
 export type { ConsoleParts, Onlooker } from './onlooker.ts';
@@ -55,17 +53,96 @@ export interface Service {
 export async function startService(options: ServiceOptions): Promise<Service> {
   const opened: Closing[] = [];
   try {
-    return serviceOf(await openParts(options, opened), options.log);
+    const parts = await openParts(options, opened);
+    return await openIntake(options, parts, opened);
   } catch (error) {
     for (const close of opened.toReversed()) await close().catch(() => undefined);
     throw error;
   }
 }
 
-function serviceOf(parts: Parts, log: Log): Service {
-  const { live, server, failed } = parts;
+/** Noted for each part that is open, so that it is closed if a later one does not start. */
+type Closing = () => Promise<unknown>;
+
+/** What evaluates requests, keeps the work and performs it. */
+interface Parts {
+  readonly health: Health;
+  readonly sandbox: Sandbox;
+  readonly live: LiveGeneration;
+  readonly storage: Storage;
+  readonly metrics: Awaited<ReturnType<typeof startMetrics>>;
+  readonly gateway: Gateway;
+  /** Those that are opened last, and asked by parts that are there before them. */
+  readonly late: Looking & { mail?: MailProcess };
+}
+
+const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
+
+async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Parts> {
+  const { log, role, adviseRun } = options;
+  const prepared = prepareStorage();
+  opened.push(() => prepared.end());
+  const health = createHealth({ log });
+  const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
+  opened.push(() => sandbox.stop());
+  const live = await openLiveGeneration({ ...options, health }, sandbox);
+  sayMissingWalls(log, live);
+  const storage = await openStore(live.generation, prepared, options);
+  opened.push(() => storage.close());
+  const late: Parts['late'] = {};
+  const metrics = await startMetrics({ live, storage, sandbox, late }, options);
+  if (metrics !== undefined) opened.push(metrics.stop);
+  const gateway = new Gateway({
+    storage,
+    configuration: live.effects,
+    log,
+    health,
+    performs: role !== 'front',
+    ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
+    ...defined({ metrics: metrics?.metrics.gateway }),
+  });
+  opened.push(() => gateway.stop(0));
+  // The command line has changed what is stored.
+  storage.onOutsideChange(() => gateway.notifyOutside());
+  if (performsWork(options)) await gateway.start();
+  return { health, sandbox, live, storage, metrics, gateway, late };
+}
+
+/** What takes requests and mail, and what looks after all of it. */
+async function openIntake(options: ServiceOptions, parts: Parts, opened: Closing[]): Promise<Service> {
+  const { health, sandbox, live, storage, gateway, late } = parts;
+  sayProofs(health, live.generation);
+  void sayWhatIsKept(storage, live, options).catch(() => undefined);
+  const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
+  const stopWatching = watchHealth(health, { sandbox, storage, failed });
+  opened.push(() => Promise.resolve(stopWatching()));
+  const server = await listen(options, parts);
+  opened.push(() => server.stop());
+  const { url } = server;
+  const onlooker = await options.openConsole?.({ url, storage, live, server, gateway });
+  opened.push(async () => onlooker?.stop());
+  if (onlooker !== undefined) late.onlooker = onlooker;
+  const mail = openMail(options, parts, server);
+  late.mail = mail;
+  opened.push(() => mail.stop());
+  const stopPruning = performsWork(options) ? keepPruning(storage, live, options) : (): void => undefined;
+  const stop = async (): Promise<void> => {
+    stopPruning();
+    stopWatching();
+    const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
+    await onlooker?.stop();
+    await mail.stop();
+    // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
+    await Promise.all([server.stop(), gateway.stop(graceMs)]);
+    await parts.metrics?.stop();
+    await live.effects.channels.stop();
+    await sandbox.stop();
+    await storage.close();
+    options.log.flush();
+  };
+  let stopped: Promise<void> | undefined;
   return {
-    url: server.url,
+    url,
     get generation() {
       return live.generation;
     },
@@ -73,146 +150,27 @@ function serviceOf(parts: Parts, log: Log): Service {
     failed,
     watchedPaths: () => live.generation.watchedPaths,
     reload: () => live.reload(),
-    stop: once(async () => {
-      await stopParts(parts);
-      log.flush();
-    }),
+    stop: () => (stopped ??= stop()),
   };
 }
 
-type Closing = () => Promise<unknown>;
-
-/** What a running service consists of. */
-interface Parts extends Wiring {
-  readonly sandbox: Sandbox;
-  readonly server: RunningServer;
-  readonly mail: MailProcess;
-  readonly onlooker: Onlooker | undefined;
-  readonly failed: Promise<Error>;
-  readonly stopWatching: () => void;
-  readonly stopPruning: () => void;
-}
-
-/** Each part is noted in `opened`, so that it can be closed if a later one does not start. */
-async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Parts> {
-  const prepared = prepareStorage();
-  opened.push(() => prepared.end());
-  const reading: Reading = {};
-  const evaluating = await openEvaluating(options, opened);
-  const wiring = await openPerforming(options, { ...evaluating, prepared, reading }, opened);
-  const { live, storage, health } = wiring;
-  const { sandbox } = evaluating;
-  sayProofs(health, live.generation);
-  void sayWhatIsKept(storage, live, options).catch(() => undefined);
-  const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
-  const stopWatching = watchHealth(health, { sandbox, storage, failed });
-  opened.push(() => Promise.resolve(stopWatching()));
-  const intake = await openIntake(options, { ...wiring, reading }, opened);
-  const stopPruning = performsWork(options) ? keepPruning(storage, live, options) : (): void => undefined;
-  return { ...wiring, ...intake, sandbox, failed, stopWatching, stopPruning };
-}
-
-const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
-
-/** The reader of mail is opened last, and asked by parts that are there before it. */
-interface Reading {
-  mail?: MailProcess;
-}
-
-type Evaluating = Pick<Parts, 'health' | 'sandbox' | 'live'>;
-
-/** What evaluates requests. */
-async function openEvaluating(options: ServiceOptions, opened: Closing[]): Promise<Evaluating> {
-  const { log } = options;
-  const health = createHealth({ log });
-  const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
-  opened.push(() => sandbox.stop());
-  const live = await openLiveGeneration({ ...options, health }, sandbox);
-  sayMissingWalls(log, live);
-  return { health, sandbox, live };
-}
-
-/** What keeps the work and performs it. */
-async function openPerforming(
-  options: ServiceOptions,
-  given: Evaluating & { readonly prepared: PreparedStorage; readonly reading: Reading },
-  opened: Closing[],
-): Promise<Wiring> {
-  const { live, health, sandbox, prepared, reading } = given;
-  const storage = await openStore(live.generation, prepared, options);
-  opened.push(() => storage.close());
-  const { settings } = live.generation.config;
-  const mailboxes = (): readonly MailboxFigures[] => reading.mail?.figures ?? [];
-  const metrics = await startMetrics(settings, { storage, sandbox, mailboxes, log: options.log });
-  if (metrics !== undefined) opened.push(metrics.stop);
-  const gateway = openGateway(options, { live, storage, health, metrics });
-  opened.push(() => gateway.stop(0));
-  // The command line has changed what is stored.
-  storage.onOutsideChange(() => gateway.notifyOutside());
-  if (performsWork(options)) await gateway.start();
-  return { live, storage, gateway, health, metrics };
-}
-
-/** What takes requests and mail. */
-async function openIntake(
-  options: ServiceOptions,
-  { reading, ...wiring }: Wiring & { readonly reading: Reading },
-  opened: Closing[],
-): Promise<Pick<Parts, 'server' | 'onlooker' | 'mail'>> {
-  const looking: Looking = {};
-  const onNotice = (): void => reading.mail?.wake();
-  const server = await listen(options, { ...wiring, onNotice, looking });
-  opened.push(() => server.stop());
-  const onlooker = await openOnlooker(options, { ...wiring, server, looking });
-  opened.push(async () => onlooker?.stop());
-  const mail = followReloads(options, { ...wiring, server, looking });
-  reading.mail = mail;
-  opened.push(() => mail.stop());
-  return { server, onlooker, mail };
-}
-
-async function stopParts(parts: Parts): Promise<void> {
-  const { live, storage, gateway, metrics, sandbox, server, mail } = parts;
-  parts.stopPruning();
-  parts.stopWatching();
-  const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
-  await parts.onlooker?.stop();
-  await mail.stop();
-  // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
-  await Promise.all([server.stop(), gateway.stop(graceMs)]);
-  await metrics?.stop();
-  await live.effects.channels.stop();
-  await sandbox.stop();
-  await storage.close();
-}
-
-interface Served extends Wiring {
-  readonly server: RunningServer;
-  readonly looking: Looking;
-}
-
-async function openOnlooker(
-  { openConsole }: ServiceOptions,
-  { live, storage, gateway, server, looking }: Served,
-): Promise<Onlooker | undefined> {
-  const onlooker = await openConsole?.({ url: server.url, storage, live, server, gateway });
-  if (onlooker !== undefined) looking.onlooker = onlooker;
-  return onlooker;
-}
-
-function openGateway(
-  { log, role, adviseRun }: ServiceOptions,
-  { live, storage, health, metrics }: Omit<Wiring, 'gateway'>,
-): Gateway {
-  return new Gateway({
-    storage,
-    configuration: live.effects,
-    log,
-    health,
-    performs: role !== 'front',
-    ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
-    ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
+/** Metrics on a listener of their own; absent where none is configured. */
+async function startMetrics(
+  { live, storage, sandbox, late }: Pick<Parts, 'live' | 'storage' | 'sandbox' | 'late'>,
+  { log }: ServiceOptions,
+) {
+  const { metrics: at } = live.generation.config.settings;
+  if (at === undefined) return undefined;
+  const metrics = await openMetrics({
+    backlog: () => storage.backlog(),
+    isStoreWell: () => storage.health().kind === 'ok',
+    database: storage.databaseUse,
+    transforms: () => sandbox.stats,
+    mailboxes: () => late.mail?.figures ?? [],
   });
+  const listener = await startMetricsListener({ ...at, render: () => metrics.render() });
+  log.info({ metricsUrl: `${listener.url}/metrics` }, 'metrics are served');
+  return { metrics, stop: () => listener.stop() };
 }
 
 function openStore(
@@ -220,9 +178,12 @@ function openStore(
   prepared: PreparedStorage,
   { role = 'all', version = '', log, knownStore }: ServiceOptions,
 ): Promise<Storage> {
-  const { storage } = generation.config.settings;
+  const { storage, gateway } = generation.config.settings;
   const isFile = findStoreFile(storage.url) !== undefined;
-  if (role !== 'all' && isFile) throw notShared(role);
+  if (role !== 'all' && isFile)
+    throw new WrongFilesError(
+      `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
+    );
   const place = isFile ? undefined : agentPlace(generation.config.settings, log);
   return openStorage(storage.url, {
     mode: 'performer',
@@ -231,31 +192,17 @@ function openStore(
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000, ...(place && { place }) },
     onWarning: (message) => log.warn({}, message),
     onNote: (message) => log.info({}, message),
-    ...limitsOf(generation.config.settings),
+    // Beyond these the store takes no more work.
+    maxBacklogRuns: storage.maxBacklog.runs,
+    maxBacklogBytes: storage.maxBacklog.bytes,
+    maxPendingEvents: gateway.events.maxPending,
   });
 }
 
-/** Beyond these the store takes no more work. */
-function limitsOf({ storage: { maxBacklog }, gateway: { events } }: Settings) {
-  return {
-    maxBacklogRuns: maxBacklog.runs,
-    maxBacklogBytes: maxBacklog.bytes,
-    maxPendingEvents: events.maxPending,
-  };
-}
-
-function notShared(role: ServiceRole): Error {
-  return new WrongFilesError(
-    `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
-  );
-}
-
-/** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
-function followReloads(
-  options: ServiceOptions,
-  { live, storage, gateway, server, health, looking }: Served,
-): MailProcess {
+/** Mail takes the way every request goes. It follows the live configuration, as the gateway does. */
+function openMail(options: ServiceOptions, parts: Parts, server: RunningServer): MailProcess {
   const { log, role, readMail: isWanted = false } = options;
+  const { live, storage, gateway, health, late } = parts;
   const mail = new MailProcess({
     store: storage,
     endpoint: ownEndpoint((hook) => server.deliver(hook)),
@@ -271,52 +218,33 @@ function followReloads(
     gateway.reconfigure(live.effects);
     sayProofs(health, live.generation);
     if (performsWork(options)) void keepLive(storage, live, options);
-    looking.onlooker?.replaced();
+    late.onlooker?.replaced();
     apply();
   });
   apply();
   return mail;
 }
 
-interface Wiring {
-  readonly metrics: ServedMetrics | undefined;
-  readonly live: LiveGeneration;
-  readonly storage: Storage;
-  readonly gateway: Gateway;
-  readonly health: Health;
-}
-
-interface Listening extends Wiring {
-  /** Mail is said to have come. */
-  readonly onNotice: () => void;
-  readonly looking: Looking;
-}
-
 function listen(
   options: ServiceOptions,
-  { live, storage, gateway, health, metrics, onNotice, looking }: Listening,
+  { live, storage, gateway, health, metrics, late }: Parts,
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
     generation: servedGeneration(live, options),
-    storage: { ...storage, ...watchedStorage(storage, live, looking) },
+    storage: { ...storage, ...watchedStorage(storage, live, late) },
     log: options.requestLog ?? options.log,
     health,
     // A wake for the next heartbeat makes nothing due.
     onAccepted: (_, actions) => {
       if (actions.some((action) => action.kind !== 'wake' || action.mode === 'now')) gateway.notify();
     },
-    onNotice,
+    onNotice: () => late.mail?.wake(),
     fetchJson: fetchIssuer,
-    waitForRun: runWaiter({ gateway, storage }),
-    ...(metrics === undefined ? {} : { metrics: metrics.metrics }),
-    ...(options.onDecision === undefined ? {} : { onDecision: options.onDecision }),
+    waitForRun: async (runId, ms, signal) =>
+      (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
+    ...defined({ metrics: metrics?.metrics, onDecision: options.onDecision }),
   });
-}
-
-function runWaiter({ gateway, storage }: Pick<Wiring, 'gateway' | 'storage'>): ServerDeps['waitForRun'] {
-  return async (runId, ms, signal) =>
-    (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId);
 }
 
 /** An issuer that does not answer within this holds up its own sender only. */
@@ -329,10 +257,4 @@ async function fetchIssuer(url: string): Promise<unknown> {
   });
   if (status !== 200) throw new Error(`the issuer answered ${status}`);
   return body;
-}
-
-/** Calls at most once; later calls get the same promise. */
-function once(call: () => Promise<void>): () => Promise<void> {
-  let result: Promise<void> | undefined;
-  return () => (result ??= call());
 }
