@@ -5,7 +5,7 @@ export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel } from './log.ts';
 export { SecretValues, withoutSecrets } from './redact.ts';
 export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
-export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics, ObservedRequest } from './metrics.ts';
+export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics } from './metrics.ts';
 
 import type { Metrics, MetricsSources } from './metrics.ts';
 

@@ -8,7 +8,7 @@ import { readSenders } from '../../engine/senders/senders.ts';
 import { type Typecheck, typecheckTransforms, type TypecheckOptions } from '../../engine/sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import {
-  loadAll,
+  loadGeneration,
   type Generation,
   type GenerationOptions,
   type LoadedGeneration,
@@ -35,7 +35,7 @@ export interface Check {
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
-  const { findings: loaded, ignored, generation, transforms, hooks } = await loadAll(file, options);
+  const { findings: loaded, ignored, generation, transforms, hooks } = await loadGeneration(file, options);
   const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).findings;
   const findings = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
   if (transforms === undefined) return { findings, ignored, summary: '', ...NOTHING_TO_TELL };
@@ -50,7 +50,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
     findings: byWeight([...findings, ...types.findings]),
     ignored,
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
-    ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
+    ...defined({ compiler: types.compiler }),
     ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),
   };
 }

@@ -76,26 +76,7 @@ export interface LiveGeneration {
 }
 
 export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox): Promise<LiveGeneration> {
-  const load = loader(options, sandbox);
-  const { generation: first } = await load();
-  if (first === undefined)
-    throw new WrongFilesError('the configuration, a mapping or a transform has errors');
-  const tokenWasMade = first.config.settings.hooks.token === undefined && options.makeToken !== undefined;
-  const live = goLive(applyOverrides(first, options), options);
-  const current: Current = { ...live, started: live.generation.config.settings, tokenWasMade };
-  return replaceable(current, async () => {
-    const result = await replace(current, load, options);
-    options.health?.replace('reload_rejected', rejectionOf(result));
-    if (options.onReload === undefined) logReload(options.log, result);
-    else options.onReload(result);
-    return result;
-  });
-}
-
-type Load = () => Promise<LoadedGeneration>;
-
-/** Loads the files as they are, and tells what was found. */
-function loader({ configFile, env, makeToken, onFindings, advise }: LiveOptions, sandbox: Sandbox): Load {
+  const { configFile, env, log, health, makeToken, onFindings, advise } = options;
   const dev = makeToken !== undefined;
   const loading: GenerationOptions = {
     env,
@@ -106,50 +87,54 @@ function loader({ configFile, env, makeToken, onFindings, advise }: LiveOptions,
     sandbox,
     ...defined({ advise }),
   };
-  return async () => {
+  const load = async (): Promise<LoadedGeneration> => {
     const loaded = await loadGeneration(configFile, loading);
     onFindings?.(loaded.findings, loaded.generation !== undefined);
     return loaded;
   };
-}
-
-/** What is live now, and what was when the service started. */
-interface Current extends Live {
-  readonly started: Settings;
-  readonly tokenWasMade: boolean;
-  listener?: () => void;
-}
-
-function replaceable(current: Current, reload: () => Promise<ReloadResult>): LiveGeneration {
+  const { generation: first } = await load();
+  if (first === undefined)
+    throw new WrongFilesError('the configuration, a mapping or a transform has errors');
+  let live = goLive(applyOverrides(first, options), options);
+  const started = live.generation.config.settings;
+  let listener: (() => void) | undefined;
+  /** Puts the files as they are in the place of what is live, unless they have an error or nothing has changed. */
+  const replace = async (): Promise<ReloadResult> => {
+    const next = await load();
+    const { generation, effects } = live;
+    if (next.generation === undefined)
+      return { kind: 'rejected', generation: generation.id, findings: next.findings.length };
+    const replacement = applyOverrides(next.generation, options);
+    if (isSame(replacement, generation)) return { kind: 'unchanged' };
+    const needsRestart = findRestartKeys(started, replacement.config.settings);
+    live = goLive(replacement, options);
+    const release = (): void => {
+      generation.transforms.release();
+      void effects.channels.stop();
+    };
+    setTimeout(release, RELEASE_REPLACED_MS).unref();
+    listener?.();
+    return { kind: 'live', generation: replacement.id, needsRestart };
+  };
   return {
     get generation() {
-      return current.generation;
+      return live.generation;
     },
     get effects() {
-      return current.effects;
+      return live.effects;
     },
-    tokenWasMade: current.tokenWasMade,
-    reload: inOrder(reload),
+    tokenWasMade: first.config.settings.hooks.token === undefined && dev,
+    reload: inOrder(async () => {
+      const result = await replace();
+      health?.replace('reload_rejected', rejectionOf(result));
+      if (options.onReload === undefined) logReload(log, result);
+      else options.onReload(result);
+      return result;
+    }),
     onReplaced: (call) => {
-      current.listener = call;
+      listener = call;
     },
   };
-}
-
-/** Puts the files as they are in the place of what is live, unless they have an error or nothing has changed. */
-async function replace(current: Current, load: Load, options: LiveOptions): Promise<ReloadResult> {
-  const next = await load();
-  const { generation, effects, started } = current;
-  if (next.generation === undefined)
-    return { kind: 'rejected', generation: generation.id, findings: next.findings.length };
-  const replacement = applyOverrides(next.generation, options);
-  if (isSame(replacement, generation)) return { kind: 'unchanged' };
-  const needsRestart = findRestartKeys(started, replacement.config.settings);
-  const release = releaser(generation, effects);
-  Object.assign(current, goLive(replacement, options));
-  setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
-  current.listener?.();
-  return { kind: 'live', generation: replacement.id, needsRestart };
 }
 
 /** Secrets are not part of the id: a rotated one is a change all the same. */
@@ -158,28 +143,34 @@ function isSame(a: Generation, b: Generation): boolean {
   return a.id === b.id && isDeepStrictEqual(secretsOf(a), secretsOf(b));
 }
 
-interface Live {
-  generation: Generation;
-  effects: Effects;
-}
-
 /** What a generation brings with it when it goes live; log and health follow it. */
-function goLive(generation: Generation, options: LiveOptions): Live {
+function goLive(
+  generation: Generation,
+  options: LiveOptions,
+): { readonly generation: Generation; readonly effects: Effects } {
   const { health, log } = options;
   const effects = createEffects(generation, options);
-  sayMappingsOut(health, generation);
-  applyToLog(log, generation);
+  const { config, table } = generation;
+  // Mappings of an OpenClaw file that have errors, until a generation without them is live.
+  health?.replace(
+    'mapping_out',
+    table.mappings
+      .filter(({ isOut }) => isOut === true)
+      .map(({ id }) => ({ name: id, message: 'the mapping has errors: sluice check shows them' })),
+  );
+  const { hooks, gateway } = config.settings;
+  log.adopt(config.settings.log);
+  for (const secret of [hooks.token, ...hooks.previousTokens, gateway.token, ...config.secrets]) {
+    if (secret !== undefined) log.protect(secret);
+  }
   return { generation, effects };
 }
 
 function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {
   if (result.kind !== 'rejected') return [];
   const { findings, generation } = result;
-  return [
-    {
-      message: `${findings === 1 ? '1 finding' : `${findings} findings`}, which sluice check shows; generation ${generation} stays live`,
-    },
-  ];
+  const count = findings === 1 ? '1 finding' : `${findings} findings`;
+  return [{ message: `${count}, which sluice check shows; generation ${generation} stays live` }];
 }
 
 function logReload(log: Log, result: ReloadResult): void {
@@ -193,14 +184,6 @@ function logReload(log: Log, result: ReloadResult): void {
       if (result.needsRestart.length === 0) return log.info({ generation: result.generation }, 'reloaded');
       return log.warn(fields, 'reloaded, but some of the changed settings need a restart of the service');
   }
-}
-
-/** Frees what a replaced generation holds. */
-function releaser({ transforms }: Generation, { channels }: Effects): () => Promise<void> {
-  return async () => {
-    transforms.release();
-    await channels.stop();
-  };
 }
 
 /** The command line's address and, where none is set, the token made by `sluice dev`. */
@@ -233,24 +216,13 @@ function createEffects(
   const limits = limitRules(standard, table.mappings);
   return {
     settings,
-    ...(limits === undefined ? {} : { limits }),
-    runners: createRunners(settings, env, {
-      secrets: config.secrets,
-      explainStart,
-    }),
+    ...defined({ limits }),
+    runners: createRunners(settings, env, { secrets: config.secrets, explainStart }),
     channels: openChannels(channelCatalog, settings.channels),
     approvalLink: (asked) => approvalLink(asked, settings),
     sharedChannel: sharedChannel(settings, table.mappings),
     readReference,
   };
-}
-
-function applyToLog(log: Log, { config }: Generation): void {
-  const { hooks, gateway } = config.settings;
-  log.adopt(config.settings.log);
-  for (const secret of [hooks.token, ...hooks.previousTokens, gateway.token, ...config.secrets]) {
-    if (secret !== undefined) log.protect(secret);
-  }
 }
 
 /** Settings that only a restart applies, and that differ from those the service was started with. */
@@ -287,16 +259,6 @@ function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
   };
 }
 
-/** Mappings of an OpenClaw file that have errors, until a generation without them is live. */
-function sayMappingsOut(health: HealthReporter | undefined, { table }: Generation): void {
-  health?.replace(
-    'mapping_out',
-    table.mappings
-      .filter(({ isOut }) => isOut === true)
-      .map(({ id }) => ({ name: id, message: 'the mapping has errors: sluice check shows them' })),
-  );
-}
-
 /** How many runs of each mapping may begin and go on: what it says itself, key by key over the default. */
 export function limitRules(
   standard: RunLimits | undefined,
@@ -308,5 +270,5 @@ export function limitRules(
     return [[id, { ...standard, ...limits, ...most }] as const];
   });
   if (standard === undefined && own.length === 0) return undefined;
-  return { byMapping: new Map(own), ...(standard === undefined ? {} : { default: standard }) };
+  return { byMapping: new Map(own), ...defined({ default: standard }) };
 }

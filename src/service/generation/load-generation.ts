@@ -1,8 +1,8 @@
+import { defined } from '../../base/json.ts';
 import { findRefusedKeys } from './refused-keys.ts';
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import {
-  type RunnerSettings,
   createReferenceReader,
   type HooksSettings,
   loadConfig,
@@ -104,11 +104,7 @@ export interface LoadedGeneration {
   readonly ignored: readonly IgnoredFinding[];
 }
 
-/** Loads and compiles everything the configuration names; all findings at once. */
-export function loadGeneration(file: string, options: GenerationOptions): Promise<LoadedGeneration> {
-  return loadAll(file, options);
-}
-
+/** With what was looked at, also where there are errors. */
 interface Loaded extends LoadedGeneration {
   /** Absent where the configuration itself could not be read. */
   readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
@@ -116,8 +112,8 @@ interface Loaded extends LoadedGeneration {
   readonly hooks?: HooksSettings;
 }
 
-/** The same, with the transforms that were looked at, also where there are errors. */
-export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
+/** Loads and compiles everything the configuration names; all findings at once. */
+export async function loadGeneration(file: string, options: GenerationOptions): Promise<Loaded> {
   const { config, findings, remaining, secrets = [], ...own } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
@@ -128,21 +124,20 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const { references, mappings, transformsDir: dir } = loaded;
   const found = [...findings, ...findProblems(loaded, options.needSecrets)];
   const generation = createWhole(loaded, found);
-  const whole: GenerationSubjects['generation'] = {
-    kind: 'generation',
-    config,
-    catalog: loaded.channelCatalog,
-    mappings: mappings.table?.mappings ?? [],
-  };
   const subjects = [
-    whole,
+    {
+      kind: 'generation',
+      config,
+      catalog: loaded.channelCatalog,
+      mappings: mappings.table?.mappings ?? [],
+    } satisfies GenerationSubjects['generation'],
     ...own.subjects,
     ...mappings.subjects,
     ...runnerSubjects(config, options.env),
     ...loaded.transforms.subjects,
   ];
   return {
-    ...(generation === undefined ? {} : { generation }),
+    ...defined({ generation }),
     ...(await reportFindings(found, subjects, {
       ...options,
       secrets: [...config.secrets, ...references.secrets],
@@ -201,7 +196,12 @@ function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation 
   const { table } = contained;
   if (table === undefined || found.some(isFatal)) return undefined;
   const whole: Parts = {
-    config: withReferences(config, references),
+    // With what mappings refer to: secrets for the log, files to watch.
+    config: {
+      ...config,
+      secrets: [...config.secrets, ...references.secrets],
+      files: [...config.files, ...references.files],
+    },
     channelCatalog,
     table: withNoticePath(table, config.settings.hooks.mail),
     transforms,
@@ -225,11 +225,6 @@ async function openTransforms(
       ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
     }))
   );
-}
-
-/** The configuration with what mappings refer to: secrets for the log, files to watch. */
-function withReferences(config: LoadedConfig, { secrets, files }: ReferenceReader): LoadedConfig {
-  return { ...config, secrets: [...config.secrets, ...secrets], files: [...config.files, ...files] };
 }
 
 /**
@@ -281,10 +276,21 @@ function compile(
   catalog: ChannelCatalog,
   { folders, references, needSecrets, open }: Compiling,
 ): Promise<LoadedMappings> {
-  const { hooks } = config.settings;
+  const { hooks, agents, gateway } = config.settings;
+  const usual = gateway.runners['default'];
   return loadMappings({
-    ...sourcesOf(config, folders),
-    ...knownNames(config, catalog),
+    inline: config.inlineMappings,
+    presets: hooks.presets,
+    mappingsDir: folders?.mappingsDir ?? hooks.mappingsDir,
+    ...(folders?.mappingsDir !== undefined && { cwd: folders.cwd }),
+    models: agents.defaults.models,
+    aliases: agents.defaults.aliases,
+    channels: knownChannels(catalog),
+    runners: Object.keys(gateway.runners),
+    // As `gateway.runner` names it: `{kind: claude}`.
+    defaultRunner: usual?.kind === 'agent' ? usual.agent : usual?.kind,
+    workFolders: Object.keys(gateway.workFolders),
+    agents: Object.keys(hooks.agents.runners),
     hooksPath: hooks.path,
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
@@ -294,34 +300,6 @@ function compile(
     hasThreads: (channel) => (findChannelModule(catalog, channel)?.hasThreads ?? catalog.isPartial) === true,
     ...mappingReferences(references, needSecrets),
   });
-}
-
-/** Where mappings come from. */
-function sourcesOf(
-  { inlineMappings: inline, settings: { hooks } }: LoadedConfig,
-  folders: GenerationOptions['folders'],
-) {
-  const { presets, mappingsDir } = hooks;
-  if (folders?.mappingsDir === undefined) return { inline, presets, mappingsDir };
-  return { inline, presets, mappingsDir: folders.mappingsDir, cwd: folders.cwd };
-}
-
-/** As `gateway.runner` names it: `{kind: claude}`. */
-function kindOf(runner: RunnerSettings | undefined): string | undefined {
-  return runner?.kind === 'agent' ? runner.agent : runner?.kind;
-}
-
-/** What mappings may name. */
-function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, catalog: ChannelCatalog) {
-  return {
-    models: agents.defaults.models,
-    aliases: agents.defaults.aliases,
-    channels: knownChannels(catalog),
-    runners: Object.keys(gateway.runners),
-    defaultRunner: kindOf(gateway.runners['default']),
-    workFolders: Object.keys(gateway.workFolders),
-    agents: Object.keys(hooks.agents.runners),
-  };
 }
 
 /** Transforms of another generation that are just what these mappings name. */
@@ -344,16 +322,14 @@ function createGeneration(parts: Parts, files: LoadedMappings['files']): Generat
   const { hooks } = config.settings;
   const settings = createEvaluationSettings(parts);
   const driver = { transforms, pause: createPauses() };
-  const brief = { detail: 'brief' } as const;
-  const full = { detail: 'full' } as const;
   return {
     ...parts,
     files,
     id: idOf(parts, files),
     watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
-    evaluate: (request, detail, results) =>
+    evaluate: (request, detail = 'brief', results) =>
       runEvaluation(
-        evaluate(request, settings, detail === 'full' ? full : brief),
+        evaluate(request, settings, { detail }),
         results === undefined ? driver : { ...driver, transforms: recorded(results) },
       ),
   };

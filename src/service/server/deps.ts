@@ -13,7 +13,7 @@ import type {
 } from '../../engine/storage/storage.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { KnownTokens } from './mask-secrets.ts';
-import type { Health, Log, ObservedRequest } from '../../base/telemetry/telemetry.ts';
+import type { Health, Log, Metrics } from '../../base/telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
@@ -32,7 +32,8 @@ export interface ServerDeps {
   readonly waitForRun: (runId: string, ms: number, signal: AbortSignal) => Promise<RunRecord | undefined>;
   /** Sees every evaluated request with its answer: the dev terminal and the recorder. Must not throw. */
   readonly onDecision?: (seen: SeenRequest) => void;
-  readonly metrics?: ServerMetrics;
+  /** Called once per request, after its answer was decided. */
+  readonly metrics?: Pick<Metrics, 'observeRequest'>;
   /** Fetches the keys of an issuer for `oidc`; bounded in time and size. */
   readonly fetchJson?: (url: string) => Promise<unknown>;
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -119,11 +120,6 @@ export interface RequestIds {
   readonly seed: number;
   /** 16 lower-case hex digits. */
   readonly nonce: string;
-}
-
-/** Called once per request, after its answer was decided. */
-interface ServerMetrics {
-  observeRequest(seen: ObservedRequest): void;
 }
 
 /** `refused`: ended before it was evaluated; `served`: health, readiness and run queries. */

@@ -33,9 +33,12 @@ export function keepRequest(context: ServerContext, exchange: RequestFacts, endi
   const kind = kindOf(which, ending);
   if (kind === undefined) return;
   const cause = causeOf(exchange, path, ending);
-  // A long body counts for several.
-  const weight = 1 + Math.floor(exchange.bodyBytes / WEIGHT_BYTES);
-  if (which === 'shapes' && !context.kept[kind].take(exchange.receivedAt, weight, cause)) return;
+  if (which === 'shapes') {
+    const { receivedAt, bodyBytes } = exchange;
+    // A long body counts for several.
+    const weight = 1 + Math.floor(bodyBytes / WEIGHT_BYTES);
+    if (!context.kept[kind].take(receivedAt, weight, cause)) return;
+  }
   const json =
     kind === 'shape'
       ? shapeJson(exchange, ending, keepRequests.fieldsOf(path))
