@@ -9,16 +9,14 @@ import { makeCallback, type RunEnding } from './run-ending.ts';
 
 type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 
-export interface CompletedTurn {
-  readonly result: Completed;
-  readonly ending: RunEnding;
-  readonly nowMs: number;
-}
-
 /** Everything the end of a run brings about, for one transaction: outcome, history, summary, delivery, callback. */
 export function makeCompletion(
   run: AgentRun,
-  { result, ending, nowMs }: CompletedTurn,
+  {
+    result,
+    ending,
+    nowMs,
+  }: { readonly result: Completed; readonly ending: RunEnding; readonly nowMs: number },
   settings: Pick<Settings, 'gateway' | 'agents' | 'channels'>,
 ): RunCompletion {
   const wanted = deliveryOf(run, result, settings.channels);
@@ -39,17 +37,12 @@ export function makeCompletion(
         text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
         note:
           passedOn === undefined
-            ? joined(noteOf(delivery, settings), result.note)
+            ? [noteOf(delivery, settings) ?? [], result.note ?? []].flat().join('; ')
             : passedOnNote(run, passedOn),
       },
     ),
     nowMs,
   };
-}
-
-function joined(...notes: readonly (string | undefined)[]): string | undefined {
-  const given = notes.filter((note) => note !== undefined);
-  return given.length === 0 ? undefined : given.join('; ');
 }
 
 /** What the main session is to know of the reply: it would otherwise pass on what has been sent. */
@@ -100,7 +93,7 @@ function deliveryOf(
   return {
     channel: last?.channel ?? action.channel,
     ...defined({ to: action.to ?? last?.to, fallback: action.fallback, isAutomatic }),
-    ...(action.channel === LAST_CHANNEL ? {} : defined({ thread: action.thread })),
+    ...(action.channel !== LAST_CHANNEL && defined({ thread: action.thread })),
     text: reply,
     fromMain: false,
   };

@@ -1,4 +1,5 @@
 import { failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
+import { defined } from '../../base/json.ts';
 import type { AgentRun, AttemptFailure, RunDeadLetter } from '../../engine/storage/storage.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 import {
@@ -81,7 +82,15 @@ export class RunAttempts {
     const startedAt = performance.now();
     const { signal } = this.#cutOff;
     const either = AbortSignal.any([signal, cancelled]);
-    const ended = await this.#followTurn(run, target, { configuration, signal: either });
+    const ended = await this.#context.holds.followTurn(target, (began) =>
+      this.#takeTurn(run, configuration, {
+        signal: either,
+        onProcess: async (mark) => {
+          began();
+          await this.#recordProcess(run, mark);
+        },
+      }),
+    );
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
     const result =
       cancelled.aborted && !isOk
@@ -143,22 +152,6 @@ export class RunAttempts {
     await this.#requeue(run, error, { retryAt, isHeld: true });
   }
 
-  #followTurn(
-    run: AgentRun,
-    target: RunTarget,
-    { configuration, signal }: { readonly configuration: GatewayConfiguration; readonly signal: AbortSignal },
-  ): Promise<TurnResult> {
-    return this.#context.holds.followTurn(target, (started) =>
-      this.#takeTurn(run, configuration, {
-        signal,
-        onProcess: async (mark) => {
-          started();
-          await this.#recordProcess(run, mark);
-        },
-      }),
-    );
-  }
-
   async #takeTurn(
     run: AgentRun,
     { settings, runners }: GatewayConfiguration,
@@ -203,52 +196,35 @@ export class RunAttempts {
     { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
   ): Promise<void> {
     const { mappingId } = run.action.origin;
-    const { what, isWell, said, code, reason } = toldOf(result, !run.action.deliver || this.#hasChannels());
+    const { alerts, configuration, log, metrics } = this.#context;
+    const hasChannels = Object.keys(configuration().settings.channels).length > 0;
+    const { what, isWell, said, code, reason } = toldOf(result, !run.action.deliver || hasChannels);
     const { id: runId } = run;
-    const hint = await this.#adviceOn(run, result);
+    const ended = result.kind === 'completed' ? result : undefined;
+    const hint =
+      ended === undefined || ended.outcome === 'ok'
+        ? undefined
+        : await this.#context.advise({
+            ...run,
+            outcome: ended.outcome,
+            reply: ended.reply,
+            ...defined({ lastError: ended.error }),
+          });
     // The hint says why, where there is one; what a program wrote is not for the log.
     const pointer = isWell || hint !== undefined ? '' : '; sluice explain with its runId says why';
     // Of a run that waits for its agent nothing counts.
     const attempt = this.#isHeld(result) ? undefined : run.attempts;
-    this.#context.log[isWell ? 'info' : 'warn'](
+    log[isWell ? 'info' : 'warn'](
       { runId, mappingId, runner, attempt, result: what, code, reason, tookMs, hint },
       `${said}${pointer}`,
     );
-    if (result.kind === 'completed' && result.note !== undefined)
-      this.#context.log.warn({ runId, mappingId, runner }, result.note);
-    this.#measure(result, { runner, mappingId, tookMs });
-    const { alerts } = this.#context;
+    if (ended?.note !== undefined) log.warn({ runId, mappingId, runner }, ended.note);
+    metrics?.observeRun({ runner, mappingId, result: what, ...defined({ tookMs: ended && tookMs }) });
+    if (ended?.usage !== undefined)
+      metrics?.observeTokens({ runner, turn: 'hook', mappingId, usage: ended.usage });
     const subjects = subjectsOf(runner, mappingId);
     if (isWell) for (const subject of subjects) alerts.worked(subject);
     else alerts.failed(subjects, `${code ?? what}: ${reason ?? 'no reason'}`);
-  }
-
-  #hasChannels(): boolean {
-    return Object.keys(this.#context.configuration().settings.channels).length > 0;
-  }
-
-  /** What to write, where the run has ended. */
-  async #adviceOn(run: AgentRun, result: TurnResult): Promise<string | undefined> {
-    if (result.kind !== 'completed' || result.outcome === 'ok') return undefined;
-    const { outcome, reply, error } = result;
-    return this.#context.advise({
-      ...run,
-      outcome,
-      reply,
-      ...(error === undefined ? {} : { lastError: error }),
-    });
-  }
-
-  #measure(
-    result: TurnResult,
-    run: { readonly runner: string; readonly mappingId: string | undefined; readonly tookMs: number },
-  ): void {
-    const { metrics } = this.#context;
-    const { runner, mappingId } = run;
-    if (result.kind !== 'completed') return metrics?.observeRun({ runner, mappingId, result: result.kind });
-    const { outcome, usage } = result;
-    metrics?.observeRun({ ...run, result: outcome });
-    if (usage !== undefined) metrics?.observeTokens({ runner, turn: 'hook', mappingId, usage });
   }
 
   async #complete(run: AgentRun, result: Completed, { settings }: GatewayConfiguration): Promise<void> {

@@ -1,3 +1,4 @@
+import { defined } from '../../base/json.ts';
 import type { AgentAction } from '../../base/action.ts';
 import {
   DROPPED,
@@ -31,20 +32,14 @@ export function completedEnding(
   runId: string,
   { outcome, reply, error }: Extract<TurnResult, { readonly kind: 'completed' }>,
 ): RunEnding {
-  const shown = error === undefined ? {} : { error: shownError(error) };
-  return { runId, state: 'completed', outcome, reply, ...shown };
+  return { runId, state: 'completed', outcome, reply, ...defined({ error: error && shownError(error) }) };
 }
 
 /** The ending that a stored run had; undefined where it has none yet. */
 export function storedEnding(run: RunRecord): RunEnding | undefined {
   if (run.state !== 'completed' && run.state !== 'dead') return undefined;
-  return {
-    runId: run.id,
-    state: run.state,
-    ...(run.outcome === undefined ? {} : { outcome: run.outcome }),
-    reply: run.reply ?? '',
-    ...(run.lastError === undefined ? {} : { error: shownError(run.lastError) }),
-  };
+  const { id: runId, state, outcome, reply = '', lastError } = run;
+  return { runId, state, reply, ...defined({ outcome, error: lastError && shownError(lastError) }) };
 }
 
 /** The end of a run that is given up, and what the store writes down and posts with it. */
@@ -57,50 +52,28 @@ export function deadEnding(
   const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
   const callback = makeCallback(run.action, ending, nowMs);
   const summary = summaryPart(run, 'dead', { text: `${shown.code}: ${shown.message}` });
-  return {
-    ending,
-    deadLetter: { error, ...summary, ...(callback === undefined ? {} : { callback }), nowMs },
-  };
+  return { ending, deadLetter: { error, ...summary, ...defined({ callback }), nowMs } };
 }
 
 /** What a run posts when an operator drops it; for the store, where the command line drops runs too. */
 export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
-  const ending: RunEnding = {
-    runId: run.id,
-    state: 'completed',
-    outcome: 'error',
-    reply: '',
-    error: DROPPED,
-  };
+  const ended = { state: 'completed', outcome: 'error', reply: '', error: DROPPED } as const;
+  const ending: RunEnding = { runId: run.id, ...ended };
   const callback = makeCallback(run.action, ending, nowMs);
-  const summary = summaryPart(run, 'dropped', { text: DROPPED.message });
-  return callback === undefined ? summary : { ...summary, callback };
+  return { ...summaryPart(run, 'dropped', { text: DROPPED.message }), ...defined({ callback }) };
 }
 
 /** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
 export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
   if (action.callbackUrl === undefined) return undefined;
-  const { traceparent } = action.origin;
-  const trace = traceparent === undefined ? {} : { traceparent };
-  const body = JSON.stringify(callbackBody(action, ending, nowMs));
-  return { url: action.callbackUrl, body, ...trace };
-}
-
-function callbackBody(action: AgentAction, ending: RunEnding, nowMs: number): object {
-  const { requestId, path, mappingId } = action.origin;
-  return {
+  const { requestId, path, mappingId, traceparent } = action.origin;
+  const outcome = ending.state === 'dead' ? 'dead' : ending.outcome;
+  const { id: runId, name, sessionKey } = action;
+  const { reply, error } = ending;
+  const body = JSON.stringify({
     type: ending.state === 'dead' ? 'run.dead' : 'run.completed',
     timestamp: new Date(nowMs).toISOString(),
-    data: {
-      runId: action.id,
-      requestId,
-      path,
-      mappingId,
-      name: action.name,
-      sessionKey: action.sessionKey,
-      outcome: ending.state === 'dead' ? 'dead' : ending.outcome,
-      reply: ending.reply,
-      error: ending.error,
-    },
-  };
+    data: { runId, requestId, path, mappingId, name, sessionKey, outcome, reply, error },
+  });
+  return { url: action.callbackUrl, body, ...defined({ traceparent }) };
 }

@@ -13,7 +13,7 @@ function makeSummary(
   { text, note }: { readonly text: string; readonly note?: string | undefined },
 ): SummaryEvent {
   const body = text.trim() === '' ? 'no reply' : text.trim();
-  const suffix = note === undefined ? '' : ` (${note})`;
+  const suffix = note === undefined || note === '' ? '' : ` (${note})`;
   return {
     text: summaryText(nameOf(run), outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
     origin: outcome === 'ok' ? run.action.origin : { ...run.action.origin, isFailure: true },

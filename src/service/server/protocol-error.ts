@@ -12,7 +12,9 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
   if (code === 'HPE_HEADER_OVERFLOW') {
     return new HookError('headers_too_large', 'the headers are longer than 16384 bytes');
   }
-  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isUnknownCoding(error)) return unknownCoding();
+  // Other findings about the header are about framing that two readers could see differently: those are malformed.
+  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && error.reason === 'Request has invalid `Transfer-Encoding`')
+    return unknownCoding();
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
     const found = describeMalformed(code);
     const detail = `the request is not valid HTTP/1.1${found === undefined ? '' : `: ${found}`}`;
@@ -23,16 +25,9 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
     : new HookError('headers_timeout', 'the headers did not arrive in time');
 }
 
-/** Other findings about the header are about framing that two readers could see differently: those are malformed. */
-function isUnknownCoding({ reason }: ParserError): boolean {
-  return reason === 'Request has invalid `Transfer-Encoding`';
-}
-
 function unknownCoding(): HookError {
-  return new HookError(
-    'unknown_transfer_coding',
-    'the only Transfer-Encoding that is taken is chunked; send the body as it is',
-  );
+  const detail = 'the only Transfer-Encoding that is taken is chunked; send the body as it is';
+  return new HookError('unknown_transfer_coding', detail);
 }
 
 /**
@@ -119,8 +114,6 @@ export function findSenderOf(
 ): StoredFinding | undefined {
   if (bytesRead === 0) return { code: 'no_bytes' };
   const found = OPENINGS.find(([bytes]) => rawPacket?.subarray(0, bytes.length).equals(bytes) === true)?.[1];
-  return (
-    found ??
-    (describeMalformed(code) === undefined ? undefined : { code: 'malformed', facts: { parser: code } })
-  );
+  if (found !== undefined || describeMalformed(code) === undefined) return found;
+  return { code: 'malformed', facts: { parser: code } };
 }

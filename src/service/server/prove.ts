@@ -7,6 +7,7 @@ import {
   type RefusedProof,
   type SenderCheck,
 } from '../../engine/verify/verify.ts';
+import { within } from '../../base/timers/timers.ts';
 import { networksOf } from './addresses.ts';
 import { authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
 import type { ProofFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
@@ -264,17 +265,7 @@ async function smallBody(
   const bytes = hasBody ? Number(req.headers['content-length']) : 0;
   // NaN where the sender does not say how much comes.
   if (expectsContinue || !(bytes <= maxBytes)) return undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), MAX_WAIT_MS);
-  });
-  try {
-    return await Promise.race([body(), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
+  return within(body(), MAX_WAIT_MS).catch(() => undefined);
 }
 
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;

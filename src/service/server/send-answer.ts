@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './deps.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -11,7 +10,11 @@ const KEEP_ALIVE_DRAIN_BYTES = 65_536;
  * reset the connection and the sender lose the answer (RFC 9112 section 9.6), so the rest is read and dropped: a
  * short one with the connection kept, any other within `limits` and with the connection closed after it.
  */
-export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOptions): void {
+export function sendAnswer(
+  exchange: Exchange,
+  answer: Answer,
+  { close, limits }: { readonly close: boolean; readonly limits: ServerLimits },
+): void {
   const { req, res, connection } = exchange;
   if (connection.socket.destroyed || res.headersSent) return;
   const body = answer.body ?? '';
@@ -30,11 +33,9 @@ export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOpti
   }
   if (answer.headers !== undefined) head.push(...answer.headers);
   const pending = exchange.hasBody && !req.complete;
-  if (pending && !staysUsable(exchange, options)) {
-    sendAndDrain(exchange, { status: answer.status, head, body }, options.limits);
-    return;
-  }
-  if (options.close) connection.closing = true;
+  if (close) connection.closing = true;
+  if (pending && !staysUsable(exchange))
+    return sendAndDrain(exchange, { status: answer.status, head, body }, limits);
   if (connection.closing && connection.latest === exchange) {
     connection.closeSent = true;
     head.push('connection', 'close');
@@ -48,15 +49,10 @@ export function sendAnswer(exchange: Exchange, answer: Answer, options: SendOpti
   }
 }
 
-export interface SendOptions {
-  readonly close: boolean;
-  readonly limits: ServerLimits;
-}
-
-function staysUsable(exchange: Exchange, options: SendOptions): boolean {
+function staysUsable(exchange: Exchange): boolean {
   // A sender that waits for 100-continue may or may not write its body after a refusal: nobody could tell where the
   // next request begins (RFC 9110 section 10.1.1).
-  if (exchange.expectsContinue || options.close || exchange.connection.closing) return false;
+  if (exchange.expectsContinue || exchange.connection.closing) return false;
   const announced = exchange.headers.values['content-length'];
   return announced !== undefined && Number(announced) <= KEEP_ALIVE_DRAIN_BYTES;
 }
@@ -90,16 +86,12 @@ function sendAndDrain(
     });
   }
   if (connection.flooded) return;
-  limitRest(req, socket, limits.drainBytes);
-  req.resume();
-}
-
-function limitRest(req: IncomingMessage, socket: Socket, maxBytes: number): void {
   let drained = 0;
   req.on('data', (chunk: Buffer) => {
     drained += chunk.length;
-    if (drained > maxBytes) socket.destroy();
+    if (drained > limits.drainBytes) socket.destroy();
   });
+  req.resume();
 }
 
 /** Closes our side, and after some time the sender's too. */

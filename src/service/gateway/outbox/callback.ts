@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import { defined } from '../../../base/json.ts';
 import { callbackPlace, type NewCallback } from '../../../engine/storage/storage.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
 import { deriveSignal } from '../../../base/timers/timers.ts';
@@ -48,7 +49,9 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
     await response.body?.cancel();
     return readStatus(response);
   } catch (error) {
-    return failureOf(error);
+    return error instanceof Error && error.name === 'TimeoutError'
+      ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
+      : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
   } finally {
     bounded.release();
   }
@@ -65,24 +68,17 @@ function headersOf(
   { id, secret, nowMs }: PostOptions,
 ): Readonly<Record<string, string>> {
   const timestamp = Math.floor(nowMs / 1000);
+  // The base64 HMAC-SHA256 over `id.timestamp.body`; the key is the part after `whsec_`, from base64.
+  const key = secret && Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const signature =
+    key && `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
   return {
     'content-type': 'application/json',
     'user-agent': 'sluice',
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    ...(traceparent === undefined ? {} : { traceparent }),
-    ...(secret === undefined ? {} : { 'webhook-signature': signCallback(id, timestamp, { body, secret }) }),
+    ...defined({ traceparent, 'webhook-signature': signature }),
   };
-}
-
-/** `v1,` and the base64 HMAC-SHA256 over `id.timestamp.body`; the key is the part after `whsec_`, from base64. */
-function signCallback(
-  id: string,
-  timestamp: number,
-  { body, secret }: { readonly body: string; readonly secret: string },
-): string {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
-  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
 }
 
 function readStatus(response: Response): CallbackResult {
@@ -92,11 +88,8 @@ function readStatus(response: Response): CallbackResult {
     return { ...failed('gone', 'the receiver answered 410: it wants no more callbacks'), final: true };
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
   const meaning = meaningOf(status);
-  const failure = failed(
-    `status_${status}`,
-    `the receiver answered ${status}${meaning === undefined ? '' : `: ${meaning}`}`,
-  );
-  return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+  const said = `the receiver answered ${status}${meaning === undefined ? '' : `: ${meaning}`}`;
+  return { ...failed(`status_${status}`, said), ...defined({ retryAfterMs }) };
 }
 
 /** What to look at, by the status. */
@@ -106,13 +99,6 @@ function meaningOf(status: number): string | undefined {
     return 'a callback is signed with gateway.callbackSecret (Standard Webhooks), and sends no other proof';
   if (status === 404) return 'correct the path of callbackUrl';
   return status === 405 ? 'callbacks come as POST' : undefined;
-}
-
-function failureOf(error: unknown): CallbackResult {
-  const timedOut = error instanceof Error && error.name === 'TimeoutError';
-  return timedOut
-    ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
-    : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
 }
 
 function failed(code: string, message: string): Extract<CallbackResult, { readonly kind: 'failed' }> {
