@@ -190,16 +190,14 @@ export class Gateway {
   notifyOutside(): void {
     if (this.#outside !== undefined) return;
     const waitMs = this.#toldAt + OUTSIDE_MS - performance.now();
-    this.#outside = armTimer(Math.max(waitMs, 0), () => this.#lookOutside());
-  }
-
-  #lookOutside(): void {
-    this.#outside = undefined;
-    this.#toldAt = performance.now();
-    void this.#holds
-      .readRetries()
-      .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
-      .then(() => this.#loop.wake());
+    this.#outside = armTimer(Math.max(waitMs, 0), () => {
+      this.#outside = undefined;
+      this.#toldAt = performance.now();
+      void this.#holds
+        .readRetries()
+        .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
+        .then(() => this.#loop.wake());
+    });
   }
 
   /** Asks for a turn of the main session, as a wake of mode `now` does. */
@@ -310,7 +308,13 @@ export class Gateway {
     // Where the last look has begun something there is likely more: whoever has ended need not wait for the question.
     const dueAt = this.#isBusy ? lookedAt : await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
-    if (dueAt - lookedAt > MAX_AHEAD_MS) return this.#skipParkedTime(lookedAt);
+    if (dueAt - lookedAt > MAX_AHEAD_MS) {
+      // Everything waits for longer than anything may: it goes on from the time it was stored under.
+      const retryAt = await this.#storage.nextRetryAt(lookedAt);
+      if (retryAt === undefined || retryAt - lookedAt <= MAX_AHEAD_MS) return IDLE_MS;
+      this.#clock.advanceTo(retryAt);
+      return 0;
+    }
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
     // At once, as a distant store answers them together.
     const [begun] = await Promise.all([
@@ -324,14 +328,6 @@ export class Gateway {
     // What was due already waits for a place, and whoever frees one wakes the loop.
     if (nextAt === undefined || nextAt <= lookedAt) return IDLE_MS;
     return Math.min(Math.max(nextAt - this.#clock.now(), 0), IDLE_MS);
-  }
-
-  /** Where everything waits for longer than anything may: goes on from the time it was stored under. */
-  async #skipParkedTime(lookedAt: number): Promise<number> {
-    const retryAt = await this.#storage.nextRetryAt(lookedAt);
-    if (retryAt === undefined || retryAt - lookedAt <= MAX_AHEAD_MS) return IDLE_MS;
-    this.#clock.advanceTo(retryAt);
-    return 0;
   }
 
   async #startAll(): Promise<void> {

@@ -109,7 +109,7 @@ export class HeartbeatTurns {
 
   /** Claims what is pending, also what an interrupted turn left claimed. */
   async #claim(signal: AbortSignal): Promise<EventClaim | undefined> {
-    const { storage, now, nonce } = this.#context;
+    const { storage, now, nonce, log } = this.#context;
     const asked = this.#failedTurnId ?? nonce();
     const claim = await storage.claimEvents({
       turnId: asked,
@@ -118,14 +118,12 @@ export class HeartbeatTurns {
       maxBytes: MAX_EVENT_BYTES,
     });
     if (claim === undefined || signal.aborted) return undefined;
-    if (claim.turnId !== asked) await this.#endSurvivors(claim.turnId);
-    return claim;
-  }
-
-  async #endSurvivors(turnId: string): Promise<void> {
+    const { turnId } = claim;
+    if (turnId === asked) return claim;
     await removeWorkspaces([turnId]);
-    if (await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)) return;
-    this.#context.log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
+    if (!(await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)))
+      log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
+    return claim;
   }
 
   /** Summaries only, and nobody there is to hear them: they stay listed. */

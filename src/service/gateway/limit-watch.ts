@@ -17,14 +17,9 @@ const ALERT_KEY_SECONDS = 2_592_000;
 
 type Limited = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
 
-interface Marked {
-  readonly at: number;
-  readonly reason: string;
-}
-
 export class LimitWatch {
   readonly #context: GatewayBase;
-  readonly #marked = new Map<string, Marked>();
+  readonly #marked = new Map<string, { readonly at: number; readonly reason: string }>();
   readonly #told = new Set<string>();
   /** Mappings whose alert could not be stored: that is written down once. */
   readonly #unstored = new Set<string>();
@@ -100,7 +95,14 @@ export class LimitWatch {
       'mapping_limited',
       limited.map((one) => ({ name: one.mappingId, message: limitedText(one) })),
     );
-    health.replace('queue_paused', pauses.map(pauseTrouble));
+    health.replace(
+      'queue_paused',
+      pauses.map(({ mappingId, runner, since }) => {
+        const flag = runner === undefined ? '' : ` --runner ${runner}`;
+        const message = `paused since ${isoTime(since)}; sluice queue resume${flag} ends it`;
+        return { name: mappingId, message };
+      }),
+    );
     metrics?.setWaiting(
       found.map(({ mappingId, reason, waiting }) => ({ mappingId, reason, waiting })),
       pauses,
@@ -141,14 +143,6 @@ function limitedText({ reason, waiting, until }: LimitedMapping): string {
   const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
   const next = until === undefined ? '' : `, the next may begin at ${isoTime(until)}`;
   return `the limit ${reason} is reached; ${runs}${next}`;
-}
-
-function pauseTrouble({ mappingId, runner, since }: QueuePause): {
-  readonly name: string;
-  readonly message: string;
-} {
-  const flag = runner === undefined ? '' : ` --runner ${runner}`;
-  return { name: mappingId, message: `paused since ${isoTime(since)}; sluice queue resume${flag} ends it` };
 }
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();

@@ -6,39 +6,28 @@ import type { OutboxRecord, RunRecord, SummaryEvent } from '../../engine/storage
 
 const MAX_SUMMARY_CHARS = 2_000;
 
-/** The summary a run leaves in the main session. A note stands after the text and is never cut off. */
-function makeSummary(
-  run: RunRecord,
+/**
+ * The summary a run leaves in the main session, as a part of what is stored; empty where the run posts none, as its
+ * mapping or `hooks.defaults` says. A note stands after the text and is never cut off.
+ */
+export function summaryPart(
+  { action }: RunRecord,
   outcome: SummaryOutcome,
   { text, note }: { readonly text: string; readonly note?: string | undefined },
-): SummaryEvent {
+): { readonly summary?: SummaryEvent } {
+  const isWanted = action.summary !== 'never' && (action.summary !== 'failures' || outcome !== 'ok');
+  if (!isWanted) return {};
+  const { origin, wakeMode } = action;
+  // A run without a name of its own is called by its mapping: "Hook Hook" would say nothing.
+  const name = action.name === DEFAULT_HOOK_NAME ? (origin.mappingId ?? action.name) : action.name;
   const body = text.trim() === '' ? 'no reply' : text.trim();
   const suffix = note === undefined || note === '' ? '' : ` (${note})`;
-  return {
-    text: summaryText(nameOf(run), outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
-    origin: outcome === 'ok' ? run.action.origin : { ...run.action.origin, isFailure: true },
-    requestHeartbeat: run.action.wakeMode === 'now',
+  const summary: SummaryEvent = {
+    text: summaryText(name, outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
+    origin: outcome === 'ok' ? origin : { ...origin, isFailure: true },
+    requestHeartbeat: wakeMode === 'now',
   };
-}
-
-/** A run without a name of its own is called by its mapping: "Hook Hook" would say nothing. */
-function nameOf({ action: { name, origin } }: RunRecord): string {
-  return name === DEFAULT_HOOK_NAME ? (origin.mappingId ?? name) : name;
-}
-
-/** The summary as a part of what is stored; empty where the run posts none. */
-export function summaryPart(
-  run: RunRecord,
-  outcome: SummaryOutcome,
-  parts: { readonly text: string; readonly note?: string | undefined },
-): { readonly summary?: SummaryEvent } {
-  return wantsSummary(run, outcome) ? { summary: makeSummary(run, outcome, parts) } : {};
-}
-
-/** Whether the main session gets a line about the end of a run, as its mapping or `hooks.defaults` says. */
-function wantsSummary({ action }: RunRecord, outcome: SummaryOutcome): boolean {
-  if (action.summary === 'never') return false;
-  return action.summary !== 'failures' || outcome !== 'ok';
+  return { summary };
 }
 
 interface GivenUp {

@@ -16,28 +16,26 @@ export function createEvaluationSettings({
   readonly channelCatalog: ChannelCatalog;
   readonly table: RoutingTable;
 }): EvaluationSettings {
-  const { agents } = config.settings;
+  const { settings, theirAgents } = config;
+  const { aliases, models } = settings.agents.defaults;
+  const { lenient, defaults, unmatched, sessionKeys, limits, agents, behaviours } = settings.hooks;
   return {
-    ...hookRules(config),
+    lenient,
+    defaults,
+    unmatched,
+    sessionKeys,
+    limits,
+    hookAgents: { ...agents, ...defined({ theirs: theirAgents }) },
     table,
-    agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
+    agents: { aliases, models },
     channels: knownChannels(channelCatalog),
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     findOwnComment: commentFinder(config),
-    behaviours: config.settings.hooks.behaviours,
+    behaviours,
     runDefaults: usableDefaults(config),
     maxActions: MAX_ACTIONS,
     transformBudgetMs: TRANSFORM_BUDGET_MS,
   };
-}
-
-type HookRules = 'lenient' | 'defaults' | 'unmatched' | 'sessionKeys' | 'limits' | 'hookAgents';
-
-/** What holds for all hooks. */
-function hookRules({ settings, theirAgents }: LoadedConfig): Pick<EvaluationSettings, HookRules> {
-  const { lenient, defaults, unmatched, sessionKeys, limits, agents } = settings.hooks;
-  const hookAgents = { ...agents, ...defined({ theirs: theirAgents }) };
-  return { lenient, defaults, unmatched, sessionKeys, limits, hookAgents };
 }
 
 /** Only a comment with the mark of the configured token is our own. */
@@ -56,7 +54,7 @@ function usableDefaults({ runDefaults, settings }: LoadedConfig): EvaluationSett
       const model = written === undefined ? undefined : (aliases[written] ?? written);
       const isAllowed = model !== undefined && (models === undefined || models.includes(model));
       const thinking = level === undefined ? undefined : thinkingLevel(level);
-      return [name, { ...(isAllowed ? { model } : {}), ...(thinking === undefined ? {} : { thinking }) }];
+      return [name, defined({ model: isAllowed ? model : undefined, thinking })];
     }),
   );
 }

@@ -7,7 +7,7 @@ import { channelIdOf } from '../../base/action.ts';
 import type { LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import { displayName, placeIfWritten, type Finding } from '../../base/document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { defined, isJsonObject } from '../../base/json.ts';
 import { modelProblems, tellsMoney } from '../runners/runners.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { GenerationFacts } from './facts.ts';
@@ -152,17 +152,16 @@ function findCutTimes(
   mappings: readonly CompiledMapping[],
 ): readonly Finding[] {
   const { timeoutSeconds, maxTimeoutSeconds: most } = settings.agents.defaults;
-  const defaults = {
-    timeoutSeconds,
-    timeoutAt: placeIfWritten(root, ['agents', 'defaults', 'timeoutSeconds']),
-  };
-  const cut = [defaults, ...mappings].filter(({ timeoutSeconds: asked = 0 }) => asked > most);
+  const timeoutAt = placeIfWritten(root, ['agents', 'defaults', 'timeoutSeconds']);
+  const cut = [{ timeoutSeconds, timeoutAt }, ...mappings].filter(
+    ({ timeoutSeconds: asked = 0 }) => asked > most,
+  );
   return cut.map(({ timeoutSeconds: asked = 0, timeoutAt: at }) => ({
     severity: 'warning',
     code: 'TIMEOUT_CUT',
     message: say`timeoutSeconds is ${asked}, but no run takes longer than ${most} s (agents.defaults.maxTimeoutSeconds)`,
     facts: { asked, most } satisfies GenerationFacts['TIMEOUT_CUT'],
-    ...(at === undefined ? {} : { at }),
+    ...defined({ at }),
   }));
 }
 
@@ -179,18 +178,14 @@ function findUntoldCosts(
     if (action !== 'agent' || !isLimited || runner === undefined || tellsMoney(runner)) return [];
     const message = say`limits.usdPerDay is judged by what turns cost, and the runner ${name} (${runner.kind}) does not say it`;
     // The default is told once for each runner.
-    return [
-      [
-        usdPerDayAt === undefined ? `default ${name}` : id,
-        { message, at: usdPerDayAt ?? defaultAt },
-      ] as const,
-    ];
+    const key = usdPerDayAt === undefined ? `default ${name}` : id;
+    return [[key, { message, at: usdPerDayAt ?? defaultAt }] as const];
   });
   return [...new Map(untold).values()].map(({ message, at }) => ({
     severity: 'error',
     code: 'COST_NOT_TOLD',
     message,
-    ...(at === undefined ? {} : { at }),
+    ...defined({ at }),
   }));
 }
 

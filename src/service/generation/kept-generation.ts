@@ -67,13 +67,9 @@ async function pack({
   return { ...file, hash, content: (await deflate(text)).toString('base64') };
 }
 
-/** Whether a generation has the mappings and transforms that were kept: then they judge alike. */
-async function isKeptAs(generation: Generation, { files }: KeptGeneration): Promise<boolean> {
-  const now = await packGeneration(generation);
-  const namesOf = (all: KeptGeneration['files'] = []): string =>
-    JSON.stringify(all.map(({ folder, name, hash }) => `${folder} ${name} ${hash}`).toSorted());
-  return namesOf(now?.files) === namesOf(files);
-}
+/** Generations with the same mappings and transforms judge alike. */
+const namesOf = ({ files }: Pick<KeptGeneration, 'files'>): string =>
+  JSON.stringify(files.map(({ folder, name, hash }) => `${folder} ${name} ${hash}`).toSorted());
 
 /** What was live once, loaded beside what is live now: the configuration is today's. */
 export interface OldGeneration extends LoadedGeneration {
@@ -97,7 +93,8 @@ export async function loadKeptGeneration(
   kept: KeptGeneration,
   { now, ...options }: KeptOptions,
 ): Promise<OldGeneration | undefined> {
-  if (now !== undefined && (await isKeptAs(now, kept))) return undefined;
+  const packed = now && (await packGeneration(now));
+  if (now !== undefined && namesOf(packed ?? { files: [] }) === namesOf(kept)) return undefined;
   return loadKept(configFile, kept, options).catch(() => undefined);
 }
 

@@ -1,8 +1,8 @@
 import { say } from '../../base/finding.ts';
-import type { LoadedConfig, MailBlock } from '../../engine/config/config.ts';
+import type { LoadedConfig } from '../../engine/config/config.ts';
 import type { Finding } from '../../base/document/document.ts';
 import { isBuiltInRoute } from '../../engine/hook/hook.ts';
-import type { CompiledMapping, PathSettings, RoutingTable } from '../../engine/mapping/mapping.ts';
+import type { PathSettings, RoutingTable } from '../../engine/mapping/mapping.ts';
 
 /** Issuer of the tokens of Pub/Sub; after Google's documentation of push subscriptions with authentication. */
 const GOOGLE_ISSUER = 'https://accounts.google.com';
@@ -49,27 +49,20 @@ export function findTakenNoticePath(
   const path = noticePath(mail);
   if (path === undefined) return [];
   const other = mappings.find(({ match }) => match.path === path);
-  const taker = takerOf(path, { mail, other });
-  return taker === undefined ? [] : [pathTaken(path, taker, root)];
-}
-
-function pathTaken(path: string, taker: string, root: LoadedConfig['root']): Finding {
+  const taker = isBuiltInRoute(path)
+    ? `/${path} itself`
+    : path === mail?.path
+      ? 'the messages of the mailbox'
+      : other && `the mapping ${other.id}`;
+  if (taker === undefined) return [];
   const written = root.at(['hooks', 'mail', 'push', 'path']).value !== undefined;
-  return {
-    severity: 'error',
-    code: 'NOTICE_PATH_TAKEN',
-    message: say`notices of new mail come to ${path}, which ${taker} takes`,
-    at: root.place(['hooks', 'mail', 'push', ...(written ? ['path'] : [])]),
-    hint: say`give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription`,
-  };
-}
-
-/** What else answers to the path. */
-function takerOf(
-  path: string,
-  { mail, other }: { readonly mail: MailBlock | undefined; readonly other: CompiledMapping | undefined },
-): string | undefined {
-  if (isBuiltInRoute(path)) return `/${path} itself`;
-  if (path === mail?.path) return 'the messages of the mailbox';
-  return other && `the mapping ${other.id}`;
+  return [
+    {
+      severity: 'error',
+      code: 'NOTICE_PATH_TAKEN',
+      message: say`notices of new mail come to ${path}, which ${taker} takes`,
+      at: root.place(['hooks', 'mail', 'push', ...(written ? ['path'] : [])]),
+      hint: say`give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription`,
+    },
+  ];
 }

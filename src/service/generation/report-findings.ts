@@ -1,6 +1,6 @@
 import { byWeight, type Finding, type LocatedValue } from '../../base/document/document.ts';
 import { siftIgnored } from '../../base/ignored.ts';
-import type { SourceText, Subject } from '../../base/finding.ts';
+import type { Subject } from '../../base/finding.ts';
 import { hideValues } from '../../engine/config/config.ts';
 
 /**
@@ -27,15 +27,9 @@ export async function reportFindings(
   },
 ): Promise<ReturnType<typeof siftIgnored>> {
   const isSaid = advise === undefined || (isServing && found.length === 0);
-  const { findings, ignored } = siftIgnored(
-    isSaid ? found : await advise(found, subjects),
-    filesOf(subjects),
-  );
+  // The files that were looked at.
+  const looked = subjects as readonly { readonly root?: LocatedValue; readonly located?: LocatedValue }[];
+  const files = looked.flatMap(({ root, located = root }) => located?.place([]).source ?? []);
+  const { findings, ignored } = siftIgnored(isSaid ? found : await advise(found, subjects), files);
   return { findings: byWeight(hideValues(findings, secrets)), ignored };
-}
-
-/** The files that were looked at. */
-function filesOf(subjects: readonly Subject[]): readonly SourceText[] {
-  const values = subjects as readonly { readonly root?: LocatedValue; readonly located?: LocatedValue }[];
-  return values.flatMap(({ root, located = root }) => located?.place([]).source ?? []);
 }

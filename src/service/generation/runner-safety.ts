@@ -20,16 +20,7 @@ export function runnerSubjects(
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) =>
     runner.kind !== 'command' && runner.kind !== 'agent'
       ? []
-      : [
-          {
-            kind: 'runner',
-            runner,
-            root,
-            path: runnerPath(root, name),
-            configDir: dirname(file),
-            host,
-          },
-        ],
+      : [{ kind: 'runner', runner, root, path: runnerPath(root, name), configDir: dirname(file), host }],
   );
 }
 

@@ -5,8 +5,7 @@
 import type { HookError } from '../../base/errors.ts';
 import { printSentence, quoted, type StoredFinding } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
-import { usualSenders, type Evaluation } from '../../engine/hook/hook.ts';
-import type { HookRequest } from '../../base/request.ts';
+import { usualSenders } from '../../engine/hook/hook.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
@@ -123,9 +122,12 @@ export function findAdvisor(
 function hasGaps({ request, evaluation }: Judged): boolean {
   if (request === undefined || evaluation === undefined) return false;
   const { mapping, outcome, trace } = evaluation;
+  const ignored = mapping?.ignoreSenders;
+  // `ignoreSenders` of the mapping taken had nothing to compare at the usual places.
+  const isUnknown = ignored !== undefined && ignored.from === undefined && outcome.kind !== 'skipped';
   return (
     (mapping === undefined && outcome.kind !== 'accepted') ||
-    hasNoAccount(evaluation, request) ||
+    (isUnknown && usualSenders(request.payload).length === 0) ||
     trace.templates.some(({ empty }) => empty.length > 0)
   );
 }
@@ -139,17 +141,6 @@ function adviceOn(
   const { request, evaluation } = judged;
   if (request === undefined || evaluation === undefined) return undefined;
   return hasGaps(judged) && advices.take(receivedAt) ? advisor.onEvaluation(evaluation, request) : undefined;
-}
-
-/** Whether `ignoreSenders` of the mapping taken found nothing to compare at the usual places. */
-function hasNoAccount({ mapping, outcome }: Evaluation, { payload }: HookRequest): boolean {
-  const ignored = mapping?.ignoreSenders;
-  return (
-    ignored !== undefined &&
-    ignored.from === undefined &&
-    outcome.kind !== 'skipped' &&
-    usualSenders(payload).length === 0
-  );
 }
 
 /**

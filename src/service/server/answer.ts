@@ -2,12 +2,6 @@ import type { AcceptResult, RunRecord } from '../../engine/storage/storage.ts';
 import type { Answer, Ending, Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
-/** 204 for nothing, 200 for wakes alone, else 202. */
-function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
-  if (accepted.length === 0) return 204;
-  return accepted.every((action) => action.kind === 'wake') ? 200 : 202;
-}
-
 /**
  * The answer to accepted work, written by hand because its ids are UUIDs and need no escaping: one action answers in
  * its single form however it was made, several list the ids of their events and runs in order.
@@ -15,9 +9,9 @@ function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
 export function acceptedAnswer(result: AcceptResult): Answer {
   const { accepted } = result;
   const [first] = accepted;
-  const status = acceptedStatus(result);
   // Nothing to do, on purpose.
-  if (first === undefined) return { status };
+  if (first === undefined) return { status: 204 };
+  const status = accepted.every(({ kind }) => kind === 'wake') ? 200 : 202;
   if (accepted.length === 1) {
     const body =
       first.kind === 'wake' ? `"mode":"${first.mode}","id":"${first.id}"` : `"runId":"${first.id}"`;
@@ -40,21 +34,10 @@ function listedIds(result: AcceptResult): string {
   return `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`;
 }
 
-/** The answer to an agent request that asked to wait and whose run has ended. */
-function waitedAnswer(run: RunRecord, result: AcceptResult, waitedSeconds: number): Answer {
-  const outcome = JSON.stringify(outcomeOf(run)).slice(1, -1);
-  return {
-    status: 200,
-    body: `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}`,
-    headers: ['preference-applied', `wait=${waitedSeconds}`],
-  };
-}
-
-/** The answer to `waitForCompletion`: with the end in OpenClaw's words, too. */
-function completedAnswer(run: RunRecord, result: AcceptResult): Answer {
-  const status = run.outcome === 'ok' || run.outcome === 'forwarded' ? 'ok' : 'error';
-  const outcome = JSON.stringify({ completion: { status }, ...outcomeOf(run) }).slice(1, -1);
-  return { status: 200, body: `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}` };
+/** The answer to a request that asked to wait and whose run has ended: with `more`, such as in OpenClaw's words. */
+function endedAnswer(run: RunRecord, result: AcceptResult, more: object = {}): string {
+  const outcome = JSON.stringify({ ...more, ...outcomeOf(run) }).slice(1, -1);
+  return `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}`;
 }
 
 /** The answer to `GET {hooks.path}/runs/<id>`. */
@@ -117,7 +100,14 @@ export async function waitForOutcome(
     const signal = AbortSignal.any([context.stopping.signal, left.signal]);
     const run = await context.deps.waitForRun(action.id, seconds * 1000, signal);
     if (run === undefined) return undefined;
-    return completion ? completedAnswer(run, result) : waitedAnswer(run, result, seconds);
+    if (!completion)
+      return {
+        status: 200,
+        body: endedAnswer(run, result),
+        headers: ['preference-applied', `wait=${seconds}`],
+      };
+    const status = run.outcome === 'ok' || run.outcome === 'forwarded' ? 'ok' : 'error';
+    return { status: 200, body: endedAnswer(run, result, { completion: { status } }) };
   } catch {
     // The work is stored: whatever went wrong with waiting, the plain answer is the true one.
     return undefined;

@@ -88,7 +88,7 @@ class Waiting {
    * Who goes first: the longest silent one, else the one that began first, else one that may be about to speak.
    * With `sparesFresh` none that is young.
    */
-  pick(freshAfter: number, sparesFresh = false): Entry | undefined {
+  pick(freshAfter: number, sparesFresh: boolean): Entry | undefined {
     let fresh: Entry | undefined;
     let looked = 0;
     for (const entry of this.#silent) {
@@ -131,13 +131,11 @@ class Quiet {
     const { strangers, known } = this;
     // Strangers must not push out a slow body of a proved sender; nor such bodies, many as they are, who is about to speak.
     const isMostlyReceiving = this.receiving.size > strangers.size;
-    const rested = isMostlyReceiving ? this.#pickLast(freshAfter) : undefined;
-    return rested ?? strangers.pick(freshAfter) ?? known.pick(freshAfter) ?? this.#longestReceiving();
-  }
-
-  #pickLast(freshAfter: number): Entry | undefined {
-    const { strangers, known } = this;
-    return strangers.pick(freshAfter, true) ?? known.pick(freshAfter, true) ?? this.#longestReceiving();
+    const pick = (sparesFresh: boolean): Entry | undefined =>
+      strangers.pick(freshAfter, sparesFresh) ??
+      known.pick(freshAfter, sparesFresh) ??
+      this.#longestReceiving();
+    return (isMostlyReceiving ? pick(true) : undefined) ?? pick(false);
   }
 
   #longestReceiving(): Entry | undefined {
@@ -177,9 +175,23 @@ export class ConnectionTable {
     // A connection that is read once more from some point on.
     if (this.#entries.has(socket)) return;
     const group = this.#groupOf(socket);
-    if (!this.#hasRoom(group)) return this.#refuse(socket);
+    if (!this.#hasRoom(group)) {
+      socket.destroy();
+      return this.#options.onFull('refused');
+    }
     const entry: Entry = {
-      connection: newConnection(socket),
+      connection: {
+        socket,
+        open: 0,
+        readBytes: -1,
+        latest: undefined,
+        wasUnproved: false,
+        closing: false,
+        flooded: false,
+        closeSent: false,
+        refused: undefined,
+        failure: undefined,
+      },
       group,
       since: this.#now(),
       quietBytes: 0,
@@ -291,11 +303,6 @@ export class ConnectionTable {
     return true;
   }
 
-  #refuse(socket: Socket): void {
-    socket.destroy();
-    this.#options.onFull('refused');
-  }
-
   #remove(entry: Entry): void {
     const { connection, group } = entry;
     if (!this.#entries.delete(connection.socket)) return;
@@ -316,19 +323,4 @@ function isIncomplete({ connection, quietBytes }: Entry): boolean {
 /** Its only request has a body that is not complete. */
 function isReceiving({ connection: { open, latest } }: Entry): boolean {
   return open === 1 && latest?.failBody !== undefined;
-}
-
-function newConnection(socket: Socket): Connection {
-  return {
-    socket,
-    open: 0,
-    readBytes: -1,
-    latest: undefined,
-    wasUnproved: false,
-    closing: false,
-    flooded: false,
-    closeSent: false,
-    refused: undefined,
-    failure: undefined,
-  };
 }

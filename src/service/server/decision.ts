@@ -63,12 +63,14 @@ function findingsOf(
 ): readonly StoredFinding[] | undefined {
   const { evaluation } = ending.judged ?? {};
   const judged = judgedFindings(exchange.headers.values, ending, known);
+  // Which key of a mapping, or field of a body of ours, an error is about.
+  const field = evaluation && ending.error?.errors[0]?.field;
   const refused =
     judged.length > 0
       ? undefined
-      : (refusalFinding(exchange, ending, known.advisor) ?? fieldFinding(evaluation, ending.error));
+      : (refusalFinding(exchange, ending, known.advisor) ?? (field && { code: 'field', facts: { field } }));
   const transforms = evaluation === undefined ? [] : transformFindings(evaluation.trace.transforms);
-  const all = [...judged, ...(refused === undefined ? [] : [refused]), ...transforms];
+  const all = [...judged, ...(refused ? [refused] : []), ...transforms];
   return all.length === 0 ? undefined : all;
 }
 
@@ -150,12 +152,6 @@ function recognised(
   return { by: 'sender', header: KEY_HEADERS.find((name) => headers[name] !== undefined) };
 }
 
-/** Which key of a mapping, or field of a body of ours, an error is about. */
-function fieldFinding(evaluation: Evaluation | undefined, error: Ending['error']): StoredFinding | undefined {
-  const field = evaluation === undefined ? undefined : error?.errors[0]?.field;
-  return field === undefined ? undefined : { code: 'field', facts: { field } };
-}
-
 /** Why a request was refused before mappings saw it, for the log, with no value of it. */
 export function refusedWhy(
   exchange: Asked,
@@ -196,8 +192,13 @@ function refusalFinding(
     const { perMinute } = generation.settingsOf(hookName ?? '').rate ?? {};
     return { code: 'rate', facts: { perMinute: perMinute ?? 'only some' } };
   }
-  if (code === 'not_found')
-    return facts === undefined ? addressFinding(exchange) : { code: 'too_long', facts: { ...facts } };
+  if (code === 'not_found') {
+    if (facts !== undefined) return { code: 'too_long', facts: { ...facts } };
+    // Where hooks are, for a path at which nothing is.
+    const { enabled, path } = generation.hooks;
+    if (!enabled) return { code: generation.isWorker === true ? 'worker' : 'hooks_off' };
+    return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
+  }
   if (hookName === undefined || (code === 'no_mapping_matched' && generation.canTake(hookName)))
     return undefined;
   return advisor?.onRefusal({
@@ -209,13 +210,6 @@ function refusalFinding(
     headers: headers.values,
     facts,
   });
-}
-
-/** Where hooks are, for a path at which nothing is. */
-function addressFinding(exchange: Asked): StoredFinding {
-  const { enabled, path } = exchange.generation.hooks;
-  if (!enabled) return { code: exchange.generation.isWorker === true ? 'worker' : 'hooks_off' };
-  return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */

@@ -184,12 +184,9 @@ export type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target' | 'ha
 /** The hook name a stranger asked for, where it is a word of the operator's own files. */
 export function ownName({ target, generation }: Pick<Asked, 'target' | 'generation'>): string | undefined {
   const name = target && findHookName(target.path, generation.hooks.path);
-  return name !== undefined && isOwn(name, generation) ? name : undefined;
-}
-
-/** Where a request missed a name by a segment or by letter case, its own says how. */
-function isOwn(name: string, { knowsName, isOfName }: Asked['generation']): boolean {
-  return knowsName(name) || isOfName?.(name) === true;
+  // Where a request missed a name by a segment or by letter case, its own says how.
+  const isOwn = name !== undefined && (generation.knowsName(name) || generation.isOfName?.(name) === true);
+  return isOwn ? name : undefined;
 }
 
 /** Parts of a path that are looked at for a hook name. */

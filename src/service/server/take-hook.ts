@@ -87,16 +87,11 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
   }
 }
 
-interface Findings {
-  readonly actions: AcceptedWork['actions'];
-  readonly found: Evaluation['warnings'];
-}
-
 /** One transaction for all actions of the request. */
 function store(
   context: ServerContext,
   { request, hook, key, idempotency }: Work,
-  { actions, found }: Findings,
+  { actions, found }: { readonly actions: AcceptedWork['actions']; readonly found: Evaluation['warnings'] },
 ): AcceptResult | Promise<AcceptResult> {
   const told = senderWarnings(request.path, found).map(warningToJson);
   const warnings = key === '' ? [BLANK_KEY_WARNING, ...told] : told;

@@ -26,19 +26,15 @@ export async function takeKey(
   if (typeof secret !== 'object') return false;
   const file = resolve(dirname(config.file), secret.file);
   const wanted = `${file}.wanted`;
-  const since = await stat(wanted).then(
-    ({ mtimeMs }) => mtimeMs,
-    () => 0,
-  );
   const taken = `${file}.taken`;
-  // Of two that come at the same time one takes it.
-  const isFirst =
-    since > 0 &&
-    (await rename(wanted, taken).then(
-      () => true,
-      () => false,
-    ));
-  if (!isFirst) return false;
+  let since: number;
+  try {
+    since = (await stat(wanted)).mtimeMs;
+    // Of two that come at the same time one takes it.
+    await rename(wanted, taken);
+  } catch {
+    return false;
+  }
   await rm(taken, { force: true });
   if (nowMs - since > WAIT_MS) return false;
   await writeFile(`${file}.sent`, `${key}\n`, { mode: 0o600, flag: 'w' });

@@ -114,7 +114,7 @@ async function openIntake(options: ServiceOptions, parts: Parts, opened: Closing
   sayProofs(health, live.generation);
   void sayWhatIsKept(storage, live, options).catch(() => undefined);
   const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
-  const stopWatching = watchHealth(health, { sandbox, storage, failed });
+  const stopWatching = watchHealth(health, sandbox, storage, failed);
   opened.push(() => Promise.resolve(stopWatching()));
   const server = await listen(options, parts);
   opened.push(() => server.stop());

@@ -6,15 +6,13 @@ import type { Health, Log } from '../../base/telemetry/telemetry.ts';
 /** How often the sandbox is asked how it is. */
 const WATCH_MS = 1_000;
 
-interface Watched {
-  readonly sandbox: Sandbox;
-  readonly storage: Storage;
-  /** Resolves if the store dies under the service. */
-  readonly failed: Promise<Error>;
-}
-
 /** Lets store and sandbox report; returns how to end it. */
-export function watchHealth(health: Health, { sandbox, storage, failed }: Watched): () => void {
+export function watchHealth(
+  health: Health,
+  sandbox: Sandbox,
+  storage: Storage,
+  failed: Promise<Error>,
+): () => void {
   void failed.then(() => {
     const message = 'the store has failed; restart the service';
     health.raise({ code: 'store_cannot_accept', name: 'engine', message });
@@ -38,14 +36,12 @@ function sayStore(health: Health, state: StorageHealth): void {
   else health.raise({ code: 'store_cannot_accept', ...trouble[0]! });
 }
 
-function saySandbox(health: Health, sandbox: Sandbox): void {
-  const { ok, reason = 'transforms cannot run' } = sandbox.health;
-  const message = 'it failed too often and is tried again after a while; its requests get 503 until then';
-  health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
-  health.replace(
-    'transform_failing',
-    sandbox.stats.breakers.map(({ module }) => ({ name: module, message })),
-  );
+function saySandbox(health: Health, { health: { ok, reason }, stats }: Sandbox): void {
+  const message = reason ?? 'transforms cannot run';
+  health.replace('transforms_cannot_run', ok ? [] : [{ message }]);
+  const failing = 'it failed too often and is tried again after a while; its requests get 503 until then';
+  const breakers = stats.breakers.map(({ module }) => ({ name: module, message: failing }));
+  health.replace('transform_failing', breakers);
 }
 
 /** Paths that refuse everything, because none of their secrets is there. */
@@ -57,10 +53,8 @@ export function sayProofs(health: Health, { table }: Generation): void {
     );
   });
   const message = 'none of its secrets is set; every request is refused until one is';
-  health.replace(
-    'not_configured',
-    missing.map((name) => ({ name, message })),
-  );
+  const troubles = missing.map((name) => ({ name, message }));
+  health.replace('not_configured', troubles);
 }
 
 /** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */

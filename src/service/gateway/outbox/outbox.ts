@@ -131,8 +131,12 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
       case 'target':
         if (target.channel === 'email' && delivery.isAutomatic === true)
           return this.#skip(entry, target.channel, TO_A_MACHINE);
-        if (delivery.isOfFailure === true && isOfSenders(target, last, this.#context.configuration()))
-          return this.#keep(entry, target.channel);
+        if (delivery.isOfFailure === true && isOfSenders(target, last, this.#context.configuration())) {
+          // What the main session says of a failure stays with the operator.
+          await this.#skip(entry, target.channel, OF_A_FAILURE);
+          const fields = { outboxId: entry.id, runId: entry.runId, channel: target.channel };
+          return this.#context.log.warn(fields, `a reply of the main session was ${OF_A_FAILURE.message}`);
+        }
         return this.#sendInTurn(entry, { target, delivery, channels, signal });
     }
   }
@@ -165,16 +169,6 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#count(channel, 'skipped');
   }
 
-  /** What the main session says of a failure stays with the operator. */
-  async #keep(entry: OutboxRecord, channel: string): Promise<void> {
-    await this.#skip(entry, channel, OF_A_FAILURE);
-    const { id: outboxId, runId } = entry;
-    this.#context.log.warn(
-      { outboxId, runId, channel },
-      `a reply of the main session was ${OF_A_FAILURE.message}`,
-    );
-  }
-
   async #send(entry: OutboxRecord, sending: Sending): Promise<void> {
     const { target, signal } = sending;
     const { asks } = sending.delivery;
@@ -205,7 +199,10 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
         return this.#giveUp(entry, result, delivery.fallback);
       case 'ambiguous':
         // Sending it again, here or on the fallback, could double it.
-        return this.#giveUp(entry, perhapsArrived(result));
+        return this.#giveUp(entry, {
+          code: 'ambiguous',
+          message: `it may or may not have arrived (${result.code}: ${result.message})`,
+        });
     }
   }
 
@@ -218,8 +215,8 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     await this.#complete(entry, {
       state: 'completed',
       target: { channel, to },
-      ...(refusedFormat ? { note } : {}),
-      ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
+      ...(refusedFormat && { note }),
+      ...(delivery.fromMain && { lastTarget: { channel, to } }),
     });
     this.#count(channel, 'sent');
     for (const subject of subjectsOfDelivery(entry, channel)) this.#context.alerts.worked(subject);
@@ -296,7 +293,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   ): Promise<void> {
     const decision = decideRepeat(this.#context.retry.outbox, entry.attempts, {
       random: this.#context.random(),
-      ...(options.final === undefined ? {} : { final: options.final }),
+      ...defined({ final: options.final }),
       retryAfterMs: options.retryAfterMs,
     });
     if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
@@ -329,10 +326,6 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     );
     const channel = channelOf(entry);
     this.#count(channel, 'dead');
-    this.#tellGivenUp(entry, channel, error);
-  }
-
-  #tellGivenUp(entry: OutboxRecord, channel: string, { code, message }: AttemptError): void {
     const reason = message.split('\n', 1)[0] ?? '';
     this.#context.log.error(
       { outboxId: entry.id, runId: entry.runId, channel, code, reason },
@@ -357,10 +350,6 @@ function fallbackPart(
   if (target === undefined || delivery === undefined) return {};
   const { text, plain, isAutomatic } = delivery;
   return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic }) } };
-}
-
-function perhapsArrived({ code, message }: AttemptError): AttemptError {
-  return { code: 'ambiguous', message: `it may or may not have arrived (${code}: ${message})` };
 }
 
 function notConfigured(message: string): DeliveryResult {
