@@ -1,4 +1,5 @@
 import { FALLBACK_CHANNEL, LAST_CHANNEL, type DeliveryTarget } from '../../base/action.ts';
+import { defined } from '../../base/json.ts';
 import type { Settings } from '../../engine/config/config.ts';
 import type { NewDelivery, Storage } from '../../engine/storage/storage.ts';
 
@@ -27,10 +28,20 @@ export function resolveTarget(
 ): ResolvedTarget {
   const configured = Object.keys(settings.channels);
   if (configured.length === 0) return { kind: 'no-channel' };
-  const main = last ?? mainTarget(settings);
-  const channel = wanted.channel === LAST_CHANNEL ? lastChannel(main, configured) : wanted.channel;
-  if (!configured.includes(channel) && wanted.channel === LAST_CHANNEL && main === undefined)
-    return problem('not_configured', undecided(configured));
+  const { main: written } = settings.gateway;
+  // Where the main session stands before it has delivered anything itself.
+  const standing =
+    written.channel === undefined ? undefined : { channel: written.channel, ...defined({ to: written.to }) };
+  const main = last ?? standing;
+  const [first = '', ...others] = configured;
+  const usual = main?.channel ?? (others.length === 0 ? first : FALLBACK_CHANNEL);
+  const channel = wanted.channel === LAST_CHANNEL ? usual : wanted.channel;
+  if (!configured.includes(channel) && wanted.channel === LAST_CHANNEL && main === undefined) {
+    // The channel that stands in is none of those that are set up.
+    const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
+    const message = `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
+    return problem('not_configured', message);
+  }
   if (!configured.includes(channel))
     return problem('not_configured', `channel ${channel} has no settings: add channels.${channel}`);
   const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
@@ -46,17 +57,6 @@ export function resolveTarget(
 
 function problem(code: 'not_configured' | 'no_recipient', message: string): ResolvedTarget {
   return { kind: 'problem', code, message };
-}
-
-/** `last` leads nowhere, and the channel that stands in is none of those that are set up. */
-function undecided(configured: readonly string[]): string {
-  const [first = '', ...others] = configured;
-  const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
-  return `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
-}
-
-function lastChannel(main: DeliveryTarget | undefined, configured: readonly string[]): string {
-  return main?.channel ?? (configured.length === 1 ? configured[0] : undefined) ?? FALLBACK_CHANNEL;
 }
 
 function recipientOn(
@@ -78,12 +78,6 @@ export async function pinTarget(
   } catch {
     return delivery;
   }
-}
-
-/** Where the main session stands before it has delivered anything itself. */
-function mainTarget({ gateway: { main } }: TargetSettings): DeliveryTarget | undefined {
-  if (main.channel === undefined) return undefined;
-  return main.to === undefined ? { channel: main.channel } : { channel: main.channel, to: main.to };
 }
 
 function defaultRecipient(

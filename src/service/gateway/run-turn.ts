@@ -45,8 +45,11 @@ function turnOf(
   { id, attempts, action, earlier = [] }: AgentRun,
   settings: RunSettings,
 ): Omit<Turn, 'sessionId' | 'history'> {
-  const { oneShot, sessionKey, name, prompt, message, timeoutSeconds } = action;
+  const { oneShot, sessionKey, name, prompt, message, timeoutSeconds, channel, to, thinking } = action;
+  const { traceparent } = action.origin;
   const { defaults } = settings.agents;
+  const { model } = targetOf(action, settings);
+  const cwd = action.cwd === undefined ? undefined : settings.gateway.workFolders[action.cwd];
   return {
     runId: id,
     kind: 'hook',
@@ -56,24 +59,10 @@ function turnOf(
     name,
     prompt,
     message,
-    ...turnOptions(action, settings),
+    ...defined({ model, thinking, cwd, traceparent }),
+    ...(action.deliver && { deliverTo: { channel, ...defined({ to }) } }),
     isOneShot: oneShot,
     timeoutSeconds: Math.min(timeoutSeconds ?? defaults.timeoutSeconds, defaults.maxTimeoutSeconds),
-  };
-}
-
-/** What the action asks of its turn, or the settings ask for it. */
-function turnOptions(
-  action: AgentAction,
-  settings: RunSettings,
-): Pick<Turn, 'model' | 'thinking' | 'cwd' | 'traceparent' | 'deliverTo'> {
-  const { channel, to, thinking } = action;
-  const { traceparent } = action.origin;
-  const { model } = targetOf(action, settings);
-  const cwd = action.cwd === undefined ? undefined : settings.gateway.workFolders[action.cwd];
-  return {
-    ...defined({ model, thinking, cwd, traceparent }),
-    ...(action.deliver ? { deliverTo: { channel, ...defined({ to }) } } : {}),
   };
 }
 

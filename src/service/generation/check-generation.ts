@@ -60,18 +60,20 @@ const typecheckOptions = (file: string, env: GenerationOptions['env']): Typechec
   isTrusted: env['SLUICE_TRUST'] !== 'no',
 });
 
-interface TypesOf {
-  /** The configuration. */
-  readonly file: string;
-  readonly env: GenerationOptions['env'];
-  /** A file that is not saved, and the folder that stands in for that of the transforms. */
-  readonly draft?: { readonly dir: string; readonly file: string };
-}
-
 /** What the type checker says of the transforms of a generation. */
 export async function checkTypes(
   { config, table }: Pick<Generation, 'config' | 'table'>,
-  { file, env, draft }: TypesOf,
+  {
+    file,
+    env,
+    draft,
+  }: {
+    /** The configuration. */
+    readonly file: string;
+    readonly env: GenerationOptions['env'];
+    /** A file that is not saved, and the folder that stands in for that of the transforms. */
+    readonly draft?: { readonly dir: string; readonly file: string };
+  },
 ): Promise<readonly Finding[]> {
   const refs = table.mappings.flatMap(({ transform }) => transform ?? []);
   const dir = draft?.dir ?? config.settings.hooks.transformsDir;
@@ -84,26 +86,26 @@ const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;
 /** What is told where there are no errors. */
 function describe(
   generation: Generation,
-  options: GenerationOptions,
+  { env }: GenerationOptions,
 ): Pick<Check, 'generation' | 'conversations' | 'proofs' | 'notes'> {
   const { config, table } = generation;
+  const { storage, hooks } = config.settings;
+  const isPostgres = /^postgres(?:ql)?:/.test(storage.url);
+  const references = createReferenceReader({ env, directory: dirname(config.file) });
+  const places = { hooksPath: hooks.path, noticePath: noticePath(hooks.mail) };
   return {
     generation,
     conversations: listConversations(config, table.mappings),
-    proofs: proofsOf(generation, options),
-    notes: [...storeNotes(generation), ...keptNotes(generation)],
+    proofs: listProofs(table, places, references.read),
+    notes: [...(isPostgres ? [POSTGRES_NOTE] : []), keptNote(generation)],
   };
 }
 
-function storeNotes({ config }: Generation): readonly string[] {
-  if (!/^postgres(?:ql)?:/.test(config.settings.storage.url)) return [];
-  return [
-    'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
-  ];
-}
+const POSTGRES_NOTE =
+  'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)';
 
 /** Which requests `serve` keeps, and of which paths others. */
-function keptNotes({ config, table }: Generation): readonly string[] {
+function keptNote({ config, table }: Generation): string {
   const { which, count, bytes, days } = keptSettings(config.settings.storage.keepRequests);
   const size = [
     ...(count === undefined ? [] : [`${count} at most`]),
@@ -114,9 +116,7 @@ function keptNotes({ config, table }: Generation): readonly string[] {
     const kept = table.settingsOf(path).keepRequests;
     return kept === undefined ? [] : [`${path}: ${KEPT[kept]}`];
   });
-  return [
-    `requests that serve keeps: ${[KEPT[which], ...own].join('; ')}${which === 'none' ? '' : ` (${size})`}`,
-  ];
+  return `requests that serve keeps: ${[KEPT[which], ...own].join('; ')}${which === 'none' ? '' : ` (${size})`}`;
 }
 
 const KEPT: Readonly<Record<KeptKind, string>> = {
@@ -126,11 +126,5 @@ const KEPT: Readonly<Record<KeptKind, string>> = {
   shapes: 'those that were refused or failed, and the shapes of accepted ones',
   all: 'all, whole',
 };
-
-function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
-  const references = createReferenceReader({ env, directory: dirname(config.file) });
-  const { path, mail } = config.settings.hooks;
-  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references.read);
-}
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

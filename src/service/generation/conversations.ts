@@ -98,27 +98,28 @@ export function findMergedConversations(
     const pair = here
       .flatMap((one, index) => here.slice(index + 1).map((other) => [one, other] as const))
       .find(([one, other]) => one.owner !== other.owner && canMeet(one.keys, other.keys));
-    return pair === undefined ? [] : [merged(runner, ...pair)];
+    if (pair === undefined) return [];
+    const [one, other] = pair;
+    return [
+      {
+        severity: 'warning',
+        code: 'FORWARD_MERGES_CONVERSATIONS',
+        message: say`the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
+        at: one.at,
+        hint: quoted(
+          other.owner === 'request'
+            ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
+            : 'let the keys of each mapping start differently, or give one of them another runner',
+        ),
+      },
+    ];
   });
-}
-
-function merged(runner: string, one: Writer, other: Writer): Finding {
-  return {
-    severity: 'warning',
-    code: 'FORWARD_MERGES_CONVERSATIONS',
-    message: say`the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
-    at: one.at,
-    hint: quoted(
-      other.owner === 'request'
-        ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
-        : 'let the keys of each mapping start differently, or give one of them another runner',
-    ),
-  };
 }
 
 function canMeet(one: Writer['keys'], other: Writer['keys']): boolean {
   if (one.isExact && other.isExact) return one.start === other.start;
-  if (one.isExact) return one.start.startsWith(other.start);
-  if (other.isExact) return other.start.startsWith(one.start);
-  return one.start.startsWith(other.start) || other.start.startsWith(one.start);
+  return (
+    (!other.isExact && one.start.startsWith(other.start)) ||
+    (!one.isExact && other.start.startsWith(one.start))
+  );
 }

@@ -126,7 +126,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     tokenWasMade: first.config.settings.hooks.token === undefined && dev,
     reload: inOrder(async () => {
       const result = await replace();
-      health?.replace('reload_rejected', rejectionOf(result));
+      health?.replace('reload_rejected', result.kind === 'rejected' ? [rejectionOf(result)] : []);
       if (options.onReload === undefined) logReload(log, result);
       else options.onReload(result);
       return result;
@@ -166,11 +166,9 @@ function goLive(
   return { generation, effects };
 }
 
-function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {
-  if (result.kind !== 'rejected') return [];
-  const { findings, generation } = result;
+function rejectionOf({ findings, generation }: Extract<ReloadResult, { kind: 'rejected' }>) {
   const count = findings === 1 ? '1 finding' : `${findings} findings`;
-  return [{ message: `${count}, which sluice check shows; generation ${generation} stays live` }];
+  return { message: `${count}, which sluice check shows; generation ${generation} stays live` };
 }
 
 function logReload(log: Log, result: ReloadResult): void {

@@ -33,7 +33,9 @@ export function openHookGate(options: HookGateOptions): Promise<SideListener> {
       try {
         checkHook(req, options.hooksPath);
       } catch (error) {
-        return refuse(res, error as HookError);
+        const { status, detail } = error as HookError;
+        res.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${detail}\n`);
+        return;
       }
       passOn(req, res, options);
     },
@@ -54,10 +56,6 @@ function checkHook(req: IncomingMessage, hooksPath: string): void {
       'malformed_request',
       'Connection names a header that is meant for the receiver of the hook; name none there',
     );
-}
-
-function refuse(res: ServerResponse, error: HookError): void {
-  res.writeHead(error.status, { 'content-type': 'text/plain', connection: 'close' }).end(`${error.detail}\n`);
 }
 
 /** Hands a request on as it came, and the answer back as it is. */

@@ -12,43 +12,37 @@ export const HEALTHY: Answer = { status: 200, body: '{"ok":true}' };
 
 type Backlog = Awaited<ReturnType<ServerDeps['storage']['backlog']>>;
 
+/** `withDetails`: the sender is the operator; names and texts of what is wrong are for it alone. */
+export type ReadinessProbe = (query: Record<'stopping' | 'withDetails', boolean>) => Promise<Answer>;
+
 /** Answers `/readyz`: 200 where the service takes hooks, else 503; always with what is wrong. */
-export class ReadinessProbe {
-  readonly #deps: ServerDeps;
-  readonly #clock: () => number;
-  #cached: { readonly at: number; readonly backlog: Promise<Backlog | undefined> } | undefined;
-
-  constructor(deps: ServerDeps, clock: () => number) {
-    this.#deps = deps;
-    this.#clock = clock;
-  }
-
-  /** `withDetails`: the sender is the operator; names and texts of what is wrong are for it alone. */
-  async answer({ stopping, withDetails }: Record<'stopping' | 'withDetails', boolean>): Promise<Answer> {
-    const { health, generation } = this.#deps;
-    const now = this.#clock();
-    if (stopping) {
-      const details = [{ name: '', message: 'the service is stopping', since: now }];
-      return readyAnswer([{ code: 'stopping', since: now, count: 1, details }], [], { withDetails });
-    }
-    if (this.#cached === undefined || now - this.#cached.at >= CACHE_MS || now < this.#cached.at)
-      this.#cached = { at: now, backlog: this.#readBacklog() };
-    const backlog = await this.#cached.backlog;
-    const { id, hooks } = generation();
-    return readyAnswer(health.unready(), health.degraded(), {
-      withDetails,
-      more: { generation: id, hooksEnabled: hooks.enabled, ...backlogFields(backlog, now) },
-    });
-  }
-
-  async #readBacklog(): Promise<Backlog | undefined> {
-    const { health, storage } = this.#deps;
+export function createReadinessProbe(
+  { health, storage, generation }: ServerDeps,
+  clock: () => number,
+): ReadinessProbe {
+  let cached: { readonly at: number; readonly backlog: Promise<Backlog | undefined> } | undefined;
+  const readBacklog = async (): Promise<Backlog | undefined> => {
     const trouble = { code: 'store_cannot_accept', name: 'reads' } as const;
     const backlog = await within(storage.backlog(), STORE_TIMEOUT_MS).catch(() => undefined);
     if (backlog === undefined) health.raise({ ...trouble, message: 'the store does not answer' });
     else health.clear(trouble);
     return backlog;
-  }
+  };
+  return async ({ stopping, withDetails }) => {
+    const now = clock();
+    if (stopping) {
+      const details = [{ name: '', message: 'the service is stopping', since: now }];
+      return readyAnswer([{ code: 'stopping', since: now, count: 1, details }], [], { withDetails });
+    }
+    if (cached === undefined || now - cached.at >= CACHE_MS || now < cached.at)
+      cached = { at: now, backlog: readBacklog() };
+    const backlog = await cached.backlog;
+    const { id, hooks } = generation();
+    return readyAnswer(health.unready(), health.degraded(), {
+      withDetails,
+      more: { generation: id, hooksEnabled: hooks.enabled, ...backlogFields(backlog, now) },
+    });
+  };
 }
 
 function readyAnswer(

@@ -113,7 +113,7 @@ function answerOutside(
   if (method !== 'GET' && method !== 'HEAD') return wrongMethod(exchange, 'GET, HEAD');
   if (path === '/healthz') return served(HEALTHY);
   const query = { stopping: context.stopping.signal.aborted, withDetails: isOperator(exchange) };
-  return context.probe.answer(query).then(served);
+  return context.probe(query).then(served);
 }
 
 function tooLong(what: 'address' | 'hook name', most: number): HookError {

@@ -7,7 +7,7 @@ import { compileTokens, type TokenSet } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
 import { LaterRequests } from './later-requests.ts';
 import { MAX_PIPELINED } from './pipelined.ts';
-import { ReadinessProbe } from './readiness.ts';
+import { createReadinessProbe, type ReadinessProbe } from './readiness.ts';
 import { RepeatGuard, RepeatWatch } from './idempotency.ts';
 import { describeFault } from './problem.ts';
 import { createFailureLimiter, type FailureLimiter, FewPerSecond, PathRates, Tally } from './rates.ts';
@@ -113,7 +113,7 @@ export function createContext(deps: ServerDeps): ServerContext {
       { connections, perAddress },
     ),
     repeats: new RepeatGuard(deps.storage),
-    probe: new ReadinessProbe(deps, clock),
+    probe: createReadinessProbe(deps, clock),
     pause: createPauses(),
     later: new LaterRequests(),
     stopping: new AbortController(),

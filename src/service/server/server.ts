@@ -167,7 +167,7 @@ async function startHealthListener(context: ServerContext): Promise<SideListener
       '/readyz': (req) => {
         const headers = readHeaders(req.rawHeaders);
         const withDetails = isOperator({ generation: deps.generation(), headers });
-        return probe.answer({ stopping: stopping.signal.aborted, withDetails });
+        return probe({ stopping: stopping.signal.aborted, withDetails });
       },
     },
   });

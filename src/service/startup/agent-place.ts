@@ -16,7 +16,15 @@ export function agentPlace({ gateway }: Settings, log: Pick<Log, 'warn'>): strin
   // No runner has a folder whose name begins with a dot.
   const file = join(dirname(agent.sessions), '.place');
   try {
-    return read(file) ?? make(file);
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    try {
+      writeFileSync(file, randomUUID(), { flag: 'wx', mode: 0o600 });
+    } catch (error) {
+      // It is there, or another service was first.
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    const id = readFileSync(file, 'utf8').trim();
+    return ID.test(id) ? id : undefined;
   } catch (error) {
     log.warn(
       { file, code: codeOf(error) },
@@ -24,24 +32,4 @@ export function agentPlace({ gateway }: Settings, log: Pick<Log, 'warn'>): strin
     );
     return undefined;
   }
-}
-
-function read(file: string): string | undefined {
-  try {
-    const id = readFileSync(file, 'utf8').trim();
-    return ID.test(id) ? id : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function make(file: string): string | undefined {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  try {
-    writeFileSync(file, randomUUID(), { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    // Another service was first.
-    if (codeOf(error) !== 'EEXIST') throw error;
-  }
-  return read(file);
 }
