@@ -2,7 +2,6 @@ import { defined } from '../../base/json.ts';
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
 import { UnderWay } from './cut-off.ts';
-import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { RunAttempts, type RunCounters } from './run-attempts.ts';
 import { targetOf } from './run-turn.ts';
@@ -68,13 +67,25 @@ export class Performer extends UnderWay<ActiveRun> {
     const { maxRuns } = configuration.settings.gateway;
     const room = maxRuns - this.tasks.size;
     if (room <= 0 || (this.#isDraining && this.tasks.size > 0)) return 0;
-    const { limits } = configuration;
+    const { limits, settings } = configuration;
+    const { runner: defaultRunner, runners } = settings.gateway;
+    // Per runner name; runs without a name of their own count as the default runner's.
+    const maxPerRunner = new Map(
+      this.#context.holds.limits(
+        (name) => [...this.tasks.values()].filter(({ runner }) => runner === name).length,
+      ),
+    );
+    for (const [name, { maxRuns: most = Infinity }] of Object.entries(runners)) {
+      const limit = Math.min(most, maxPerRunner.get(name) ?? Infinity);
+      if (limit !== Infinity) maxPerRunner.set(name, limit);
+    }
     const { signal } = this;
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
       ...defined({ limits }),
-      ...this.#runnerLimits(configuration),
+      defaultRunner,
+      ...(maxPerRunner.size > 0 && { maxPerRunner }),
     });
     // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.
     if (signal.aborted) return 0;
@@ -121,21 +132,6 @@ export class Performer extends UnderWay<ActiveRun> {
     });
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
     this.tasks.set(run.id, { runner, done, cancelled });
-  }
-
-  /** Limits per runner name; runs without a name of their own count as the default runner's. */
-  #runnerLimits({ settings: { gateway } }: GatewayConfiguration): {
-    readonly maxPerRunner?: ReadonlyMap<string, number>;
-    readonly defaultRunner: string;
-  } {
-    const activeOf = (name: string): number =>
-      [...this.tasks.values()].filter(({ runner }) => runner === name).length;
-    const limits = new Map(this.#context.holds.limits(activeOf));
-    for (const [name, { maxRuns = Infinity }] of Object.entries(gateway.runners)) {
-      const limit = Math.min(maxRuns, limits.get(name) ?? Infinity);
-      if (limit !== Infinity) limits.set(name, limit);
-    }
-    return { defaultRunner: gateway.runner, ...(limits.size > 0 && { maxPerRunner: limits }) };
   }
 }
 

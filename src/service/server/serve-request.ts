@@ -75,7 +75,7 @@ async function handle(
     if (approval) return approval;
     const hook = incomingHook(context, exchange, { name, target });
     const { challenge } = hook.settings;
-    const asked = challenge && (await answerQuestion(context, exchange, { hook, challenge }));
+    const asked = challenge && (await answerQuestion(context, exchange, hook, challenge));
     if (asked !== undefined) return asked;
     const begun = performance.now();
     const proving = prove(context, exchange, hook);
@@ -159,9 +159,9 @@ async function answerProved(
 ): Promise<Ending> {
   const known = { proof, hookName: hook.name };
   try {
-    if (isRunQuery(exchange, hook.name)) {
+    const { exposeRuns } = exchange.generation.hooks;
+    if (hook.name.startsWith('runs/') && (exposeRuns || exchange.req.method === 'GET'))
       return { ...(await answerRunQuery(context, exchange, hook.name)), ...known };
-    }
     const { method = 'POST' } = hook.settings;
     if (exchange.req.method !== method) return wrongMethod(exchange, method, known);
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
@@ -190,10 +190,6 @@ function wrongMethod(
     `this path takes only ${allowed}, found ${exchange.req.method ?? 'nothing'}`,
   );
   return failedEnding(exchange, error, { ...known, headers: ['allow', allowed] });
-}
-
-function isRunQuery({ req, generation }: Exchange, name: string): boolean {
-  return name.startsWith('runs/') && (generation.hooks.exposeRuns || req.method === 'GET');
 }
 
 /** Answers `GET {hooks.path}/runs/<id>`. */
@@ -247,12 +243,6 @@ async function answerHook(
   return waitSeconds === 0 ? ending : { ...ending, waitSeconds };
 }
 
-/** A request to a path that names a challenge. */
-interface AskedHook {
-  readonly hook: IncomingHook;
-  readonly challenge: NonNullable<IncomingHook['settings']['challenge']>;
-}
-
 /**
  * Answers the challenge of a provider, without a proof, on a path that names one; undefined for all other requests.
  * Nothing of it reaches mappings or the store.
@@ -260,7 +250,8 @@ interface AskedHook {
 async function answerQuestion(
   context: ServerContext,
   exchange: Exchange,
-  { hook, challenge }: AskedHook,
+  hook: IncomingHook,
+  challenge: NonNullable<IncomingHook['settings']['challenge']>,
 ): Promise<Ending | undefined> {
   const { allows } = accessOf(context, hook.settings);
   if (!allows(addressOf(context, exchange))) return undefined;

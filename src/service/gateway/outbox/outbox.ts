@@ -194,7 +194,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
           const pauseMs = Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS);
           this.#pausedUntil.set(recipientOf(target), performance.now() + pauseMs);
         }
-        return this.#repeat(entry, result, result);
+        return this.#repeat(entry, result);
       case 'failed':
         return this.#giveUp(entry, result, delivery.fallback);
       case 'ambiguous':
@@ -260,7 +260,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#logAttempt(entry, result);
     if (result.kind === 'failed') {
       if (signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
-      return this.#repeat(entry, result, result);
+      return this.#repeat(entry, result);
     }
     await this.#complete(entry, { state: 'completed' });
     this.#count('callback', 'sent');
@@ -288,13 +288,12 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
 
   async #repeat(
     entry: OutboxRecord,
-    error: AttemptError,
-    options: { readonly final?: boolean; readonly retryAfterMs?: number },
+    error: AttemptError & { readonly final?: boolean; readonly retryAfterMs?: number },
   ): Promise<void> {
+    const { final, retryAfterMs } = error;
     const decision = decideRepeat(this.#context.retry.outbox, entry.attempts, {
       random: this.#context.random(),
-      ...defined({ final: options.final }),
-      retryAfterMs: options.retryAfterMs,
+      ...defined({ final, retryAfterMs }),
     });
     if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
     await this.#requeue(entry, error, decision.delayMs);
