@@ -6,8 +6,7 @@
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { HookError } from '../../base/errors.ts';
 import { request } from './node-http.ts';
-import { checkProtocol } from './protocol-error.ts';
-import { findHookName, isOfConnection, readHeaders } from './received.ts';
+import { checkProtocol, findHookName, isOfConnection, readHeaders } from './received.ts';
 import { type SideListener, startHandlerListener } from './side-listener.ts';
 
 export interface HookGateOptions {
@@ -45,7 +44,7 @@ export function openHookGate(options: HookGateOptions): Promise<SideListener> {
 /** @throws HookError for what is no hook, and for what the server behind could read otherwise than it was read here */
 function checkHook(req: IncomingMessage, hooksPath: string): void {
   const headers = readHeaders(req.rawHeaders);
-  checkProtocol({ req, headers });
+  checkProtocol(req, headers);
   const { 'transfer-encoding': coding, 'content-length': length = '0', connection = '' } = headers.values;
   if (!isHook(req.url ?? '', hooksPath)) throw new HookError('not_found', 'not found');
   if (/^(GET|HEAD)$/.test(req.method ?? '') && (coding !== undefined || Number(length) > 0))

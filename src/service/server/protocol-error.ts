@@ -1,8 +1,9 @@
 import type { Socket } from 'node:net';
 import { describeMalformed, HOOK_ERRORS, HookError, type HookErrorCode } from '../../base/errors.ts';
 import { aborted } from './body.ts';
-import type { Connection, Exchange } from './exchange.ts';
+import type { Connection } from './exchange.ts';
 import { problemAnswer } from './problem.ts';
+import { unknownCoding } from './received.ts';
 import type { StoredFinding } from '../../base/finding.ts';
 
 /** What node's parser found, as one of our codes. */
@@ -23,24 +24,6 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
   return isReceivingBody
     ? new HookError('body_timeout', 'the body did not arrive in time')
     : new HookError('headers_timeout', 'the headers did not arrive in time');
-}
-
-function unknownCoding(): HookError {
-  const detail = 'the only Transfer-Encoding that is taken is chunked; send the body as it is';
-  return new HookError('unknown_transfer_coding', detail);
-}
-
-/**
- * Refuses what the parser lets through and the protocol does not (RFC 9112 sections 3.2 and 6.1).
- * @throws HookError `malformed_request`, `unknown_transfer_coding`
- */
-export function checkProtocol({ req, headers }: Pick<Exchange, 'req' | 'headers'>): void {
-  const coding = headers.values['transfer-encoding'];
-  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') throw unknownCoding();
-  const { hosts } = headers;
-  if (hosts === 1 || (hosts === 0 && req.httpVersion === '1.0')) return;
-  const found = hosts === 0 ? 'there is none' : `there are ${hosts}`;
-  throw new HookError('malformed_request', `a request has one Host header, and ${found}`);
 }
 
 /**

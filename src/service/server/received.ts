@@ -1,3 +1,6 @@
+import type { IncomingMessage } from 'node:http';
+import { HookError } from '../../base/errors.ts';
+
 /** The headers of one request, split into what evaluation may see and the tokens it must not. */
 export interface ReceivedHeaders {
   /** Names in lower case, several values joined with `, `, credentials removed. Has no prototype. */
@@ -63,6 +66,26 @@ export function readHeaders(raw: readonly string[]): ReceivedHeaders {
 function notBlank(value: string | undefined): string | undefined {
   const trimmed = value?.trim();
   return trimmed === '' ? undefined : trimmed;
+}
+
+export function unknownCoding(): HookError {
+  const detail = 'the only Transfer-Encoding that is taken is chunked; send the body as it is';
+  return new HookError('unknown_transfer_coding', detail);
+}
+
+/**
+ * Refuses what the parser lets through and the protocol does not (RFC 9112 sections 3.2 and 6.1).
+ * @throws HookError `malformed_request`, `unknown_transfer_coding`
+ */
+export function checkProtocol(
+  { httpVersion }: Pick<IncomingMessage, 'httpVersion'>,
+  { values, hosts }: ReceivedHeaders,
+): void {
+  const coding = values['transfer-encoding'];
+  if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') throw unknownCoding();
+  if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return;
+  const found = hosts === 0 ? 'there is none' : `there are ${hosts}`;
+  throw new HookError('malformed_request', `a request has one Host header, and ${found}`);
 }
 
 /**

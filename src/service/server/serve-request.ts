@@ -16,11 +16,10 @@ import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from '
 import { maskName } from './mask-secrets.ts';
 import { failedEnding } from './problem.ts';
 import { addressOf, isMailPath, isOperator, prove, refuse } from './prove.ts';
-import { checkProtocol } from './protocol-error.ts';
 import { sendAnswer } from './send-answer.ts';
 import { accessOf, type ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
-import { findHookName, MAX_TARGET_CHARS } from './received.ts';
+import { checkProtocol, findHookName, MAX_TARGET_CHARS } from './received.ts';
 
 const MAX_RUN_ID = 64;
 
@@ -63,7 +62,7 @@ async function handle(
   { onProved }: ServeOptions,
 ): Promise<Ending> {
   try {
-    checkProtocol(exchange);
+    checkProtocol(exchange.req, exchange.headers);
     const { target, generation } = exchange;
     const { hooks } = generation;
     const name = target === undefined ? undefined : findHookName(target.path, hooks.path);
