@@ -260,17 +260,13 @@ async function answerQuestion(
   const { name: hookName, target } = hook;
   const { query } = target;
   const result = answerChallenge(challenge, { method, url: '', rawHeaders, body: asked, query });
-  switch (result.kind) {
-    case 'none':
-      return undefined;
-    case 'answer': {
-      const { body, contentType, headers } = result;
-      return { ...served({ status: 200, body, contentType, headers }), hookName };
-    }
-    case 'key':
-      if ((await exchange.generation.takeKey?.(hookName, result.key)) === true)
-        return { ...served({ status: 200, body: '', contentType: 'text/plain' }), hookName };
+  if (result.kind === 'none') return undefined;
+  if (result.kind === 'answer') {
+    const { body, contentType, headers } = result;
+    return { ...served({ status: 200, body, contentType, headers }), hookName };
   }
+  if (result.kind === 'key' && (await exchange.generation.takeKey?.(hookName, result.key)) === true)
+    return { ...served({ status: 200, body: '', contentType: 'text/plain' }), hookName };
   const why = result.kind === 'key' ? 'key' : result.why;
   const facts = { asks: challenge.kind, why };
   const proof = await refuse(context, exchange, {
