@@ -76,6 +76,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'request',
       'errors',
       'action',
+      'timers',
     ],
     types: ['mapping', 'sandbox'],
     owns: ['node:http', 'rate-limiter-flexible'],
