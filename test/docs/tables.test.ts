@@ -37,7 +37,7 @@ test('the docs list every key that a transform may return, and no other', () => 
 
 test('the README shows the last proof, with every claim held', () => {
   const readme = readFileSync('README.md', 'utf8');
-  const script = readFileSync('test/prove/prove.ts', 'utf8');
+  const script = readFileSync('test/lab/prove/prove.ts', 'utf8');
   const [, section = ''] =
     /<!-- proof: written by `npm run prove -- --write` -->\n([^]*?)<!-- end of proof -->/.exec(readme) ?? [];
   const rows = [...section.matchAll(/^\| (.+?) +\| .+ \| (\S+) +\|$/gm)].slice(2);

@@ -1,5 +1,5 @@
 /**
- * A real OpenClaw gateway, for recording what it answers (`test/full/openclaw-expected.ts`): the package of the npm
+ * A real OpenClaw gateway, for recording what it answers (`test/lab/endurance/openclaw-expected.ts`): the package of the npm
  * registry in a folder of its own, with a model and a Telegram that stand here. `OPENCLAW_FOLDER` names a folder where
  * the package is installed already.
  */

@@ -1,6 +1,6 @@
 /**
  * Where an OpenClaw gateway surprises, row by row: a configuration, what is sent, and what Sluice answers. What the real
- * package answers is recorded in `test/fixtures/openclaw/answers.json` by `test/full/openclaw-expected.ts`.
+ * package answers is recorded in `test/fixtures/openclaw/answers.json` by `test/lab/endurance/openclaw-expected.ts`.
  */
 export interface Row {
   readonly name: string;

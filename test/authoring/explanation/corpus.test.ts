@@ -1,6 +1,6 @@
 /** Of right set-ups nothing is said: real payloads with right mappings, and the senders of `sluice add`. */
 import { expect, test } from 'vitest';
-import { corpusFindings, readList, readMappings, readPayloads } from '../../corpus/corpus.ts';
+import { corpusFindings, readList, readMappings, readPayloads } from '../../lab/corpus/corpus.ts';
 
 test('no more is said of right set-ups than the committed list has', { timeout: 60_000 }, async () => {
   expect(await corpusFindings()).toEqual(readList());

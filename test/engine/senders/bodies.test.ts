@@ -7,7 +7,7 @@ import { openWorkbench } from '../../../src/frontends/cli/authoring/workbench.ts
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import type { HookRequest, JsonValue } from '../../../src/base/request.ts';
 import { fileOf, shippedSenders } from '../../../src/engine/senders/senders.ts';
-import { readPayloads } from '../../corpus/corpus.ts';
+import { readPayloads } from '../../lab/corpus/corpus.ts';
 import { silentTerminal } from '../../support/cli-terminal.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

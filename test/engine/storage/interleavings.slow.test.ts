@@ -7,7 +7,7 @@ import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 /**
  * Services on one database do what they do, at once and in any order, and their connections break. Each history is made
- * from a seed; what was asked and answered is judged. `npm run test:full` makes more of them, `HISTORIES=5000` as many.
+ * from a seed; what was asked and answered is judged. `npm run test:endurance` makes more of them, `HISTORIES=5000` as many.
  */
 
 /** Three over connections that hold, and one for each way in which one breaks. */

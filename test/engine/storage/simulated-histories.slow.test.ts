@@ -26,7 +26,7 @@ import { createRandom } from '../../support/torture.ts';
  * and the rows have to fit together. `HISTORIES=50000` makes more of them.
  */
 
-/** Every fault that was put in on purpose showed within the first 20; `npm run test:full` makes 2,000. */
+/** Every fault that was put in on purpose showed within the first 20; `npm run test:endurance` makes 2,000. */
 const SHORT = 400;
 const HISTORIES = Number(process.env['HISTORIES'] ?? (process.env['TEST_FORM'] === 'long' ? 2_000 : SHORT));
 /** Of a processor, and on a machine that does much else: then there are fewer histories, each as its seed says. */

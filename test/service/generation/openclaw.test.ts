@@ -1,6 +1,6 @@
 /**
  * Six OpenClaw configurations as people write them, through the whole of loading and evaluation. What a request has to
- * become was written by the real package (`test/full/openclaw-expected.ts`).
+ * become was written by the real package (`test/lab/endurance/openclaw-expected.ts`).
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,7 +18,7 @@ import { AGENT_PROFILES } from '../../../src/service/runners/agent-profiles.ts';
 
 /*
  * Stand-ins that speak as the real command lines do (claude 2.1.330, codex 0.169.0, gemini 0.61.0, opencode 1.18.33;
- * their outputs shortened). `test/full/agents.test.ts` runs the real ones. Each notes its arguments, its folder and
+ * their outputs shortened). `test/lab/endurance/agents.test.ts` runs the real ones. Each notes its arguments, its folder and
  * its key, and replies with the prompt and how often it was asked in this conversation.
  */
 const COMMON = `#!/bin/sh
@@ -422,7 +422,7 @@ const failing = (message: string, usage: object = USED): object => ({
 const UNKNOWN = '; what it cost is not known';
 const TOO_MANY = 'Reached maximum number of turns (1)';
 
-/** Reports as the agents print them, by their settings and their ends; `test/full/agents.test.ts` asks the real ones. */
+/** Reports as the agents print them, by their settings and their ends; `test/lab/endurance/agents.test.ts` asks the real ones. */
 type ReportCase = readonly [what: string, agent: string, out: string | object, expected: object, code?: 1];
 const REPORTS: readonly ReportCase[] = [
   ['a list', 'claude', verbose(RESULT), DONE],

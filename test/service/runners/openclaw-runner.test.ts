@@ -110,7 +110,7 @@ test('the reply and the usage come out of the report; session, model and limits 
   expect(argv.join(' ')).not.toContain('the whole prompt');
 });
 
-/** What 2026.9.6 said of its main session before and after a message over Telegram; `test/full/openclaw-expected.ts`. */
+/** What 2026.9.6 said of its main session before and after a message over Telegram; `test/lab/endurance/openclaw-expected.ts`. */
 const LAST_ROUTE = JSON.parse(
   readFileSync(new URL('../../fixtures/openclaw/last-route.json', import.meta.url), 'utf8'),
 ) as { readonly before: object; readonly after: object };

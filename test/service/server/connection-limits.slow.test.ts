@@ -3,9 +3,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
-import { postAsGoodSender } from '../../redteam/good-sender.ts';
-import { startWriters } from '../../redteam/writers.ts';
-import { startStrangers, STRANGER_KINDS, type StrangerKind } from '../../redteam/strangers.ts';
+import { postAsGoodSender } from '../../lab/redteam/good-sender.ts';
+import { startWriters } from '../../lab/redteam/writers.ts';
+import { startStrangers, STRANGER_KINDS, type StrangerKind } from '../../lab/redteam/strangers.ts';
 import {
   agentAction,
   answersIn,

@@ -67,7 +67,7 @@ test(
     const answer = await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
-      body: await readFile('test/bench/push.json', 'utf8'),
+      body: await readFile('test/lab/bench/push.json', 'utf8'),
     });
     expect(answer.status).toBe(202);
     const { runId } = (await answer.json()) as { runId: string };
@@ -135,7 +135,7 @@ test(
     await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
       method: 'POST',
       headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
-      body: await readFile('test/bench/push.json', 'utf8'),
+      body: await readFile('test/lab/bench/push.json', 'utf8'),
     });
     await until('the second message', () => (platform.requests.length === 2 ? true : undefined));
     await service.end('SIGKILL');

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { torture } from '../../support/torture.ts';
+
+const KILLS = Number(process.env['KILLS'] ?? 200);
+
+test('two hundred kills under load lose nothing and double nothing', { timeout: 30 * 60_000 }, async () => {
+  const report = await torture({
+    kills: KILLS,
+    killsPerStop: 10,
+    minLifeMs: 50,
+    maxLifeMs: 700,
+    clients: 16,
+    seed: 2026,
+    drainMs: 600_000,
+    onKill: (done) => {
+      if (done % 20 === 0) process.stderr.write(`${done} kills\n`);
+    },
+  });
+  process.stderr.write(`${JSON.stringify(report)}\n`);
+  expect(report).toMatchObject({
+    kills: KILLS,
+    stops: Math.floor(KILLS / 10),
+    lost: [],
+    doubled: [],
+    halved: [],
+    failed: [],
+    strayed: [],
+    unseen: [],
+    overlapped: [],
+    misdelivered: [],
+    misapproved: [],
+  });
+  expect(report.answered).toBeGreaterThan(2000);
+  expect(Math.min(...Object.values(report.approvals))).toBeGreaterThan(0);
+});
