@@ -10,7 +10,6 @@ export {
 } from './requests/considered-findings.ts';
 export type {
   EvaluationAdvice,
-  FieldList,
   FoundText,
   LaterMapping,
   NearHookName,

@@ -6,7 +6,6 @@ import {
   type EvaluationAdvice,
   evaluationFindings,
   type FoundText,
-  type FieldList,
   type LaterMapping,
   type NearHookName,
   type NoteJson,
@@ -26,7 +25,6 @@ import {
 } from '../../engine/hook/hook.ts';
 import type { EvaluationJson } from '../../engine/hook/facts.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
-import { withUnsigned } from './unsigned-fields.ts';
 import { settingNotes, type Happened } from './setting-notes.ts';
 
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
@@ -73,8 +71,7 @@ export async function explainRequest(
     ),
   };
   const { method } = table.settingsOf(request.path);
-  const explained = { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) } as const;
-  return withUnsigned(explained, table);
+  return { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) };
 }
 
 /** A request as its sender writes it: as its path takes it, or why it cannot be read. */
@@ -134,8 +131,8 @@ export interface ExplanationJson extends EvaluationJson {
     readonly notes: readonly string[];
     readonly alsoMatched: readonly LaterMapping[];
     readonly passedOver: readonly string[];
-    /** What the request holds, and what reads it; of a large one what is read and what stands near it. */
-    readonly fields: FieldList;
+    /** Empty: version 1 listed fields here. `request` has them all. */
+    readonly fields: { readonly fields: readonly object[]; readonly more: number };
     /** Settings that took part, with what each did. */
     readonly settings: readonly SettingJson[];
   };
@@ -168,10 +165,10 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
           ? [{ at: formatPlace(at), text: printSentence(message) }]
           : [],
       ),
-      notes: (advice.notes ?? []).map(({ message }) => printSentence(message)),
+      notes: advice.notes.map(({ message }) => printSentence(message)),
       alsoMatched: advice.alsoMatched,
       passedOver: (advice.passedOver ?? []).map((each) => printSentence(each)),
-      fields: advice.fields ?? { fields: [], more: 0 },
+      fields: { fields: [], more: 0 },
       settings: (advice.settings ?? []).map(toSetting),
     },
     notes: evaluationFindings(evaluation, advice).map(toNote),

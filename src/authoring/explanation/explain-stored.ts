@@ -13,7 +13,6 @@ import {
   type Explainer,
   type RequestExplanation,
 } from './explain-request.ts';
-import { withUnsigned } from './unsigned-fields.ts';
 import { settingNotes, type Happened } from './setting-notes.ts';
 import { isBeforeMappings, isToldBefore, storedNotes } from './stored-notes.ts';
 
@@ -73,7 +72,7 @@ export async function explainStored(
     stored,
     request,
     judged,
-    explained: explained && withMarks(withoutTold(explained, settings), explainer),
+    explained: explained && withoutTold(explained, settings),
     isByThen: before !== undefined && explained !== undefined,
     lacksFiles: asked !== undefined && now === undefined,
     settings,
@@ -97,9 +96,6 @@ const judgedThen = ({ evaluation }: RequestExplanation, decision: DecisionRecord
   ...evaluationToJson(evaluation),
   generation: decision?.generation ?? '',
 });
-
-const withMarks = (all: RequestExplanation, explainer: Explainer | undefined): RequestExplanation =>
-  explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */
 function withoutTold(explained: RequestExplanation, told: readonly Finding[]): RequestExplanation {

@@ -13,7 +13,6 @@ import {
   placeOf,
   type NoteCode,
   warningsLeft,
-  type FieldList,
 } from '../advice/requests.ts';
 import { advise } from '../advice/advice.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../engine/hook/hook.ts';
@@ -112,9 +111,6 @@ function sectionsOf(
         ? unmadeLines(outcome.actions, paint, { dedupe })
         : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe, nonce: options.request?.nonce })
       : [],
-    advice?.fields === undefined
-      ? []
-      : fieldLines(onlyRead === true ? readOf(advice.fields) : advice.fields, paint),
     isOfMapping ? [] : error,
   ];
 }
@@ -214,30 +210,4 @@ function errorLines(error: HookError, of: LinesOf, paint: Paint): string[] {
     }
   }
   return [...lines, ...of('cause'), ...of('remedy')];
-}
-
-/** Columns of the path; a longer one moves its own line only. */
-const MAX_PATH = 44;
-
-/** The fields that something reads. */
-function readOf({ fields, more, ...list }: FieldList): FieldList {
-  const read = fields.filter(({ by }) => by.length > 0);
-  return { ...list, fields: read, more: more + fields.length - read.length };
-}
-
-/** The fields of a request under one another: path, value, and what reads it. */
-function fieldLines({ fields, more, unsigned = [] }: FieldList, paint: Paint): readonly string[] {
-  if (fields.length === 0) return [];
-  const width = Math.min(MAX_PATH, Math.max(...fields.map(({ path }) => clearLine(path).length)));
-  const lines = fields.map(({ path, value, by }) => {
-    const readers = by.length === 0 ? '' : `  ${paint('cyan', `← ${by.join(', ')}`)}`;
-    const found = value === undefined ? paint('yellow', 'missing') : clearLine(value);
-    const open = unsigned.includes(path) ? `  ${paint('yellow', 'unsigned')}` : '';
-    return `  ${clearLine(path).padEnd(width)}  ${found}${readers}${open}`;
-  });
-  return [
-    `fields of the request, and what reads them (←)${unsigned.length === 0 ? '' : '; unsigned: not covered by the signature of the sender'}:`,
-    ...lines,
-    ...(more > 0 ? [`  and ${more} more (--all)`] : []),
-  ];
 }

@@ -45,11 +45,6 @@ export interface CompiledTemplate {
   render(scope: Scope, trace?: RenderTrace): string;
   /** Renders once more, for people who ask: what each piece of the text came from. @throws as `render` does */
   pieces(scope: Scope): readonly TemplatePiece[];
-  /**
-   * The paths that a rendering reads, from the root of the request, also in blocks and as arguments.
-   * @throws as `render` does
-   */
-  paths(scope: Scope): readonly string[];
 }
 
 /** A piece of a rendered text: the template's own words, or what an expression printed. */

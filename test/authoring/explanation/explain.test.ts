@@ -268,3 +268,14 @@ test('an evaluation as JSON has its places as text and survives JSON', () => {
     ],
   });
 });
+
+test('a key made of what is called a secret is not shown', () => {
+  const of = (key: string): string => {
+    const table = JSON.stringify([{ match: { path: 'p' }, messageTemplate: 'x', dedupe: { key } }]);
+    const asked = { path: 'p', payload: { form: { token: 'a3a1' }, n: 7 } };
+    return formatEvaluation(evaluateHook(asked, settingsWith({ table })).evaluation);
+  };
+  expect(of('{{form.token}}-{{n}}')).toContain('  dedupe … for 86400 s\n');
+  expect(of('{{form.token}}')).not.toContain('a3a1');
+  expect(of('{{n}}')).toContain('  dedupe 7 for 86400 s\n');
+});

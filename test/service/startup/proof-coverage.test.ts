@@ -44,32 +44,6 @@ test('what an operator accepts with a reason is a warning, and the service runs'
   expect([(await before!).status, (await after!).status]).toEqual([202, 202]);
 });
 
-test('explain marks what the signature does not cover', async () => {
-  const bench = open(MAPPINGS.replaceAll('scheme: hmac', 'scheme: hmac, acceptUncovered: known'));
-  const service = await serveBench(bench, []);
-  const body = '{"n":1}';
-  const response = await fetch(`${service.url}/hooks/event?x=1`, {
-    method: 'POST',
-    headers: {
-      'x-sig': sign(body),
-      'content-type': 'application/json',
-      'ce-specversion': '1.0',
-      'ce-id': '7',
-      'ce-source': 'here',
-      'ce-type': 'deleted',
-    },
-    body,
-  });
-  expect(response.status).toBe(202);
-  const id = response.headers.get('x-request-id') ?? '';
-  await expect
-    .poll(async () => (await bench.run(['explain', id, '--all'])).out, { timeout: 5_000 })
-    .toMatch(/type +"deleted".*unsigned/);
-  const explained = await bench.run(['explain', id, '--all']);
-  expect(explained.out).toContain('unsigned: not covered by the signature of the sender');
-  expect(explained.out).toMatch(/data\.n +1  ← messageTemplate\n/);
-});
-
 test('a right set-up is silent', async () => {
   const bench = open(
     '- {id: ping, match: {path: ping}, method: GET, verify: {scheme: hmac, header: x-sig, signed: "{url}", secrets: [{file: secret}]}, messageTemplate: "{{host}}"}',

@@ -14,25 +14,6 @@ export interface AdviceText {
   readonly value?: string;
 }
 
-/** A field of a request, and what reads it. */
-export interface RequestField {
-  /** As a template writes it; in a list at its first element. */
-  readonly path: string;
-  /** One line, cut, secrets left out; absent where the request has no such field. Payload-derived. */
-  readonly value?: string;
-  /** Keys of the mapping that read it: `when`, `messageTemplate`. */
-  readonly by: readonly string[];
-}
-
-/** Fields that were read with those near them. */
-export interface FieldList {
-  readonly fields: readonly RequestField[];
-  /** How many are not listed. */
-  readonly more: number;
-  /** Paths of those listed that the signature of the sender does not cover: a copy of the request may have others. */
-  readonly unsigned?: readonly string[];
-}
-
 /** A text of the request that a condition asked for at another place, or one that is nearly so. */
 export interface FoundText {
   readonly wanted: string;
@@ -66,13 +47,11 @@ export interface EvaluationAdvice {
   /** Of the comparisons that mappings failed by, by their places; where one names a text of the request, its facts are `FoundText`. */
   readonly parts: ReadonlyMap<Place, readonly Finding[]>;
   /** What kind of request it is, where that explains what became of it. */
-  readonly notes?: readonly Finding[];
+  readonly notes: readonly Finding[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly Sentence[];
   /** What to do about a body that could not be read. */
   readonly refused?: Sentence;
-  /** What the request holds, and what reads it. */
-  readonly fields?: FieldList;
   /** What is wrong with the code of a transform that failed, where that shows without a request. */
   readonly transform?: Sentence | undefined;
   /** Settings that took part, with what each did. */
@@ -86,5 +65,6 @@ export const NO_ADVICE: EvaluationAdvice = {
   nearNames: [],
   suggestions: new Map(),
   parts: new Map(),
+  notes: [],
   alsoMatched: [],
 };

@@ -8,7 +8,7 @@ import { canonicalPath, namesRead, templatePath } from '../../../engine/mapping/
 import type { HookRequest } from '../../../base/request.ts';
 import { createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
 import { type AdviceText } from './evaluation-advice.ts';
-import { shown } from './field-list.ts';
+import { shownAs } from './shown-values.ts';
 import { suggestPaths, withDots, type NearPath } from './near-paths.ts';
 import { findSplitKey } from './split-keys.ts';
 
@@ -109,9 +109,7 @@ export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping)
 /** Paths of the request, each with its value for those who may read it; `how` says what to write. */
 function pathsText(found: readonly NearPath[], how?: Sentence): AdviceText {
   const names = found.map(({ path }) => path);
-  const values = found.map(({ path, value }) =>
-    value === undefined ? path : `${path} (${shown(path.split('.'), value)})`,
-  );
+  const values = found.map(({ path, value }) => (value === undefined ? path : shownAs(path, value)));
   const [value] = values;
   return {
     text: say`${names.join(' and ')}${how ?? ''}`,

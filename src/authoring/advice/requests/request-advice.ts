@@ -10,7 +10,6 @@ import { namesRead } from '../../../engine/mapping/facts.ts';
 import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue, valueAt } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { findElementReads } from './element-reads.ts';
-import { listFields } from './field-list.ts';
 import { createBodyIndex } from './body-index.ts';
 import { findSuggestions, missingIn } from './missing-paths.ts';
 import { otherKindNotes } from './other-kind.ts';
@@ -23,17 +22,18 @@ import { notesOn } from './request-notes.ts';
 /** Mappings named at most. */
 const MAX_NAMED = 10;
 
-type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 'notes'>>;
-
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
-export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): FullAdvice {
+export function adviceFor(
+  evaluation: Evaluation,
+  request: HookRequest,
+  table: RoutingTable,
+): EvaluationAdvice {
   const { considered } = evaluation.trace;
   const kind = notesOn(request, table.settingsOf(request.path), false).filter(isOfKind).slice(0, 1);
   const near = table.canTake(request.path) ? [] : nearNames(request, table);
-  const fields = listFields(evaluation, request);
   // Of a request that is no event: that it misses conditions and fields is no fault.
   if (evaluation.mapping === undefined && kind.length > 0)
-    return { ...NO_ADVICE, nearNames: near, notes: kind, fields };
+    return { ...NO_ADVICE, nearNames: near, notes: kind };
   const body = createBodyIndex(request.payload);
   const reads = findElementReads(evaluation, body);
   const suggestions = findSuggestions(evaluation, request, { body, ofElements: reads?.names });
@@ -56,7 +56,6 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     suggestions,
     parts,
     alsoMatched: laterMappings(evaluation, request, table),
-    fields,
   };
 }
 

@@ -1,6 +1,7 @@
 import { shorten } from '../../../base/document/document.ts';
+import { isJsonObject } from '../../../base/json.ts';
 import type { JsonValue } from '../../../base/request.ts';
-import { clearLine } from '../../../base/telemetry/telemetry.ts';
+import { clearLine, SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 
 const MAX_VALUE_CHARS = 200;
 
@@ -12,5 +13,10 @@ export function value(found: JsonValue | undefined): string {
 /** At most 200 characters of it. */
 export const cut = (text: string): string => shorten(text, MAX_VALUE_CHARS);
 
-/** How a path of the request and its value are told. */
-export const shownAs = (name: string, found: JsonValue): string => `${name} (${JSON.stringify(found)})`;
+/** How a path of the request and its value are told: of lists and objects how large they are, of secrets nothing. */
+export function shownAs(path: string, found: JsonValue): string {
+  if (Array.isArray(found)) return `${path} (a list of ${found.length})`;
+  if (isJsonObject(found)) return `${path} (an object)`;
+  const isSecret = typeof found === 'string' && path.split('.').some((key) => SECRET_KEY.test(key));
+  return `${path} (${isSecret ? '…' : shorten(JSON.stringify(found), 100)})`;
+}

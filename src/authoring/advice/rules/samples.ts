@@ -54,7 +54,7 @@ function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): 
   const shown = path.replace(/^payload\./, '');
   const message = say`${shown} is absent in ${total} of ${total} ${what}`;
   const [first] = absent;
-  const { suggestions, notes = [] } = (first && adviceOnReads(subject, first)) ?? NO_ADVICE;
+  const { suggestions, notes } = (first && adviceOnReads(subject, first)) ?? NO_ADVICE;
   const near = suggestions.get(expression.trim());
   const [only, ...others] = near?.names ?? [];
   if (only !== undefined && others.length === 0 && near?.value !== undefined)

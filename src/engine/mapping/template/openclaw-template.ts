@@ -108,7 +108,6 @@ function templateOf(located: LocatedValue, source: string): CompiledTemplate {
       return checkOutput(text + source.slice(end));
     },
     pieces: (scope) => piecesOf(source, expressions, { scope, located }),
-    paths: (scope) => piecesOf(source, expressions, { scope, located }).flatMap(({ path }) => path ?? []),
   };
 }
 

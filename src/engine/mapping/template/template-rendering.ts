@@ -75,8 +75,6 @@ export function joinPath(path: string | undefined, keys: readonly string[]): str
 /** Takes down what each piece of a text came from; only for people who ask. */
 export class PieceRecorder {
   readonly pieces: TemplatePiece[] = [];
-  /** All that was read. */
-  readonly paths = new Set<string>();
   #first: string | undefined;
   #hasFirst = false;
 
@@ -90,7 +88,6 @@ export class PieceRecorder {
   note(path: string | undefined): void {
     if (!this.#hasFirst) this.#first = path;
     this.#hasFirst = true;
-    if (path !== undefined) this.paths.add(path);
   }
 
   /** What the expression read first. */
@@ -183,7 +180,6 @@ export function literalTemplate(source: string, at: Place): CompiledTemplate {
     reads: [],
     render: () => source,
     pieces: () => [{ text: source }],
-    paths: () => [],
   };
 }
 

@@ -2,7 +2,7 @@
 import Handlebars from 'handlebars';
 import { quoted, say } from '../../../base/finding.ts';
 import { type Finding, type LocatedValue, type Place, placeWithin } from '../../../base/document/document.ts';
-import type { CompiledTemplate, Scope } from '../compiled-mapping.ts';
+import type { CompiledTemplate } from '../compiled-mapping.ts';
 import { literalTemplate, checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
 import { readTemplateSource, type TemplateSource, syntaxFinding } from './template-syntax.ts';
 import type { Located, TemplateReads, TemplateSubject } from './template-subject.ts';
@@ -96,20 +96,18 @@ function locateIn(
   return { text: source.slice(start, end), at: placeOf(start, end) };
 }
 
-function runsOf({ write }: CompiledTree): Pick<CompiledTemplate, 'render' | 'pieces' | 'paths'> {
+function runsOf({ write }: CompiledTree): Pick<CompiledTemplate, 'render' | 'pieces'> {
   const run = (rendering: Rendering): string => {
     const value = rendering.scope.request.payload;
     return checkOutput(write({ rendering, value, up: undefined, path: undefined, names: [] }));
   };
-  const record = (scope: Scope): PieceRecorder => {
-    const recorder = new PieceRecorder();
-    run(new Rendering(scope, undefined, recorder));
-    return recorder;
-  };
   return {
     render: (scope, trace) => run(new Rendering(scope, trace)),
-    pieces: (scope) => record(scope).pieces,
-    paths: (scope) => [...record(scope).paths],
+    pieces: (scope) => {
+      const recorder = new PieceRecorder();
+      run(new Rendering(scope, undefined, recorder));
+      return recorder.pieces;
+    },
   };
 }
 

@@ -72,11 +72,7 @@ const judging: CommandTable = {
   },
   'explain <request>': {
     about: 'show what a request file, or a request the service answered (by id), becomes and why',
-    options: [
-      CONFIG,
-      ['--all', 'everything: each mapping, prompts, and all fields of the request'],
-      JSON_OUTPUT,
-    ],
+    options: [CONFIG, ['--all', 'everything: each mapping, and the prompts'], JSON_OUTPUT],
     load: async () => (await import('./explain.ts')).explain,
   },
   'test [filter...]': {

@@ -183,11 +183,9 @@ function runFound(
   policy: UpdatePolicy,
 ): Promise<RunReport> {
   const { generation } = workbench;
-  const engine = createGoldenEngine(generation, (evaluation, request) => {
-    // The fields of the body stand in the request file, beside the difference.
-    const { fields: _, ...advice } = adviceFor(evaluation, request, generation.table);
-    return advice;
-  });
+  const engine = createGoldenEngine(generation, (evaluation, request) =>
+    adviceFor(evaluation, request, generation.table),
+  );
   return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
 }
 
