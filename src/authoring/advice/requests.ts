@@ -1,5 +1,5 @@
 /** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
-export { bodyPath, createBodyIndex, outsideLists } from './requests/body-index.ts';
+export { bodyPath, createBodyIndex } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
 export {
   findingsOf,
@@ -28,14 +28,13 @@ export {
   toSetting,
   warningsLeft,
 } from './requests/findings.ts';
-export { laterMappings } from './requests/later-mappings.ts';
 export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
 export { keptWarning } from './requests/warnings.ts';
-export { pathsIn } from './requests/missing-paths.ts';
+export { pathsIn } from './requests/near-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';
-export { senderNote } from './requests/sender-note.ts';
+export { sayAccounts } from './requests/sender-note.ts';
 export { kindHeaders } from './vocabulary/events.ts';

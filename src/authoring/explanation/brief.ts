@@ -78,12 +78,11 @@ function candidates(evaluation: Evaluation, findings: readonly Finding[]): reado
       paths.length > 0 && !/^#\w+ [\w-]+\./.test(expression),
   );
   const isAmiss = mapping === undefined || outcome.kind === 'rejected' || of('rendered_empty').length > 0;
-  const held = others.filter(({ code }) => code === 'held_otherwise');
   const miss = mapping === undefined ? nearestMiss(trace.considered, findings) : undefined;
   const telling = (miss?.findings ?? []).filter(tellsWhatToWrite);
   const sure = telling.filter(({ message }) => splitAtFix(message).fix?.line !== undefined);
   return [
-    ...(isAmiss ? [...ofKind, ...others] : held),
+    ...(isAmiss ? [...ofKind, ...others] : []),
     ...(sure.length > 0 ? sure : telling),
     ...empty,
     ...of('near_name'),

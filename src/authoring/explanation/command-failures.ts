@@ -1,8 +1,6 @@
-/* Why a command ended with an error, by what it said and what it lacked; and what to write. */
-import { relative } from 'node:path';
+/* What a command that ended with an error lacked of its environment, by what it said; and what to write. */
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { say, write, type Sentence } from '../../base/finding.ts';
-import { isWithin } from '../../service/runners/runners.ts';
 
 export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
@@ -48,55 +46,4 @@ function readIn(argv: readonly string[]): readonly string[] {
   const words = argv.join('\n');
   const read = [...words.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);
   return [...new Set(read)].filter((name) => !words.includes(`${name}=`));
-}
-
-/** How shells and `env` say that there is no such program. */
-const NO_PROGRAM = [
-  /(?:^|\n)[^\n:]{1,80}: (?:line )?\d{1,6}: ([\w.@+-]{1,80}): (?:command )?not found/,
-  /(?:^|\n)[^\n]{0,80}command not found: ([\w.@+-]{1,80})/,
-  /(?:^|\n)[^\n:]{0,80}env: ['‘"]?([\w.@+-]{1,80})['’"]?: No such file/,
-];
-
-/** A program within a command line that the PATH of the service does not have. */
-export function programNote({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): Sentence | undefined {
-  if (code !== 'exit_127') return undefined;
-  const name = NO_PROGRAM.map((form) => form.exec(message)?.[1]).find((each) => each !== undefined);
-  return name === undefined
-    ? undefined
-    : say`${name} is not on the PATH that the service gives its commands, which may be shorter than that of a terminal. Write its whole path in argv, which "command -v ${name}" prints in a shell where it works, or set PATH in env of the runner`;
-}
-
-const INTERPRETERS: Readonly<Record<string, string>> = {
-  js: 'node',
-  mjs: 'node',
-  cjs: 'node',
-  ts: 'node',
-  py: 'python3',
-  rb: 'ruby',
-  php: 'php',
-  pl: 'perl',
-};
-
-/** A script that sh read, which is in another language; `configDir`: the folder of the configuration. */
-export function syntaxNote(
-  { argv }: CommandRunner,
-  message: string,
-  configDir: string,
-): Sentence | undefined {
-  const isOfShell = /(?:^|\n)[^\n:]{1,200}: (?:line )?\d{1,6}: (?:Syntax error\b|syntax error near)/.test(
-    message,
-  );
-  if (!isOfShell) return undefined;
-  const [program = ''] = argv;
-  const script = isWithin(program, configDir) ? relative(configDir, program) : program;
-  const interpreter = INTERPRETERS[/\.(\w{1,4})$/.exec(program)?.[1] ?? ''];
-  return interpreter === undefined
-    ? say`sh could not read the script, which may be in the language of bash. Write #!/usr/bin/env bash as the first line of ${script}`
-    : say`the script was read by sh, as no first line names its language. Write #!/usr/bin/env ${interpreter} as the first line of ${script}`;
 }

@@ -152,9 +152,9 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
         why: printSentence(why),
         ...defined({ remedy: remedy && printSentence(remedy) }),
       })),
-      instead: [...advice.suggestions].map(([missing, { text }]) => ({
+      instead: [...advice.suggestions].map(([missing, { names }]) => ({
         missing,
-        found: printSentence(text),
+        found: names.join(' and '),
       })),
       elsewhere: parts.flatMap(({ facts }) => {
         const { wanted, text, at } = (facts ?? {}) as Partial<FoundText>;

@@ -119,7 +119,5 @@ export function allHints({ settings, explained }: StoredExplanation): readonly F
   if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;
   const findings = evaluationFindings(explained.evaluation, explained.advice);
   const isWhole = !findings.some(({ code }) => code === 'rendered_empty');
-  // A comparison that held for another reason is so whatever else is missing.
-  const others = adviceIn(findings).others.filter(({ code }) => isWhole || code === 'held_otherwise');
-  return [...ofSettings, ...others];
+  return isWhole ? [...ofSettings, ...adviceIn(findings).others] : ofSettings;
 }

@@ -1,12 +1,11 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
 import { say, type Sentence, spanOf } from '../../base/finding.ts';
-import { dirname } from 'node:path';
 import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import { placeIfWritten, type Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { type CommandRunner, environmentNote, programNote, syntaxNote } from './command-failures.ts';
+import { type CommandRunner, environmentNote } from './command-failures.ts';
 
 /** What one setting did. */
 export interface Told {
@@ -24,7 +23,6 @@ interface Facts {
 
 /** In the order of the text; at most one of them is the cause of a failure. */
 export const RUN_RULES = {
-  argv: withoutProgram,
   timeoutSeconds: endedByTime,
   passEnv: keptFromCommand,
 } satisfies Readonly<Record<string, (facts: Facts) => Told | undefined>>;
@@ -84,20 +82,11 @@ function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly s
 /** Of a command that ended with an error, and gets little of the service's environment. */
 function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
-  if (failed === undefined || withoutProgram(facts) !== undefined) return undefined;
+  if (failed === undefined) return undefined;
   const { run, runner, path } = failed;
   const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
   const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
   return text && { at, text };
-}
-
-/** Of a command that ended with an error: a program that is not there, a script of another language. */
-function withoutProgram(facts: Facts): Told | undefined {
-  const failed = commandRun(facts, hasFailed);
-  const error = failed?.run.lastError;
-  if (failed === undefined || error === undefined) return undefined;
-  const text = programNote(error) ?? syntaxNote(failed.runner, error.message, dirname(facts.config.file));
-  return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
 }
 
 /** Of a run that was ended when its time was over. */

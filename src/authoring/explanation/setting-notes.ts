@@ -3,16 +3,9 @@
  * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
  * a word is silent.
  */
-import { defined, isJsonObject, type JsonValue } from '../../base/json.ts';
+import { defined, type JsonValue } from '../../base/json.ts';
 import { say, spanOf, todo, write, type Finding, type Sentence } from '../../base/finding.ts';
-import {
-  laterMappings,
-  senderNote,
-  requestFinding,
-  bodyPath,
-  createBodyIndex,
-  outsideLists,
-} from '../advice/requests.ts';
+import { sayAccounts, requestFinding, bodyPath, createBodyIndex } from '../advice/requests.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { formatPlace } from '../../base/document/document.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
@@ -73,30 +66,11 @@ function ofFirst(stored: StoredRequest, evaluation: Evaluation | undefined): Sto
 }
 
 const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
-  'match.source': comparedSource,
   ignoreSenders: comparedSenders,
   forEach: listRead,
   wakeMode: waitsForTurn,
   ...RUN_RULES,
-  to: undelivered,
 };
-
-/** `source` of the body decides, and the body has none: another value may well be meant for another mapping. */
-function comparedSource({ evaluated, stored, mapping }: Facts): Told | undefined {
-  if (mapping !== undefined) return undefined;
-  const failed = evaluated?.evaluation.trace.considered.find(
-    ({ mapping: { match }, failed: part }) =>
-      match.path !== undefined && part?.part === 'source' && part.found === undefined,
-  )?.failed;
-  const missed = stored?.decision?.missed?.find(({ part, why }) => part === 'source' && why === 'missing');
-  const wanted = failed?.part === 'source' ? failed.expected : missed?.leaf;
-  if (wanted === undefined) return undefined;
-  const at = failed?.part === 'source' ? failed.at : missed?.place;
-  return {
-    at,
-    text: say`it is no name for the sender, but compared with the field "source" of the body: ${todo}remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
-  };
-}
 
 function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   if (evaluated === undefined) return undefined;
@@ -107,8 +81,8 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
       at,
       text: say`it names ${outcome.sender}, who sent this: ${todo}take that name out if such requests are wanted`,
     };
-  const note = senderNote(evaluated.evaluation, evaluated.request);
-  return note === undefined ? undefined : { at, text: note.text };
+  const text = sayAccounts(evaluated.evaluation, evaluated.request);
+  return text && { at, text };
 }
 
 function listRead({ mapping, code, evaluated }: Facts): Told | undefined {
@@ -129,18 +103,12 @@ function readAtOnce({ mapping, evaluated, stored }: Facts): Sentence {
 /** Between two turns: who waits longer may not know it. */
 const MANY_SECONDS = 3_600;
 
-/** Another mapping would have taken it: when this one is read is then not what was amiss. */
-function isForLater({ evaluated, table }: Facts): boolean {
-  if (evaluated === undefined) return false;
-  return laterMappings(evaluated.evaluation, evaluated.request, table).some(({ takesAny }) => !takesAny);
-}
-
 function waitsForTurn(facts: Facts): Told | undefined {
   const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
   const waits = facts.stored?.events.some(
     ({ state, mode }) => state === 'pending' && mode === 'next-heartbeat',
   );
-  if (everySeconds === 0 || waits !== true || isForLater(facts)) return undefined;
+  if (everySeconds === 0 || waits !== true) return undefined;
   const hours =
     activeHours === undefined
       ? ''
@@ -152,46 +120,17 @@ function waitsForTurn(facts: Facts): Told | undefined {
   };
 }
 
-/** A delivery whose recipient is a template that gave nothing. */
-function undelivered({ mapping, stored }: Facts): Told | undefined {
-  const failed = stored?.runs
-    .flatMap(({ outbox }) => outbox)
-    .find(({ kind, lastError }) => kind === 'delivery' && lastError?.code === 'no_recipient');
-  const to = mapping?.to;
-  if (failed === undefined || to === undefined) return undefined;
-  const [, path] = /^\{\{\s*([\w.[\]-]+)\s*\}\}$/.exec(to.source.trim()) ?? [];
-  const channel = failed.target?.channel ?? failed.delivery?.channel ?? '';
-  const why = say`to: '${to.source.slice(0, 80)}' gave nothing for this request, and there is no other recipient on ${channel}`;
-  const text =
-    path === undefined
-      ? say`${why}: ${todo}write a recipient for such requests as to of channels.${channel}`
-      : say`${why}: ${write(`to: '{{default ${path} "RECIPIENT"}}'`)} with the recipient of such requests, or correct the path`;
-  return { at: to.at, text };
-}
-
-/** Lists of a body that are named. */
-const MAX_LISTS = 4;
-
 type Reads = Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>;
 
-/** That `forEach` takes a list only, and which list this body has; the payload is undefined where it was not kept. */
+/** That `forEach` takes a list only, and which list of nearly that path this body has; the payload is undefined where it was not kept. */
 export function noListText({ text, keys }: Reads, payload: JsonValue | undefined): Sentence {
-  const left = say`${todo}take requests without ${text}, if the sender leaves it out at times, by a mapping of their own, without forEach`;
-  if (payload === undefined) return say`it takes a list only: ${todo}name a path that is a list; ${left}`;
   if (Array.isArray(payload))
-    return say`it takes a list only; the whole body is the list (of ${payload.length}): ${write('forEach: payload')}`;
-  const body = createBodyIndex(payload);
-  const lists = body.fields().filter((field) => Array.isArray(field.value) && outsideLists(field));
-  const isBelow = (path: readonly string[]): boolean => keys.every((key, at) => path[at] === key);
-  // A list of texts is seldom what a run is made of.
-  const [best = []] = [
-    lists.filter((list) => isBelow(list.keys)),
-    body.find(keys).filter(({ value }) => Array.isArray(value)),
-    lists.filter(({ value }) => (value as readonly JsonValue[]).some(isJsonObject)),
-  ].filter((each) => each.length > 0);
-  const [first, ...others] = best.map((list) => bodyPath(list.keys));
-  if (first === undefined) return say`it takes a list only, and this body has none of objects: ${left}`;
-  return others.length === 0
-    ? say`it takes a list only; this body has one at ${first}: ${write(`forEach: ${first}`)}; ${left}`
-    : say`it takes a list only; this body has lists at ${[first, ...others].slice(0, MAX_LISTS).join(', ')}: ${todo}name one of them, such as forEach: ${first}`;
+    return say`it takes a list only, and the whole body is the list: ${write('forEach: payload')}`;
+  const near = payload === undefined ? [] : createBodyIndex(payload).find(keys);
+  const [list, ...others] = near
+    .filter(({ value }) => Array.isArray(value))
+    .map((each) => bodyPath(each.keys));
+  return list === undefined || others.length > 0
+    ? say`it takes a list only: ${todo}name a path that is a list, or take requests without ${text} by a mapping of their own, without forEach`
+    : say`it takes a list only; this body has one at ${list}: ${write(`forEach: ${list}`)}`;
 }

@@ -45,8 +45,7 @@ export function storedNotes(facts: StoredFacts): readonly Finding[] {
 }
 
 /** Settings whose part in a kept request is told with the request. */
-export const isToldBefore = ({ subject }: Finding): boolean =>
-  subject?.setting === 'match.source' || subject?.setting === 'forEach';
+export const isToldBefore = ({ subject }: Finding): boolean => subject?.setting === 'forEach';
 
 /** Findings that the explanation of a kept request tells itself. */
 const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];

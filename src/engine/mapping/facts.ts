@@ -34,5 +34,5 @@ export interface MappingSubjects {
 export { MAPPING_FILE } from './load-mappings.ts';
 export { WORK_LIMITS } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './keys/agent-keys.ts';
-export { conjunctsOf, conjunctTexts, namesRead } from './condition/condition-check.ts';
+export { conjunctsOf, namesRead } from './condition/condition-check.ts';
 export { templatePath } from './template/template-rendering.ts';

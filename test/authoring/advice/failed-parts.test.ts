@@ -38,15 +38,11 @@ test.each<[JsonValue, JsonValue, readonly RegExp[]]>([
     { event: { name: 'incident.triggered' } },
     [/did you mean that\? write \{"===":\[\{"var":"event\.name"\},"incident\.triggered"\]\}$/],
   ],
-  // Of an "and" each part that fails is told, also behind the first.
+  // Of an "and" the part that failed first is told.
   [
-    { and: [is('type', 'issue'), is('data.state', 'done'), is('data.kind', 'Bug')] },
-    { type: 'Issue', data: { state: 'Done', kind: { name: 'Bug' } } },
-    [
-      /^what was sent differs only/,
-      /"data\.state"\},"done"\]\} does not hold, either: found "Done"; .* write .*"Done"/,
-      /"data\.kind"\},"Bug"\]\} does not hold, either: .* write .*"data\.kind\.name"/,
-    ],
+    { and: [is('type', 'issue'), is('data.state', 'done')] },
+    { type: 'Issue', data: { state: 'Done' } },
+    [/^what was sent differs only/],
   ],
   // Another event of the sender: nothing is sure.
   [{ and: [is('type', 'issue'), is('action', 'opened')] }, { type: 'push', action: 'closed' }, []],

@@ -1,50 +1,7 @@
 /** Why a command failed, by what it said and what it lacked, and what to write. */
 import { expect, test } from 'vitest';
-import {
-  environmentNote,
-  programNote,
-  syntaxNote,
-} from '../../../src/authoring/explanation/command-failures.ts';
+import { environmentNote } from '../../../src/authoring/explanation/command-failures.ts';
 import { printSentence } from '../../../src/base/finding.ts';
-import { printed } from '../../support/printed.ts';
-
-const RUNNER = {
-  kind: 'command',
-  argv: ['sh', '-c', 'docker run --rm -it agent'],
-  prompt: 'stdin',
-  env: {},
-  passEnv: [],
-  retryExitCodes: [],
-  maxReplyBytes: 1_000,
-} as const satisfies Parameters<typeof syntaxNote>[0];
-
-test.each<[string, string | undefined]>([
-  ['sh: 1: claude: not found', 'claude'],
-  ['bash: line 1: claude: command not found', 'claude'],
-  ['x\nzsh:1: command not found: claude', 'claude'],
-  ["/usr/bin/env: 'node': No such file or directory", 'node'],
-  ['the page was not found', undefined],
-  ['sh: 1: ./own/script: not found', undefined],
-])('%s', (said, name) => {
-  const text = programNote({ code: 'exit_127', message: `the command exited with code 127\n${said}` });
-  if (name === undefined) expect(text).toBeUndefined();
-  else expect(printed(text)).toContain(`${name} is not on the PATH`);
-  expect(programNote({ code: 'exit_1', message: said })).toBeUndefined();
-});
-
-test('a script that sh read names its language', () => {
-  const told = (message: string, argv: readonly string[] = ['./agents/run.mjs']): string | undefined => {
-    const note = syntaxNote({ ...RUNNER, argv }, `exit\n${message}`, '/etc/sluice');
-    return note && printSentence(note);
-  };
-  expect(told('/a/run.mjs: 1: Syntax error: word unexpected')).toContain(
-    '#!/usr/bin/env node as the first line of',
-  );
-  expect(told('run.sh: 2: Syntax error: "(" unexpected', ['./run.sh'])).toContain(
-    '#!/usr/bin/env bash as the first line of ./run.sh',
-  );
-  expect(told('SyntaxError: Unexpected token')).toBeUndefined();
-});
 
 type Runner = Parameters<typeof environmentNote>[0];
 

@@ -46,7 +46,7 @@ function isMisspelt(
   const [name, ...others] = near?.names ?? [];
   if (missing === undefined || name === undefined || others.length > 0) return false;
   const isSame = spelling(name) === spelling(missing);
-  return isSame && (expected === undefined || near?.value === shownAs(name, expected));
+  return isSame && (expected === undefined || near?.shown === shownAs(name, expected));
 }
 
 /** What is said of mappings and hook names, in the order of the text. */
@@ -147,7 +147,7 @@ function ofTaken(taken: ConsideredMapping): readonly Finding[] {
   const shown = leaves.length > MAX_TRUE ? leaves.slice(0, MAX_TRUE - 1) : leaves;
   const more = leaves.length - shown.length;
   return [
-    ...shown.map(({ node }) => {
+    ...shown.map((node) => {
       const { expected: _met, element, ...met } = node;
       // Of "some" the element that it held for, in place of the whole list.
       const why =
@@ -173,7 +173,6 @@ function ofMiss(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): 
   }
   const { node } = failed;
   const parts = failedParts(miss);
-  const own = parts.filter(({ isFurther }) => !isFurther);
   const head = requestFinding('not_held', say`when ${node.expression} ${whyOf(node)}`, {
     at: node.at,
     ...about,
@@ -182,9 +181,9 @@ function ofMiss(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): 
   return [
     head,
     ...parts
-      .flatMap((part) => advice?.parts.get(part.node.at) ?? [])
+      .flatMap((part) => advice?.parts.get(part.at) ?? [])
       .map((each) => ({ ...each, subject: { ...each.subject, ...about } })),
-    ...(own.length < 2 ? [] : own.slice(0, MAX_TRUE)).map(({ node: part }) =>
+    ...(parts.length < 2 ? [] : parts.slice(0, MAX_TRUE)).map((part) =>
       requestFinding('part', say`${part.expression} ${whyOf(part)}`, {
         at: part.at,
         ...about,

@@ -6,11 +6,9 @@ import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { RequestAdvice } from '../../../service/server/server.ts';
 import { isReadAmiss, readsBodyAsList } from './request-advice.ts';
-import { createBodyIndex } from './body-index.ts';
-import { findElementReads } from './element-reads.ts';
-import { findSuggestions } from './missing-paths.ts';
+import { findSuggestions } from './near-paths.ts';
 import { kindNotes } from './request-notes.ts';
-import { senderNote } from './sender-note.ts';
+import { lacksAccount } from './sender-note.ts';
 
 /** Where paths begin: names of ours, and positions in lists. */
 const OWN_NAME = /^(?:payload|headers|query|item|\d+)$/;
@@ -31,23 +29,18 @@ export function createDecisionAdvisor(
     const known = words;
     const isKnown = (path: string): boolean =>
       !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
-    const sender = senderNote(evaluation, request, isKnown);
-    const reads = findElementReads(evaluation, createBodyIndex(request.payload));
-    const notes = reads === undefined ? notesFor(evaluation, request, table) : [reads.note];
-    const isNoEvent = notes.some(isOfKind);
-    const suggestions = isNoEvent ? [] : findSuggestions(evaluation, request, { ofElements: reads?.names });
+    const notes = notesFor(evaluation, request, table);
+    const suggestions = notes.some(isOfKind) ? [] : findSuggestions(evaluation, request);
     return {
       findings: [
         ...notes
           .filter(({ subject }) => subject?.paths?.every(isKnown) !== false)
           .map(({ code, facts }) => ({ code, ...defined({ facts: facts as StoredFinding['facts'] }) })),
-        ...(sender?.hasAccount === false
-          ? [{ code: 'no_account', ...(sender.near === undefined ? {} : { facts: { ...sender.near } }) }]
-          : []),
+        ...(lacksAccount(evaluation, request) ? [{ code: 'no_account' }] : []),
       ],
       instead: new Map(
-        [...suggestions].flatMap(([name, { names, paths = names }]) =>
-          names.length > 0 && names.every(isKnown) ? [[name, paths]] : [],
+        [...suggestions].flatMap(([name, { names }]) =>
+          names.length > 0 && names.every(isKnown) ? [[name, names]] : [],
         ),
       ),
     };
@@ -56,9 +49,9 @@ export function createDecisionAdvisor(
 
 /** Of a request that a mapping took only what explains why its names found nothing. */
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly Finding[] {
-  if (evaluation.mapping !== undefined) return [];
   const isAmiss = !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
-  return kindNotes(request, table.settingsOf(request.path), isAmiss);
+  const notes = kindNotes(request, table.settingsOf(request.path), isAmiss);
+  return evaluation.mapping === undefined ? notes : notes.filter((each) => !isOfKind(each));
 }
 
 /** Of the operator's files, each read once however many mappings it has. */

@@ -7,7 +7,6 @@ import { skipText } from '../../../engine/hook/hook.ts';
 import { EXPECTED } from '../../../base/payload/facts.ts';
 import type { CompiledMapping, RoutingTable } from '../../../engine/mapping/mapping.ts';
 import { sayJsonSlip, type JsonSlip } from '../json-bodies.ts';
-import { sayElementReads } from './element-reads.ts';
 import { sayMethod } from './method-note.ts';
 import { nearName } from './near-names.ts';
 import { sayFormat } from './refusal-notes.ts';
@@ -120,13 +119,15 @@ const SAY: Readonly<Record<string, Say>> = {
   transform_failed: ({ failure, ...facts }, _, at) =>
     say`${whoOf(facts)} ${String(failure)}${at === undefined ? '' : ` at ${at}`}`,
   // Of what it is.
-  body_is_list: (facts) => ('list' in facts ? sayElementReads(facts) : BODY_IS_LIST),
-  list_read: sayElementReads,
+  body_is_list: () => BODY_IS_LIST,
+  // Of a decision from before.
+  list_read: ({ list }) =>
+    say`${String(list)} is a list: ${write(`forEach: ${String(list)}`, undefined, 'for one run per element')}`,
   address_check: ({ provider }) => sayAddressCheck(String(provider)),
   github_ping: () => GITHUB_PING,
-  no_account: (near, { mappingId, table }) => {
+  no_account: (_, { mappingId, table }) => {
     const names = table?.mappings.find(({ id }) => id === mappingId)?.ignoreSenders?.names;
-    return names && say`ignoreSenders: ${sayNoAccount(names, near)}`;
+    return names && say`ignoreSenders: ${sayNoAccount(names)}`;
   },
 };
 

@@ -1,17 +1,11 @@
 import type { Finding, Sentence } from '../../../base/finding.ts';
 import type { Place } from '../../../base/document/document.ts';
 
-/** What a request has in place of what found nothing. */
-export interface AdviceText {
-  readonly text: Sentence;
-  /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
+/** Paths that a request has in place of one that found nothing: one, or two that are as near. */
+export interface Suggestion {
   readonly names: readonly string[];
-  /** The paths it names, as a template writes them, where `names` are steps or parts of them. */
-  readonly paths?: readonly string[];
-  /** The text with values of the request in it: only for those who may read the request. */
-  readonly shown?: Sentence;
-  /** The one path that it names with its value. */
-  readonly value?: string;
+  /** The same with their values: only for those who may read the request. */
+  readonly shown: string;
 }
 
 /** A text of the request that a condition asked for at another place, or one that is nearly so. */
@@ -36,14 +30,12 @@ export interface NearHookName {
 export interface LaterMapping {
   readonly id: string;
   readonly at: string;
-  /** Whether it asks for less than the one taken, so that what that leaves is meant for it. */
-  readonly takesAny?: boolean;
 }
 
 /** What is known of a request beside its evaluation. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly NearHookName[];
-  readonly suggestions: ReadonlyMap<string, AdviceText>;
+  readonly suggestions: ReadonlyMap<string, Suggestion>;
   /** Of the comparisons that mappings failed by, by their places; where one names a text of the request, its facts are `FoundText`. */
   readonly parts: ReadonlyMap<Place, readonly Finding[]>;
   /** What kind of request it is, where that explains what became of it. */

@@ -54,13 +54,13 @@ function ofTemplates(
       group.flatMap((each) => each.index ?? []),
       rendered,
     );
-    const text = near === undefined ? '' : say`; the request has ${near.shown ?? near.text}`;
+    const text = near === undefined ? '' : say`; the request has ${near.shown}`;
     return requestFinding('rendered_empty', say`${expression}${of}${text}`, {
       at,
       field,
       expression,
       ...(of === '' ? defined({ index }) : {}),
-      ...(near === undefined || near.names.length === 0 ? {} : { paths: near.names }),
+      ...(near === undefined ? {} : { paths: near.names }),
     });
   });
   const fields = empty.flatMap(({ subject }) => subject?.field ?? []);
@@ -131,7 +131,6 @@ const OF_PRESETS: ReadonlySet<string> = new Set(['mail', 'gmail']);
 const SETTLES: Readonly<Record<string, readonly string[] | undefined>> = {
   body_is_list: BLANK,
   body_is_text: BLANK,
-  list_read: BLANK,
   address_check: NO_MAPPING,
   github_ping: NO_MAPPING,
   json_text: [...BLANK, ...NO_MAPPING],

@@ -10,12 +10,9 @@ import { defined } from '../../../base/json.ts';
 export const ADVICE_CODES = [
   'body_is_list',
   'body_is_text',
-  'list_read',
   'address_check',
   'github_ping',
   'json_text',
-  'split_key',
-  'held_otherwise',
   'other_kind',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];

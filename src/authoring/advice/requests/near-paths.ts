@@ -1,9 +1,98 @@
-/* What may have been meant by a path that found nothing, and where a text stands, among what a request has. */
-import type { FoundText } from './evaluation-advice.ts';
+/* What a request has in place of what found nothing, and where in it a text stands that a condition asked for. */
 import { didYouMean } from '../../../base/document/document.ts';
-import { valueAt, type JsonValue } from '../../../base/json.ts';
+import { isNumeric, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
-import { bodyPath, createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
+import { jsonTextOn } from '../../../engine/hook/facts.ts';
+import type { Evaluation } from '../../../engine/hook/hook.ts';
+import { type ConsideredMapping, listOf } from '../../../engine/mapping/mapping.ts';
+import {
+  bodyPath,
+  createBodyIndex,
+  isIndex,
+  outsideLists,
+  type BodyIndex,
+  type KnownPath,
+} from './body-index.ts';
+import type { FoundText, Suggestion } from './evaluation-advice.ts';
+import { shownAs } from './shown-values.ts';
+
+/** By what found nothing. */
+export type Suggestions = ReadonlyMap<string, Suggestion>;
+
+/** Suggestions made at most for one request. */
+const MAX_SUGGESTIONS = 50;
+/** Paths of one expression that are looked at. */
+const MAX_PATHS = 5;
+
+/** Variables and expressions that found nothing, with what the request has in their place. */
+export function findSuggestions(
+  { mapping, trace }: Evaluation,
+  request: HookRequest,
+  body: BodyIndex = createBodyIndex(request.payload),
+): Suggestions {
+  const list = mapping?.forEach && valueAt(request.payload, mapping.forEach.keys);
+  const item = listOf({ request }, list)?.[0];
+  const element = item === undefined ? undefined : createBodyIndex(item);
+  const blocks = new Map<string, JsonValue | undefined>(
+    trace.considered.flatMap(missingIn).map((name) => [name, undefined]),
+  );
+  for (const { expression, around } of trace.templates.flatMap(({ empty }) => empty))
+    blocks.set(expression.trim(), around?.[0]);
+  const suggestions = new Map<string, Suggestion>();
+  for (const [expression, block] of blocks) {
+    if (suggestions.size >= MAX_SUGGESTIONS) break;
+    for (const path of pathsIn(expression)) {
+      // A field that is a text has a note of its own, and a helper may have got what it cannot print.
+      const isOther = path !== expression && hasValue(path, request);
+      if (isOther || jsonTextOn(path, { request, item }) !== undefined) continue;
+      const near =
+        block === undefined
+          ? (inElement(path, element) ?? suggestPaths(path, request, body))
+          : asPaths(createBodyIndex(block).find(path.replace(/^this\./, '').split('.')));
+      const fit = near.filter((each) => isFit(expression, each));
+      if (fit.length === 0 || fit.map((each) => each.path).join() === path) continue;
+      const shown = fit.map((each) =>
+        each.value === undefined ? each.path : shownAs(each.path, each.value),
+      );
+      suggestions.set(expression, { names: fit.map((each) => each.path), shown: shown.join(' and ') });
+      break;
+    }
+  }
+  return suggestions;
+}
+
+/** Variables of the condition of a mapping that were not sent. */
+export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping): readonly string[] {
+  if (failed?.part !== 'when') return [];
+  return [failed.node, ...nodes, ...parts].flatMap(({ missing }) => missing ?? []);
+}
+
+/** The path that an expression is, or the paths that it gives to its helper or block; those of its text are left out. */
+export function pathsIn(expression: string): readonly string[] {
+  const written = expression.trim();
+  if (/^[\w.$[\]-]+$/.test(written)) return [written];
+  const [, ...values] = written.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()=]+/);
+  return values.filter((value) => /^[A-Za-z_][\w.[\]-]*$/.test(value)).slice(0, MAX_PATHS);
+}
+
+const hasValue = (path: string, { payload }: HookRequest): boolean =>
+  (valueAt(payload, path.replace(/^payload\./, '').split('.')) ?? null) !== null;
+
+/** A block goes through a list or into an object: no text is meant. */
+const isFit = (expression: string, { value }: NearPath): boolean =>
+  !/^#(?:each|with)\s/.test(expression) || (typeof value === 'object' && !isNumeric(value));
+
+/** The very path in the element of `forEach`, or what is near to it there; undefined where neither is. */
+function inElement(path: string, element: BodyIndex | undefined): readonly NearPath[] | undefined {
+  if (element === undefined) return undefined;
+  const value = valueAt(element.body, path.split('.')) ?? null;
+  if (value !== null) return [{ path: `item.${path}`, value }];
+  const found = element.find(withDots(path.replace(/^item\./, '')).split('.'));
+  return found.length === 0 && !path.startsWith('item.') ? undefined : asPaths(found, 'item');
+}
+
+const asPaths = (found: readonly KnownPath[], ...before: readonly string[]): readonly NearPath[] =>
+  found.map(({ keys, value }) => ({ path: [...before, ...keys].join('.'), value }));
 
 /** A path that may have been meant, as it is written, with its value. */
 export interface NearPath {

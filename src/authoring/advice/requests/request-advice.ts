@@ -1,4 +1,4 @@
-import { say, todo, write, type Finding } from '../../../base/finding.ts';
+import { say, todo, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { isOfKind, requestFinding } from './findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
@@ -7,15 +7,13 @@ import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { nearestMisses } from './considered-findings.ts';
 import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import { namesRead } from '../../../engine/mapping/facts.ts';
-import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue, valueAt } from '../../../base/json.ts';
+import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
-import { findElementReads } from './element-reads.ts';
 import { createBodyIndex } from './body-index.ts';
-import { findSuggestions, missingIn } from './missing-paths.ts';
+import { findSuggestions, missingIn } from './near-paths.ts';
 import { otherKindNotes } from './other-kind.ts';
-import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
-import { adviseOnParts, notesOnTaken } from './part-advice.ts';
+import { adviseOnParts } from './part-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { notesOn } from './request-notes.ts';
 
@@ -35,42 +33,23 @@ export function adviceFor(
   if (evaluation.mapping === undefined && kind.length > 0)
     return { ...NO_ADVICE, nearNames: near, notes: kind };
   const body = createBodyIndex(request.payload);
-  const reads = findElementReads(evaluation, body);
-  const suggestions = findSuggestions(evaluation, request, { body, ofElements: reads?.names });
+  const suggestions = findSuggestions(evaluation, request, body);
   const parts = adviseOnParts(considered, { request, body, suggestions });
   // What asks the elements of the list is surer than that it is one: a condition is asked before forEach.
   const isAsked = Array.isArray(request.payload) && parts.size > 0;
-  const isListSaid = reads !== undefined || isAsked || readsBodyAsList(evaluation);
+  const isListSaid = isAsked || readsBodyAsList(evaluation);
   const isAmiss = !isListSaid && isReadAmiss(evaluation);
   return {
     nearNames: near,
     notes: [
-      ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
-      ...emptyListNotes(evaluation, request),
       ...jsonTextNotes(evaluation, request),
-      ...splitKeyNotes(considered.flatMap(missingIn), request.payload),
       ...otherKindNotes(evaluation, request, suggestions),
-      ...notesOnTaken(evaluation, request),
     ],
     suggestions,
     parts,
     alsoMatched: laterMappings(evaluation, request, table),
   };
-}
-
-/** A list that the text goes through, and that has no elements: how some senders try an address. */
-function emptyListNotes({ mapping, outcome }: Evaluation, { payload }: HookRequest): readonly Finding[] {
-  if (outcome.kind !== 'rejected' || mapping === undefined || mapping.forEach !== undefined) return [];
-  const texts = [...mapping.templates.values()].map(({ source }) => source).join('\n');
-  const lists = [...texts.matchAll(/\{\{#each (?:payload\.)?([\w.]+)/g)].map(([, path = '']) => path);
-  const list = lists.find((path) => {
-    const value = valueAt(payload, path.split('.'));
-    return Array.isArray(value) && value.length === 0;
-  });
-  if (list === undefined) return [];
-  const text = say`${list} is an empty list, as some senders send it to try the address: ${write(`forEach: ${list}`, 'beside match', 'to answer it 204,')}, for one run of each element, whose fields the template then reads as item, without {{#each}}`;
-  return [requestFinding('list_read', text, { at: mapping.at, paths: [list] })];
 }
 
 /** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */

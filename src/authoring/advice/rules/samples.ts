@@ -57,14 +57,15 @@ function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): 
   const { suggestions, notes } = (first && adviceOnReads(subject, first)) ?? NO_ADVICE;
   const near = suggestions.get(expression.trim());
   const [only, ...others] = near?.names ?? [];
-  if (only !== undefined && others.length === 0 && near?.value !== undefined)
+  if (only !== undefined && others.length === 0)
     return replacing(
       { message, at, hint: say`did you mean ${only}?` },
       expression.includes(shown) ? shown : expression.trim(),
       only,
     );
   const note = notes.find((each) => TELLING.has(each.code) && isAbout(each, shown));
-  const said = near === undefined ? note && say`: ${note.message}` : say`, which have ${near.text}`;
+  const said =
+    near === undefined ? note && say`: ${note.message}` : say`, which have ${near.names.join(' and ')}`;
   if (said !== undefined)
     return {
       message,
@@ -80,9 +81,7 @@ const isAbout = ({ code, subject }: Finding, path: string): boolean =>
   code !== 'json_text' || subject?.paths?.some((name) => path.startsWith(name)) === true;
 
 /** What a request is, so that paths find nothing. */
-const TELLING: ReadonlySet<string> = new Set(
-  'body_is_list body_is_text list_read json_text split_key other_kind'.split(' '),
-);
+const TELLING: ReadonlySet<string> = new Set('body_is_list body_is_text json_text other_kind'.split(' '));
 
 /** A condition that no sample satisfies, where one shows what was meant. */
 function conditions(subject: SampledMapping): readonly Found[] {
