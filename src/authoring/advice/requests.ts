@@ -1,13 +1,7 @@
 /** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
 export { bodyPath, createBodyIndex } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
-export {
-  findingsOf,
-  inOrderOf,
-  nearestMiss,
-  nearestMisses,
-  placesOf,
-} from './requests/considered-findings.ts';
+export { findingsOf, inOrderOf, nearestMisses, placesOf } from './requests/considered-findings.ts';
 export type {
   EvaluationAdvice,
   FoundText,
@@ -16,14 +10,16 @@ export type {
 } from './requests/evaluation-advice.ts';
 export { emptyKeys, evaluationFindings } from './requests/evaluation-findings.ts';
 export {
-  adviceIn,
+  ADVICE_CODES,
+  isAdvice,
   isHint,
+  isOfKind,
   type NoteCode,
   type NoteJson,
+  PART_CODES,
   placeOf,
   requestFinding,
   type SettingJson,
-  tellsWhatToWrite,
   toNote,
   toSetting,
   warningsLeft,

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../engine/config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../../engine/hook/hook.ts';
 import type { KeptTrace } from '../../engine/hook/facts.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { adviceIn, evaluationFindings, isHint, placeOf } from '../advice/requests.ts';
+import { evaluationFindings, isAdvice, isHint, isOfKind, placeOf } from '../advice/requests.ts';
 import type { Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
@@ -119,5 +119,7 @@ export function allHints({ settings, explained }: StoredExplanation): readonly F
   if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;
   const findings = evaluationFindings(explained.evaluation, explained.advice);
   const isWhole = !findings.some(({ code }) => code === 'rendered_empty');
-  return isWhole ? [...ofSettings, ...adviceIn(findings).others] : ofSettings;
+  return isWhole
+    ? [...ofSettings, ...findings.filter((each) => isAdvice(each) && !isOfKind(each))]
+    : ofSettings;
 }

@@ -5,22 +5,26 @@ import { printInLine, type Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import {
-  adviceIn,
   cut,
   type EvaluationAdvice,
   evaluationFindings,
+  findingsOf,
+  inOrderOf,
+  isAdvice,
   isHint,
-  placeOf,
+  nearestMisses,
   type NoteCode,
+  placeOf,
+  placesOf,
   warningsLeft,
 } from '../advice/requests.ts';
 import { advise } from '../advice/advice.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../engine/hook/hook.ts';
 import type { Outcome } from '../../engine/hook/facts.ts';
+import type { ConsideredMapping } from '../../engine/mapping/mapping.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
-import { consideredLines } from './format-considered.ts';
 import { indent, type Paint } from './format-lines.ts';
-import { findingLines } from './format-findings.ts';
+import { findingLines, type LineOptions } from './format-findings.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -38,8 +42,6 @@ export interface ExplainOptions {
   readonly stored?: ReadonlySet<string>;
   /** Whether a channel is configured, where that is known. */
   readonly hasChannels?: boolean;
-  /** Whether fields that nothing reads and nothing names are left out; default false. */
-  readonly onlyRead?: boolean;
   /** What else is known of the request: see `analysis/`. */
   readonly advice?: EvaluationAdvice;
 }
@@ -74,57 +76,103 @@ function sectionsOf(
   options: ExplainOptions,
   paint: Paint,
 ): readonly (readonly string[])[] {
-  const { advice, actions, isRepeat, stored, hasChannels, onlyRead } = options;
+  const { advice, actions, isRepeat, stored, hasChannels } = options;
   const { mapping, outcome, trace, warnings } = evaluation;
   const findings = evaluationFindings(evaluation, advice);
   const how = { paint };
   const print = (some: readonly Finding[]): readonly string[] =>
     some.flatMap((each) => findingLines(each, how));
   const of: LinesOf = (code) => print(findings.filter((each) => each.code === code));
-  const advised = adviceIn(findings);
-  const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
-  // What to do about a mapping that was taken is not looked for below the fields of a long body.
-  const isOfMapping = mapping !== undefined;
-  // That other mappings left it is as it was meant.
-  const isFine = onlyRead === true && outcome.kind !== 'rejected';
   const dedupe =
     mapping?.dedupe === undefined || mapping.dedupe.key === 'body' ? undefined : mapping.dedupe.key.source;
   return [
     [
-      ...headLines(evaluation, options, paint),
+      ...headOf(evaluation, options),
       ...print(settingsFirst(findings)),
       ...warningsLeft(advise(warnings), findings).map(
         (warning) => `${paint('yellow', 'warning')} ${warning.code}: ${clearLine(printInLine(warning))}`,
       ),
     ],
-    isOfMapping ? error : [],
-    print([
-      ...(isOfMapping && onlyRead === true ? [] : advised.ofKind),
-      ...(isOfMapping ? advised.others : []),
-    ]),
-    consideredLines(trace.considered, isFine ? findings.filter((each) => !isHint(each)) : findings, how),
+    consideredLines(trace.considered, findings, how),
     trace.transforms.flatMap((transform) => transformLines(transform, findings, how)),
     [...of('rendered_empty'), ...of('empty_key')],
-    mapping === undefined ? print(advised.others) : [],
+    print(findings.filter(isAdvice)),
+    outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
         ? unmadeLines(outcome.actions, paint, { dedupe })
         : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe, nonce: options.request?.nonce })
       : [],
-    isOfMapping ? [] : error,
+  ];
+}
+
+/** Misses printed with their reason; the others are counted. */
+const MAX_MISSES = 10;
+
+/** The mappings that were considered, the nearest miss first where none matched. */
+function consideredLines(
+  considered: readonly ConsideredMapping[],
+  findings: readonly Finding[],
+  how: LineOptions,
+): readonly string[] {
+  const of: LinesOf = (code) =>
+    findings.filter((each) => each.code === code).flatMap((each) => findingLines(each, how));
+  if (considered.length === 0) return of('near_name');
+  const taken = considered.filter(({ matched }) => matched);
+  const onPath = inOrderOf(findings, nearestMisses(considered));
+  const near = onPath.slice(0, MAX_MISSES);
+  const more = onPath.length - near.length;
+  // Those without a hook name are of no other one.
+  const all = considered.filter(
+    ({ matched, mapping, failed }) =>
+      !matched && (mapping.match.path !== undefined || failed?.part !== 'path'),
+  ).length;
+  const others = all - onPath.length;
+  return [
+    ...(taken.length > 0
+      ? ['mappings considered:', ...taken.flatMap((one) => mappingLines(one, findings, how))]
+      : onPath.length > 0
+        ? ['no mapping matched; the nearest miss first:']
+        : nameLines(considered, of)),
+    ...near.flatMap((miss) => mappingLines(miss, findings, how)),
+    ...(more > 0 ? [`  and ${more} more of this hook name`] : []),
+    ...(others > 0 && others < all ? [`  and ${others} of other hook names`] : []),
+    ...of('also_matched'),
+  ];
+}
+
+/** Where no mapping even has the hook name: what may have been meant, and the names there are. */
+function nameLines(considered: readonly ConsideredMapping[], of: LinesOf): readonly string[] {
+  const names = of('hook_name');
+  const more = placesOf(considered).size - names.length;
+  return [
+    ...of('unknown_name'),
+    ...of('near_name'),
+    names.length === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
+    ...names.map((name) => `  ${name}`),
+    ...(more > 0 ? [`    and ${more} more`] : []),
+    ...of('passed_over'),
+  ];
+}
+
+/** A mapping that was considered, and why it was taken or not. */
+function mappingLines(
+  { mapping, matched }: ConsideredMapping,
+  findings: readonly Finding[],
+  how: LineOptions,
+): readonly string[] {
+  const all = findingsOf(findings, mapping);
+  const isTold = all[0]?.code === 'not_held';
+  return [
+    ...(isTold ? [] : [`  ${matched ? '✓' : '✗'} ${clearLine(mapping.id)}  ${formatPlace(mapping.at)}`]),
+    ...all.flatMap((each) => findingLines(each, how, each.code === 'not_held' ? '  ' : '    ')),
   ];
 }
 
 /** The first lines: the request, its mapping and its outcome. */
 export function headOf(evaluation: Evaluation, options: ExplainOptions): readonly string[] {
-  return headLines(evaluation, options, paintOf(options));
-}
-
-function headLines(
-  evaluation: Evaluation,
-  { request, method = 'POST', isRepeat }: ExplainOptions,
-  paint: Paint,
-): string[] {
+  const { request, method = 'POST', isRepeat } = options;
+  const paint = paintOf(options);
   const lines: string[] = [];
   if (request !== undefined) {
     const at = new Date(request.receivedAt).toISOString();

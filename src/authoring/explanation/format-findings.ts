@@ -100,9 +100,7 @@ function hintParts(sentence: Sentence): {
 }
 
 /** The one line of the places with other texts there; undefined where a place has several lines or no end. */
-export function changedLine(
-  edits: readonly { readonly at: Place; readonly text: string }[],
-): string | undefined {
+function changedLine(edits: readonly { readonly at: Place; readonly text: string }[]): string | undefined {
   const [{ at: first }] = edits as [(typeof edits)[number]];
   const { source } = first;
   const from = source.text.lastIndexOf('\n', Math.max(0, first.start - 1)) + 1;

@@ -205,9 +205,6 @@ describe('a transform', () => {
       "mapping t  mappings.yaml:1:2
       outcome rejected: 500 transform_failed
 
-      transform_failed: the transform of the mapping failed
-      hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
-
       mappings considered:
         ✓ t  mappings.yaml:1:2
 
@@ -217,6 +214,9 @@ describe('a transform', () => {
             2 more console lines were dropped
           user-error: TypeError: x is undefined  transforms/t.ts:3:9
           |     at default (t.ts:3:9)
+
+      transform_failed: the transform of the mapping failed
+      hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
       "
     `);
   });

@@ -29,8 +29,8 @@ test('a miss is followed by what to write, as the line of the file', () => {
     '    mappings.yaml:1:39',
     '  hint: write (mappings.yaml:1:39):',
     '      [{"id":"m","match":{"path":"p","when":{"===":[{"var":"created"},1767225600]}},"messageTemplate":"x"}]',
-    '    created is the number 1767225600, and the text',
-    '    "1767225600" is never equal to it',
+    '    a number was sent, and a text is asked for, which is',
+    '    never equal to it',
     `  more: ${explain}`,
   ]);
 });

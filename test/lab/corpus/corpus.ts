@@ -96,7 +96,7 @@ async function saidOf(request: HookRequest, name: string, bench: OpenWorkbench):
     ({ code, message }) => `${name} ${code}: ${printSentence(message).slice(0, 160).replaceAll('\n', ' ')}`,
   );
   // Where there is no first hint, all that is fine is printed.
-  const text = told.length > 0 ? '' : formatEvaluation(evaluation, { advice, onlyRead: true });
+  const text = told.length > 0 ? '' : formatEvaluation(evaluation, { advice });
   const hints = text.split('\n').filter((line) => line.trimStart().startsWith('hint: '));
   return [...first, ...hints.map((line) => `${name} ${line.trim().slice(0, 160)}`)];
 }

@@ -1,13 +1,13 @@
 import type { Finding, StoredFinding } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
-import { isOfKind } from './findings.ts';
+import { isOfKind, requestFinding } from './findings.ts';
 import { type Evaluation } from '../../../engine/hook/hook.ts';
 import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { RequestAdvice } from '../../../service/server/server.ts';
 import { isReadAmiss, readsBodyAsList } from './request-advice.ts';
 import { findSuggestions } from './near-paths.ts';
-import { kindNotes } from './request-notes.ts';
+import { BODY_IS_LIST, findKind } from './request-notes.ts';
 import { lacksAccount } from './sender-note.ts';
 
 /** Where paths begin: names of ours, and positions in lists. */
@@ -33,9 +33,7 @@ export function createDecisionAdvisor(
     const suggestions = notes.some(isOfKind) ? [] : findSuggestions(evaluation, request);
     return {
       findings: [
-        ...notes
-          .filter(({ subject }) => subject?.paths?.every(isKnown) !== false)
-          .map(({ code, facts }) => ({ code, ...defined({ facts: facts as StoredFinding['facts'] }) })),
+        ...notes.map(({ code, facts }) => ({ code, ...defined({ facts: facts as StoredFinding['facts'] }) })),
         ...(lacksAccount(evaluation, request) ? [{ code: 'no_account' }] : []),
       ],
       instead: new Map(
@@ -47,11 +45,13 @@ export function createDecisionAdvisor(
   };
 }
 
-/** Of a request that a mapping took only what explains why its names found nothing. */
+/** In words that quote nothing of the request. */
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly Finding[] {
-  const isAmiss = !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
-  const notes = kindNotes(request, table.settingsOf(request.path), isAmiss);
-  return evaluation.mapping === undefined ? notes : notes.filter((each) => !isOfKind(each));
+  const kind =
+    evaluation.mapping === undefined ? findKind(request, table.settingsOf(request.path)) : undefined;
+  if (kind !== undefined) return [kind];
+  const isList = Array.isArray(request.payload) && !readsBodyAsList(evaluation);
+  return isList && isReadAmiss(evaluation) ? [requestFinding('body_is_list', BODY_IS_LIST)] : [];
 }
 
 /** Of the operator's files, each read once however many mappings it has. */

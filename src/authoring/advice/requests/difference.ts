@@ -71,9 +71,12 @@ function howContained(found: JsonValue, expected: JsonValue): StoredFinding | un
     return found.toLowerCase().includes(expected.toLowerCase()) ? { code: 'case' } : undefined;
   if (Array.isArray(found) || !Array.isArray(expected)) return undefined;
   for (const one of (expected as readonly JsonValue[]).filter((each) => each !== found)) {
-    const isSameText = kindWord(one) !== kindWord(found) && String(one) === String(found);
+    const [of = '', sent] = [one, found].map((each) =>
+      typeof each === 'string' ? each : JSON.stringify(each),
+    );
+    const isSameText = kindWord(one) !== kindWord(found) && of === sent;
     const how = isSameText ? { code: 'kinds', facts: kindsOf(found, one) } : textsDiffer(found, one);
-    if (how !== undefined) return { ...how, facts: { ...how.facts, of: String(one) } };
+    if (how !== undefined) return { ...how, facts: { ...how.facts, of } };
   }
   return undefined;
 }

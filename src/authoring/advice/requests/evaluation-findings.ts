@@ -4,7 +4,7 @@ import { quoted, say, todo, write, type Finding, type Sentence } from '../../../
 import { formatPlace } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
 import { consideredFindings, nearestMiss } from './considered-findings.ts';
-import type { EvaluationAdvice } from './evaluation-advice.ts';
+import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { requestFinding, tellsWhatToWrite } from './findings.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../../engine/hook/hook.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
@@ -12,8 +12,11 @@ import { transformRemedy } from './transform-remedy.ts';
 
 /** Says of an evaluation what is to be said beside its outcome, actions and warnings. */
 export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
-  const { outcome, trace } = evaluation;
-  const considered = consideredFindings(trace.considered, advice);
+  const { mapping, outcome, trace } = evaluation;
+  // That others left what one took, or what no mapping is to take, is as it was meant.
+  const isMiss = mapping === undefined && outcome.kind === 'rejected';
+  const parts = isMiss && advice !== undefined ? advice.parts : NO_ADVICE.parts;
+  const considered = consideredFindings(trace.considered, { ...NO_ADVICE, ...advice, parts });
   const findings: readonly Finding[] = [
     ...(outcome.kind === 'skipped' ? [requestFinding('skipped', quoted(skipText(outcome)))] : []),
     ...considered,

@@ -18,7 +18,7 @@ export const ADVICE_CODES = [
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 
 /** Of a comparison that failed: what to write in it, beside what was found. */
-const PART_CODES = ['leaf_advice', 'instead', 'difference', 'found_elsewhere'] as const;
+export const PART_CODES = ['leaf_advice', 'instead', 'difference', 'found_elsewhere'] as const;
 export type PartCode = (typeof PART_CODES)[number];
 
 /** All codes of findings on a request: each is a word that stays the same. */
@@ -112,14 +112,9 @@ export const tellsWhatToWrite = ({ code }: Pick<Finding, 'code'>): boolean =>
 export const isOfKind = ({ code }: Pick<Finding, 'code'>): boolean =>
   code === 'address_check' || code === 'github_ping';
 
-/** Those of what a request is: of its kind, for the first lines, and the others. */
-export function adviceIn(findings: readonly Finding[]): {
-  readonly ofKind: readonly Finding[];
-  readonly others: readonly Finding[];
-} {
-  const advice = findings.filter(({ code }) => (ADVICE_CODES as readonly string[]).includes(code));
-  return { ofKind: advice.filter(isOfKind), others: advice.filter((each) => !isOfKind(each)) };
-}
+/** Whether it says what a request is, or why its names found nothing. */
+export const isAdvice = ({ code }: Pick<Finding, 'code'>): boolean =>
+  (ADVICE_CODES as readonly string[]).includes(code);
 
 /** Warnings that no finding tells already, with what to write. */
 export const warningsLeft = <Told extends { readonly code: string }>(

@@ -1,6 +1,6 @@
 import { say, todo, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
-import { isOfKind, requestFinding } from './findings.ts';
+import { requestFinding } from './findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
@@ -15,7 +15,7 @@ import { otherKindNotes } from './other-kind.ts';
 import { laterMappings } from './later-mappings.ts';
 import { adviseOnParts } from './part-advice.ts';
 import { findNearNames } from './near-names.ts';
-import { notesOn } from './request-notes.ts';
+import { findKind, findMisread } from './request-notes.ts';
 
 /** Mappings named at most. */
 const MAX_NAMED = 10;
@@ -26,23 +26,23 @@ export function adviceFor(
   request: HookRequest,
   table: RoutingTable,
 ): EvaluationAdvice {
-  const { considered } = evaluation.trace;
-  const kind = notesOn(request, table.settingsOf(request.path), false).filter(isOfKind).slice(0, 1);
+  const { mapping, outcome, trace } = evaluation;
+  const settings = table.settingsOf(request.path);
+  const isOdd = isReadAmiss(evaluation) || outcome.kind === 'rejected';
+  const kind = isOdd ? findKind(request, settings) : undefined;
   const near = table.canTake(request.path) ? [] : nearNames(request, table);
   // Of a request that is no event: that it misses conditions and fields is no fault.
-  if (evaluation.mapping === undefined && kind.length > 0)
-    return { ...NO_ADVICE, nearNames: near, notes: kind };
+  if (mapping === undefined && kind !== undefined) return { ...NO_ADVICE, nearNames: near, notes: [kind] };
   const body = createBodyIndex(request.payload);
   const suggestions = findSuggestions(evaluation, request, body);
-  const parts = adviseOnParts(considered, { request, body, suggestions });
-  // What asks the elements of the list is surer than that it is one: a condition is asked before forEach.
-  const isAsked = Array.isArray(request.payload) && parts.size > 0;
-  const isListSaid = isAsked || readsBodyAsList(evaluation);
-  const isAmiss = !isListSaid && isReadAmiss(evaluation);
+  const parts = adviseOnParts(trace.considered, { request, body, suggestions });
+  // What asks an element of the list is surer than that it is one: a condition is asked before forEach.
+  const isListSaid = (Array.isArray(request.payload) && parts.size > 0) || readsBodyAsList(evaluation);
+  const misread = !isListSaid && isReadAmiss(evaluation) ? findMisread(request, settings) : undefined;
   return {
     nearNames: near,
     notes: [
-      ...notesOn(request, table.settingsOf(request.path), isAmiss),
+      ...[kind, misread].filter((each) => each !== undefined),
       ...jsonTextNotes(evaluation, request),
       ...otherKindNotes(evaluation, request, suggestions),
     ],

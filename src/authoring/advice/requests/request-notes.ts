@@ -6,28 +6,23 @@ import { announcedFormat } from '../../../base/payload/payload.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
-/** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
-export function notesOn(request: HookRequest, settings: PathSettings, isAmiss: boolean): readonly Finding[] {
-  const { payload } = request;
-  const misread = isAmiss ? (otherFormatOf(request, settings) ?? misreadOf(payload, settings)) : undefined;
-  return [...kindNotes(request, settings, isAmiss), ...(misread === undefined ? [] : [misread])];
+/** What kind of request it is, where that alone explains why no mapping wants it. */
+export function findKind(
+  { payload, headers, query }: HookRequest,
+  { challenge }: Pick<PathSettings, 'challenge'>,
+): Finding | undefined {
+  const body = isJsonObject(payload) ? payload : {};
+  const check = challenge === undefined ? addressCheck(body, { headers, query }) : undefined;
+  if (check !== undefined)
+    return { ...requestFinding('address_check', sayAddressCheck(check)), facts: { provider: check } };
+  return headers['x-github-event'] === 'ping' ? requestFinding('github_ping', GITHUB_PING) : undefined;
 }
 
-/** The same in words that quote nothing of the request; `isAmiss`: nothing matched, or names found nothing. */
-export function kindNotes(
-  { payload, headers, query }: HookRequest,
-  settings: PathSettings,
-  isAmiss: boolean,
-): readonly Finding[] {
-  const body = isJsonObject(payload) ? payload : {};
-  const check = settings.challenge === undefined ? addressCheck(body, { headers, query }) : undefined;
-  return [
-    ...(isAmiss && Array.isArray(payload) ? [requestFinding('body_is_list', BODY_IS_LIST)] : []),
-    ...(check === undefined
-      ? []
-      : [{ ...requestFinding('address_check', sayAddressCheck(check)), facts: { provider: check } }]),
-    ...(headers['x-github-event'] === 'ping' ? [requestFinding('github_ping', GITHUB_PING)] : []),
-  ];
+/** A body of another form than was meant: a list, or what was read as one text. */
+export function findMisread(request: HookRequest, settings: PathSettings): Finding | undefined {
+  const { payload } = request;
+  if (Array.isArray(payload)) return requestFinding('body_is_list', BODY_IS_LIST);
+  return otherFormatOf(request, settings) ?? misreadOf(payload, settings);
 }
 
 export const BODY_IS_LIST = say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`;

@@ -1,8 +1,7 @@
-import { say, write, type Sentence } from '../../../base/finding.ts';
-import { holdsUnkept } from '../../../base/request.ts';
+import { inWords, say, todo, type Sentence } from '../../../base/finding.ts';
 import { usualSenders, type Evaluation } from '../../../engine/hook/hook.ts';
 import { USUAL_SENDERS } from '../../../engine/hook/facts.ts';
-import type { HookRequest } from '../../../base/request.ts';
+import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 
 /** Whether `ignoreSenders` of the mapping taken found no account at any of the places where it looks. */
 export const lacksAccount = ({ mapping, outcome }: Evaluation, { payload }: HookRequest): boolean =>
@@ -13,7 +12,7 @@ export const lacksAccount = ({ mapping, outcome }: Evaluation, { payload }: Hook
 
 /** What to write where `ignoreSenders` with these names found no account. */
 export const sayNoAccount = (names: ReadonlyMap<string, string>): Sentence =>
-  say`none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')}): ${write(`ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{path.of.the.account}}'}`)}`;
+  say`none of the fields in which it looks for ${inWords([...names.values()], 'or')} is in this request (${USUAL_SENDERS.join(', ')}): ${todo}name the path of the account in from of ignoreSenders`;
 
 /** With what `ignoreSenders` of the mapping taken compared its names in a request that it did not skip. */
 export function sayAccounts(evaluation: Evaluation, request: HookRequest): Sentence | undefined {

@@ -15,7 +15,7 @@ import {
 } from '../../../engine/mapping/mapping.ts';
 import type { Subject } from '../../../base/finding.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
-import { kindNotes } from '../requests/request-notes.ts';
+import { findKind } from '../requests/request-notes.ts';
 
 /** A request as a sender sends it. */
 export interface Sample {
@@ -85,7 +85,7 @@ export function sampledMappings(
   const asked = table.mappings.filter(isAsked);
   const paths = new Set(asked.map(({ match }) => match.path));
   const own = all.filter(({ request }) => paths.has(undefined) || paths.has(request.path));
-  const samples = own.filter(({ request }) => isEvent(request, table));
+  const samples = own.filter(({ request }) => isEvent(request));
   const takers = new Map(samples.map((sample) => [sample, takersOf(table, sample)]));
   return asked.map((mapping): SampledMapping => {
     const { path } = mapping.match;
@@ -113,10 +113,7 @@ export function sampledMappings(
 }
 
 /** How a sender asks for an address, which a challenge answers, is no event. */
-function isEvent(request: HookRequest, table: RoutingTable): boolean {
-  const { challenge: _answers, ...settings } = table.settingsOf(request.path);
-  return kindNotes(request, settings, false).length === 0;
-}
+const isEvent = (request: HookRequest): boolean => findKind(request, {}) === undefined;
 
 /** A sample that costs too much to judge is taken by none. */
 function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMapping[] {
@@ -154,7 +151,7 @@ export function kindsOfPath(
   path: string,
   all: readonly Sample[],
 ): readonly SampleKind[] {
-  const samples = all.filter(({ request }) => request.path === path && isEvent(request, table));
+  const samples = all.filter(({ request }) => request.path === path && isEvent(request));
   const fields = kindFields(table, path).filter(
     (keys) => new Set(samples.map((sample) => valueIn(sample, keys))).size <= MAX_KINDS,
   );

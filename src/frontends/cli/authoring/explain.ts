@@ -325,7 +325,7 @@ function report(
     cli.terminal.out(
       isBrief
         ? [...headOf(evaluation, options), ...verdict, ...hints, '', 'more: the same with --all'].join('\n')
-        : formatEvaluation(evaluation, { ...options, onlyRead: all !== true }),
+        : formatEvaluation(evaluation, options),
     );
   }
   if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);

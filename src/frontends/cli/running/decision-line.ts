@@ -46,12 +46,13 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const isDoubtful = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const advice = isDoubtful ? adviceFor(evaluation, request, log.table) : undefined;
   const { verdict, hints, told } = briefOf(evaluation, advice, { columns: log.columns - 2 });
-  const warnings = told.flatMap(({ warning }) =>
-    warning === undefined ? [] : [`${mapping?.id ?? ''} ${warning}`],
+  const codes = told.flatMap(({ code, facts }) =>
+    code === 'warning' ? [(facts as { readonly code: string }).code] : [],
   );
+  const warnings = codes.map((code) => `${mapping?.id ?? ''} ${code}`);
   const isKnown = warnings.length > 0 && warnings.every((text) => log.told.has(text));
   for (const text of warnings) if (log.told.size < MAX_TOLD) log.told.add(text);
-  const again = told.map(({ warning = '' }) => `hint: ${warning}, as above`);
+  const again = codes.map((code) => `hint: ${code}, as above`);
   const lines = [...verdict, ...(isKnown ? again : hints)];
   if (lines.length === 0 && status < 400 && seen.result?.duplicate !== true) return [];
   return [...lines, `more: ${log.explain}`].map((line) => `  ${line}`);
