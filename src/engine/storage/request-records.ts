@@ -18,7 +18,7 @@ export interface MissedMapping {
 }
 
 /** What rendered empty, as the mapping writes it. */
-interface EmptyPart {
+export interface EmptyPart {
   readonly field: string;
   readonly expression: string;
   readonly place: string;

@@ -24,7 +24,7 @@ interface Choice {
 }
 
 /** At what time, and which runner runs have that name none. */
-interface ChoiceOptions {
+export interface ChoiceOptions {
   readonly nowMs: number;
   readonly defaultRunner?: string;
 }
