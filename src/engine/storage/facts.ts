@@ -9,6 +9,7 @@ import {
   type KeptRequest,
   type OutboxRecord,
   type RunRecord,
+  type TokenUsage,
 } from './records.ts';
 
 /** What tools read of stores: records as JSON, what a store says of itself, copies. */
@@ -123,10 +124,45 @@ function kindOf({ kind, action }: RunRecord): RunRecord['kind'] | 'notify' {
   return action.kind === 'notify' ? 'notify' : kind;
 }
 
-export type RunJson = ReturnType<typeof runToJson>;
+/** A run; times are ISO 8601, and with `--no-text` what comes from payloads is left out. */
+export type RunJson = Pick<RunRecord, 'id' | 'state' | 'attempts'> & {
+  readonly kind: 'hook' | 'heartbeat' | 'notify';
+  readonly mapping: string | null;
+  readonly path: string;
+  readonly name: string;
+  readonly sessionKey: string;
+  readonly owner: string;
+  readonly outcome: RunRecord['outcome'] | null;
+  readonly message?: string;
+  readonly reply?: string | null;
+  /** How many events it reads, of a run that gathered several. */
+  readonly events?: number;
+  readonly channel: string;
+  readonly to: string | null;
+  readonly model: string | null;
+  readonly runner: string | null;
+  readonly lastError: ErrorJson;
+  readonly usage: TokenUsage | null;
+  /** How it ended each time before it was begun anew, the oldest first. */
+  readonly earlier?: readonly EarlierJson[];
+  /** Until when it waits for an approval, and what was answered. */
+  readonly approval?: ApprovalJson;
+  readonly acceptedAt: string;
+  readonly dueAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+};
+interface ApprovalJson extends Omit<Approval, 'expiresAt' | 'nonce' | 'at'> {
+  readonly expiresAt: string;
+  readonly at: string | null;
+}
+interface EarlierJson extends Omit<EarlierEnding, 'error' | 'endedAt'> {
+  readonly lastError: ErrorJson;
+  readonly endedAt: string;
+}
 
 /** One run as `sluice runs --json` prints it; without `text` what comes from payloads is left out. */
-export function runToJson(run: RunRecord, text: boolean) {
+export function runToJson(run: RunRecord, text: boolean): RunJson {
   const { action } = run;
   return {
     id: run.id,
@@ -157,12 +193,12 @@ export function runToJson(run: RunRecord, text: boolean) {
   };
 }
 
-function approvalToJson({ expiresAt, decision, by, at }: Approval) {
+function approvalToJson({ expiresAt, decision, by, at }: Approval): ApprovalJson {
   const answer = { ...(decision && { decision }), ...(by && { by }) };
   return { expiresAt: isoTime(expiresAt), ...answer, at: isoTimeOrNull(at) };
 }
 
-function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean) {
+function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean): EarlierJson {
   return {
     ...end,
     lastError: errorToJson(error, text),
@@ -171,10 +207,18 @@ function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: b
   };
 }
 
-export type EventJson = ReturnType<typeof eventToJson>;
+/** A system event. */
+export type EventJson = Pick<EventRecord, 'id' | 'kind' | 'origin' | 'mode' | 'state' | 'attempts'> & {
+  readonly text?: string;
+  readonly turnId: string | null;
+  readonly runId: string | null;
+  readonly lastError: ErrorJson;
+  readonly createdAt: string;
+  readonly consumedAt: string | null;
+};
 
 /** One system event as `sluice events --json` prints it. */
-export function eventToJson(event: EventRecord, text: boolean) {
+export function eventToJson(event: EventRecord, text: boolean): EventJson {
   const { source, ...origin } = event.origin;
   return {
     id: event.id,
@@ -192,10 +236,20 @@ export function eventToJson(event: EventRecord, text: boolean) {
   };
 }
 
-export type OutboxJson = ReturnType<typeof outboxToJson>;
+/** A delivery, or a callback with the origin of its address. */
+export type OutboxJson = Pick<OutboxRecord, 'id' | 'kind' | 'runId' | 'state' | 'attempts' | 'chunksSent'> & {
+  readonly channel: string | null;
+  readonly to: string | null;
+  readonly url: string | null;
+  readonly text?: string | null;
+  readonly lastError: ErrorJson;
+  readonly createdAt: string;
+  readonly dueAt: string;
+  readonly endedAt: string | null;
+};
 
 /** One delivery or callback, with the origin of its address; the recipient is shown, the text only with `text`. */
-export function outboxToJson(entry: OutboxRecord, text: boolean) {
+export function outboxToJson(entry: OutboxRecord, text: boolean): OutboxJson {
   return {
     id: entry.id,
     kind: entry.kind,
@@ -214,10 +268,15 @@ export function outboxToJson(entry: OutboxRecord, text: boolean) {
   };
 }
 
-export type DecisionJson = ReturnType<typeof decisionToJson>;
+/** What became of a request. */
+export interface DecisionJson extends Omit<DecisionRecord, 'receivedAt'> {
+  readonly id: string;
+  readonly mapping: string | null;
+  readonly receivedAt: string;
+}
 
 /** One decision as `sluice requests --json` prints it. */
-export function decisionToJson({ receivedAt, ...rest }: DecisionRecord) {
+export function decisionToJson({ receivedAt, ...rest }: DecisionRecord): DecisionJson {
   return {
     // The names that runs and events have.
     id: rest.requestId,
