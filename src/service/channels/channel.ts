@@ -41,9 +41,9 @@ export type SendResult =
     }
   /** The platform refused the formatting: repeat once as plain text. */
   | { readonly kind: 'refused-format'; readonly message: string }
-  /** It will never be accepted. */
+  /** The platform will never accept the message. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
-  /** It may or may not have arrived (a timeout after the request was sent): recorded, not repeated. */
+  /** The message may or may not have arrived (a timeout after the request was sent): recorded, not repeated. */
   | { readonly kind: 'ambiguous'; readonly code: string; readonly message: string };
 
 /** Settings of one channel: `channels.<id>` with references resolved. */

@@ -58,7 +58,7 @@ export interface ChannelProblem {
   readonly message: string;
   /** Where the key is no setting of the channel: the keys that are. */
   readonly known?: readonly string[];
-  /** Its settings are right, and its package is not installed here. */
+  /** True where the settings are right, but the package is not installed here. */
   readonly lacksPackage?: true;
 }
 

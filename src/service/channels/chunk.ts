@@ -1,5 +1,5 @@
 /*
- * Cuts a reply into messages. A cut is made at the last paragraph, line, sentence or word boundary of the room that
+ * Cuts a reply into messages. A cut is made at the last paragraph, line, sentence or word boundary of the space that
  * is left, in this order, provided the chunk is then at least a third full; else at the last boundary of any of these
  * kinds; else (a word longer than a message) between two graphemes. A grapheme longer than a whole message is cut
  * between code points: the only case in which one is.
@@ -33,7 +33,7 @@ interface Fence {
 }
 
 interface FenceOpening extends Pick<Fence, 'openStart' | 'contentStart' | 'open'> {
-  /** Its back quotes or tildes. */
+  /** The back quotes or tildes of the fence. */
   readonly mark: string;
 }
 
@@ -64,7 +64,7 @@ export function chunkText(text: string, maxChars: number): string[] {
 
 /** Where `chunkText` cuts. */
 export function cutText(text: string, maxChars: number): Piece[] {
-  assert(Number.isInteger(maxChars) && maxChars >= 2, 'a message has room for one code point');
+  assert(Number.isInteger(maxChars) && maxChars >= 2, 'a message has space for one code point');
   if (text.trim() === '') return [];
   if (text.length <= maxChars) return [{ start: 0, end: text.length, open: '', close: '' }];
   const fences = findFences(text, maxChars);
@@ -76,15 +76,15 @@ export function cutText(text: string, maxChars: number): Piece[] {
     while ((fences[fenceIndex]?.closeEnd ?? Infinity) <= start) fenceIndex += 1;
     const fence = fences[fenceIndex];
     const open = fence && start >= fence.contentStart && start < fence.closeStart ? fence.open : '';
-    const room = maxChars - open.length;
-    if (textEnd - start <= room) {
+    const space = maxChars - open.length;
+    if (textEnd - start <= space) {
       pieces.push({ start, end: textEnd, open, close: '' });
       break;
     }
-    const { cut, close } = chooseCut(text, { start, room, fences, fenceIndex });
+    const { cut, close } = chooseCut(text, { start, space, fences, fenceIndex });
     assert(cut.end > start, 'a chunk takes at least one code point');
     if (open === '' && close === '' && text.slice(start, cut.end).trim() === '') {
-      // Indentation that leaves no room for what it indents.
+      // Indentation that leaves no space for what it indents.
       start = cut.end;
       continue;
     }
@@ -96,34 +96,34 @@ export function cutText(text: string, maxChars: number): Piece[] {
 
 interface Window {
   readonly start: number;
-  readonly room: number;
+  readonly space: number;
   readonly fences: readonly Fence[];
   /** The first fence that ends after `start`. */
   readonly fenceIndex: number;
 }
 
 function chooseCut(text: string, window: Window): { cut: Cut; close: string } {
-  const { start, room } = window;
-  const isBoundary = graphemeBoundaries(text, start, room);
+  const { start, space } = window;
+  const isBoundary = graphemeBoundaries(text, start, space);
   const best: (Cut | undefined)[] = [undefined, undefined, undefined, undefined];
   const offer = (rank: number, end: number, next: number): void => {
-    if (end > start && isBoundary(end) && (next - start > room || isBoundary(next)))
+    if (end > start && isBoundary(end) && (next - start > space || isBoundary(next)))
       best[rank] = { end, next };
   };
   let fenceIndex = window.fenceIndex;
-  for (let at = start + 1; at <= start + room; at += 1) {
+  for (let at = start + 1; at <= start + space; at += 1) {
     while ((window.fences[fenceIndex]?.closeEnd ?? Infinity) <= at) fenceIndex += 1;
     const fence = window.fences[fenceIndex];
     if (fence && at >= fence.openStart) {
       const inContent = at > fence.contentStart && at < fence.closeStart;
-      if (inContent && at - start <= room - fence.close.length) offerInCode(text, at, offer);
+      if (inContent && at - start <= space - fence.close.length) offerInCode(text, at, offer);
     } else offerInProse(text, at, offer);
   }
-  const cut = bestOf(best, start + room / 3) ?? cutBetweenGraphemes(text, window, isBoundary);
+  const cut = bestOf(best, start + space / 3) ?? cutBetweenGraphemes(text, window, isBoundary);
   return { cut, close: fenceAt(window, cut.end)?.close ?? '' };
 }
 
-/** Of the cuts by rank the first that fills the chunk up to `enough`, else the one that fills it most. */
+/** The first cut by rank that fills the chunk up to `enough`, else the cut that fills it most. */
 function bestOf(cuts: readonly (Cut | undefined)[], enough: number): Cut | undefined {
   return (
     cuts.find((cut) => cut !== undefined && cut.end >= enough) ??
@@ -174,17 +174,17 @@ function fenceAt(window: Window, at: number): Fence | undefined {
  * before it and goes on behind it, since the ends of a block's lines would be boundaries.
  */
 function cutBetweenGraphemes(text: string, window: Window, isBoundary: (at: number) => boolean): Cut {
-  const { start, room } = window;
-  const limit = start + room - (fenceAt(window, start + room)?.close.length ?? 0);
+  const { start, space } = window;
+  const limit = start + space - (fenceAt(window, start + space)?.close.length ?? 0);
   for (let at = limit; at > start; at -= 1) if (isBoundary(at)) return { end: at, next: at };
   const inPair = isHighSurrogate(text, limit - 1) && isLowSurrogate(text, limit);
   const end = inPair ? limit - 1 : limit;
   return { end, next: end };
 }
 
-/** Tells grapheme boundaries within `room` units after `start`, which is taken for one. */
-function graphemeBoundaries(text: string, start: number, room: number): (at: number) => boolean {
-  const window = text.slice(start, start + room + LOOKAHEAD);
+/** Says where grapheme boundaries are within `space` units after `start`, which counts as one. */
+function graphemeBoundaries(text: string, start: number, space: number): (at: number) => boolean {
+  const window = text.slice(start, start + space + LOOKAHEAD);
   if (PLAIN_ASCII.test(window)) return () => true;
   const boundaries = new Uint8Array(window.length + 1);
   for (const { index } of new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(window)) {
@@ -222,7 +222,7 @@ function unclosed(opening: FenceOpening, end: number): Fence {
   return { ...opening, closeStart: end, closeEnd: end, close: `\n${opening.mark}` };
 }
 
-/** The begin of a code block; undefined where the line is none, or leaves too little room for code. */
+/** The begin of a code block; undefined where the line is none, or leaves too little space for code. */
 function readOpening(match: RegExpExecArray, maxChars: number): FenceOpening | undefined {
   const [line, , mark = '', rest = ''] = match;
   if (mark.startsWith('`') && rest.includes('`')) return undefined;

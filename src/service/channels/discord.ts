@@ -5,7 +5,7 @@ import { escapeDiscord } from './plain-text.ts';
 import { fetchJson, field, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
 import { brought, prepare, refusedBy, type SendFailure, sentAs } from './send-failure.ts';
 
-/** Discord refuses 2001; the rest is room for its own counting of custom emoji. */
+/** Discord refuses 2001; the rest is space for its own counting of custom emoji. */
 const MAX_CHARS = 1900;
 const PLATFORM_URL = 'https://discord.com/api';
 /** The form that Discord asks of every client. */

@@ -112,7 +112,7 @@ function titleOf(text: string): string {
   return bare.length > MAX_SUBJECT_CHARS ? `${bare.slice(0, MAX_SUBJECT_CHARS - 1).toWellFormed()}…` : bare;
 }
 
-/** What the server's reply means; without one it is told by the connection. */
+/** What the server's reply means; without a reply, what the failure of the connection means. */
 function smtpFailure(error: unknown, { password = '' }: EmailSettings): SendFailure | undefined {
   const code = field(error, 'responseCode');
   const system = field(error, 'originalCode');

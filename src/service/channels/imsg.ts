@@ -159,7 +159,7 @@ function endGroup(child: ChildProcessWithoutNullStreams): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // It has ended already.
+    // The process has ended already.
   }
 }
 

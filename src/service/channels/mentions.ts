@@ -1,7 +1,7 @@
 /*
  * Keeps a Markdown text from notifying anybody on GitHub: who wrote the hook may have told the agent to. A zero-width
  * space takes the power from a mention. In code it is left out, as what is copied from there should run, and a
- * decorator or a package mentions nobody there. What is code is told by rules narrower than Markdown's own (blocks
+ * decorator or a package mentions nobody there. What is code is decided by rules narrower than Markdown's own (blocks
  * fenced with backticks at the margin, spans that begin and end in their line); where a text has anything that could
  * make GitHub see it otherwise, all of it is taken for prose.
  */

@@ -1,6 +1,6 @@
 /*
  * Text of which nothing is formatting (a notification, or a reply whose formatting was refused), for platforms that read
- * Markdown whatever they are told. Each character with a meaning is escaped, so that no link has another name than its
+ * Markdown whatever they are asked to do. Each character with a meaning is escaped, so that no link has another name than its
  * address. Addresses are left as they are: platforms take them for links before they read escapes.
  */
 

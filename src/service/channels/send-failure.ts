@@ -1,5 +1,5 @@
 /*
- * The one rule by which a failed send to a platform is told apart.
+ * The one rule that says what a failed send to a platform means.
  *
  * `retry` needs proof that nothing was delivered: the connection was never made, or the platform answered 429 or 5xx
  * in place of a result (504 is no such proof: it is a gateway that stopped waiting for an answer). Everything that

@@ -10,7 +10,7 @@ const MAX_CHARS = 3500;
 const PLATFORM_URL = 'https://slack.com/api';
 const REMEDY = 'check channels.slack.botToken: it starts with xoxb- and needs the scope chat:write';
 
-/** Slack answers 200 with an error name; these are told apart, the others are refusals. */
+/** Slack answers 200 with an error name; the names that are not listed here are refusals. */
 const ERRORS: ReadonlyMap<string, readonly [status: number, advice?: string]> = new Map([
   ['invalid_auth', [401]],
   ['not_authed', [401]],

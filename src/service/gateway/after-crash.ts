@@ -38,12 +38,12 @@ export function mayHaveBegun(run: AgentRun, settings: Settings): boolean {
 /** What its turn used, as far as that is known. */
 export function usedUntilCrash(run: AgentRun, settings: Settings): Pick<RunDeadLetter, 'usage' | 'runner'> {
   const taker = takerOf(run, settings);
-  const isTold = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
+  const tellsCost = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
   const { runner } = targetOf(run.action, settings);
-  return { runner, ...(isTold && mayHaveBegun(run, settings) ? { usage: { isCostUnknown: true } } : {}) };
+  return { runner, ...(tellsCost && mayHaveBegun(run, settings) ? { usage: { isCostUnknown: true } } : {}) };
 }
 
-/** That its cost is not known, where that is so. */
+/** The error, which also says where the cost of the run is not known. */
 export const withCost = ({ code, message }: RunError, { usage }: Pick<RunDeadLetter, 'usage'>): RunError => ({
   code,
   message: message + (usage?.isCostUnknown === true ? COST_UNKNOWN : ''),

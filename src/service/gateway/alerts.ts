@@ -24,7 +24,7 @@ export function subjectsOfDelivery(
   ];
 }
 
-/** Subjects told apart; further ones are not watched. */
+/** How many subjects are watched; further ones are not. */
 const MAX_SUBJECTS = 1_000;
 const SEND_TIMEOUT_MS = 60_000;
 
@@ -33,8 +33,8 @@ interface Failures {
   count: number;
   /** Why it failed last. */
   reason: string;
-  /** The reason that the operator was told; undefined where nothing was. */
-  told?: string;
+  /** The reason that was reported to the operator; undefined where none was. */
+  reported?: string;
 }
 
 export class Alerts {
@@ -48,8 +48,8 @@ export class Alerts {
   }
 
   /**
-   * Notes a failure with its reason, in words that may leave the service. Of all that failed by it (the runner, and the
-   * mapping whose run it was) the first that is due is told: one cause is one message. `isAtOnce`: however often it failed.
+   * Notes a failure with its reason, in words that may leave the service. One cause is one message: it names
+   * the first subject that is due (the runner, or the mapping whose run it was). `isAtOnce`: however often it failed.
    */
   failed(
     subjects: readonly AlertSubject[],
@@ -58,10 +58,12 @@ export class Alerts {
   ): void {
     const failing = subjects.flatMap((subject) => this.#count(subject, reason) ?? []);
     const { alerts } = this.#context.configuration().settings.gateway;
-    if (alerts === undefined || failing.some(({ told }) => told === reason)) return;
-    const due = failing.find(({ told, count }) => told === undefined && (isAtOnce || count >= alerts.after));
+    if (alerts === undefined || failing.some(({ reported }) => reported === reason)) return;
+    const due = failing.find(
+      ({ reported, count }) => reported === undefined && (isAtOnce || count >= alerts.after),
+    );
     if (due === undefined) return;
-    due.told = reason;
+    due.reported = reason;
     const times = due.count === 1 ? 'once' : `${due.count} times in a row`;
     this.#send(`Sluice: ${due.subject} has failed ${times}: ${reason}`);
   }
@@ -87,7 +89,7 @@ export class Alerts {
     const known = this.#failing.get(key);
     if (known === undefined) return;
     this.#failing.delete(key);
-    if (known.told !== undefined) this.#send(`Sluice: ${key} works again.`);
+    if (known.reported !== undefined) this.#send(`Sluice: ${key} works again.`);
   }
 
   /** Resolves when all messages so far have gone out, or failed. */

@@ -39,7 +39,7 @@ export class UnderWay<Task extends { readonly done: Promise<void> }> extends Cut
   }
 
   /** Ids of what is under way. */
-  get held(): readonly string[] {
+  get ids(): readonly string[] {
     return [...this.tasks.keys()];
   }
 

@@ -61,7 +61,7 @@ export interface GatewayOptions {
   /** Numbers in [0, 1) for jitter; default Math.random. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicies>;
-  /** Where it is told which runners are away; default: the log only. */
+  /** Where runners that are away are reported; default: the log only. */
   readonly health?: HealthReporter;
   readonly metrics?: GatewayMetrics;
   /** What to write where a run failed, for the log; default: nothing is known. */
@@ -110,7 +110,7 @@ export class Gateway {
   /** Ends the wait for the next look at what others have changed. */
   #outside: (() => void) | undefined;
   /** When that was looked at last; monotonic. */
-  #toldAt = -Infinity;
+  #outsideAt = -Infinity;
   /** When others are looked at again that may be gone; monotonic. */
   #nextLookAt = 0;
 
@@ -189,10 +189,10 @@ export class Gateway {
   /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
   notifyOutside(): void {
     if (this.#outside !== undefined) return;
-    const waitMs = this.#toldAt + OUTSIDE_MS - performance.now();
+    const waitMs = this.#outsideAt + OUTSIDE_MS - performance.now();
     this.#outside = armTimer(Math.max(waitMs, 0), () => {
       this.#outside = undefined;
-      this.#toldAt = performance.now();
+      this.#outsideAt = performance.now();
       void this.#holds
         .readRetries()
         .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
@@ -219,7 +219,7 @@ export class Gateway {
     const found = new AbortController();
     const given = signal === undefined ? found.signal : AbortSignal.any([signal, found.signal]);
     const waiting = this.#performer.waiters.wait(runId, waitMs, given);
-    // It may have ended before anyone waited.
+    // The run may have ended before anyone waited.
     const run = await this.#storage.findRun(runId);
     const ending = run === undefined ? undefined : storedEnding(run);
     if (ending === undefined) return waiting;
@@ -258,8 +258,8 @@ export class Gateway {
   /** Takes over what processes left that are gone, and leads where nobody else does. */
   async #takeOver(): Promise<void> {
     const { runs, isLeader } = await this.#storage.takeOver({
-      runs: this.#performer.held,
-      outbox: this.#outbox.held,
+      runs: this.#performer.ids,
+      outbox: this.#outbox.ids,
       isTurnTaken: this.#heartbeat.isTurnTaken,
     });
     await this.#performer.recover(runs);
@@ -340,7 +340,7 @@ export class Gateway {
   }
 
   async #stopAll(graceMs: number): Promise<void> {
-    // A start that failed has told its caller.
+    // A start that failed has already rejected for its caller.
     await this.#started?.catch(() => {});
     this.#outside?.();
     await this.#loop.stop();

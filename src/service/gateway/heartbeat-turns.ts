@@ -27,7 +27,7 @@ const MAX_EVENTS = 50;
 const MAX_EVENT_BYTES = 65_536;
 const RECOVERY_GRACE_MS = 1_000;
 
-/** Of a turn of the main session that failed as a run of the same runner did. */
+/** The note on a turn of the main session that failed as a run of the same runner did. */
 const FAILED_AS_RUN =
   'heartbeat put off: its runner fails as it did for the run before; its events wait, and are read when it works';
 
@@ -98,7 +98,7 @@ export class HeartbeatTurns {
     return isOk && hasMore(claim);
   }
 
-  /** Its events wait, as the runs of a paused runner do; looked at again soon. */
+  /** Whether the runner is paused: the events then wait as its runs do, and are looked at again soon. */
   async #isRunnerPaused(): Promise<boolean> {
     const { gateway } = this.#context.configuration().settings;
     const name = gateway.heartbeat.runner ?? gateway.runner;
@@ -174,7 +174,7 @@ export class HeartbeatTurns {
     const code = result.kind === 'completed' ? (error?.code ?? result.outcome) : result.code;
     const reason = error && shownError(error).message;
     const fields = { turnId, events: events.length, result: code };
-    // Told with the run already: one cause is one warning.
+    // The run has reported it already: one cause is one warning.
     if (!isOk && this.#context.alerts.hasFailed({ kind: 'runner', name: runner }, `${code}: ${reason}`))
       return this.#context.log.info({ ...fields, runner }, FAILED_AS_RUN);
     this.#context.log[isOk ? 'info' : 'warn'](

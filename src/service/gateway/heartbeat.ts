@@ -38,7 +38,7 @@ export class Heartbeat {
     return this.#state === 'busy';
   }
 
-  /** Whether a turn is under way, be it one that was told to end. */
+  /** Whether a turn is under way, or one that was asked to end has not ended yet. */
   get isTurnTaken(): boolean {
     return this.#isTurnTaken;
   }

@@ -1,8 +1,8 @@
 /*
  * Runs that wait although agents are free, because their mapping is at its limit or paused. The claim itself passes
- * over them; here it is looked at once a second, told to readiness, metrics and log, and of a limit once to the main
- * session. A mapping is well again when none of its runs has waited for an hour: the hour slides, so a flood frees a
- * place now and then, and each would otherwise be told anew.
+ * over them; this file looks once a second, and reports them to readiness, metrics and log; a limit is also reported
+ * once to the main session. A mapping is well again when none of its runs has waited for an hour: the hour slides, so a flood frees a
+ * place now and then, and each would otherwise be reported anew.
  */
 import type { LimitedMapping, QueuePause } from '../../engine/storage/storage.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
@@ -20,7 +20,7 @@ type Limited = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reaso
 export class LimitWatch {
   readonly #context: GatewayBase;
   readonly #marked = new Map<string, { readonly at: number; readonly reason: string }>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   /** Mappings whose alert could not be stored: that is written down once. */
   readonly #unstored = new Set<string>();
   #isFailing = false;
@@ -70,8 +70,8 @@ export class LimitWatch {
     if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
     const since = await this.#context.storage.markLimited(limited, nowMs);
     this.#marked.set(mappingId, { at: nowMs, reason });
-    if (this.#told.has(mappingId) || !(await this.#tellMainSession(limited, since))) return;
-    this.#told.add(mappingId);
+    if (this.#reported.has(mappingId) || !(await this.#tellMainSession(limited, since))) return;
+    this.#reported.add(mappingId);
     const { waiting } = limited;
     this.#context.log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
   }
@@ -82,7 +82,7 @@ export class LimitWatch {
     this.#sweptAt = nowMs;
     for (const mappingId of await this.#context.storage.unmarkLimited(nowMs - WELL_AFTER_MS)) {
       this.#marked.delete(mappingId);
-      this.#told.delete(mappingId);
+      this.#reported.delete(mappingId);
       this.#unstored.delete(mappingId);
       this.#context.log.info({ mappingId }, 'no run of the mapping has waited for its limit for an hour');
     }

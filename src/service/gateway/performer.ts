@@ -61,12 +61,12 @@ export class Performer extends UnderWay<ActiveRun> {
     for (const run of await storage.findUnapproved(now())) await this.#attempts.giveUpUnapproved(run);
   }
 
-  /** Claims what is due and there is room for; resolves to how many runs that were. */
+  /** Claims due runs, as many as there are free places; resolves to how many they are. */
   async claim(): Promise<number> {
     const configuration = this.#context.configuration();
     const { maxRuns } = configuration.settings.gateway;
-    const room = maxRuns - this.tasks.size;
-    if (room <= 0 || (this.#isDraining && this.tasks.size > 0)) return 0;
+    const free = maxRuns - this.tasks.size;
+    if (free <= 0 || (this.#isDraining && this.tasks.size > 0)) return 0;
     const { limits, settings } = configuration;
     const { runner: defaultRunner, runners } = settings.gateway;
     // Per runner name; runs without a name of their own count as the default runner's.
@@ -82,7 +82,7 @@ export class Performer extends UnderWay<ActiveRun> {
     const { signal } = this;
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
-      limit: this.#isDraining ? 1 : room,
+      limit: this.#isDraining ? 1 : free,
       ...defined({ limits }),
       defaultRunner,
       ...(maxPerRunner.size > 0 && { maxPerRunner }),

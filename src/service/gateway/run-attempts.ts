@@ -18,7 +18,7 @@ import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { decideRepeat, isRetried, type RetryPolicy, persist } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
-import { shownError, subjectsOf, toldOf } from './summary.ts';
+import { shownError, subjectsOf, reportOf } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { makeRunTurn, notConfigured, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
@@ -29,7 +29,7 @@ const CANCELLED: RunError = { code: 'cancelled', message: 'ended by the operator
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
 const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved the run in time' };
 const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
-const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
+const MODEL_AWAY: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
 const HISTORY_UNREADABLE: NotStarted = {
   kind: 'not-started',
@@ -78,7 +78,7 @@ export class RunAttempts {
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
-    if (putBackUntil !== undefined) return this.putBack(run, MODEL_HELD, putBackUntil);
+    if (putBackUntil !== undefined) return this.putBack(run, MODEL_AWAY, putBackUntil);
     const startedAt = performance.now();
     const { signal } = this.#cutOff;
     const either = AbortSignal.any([signal, cancelled]);
@@ -198,7 +198,7 @@ export class RunAttempts {
     const { mappingId } = run.action.origin;
     const { alerts, configuration, log, metrics } = this.#context;
     const hasChannels = Object.keys(configuration().settings.channels).length > 0;
-    const { what, isWell, said, code, reason } = toldOf(result, !run.action.deliver || hasChannels);
+    const { what, isWell, said, code, reason } = reportOf(result, !run.action.deliver || hasChannels);
     const { id: runId } = run;
     const ended = result.kind === 'completed' ? result : undefined;
     const hint =
@@ -212,7 +212,7 @@ export class RunAttempts {
           });
     // The hint says why, where there is one; what a program wrote is not for the log.
     const pointer = isWell || hint !== undefined ? '' : '; sluice explain with its runId says why';
-    // Of a run that waits for its agent nothing counts.
+    // An attempt of a run that waits for its agent does not count.
     const attempt = this.#isHeld(result) ? undefined : run.attempts;
     log[isWell ? 'info' : 'warn'](
       { runId, mappingId, runner, attempt, result: what, code, reason, tookMs, hint },
@@ -246,7 +246,7 @@ export class RunAttempts {
     return { ...runs, maxAttempts: Math.max(runs.maxAttempts, action.retry?.attempts ?? 0) };
   }
 
-  /** It has failed, and its mapping says that it may act once more. */
+  /** The run has failed, and its mapping says that it may act once more. */
   async #takeAgain(run: AgentRun, result: Completed, { runner }: RunTarget): Promise<void> {
     const { outcome, reply, error = NO_REASON } = result;
     const { delaySeconds = 0 } = run.action.retry ?? {};

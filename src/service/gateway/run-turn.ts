@@ -99,7 +99,7 @@ const RUNNER_OVERTIME_MS = 30_000;
 
 /**
  * Takes one turn. A runner promises to keep its deadline and never to reject; one that breaks its word has started
- * the turn all the same, so the turn is over, and it is told to stop.
+ * the turn all the same, so the turn is over, and the runner is asked to stop.
  */
 export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOptions): Promise<TurnResult> {
   // A signal of its own: what a runner hangs on it goes with the turn.

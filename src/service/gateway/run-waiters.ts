@@ -1,7 +1,7 @@
 import type { RunEnding } from './run-ending.ts';
 import { armTimer } from '../../base/timers/timers.ts';
 
-/** Waiters at most; one over it is told at once that the run has not ended, as after its time. */
+/** Waiters at most; one more is answered at once that the run has not ended, as after its time. */
 const MAX_WAITERS = 1_000;
 
 /** Requests that hold their answer until a run ends; in memory, since the connections are too. */

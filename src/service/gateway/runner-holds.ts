@@ -4,12 +4,12 @@
  * A turn that could not even begin says whom else it would happen to: every run of that runner (nothing listens, the
  * command is missing), or those that ask it for the same model (429, 503). Such a hold is written down with the time
  * it began. The run goes back to its place in the queue and its attempt does not count. One run at a time then tries,
- * after pauses that grow to a minute; the first that starts, whoever it belongs to, ends the hold. Of an agent that
- * began, and then said that it is logged out or at its limit, a process that starts proves nothing: there it is a turn
- * that ends, or goes on for minutes.
+ * after pauses that grow to a minute; the first that starts, whoever it belongs to, ends the hold. Where an agent
+ * began, and then said that it is logged out or at its limit, a process that starts proves nothing: there a turn ends
+ * the hold when it ends, or has gone on for minutes.
  *
- * A claim passes over a held runner, so its runs keep their order. It knows no models: a run whose model is held is put
- * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
+ * A claim passes over a runner on hold, so its runs keep their order. It knows no models: a run whose model is on hold
+ * is put back after it was claimed, each a little later than the one before, so that thousands of them cost little.
  */
 import { defined } from '../../base/json.ts';
 import type { RunnerHold } from '../../engine/storage/storage.ts';
@@ -41,10 +41,10 @@ const SURE_AFTER_MS = 300_000;
 /** Between runs put back for one model, and how late they may get by it. */
 const PUT_BACK_STEP_MS = 20;
 const MAX_PUT_BACK_MS = 600_000;
-/** A model that asks for a pause is told to the main session only when it keeps asking. */
-const TRIES_UNTIL_TOLD = 5;
+/** A model that asks for a pause is reported to the main session only when it keeps asking. */
+const TRIES_UNTIL_REPORTED = 5;
 
-interface Held {
+interface HoldState {
   hold: RunnerHold;
   /** A run tries it at present. */
   isTried: boolean;
@@ -55,7 +55,7 @@ interface Held {
 export class RunnerHolds {
   readonly #context: GatewayBase;
   readonly #onReleased: () => void;
-  readonly #held = new Map<string, Held>();
+  readonly #holds = new Map<string, HoldState>();
 
   constructor(context: GatewayBase, onReleased: () => void) {
     this.#context = context;
@@ -68,27 +68,27 @@ export class RunnerHolds {
     this.retryNow();
   }
 
-  /** Where others write holds down too: takes up theirs, and lets go of those that one of them has ended. */
+  /** Takes up the holds that other processes wrote down, and lets go of those that one of them has ended. */
   async share(): Promise<void> {
     const stored = await this.#context.storage.listHolds('');
     const keys = new Set(stored.map(keyOf));
-    const ended = [...this.#held.keys()].filter((key) => !keys.has(key));
-    for (const key of ended) this.#held.delete(key);
-    for (const { waiting: _, ...hold } of stored) if (!this.#held.has(keyOf(hold))) this.#set(hold);
+    const ended = [...this.#holds.keys()].filter((key) => !keys.has(key));
+    for (const key of ended) this.#holds.delete(key);
+    for (const { waiting: _, ...hold } of stored) if (!this.#holds.has(keyOf(hold))) this.#set(hold);
     this.#report();
     if (ended.length > 0) this.#onReleased();
   }
 
   /** The holds, the oldest first. */
   list(): readonly RunnerHold[] {
-    return [...this.#held.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
+    return [...this.#holds.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
   }
 
-  /** How many runs of each held runner may be active: one more than now where it is to be tried, else no more. */
+  /** How many runs of each runner on hold may be active: one more than now where it is to be tried, else no more. */
   limits(activeOf: (runner: string) => number): ReadonlyMap<string, number> {
     const nowMs = this.#context.now();
     const limits = new Map<string, number>();
-    for (const { hold, isTried } of this.#held.values()) {
+    for (const { hold, isTried } of this.#holds.values()) {
       if (hold.model !== undefined) continue;
       const more = isTried || nowMs < hold.retryAt ? 0 : 1;
       limits.set(hold.runner, activeOf(hold.runner) + more);
@@ -96,27 +96,27 @@ export class RunnerHolds {
     return limits;
   }
 
-  /** When a claimed run is to be looked at again, because its model is held; undefined where it may go on. */
+  /** When a claimed run is to be looked at again, because its model is on hold; undefined where it may go on. */
   putBackUntil({ runner, model }: RunTarget): number | undefined {
-    const held = model === undefined ? undefined : this.#held.get(keyOf({ runner, model }));
+    const state = model === undefined ? undefined : this.#holds.get(keyOf({ runner, model }));
     const nowMs = this.#context.now();
-    if (held === undefined || (!held.isTried && held.hold.retryAt <= nowMs)) return undefined;
-    const earliest = Math.max(held.hold.retryAt, nowMs + PUT_BACK_STEP_MS);
-    held.putBackAt = Math.max(held.putBackAt + PUT_BACK_STEP_MS, earliest);
-    if (held.putBackAt > earliest + MAX_PUT_BACK_MS) held.putBackAt = earliest;
-    return held.putBackAt;
+    if (state === undefined || (!state.isTried && state.hold.retryAt <= nowMs)) return undefined;
+    const earliest = Math.max(state.hold.retryAt, nowMs + PUT_BACK_STEP_MS);
+    state.putBackAt = Math.max(state.putBackAt + PUT_BACK_STEP_MS, earliest);
+    if (state.putBackAt > earliest + MAX_PUT_BACK_MS) state.putBackAt = earliest;
+    return state.putBackAt;
   }
 
-  /** Takes a turn and follows it: `started` is called once it has begun for sure, and ends what was held before. */
+  /** Takes a turn and follows it: `started` is called once it has begun for sure, and ends its holds. */
   async followTurn(
     target: RunTarget,
     take: (started: () => void) => Promise<TurnResult>,
   ): Promise<TurnResult> {
     const keys = new Set([keyOf(target), keyOf({ runner: target.runner })]);
-    const tried = [...keys].flatMap((key) => this.#held.get(key) ?? []);
-    for (const held of tried) held.isTried = true;
-    const release = (which: readonly Held[]): void => {
-      for (const held of which) void this.#release(held.hold);
+    const tried = [...keys].flatMap((key) => this.#holds.get(key) ?? []);
+    for (const state of tried) state.isTried = true;
+    const release = (which: readonly HoldState[]): void => {
+      for (const state of which) void this.#release(state.hold);
     };
     const started = (): void => release(tried.filter(({ hold }) => !FOUND_LATE.has(hold.code)));
     const ended = (): void => release(tried);
@@ -128,7 +128,7 @@ export class RunnerHolds {
       return result;
     } finally {
       for (const cancel of cancels) cancel();
-      for (const held of tried) held.isTried = false;
+      for (const state of tried) state.isTried = false;
     }
   }
 
@@ -136,7 +136,7 @@ export class RunnerHolds {
   async hold(target: RunTarget, reason: HoldReason): Promise<RunnerHold> {
     const { runner } = target;
     const model = reason.affects === 'model' ? target.model : undefined;
-    const before = this.#held.get(keyOf({ runner, model }))?.hold;
+    const before = this.#holds.get(keyOf({ runner, model }))?.hold;
     const nowMs = this.#context.now();
     // Runs that began together fail together: that is one try.
     if (before !== undefined && nowMs < before.retryAt) return before;
@@ -151,30 +151,30 @@ export class RunnerHolds {
     this.#set(hold);
     await this.#write(() => this.#context.storage.saveHold(hold));
     this.#report();
-    if (tries === (model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
+    if (tries === (model === undefined ? 1 : TRIES_UNTIL_REPORTED)) await this.#tellMainSession(hold);
     return hold;
   }
 
   /** Takes up from the store that somebody asked for a try at once. */
   async readRetries(): Promise<void> {
-    if (this.#held.size === 0) return;
+    if (this.#holds.size === 0) return;
     for (const { retryAt, ...stored } of await this.#context.storage.listHolds('')) {
-      const held = this.#held.get(keyOf(stored));
+      const state = this.#holds.get(keyOf(stored));
       // What is stored may be behind; a later try has another number.
-      if (held === undefined || held.hold.tries !== stored.tries || held.hold.retryAt <= retryAt) continue;
-      held.hold = { ...held.hold, retryAt };
-      held.putBackAt = 0;
+      if (state === undefined || state.hold.tries !== stored.tries || state.hold.retryAt <= retryAt) continue;
+      state.hold = { ...state.hold, retryAt };
+      state.putBackAt = 0;
     }
   }
 
   /** Tries everyone soon: another configuration may have corrected it, or a run was given up. */
   retryNow(): void {
-    for (const held of this.#held.values()) held.hold = { ...held.hold, retryAt: this.#context.now() };
+    for (const state of this.#holds.values()) state.hold = { ...state.hold, retryAt: this.#context.now() };
   }
 
-  /** A run has started: whatever was held goes on. */
+  /** A run has started: the runs that waited for it go on. */
   async #release(hold: RunnerHold): Promise<void> {
-    if (!this.#held.delete(keyOf(hold))) return;
+    if (!this.#holds.delete(keyOf(hold))) return;
     this.#report();
     await this.#write(() => this.#context.storage.removeHold(hold.runner, hold.model));
     this.#onReleased();
@@ -191,8 +191,8 @@ export class RunnerHolds {
   }
 
   #set(hold: RunnerHold): void {
-    const before = this.#held.get(keyOf(hold));
-    this.#held.set(keyOf(hold), { isTried: false, putBackAt: 0, ...before, hold });
+    const before = this.#holds.get(keyOf(hold));
+    this.#holds.set(keyOf(hold), { isTried: false, putBackAt: 0, ...before, hold });
   }
 
   /** The hold is in memory whatever the store says: a restart would only ask the runner again. */

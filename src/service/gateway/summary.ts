@@ -74,7 +74,7 @@ function noteOn(reply: string, canReply: boolean): string {
 }
 
 /** How the log and the alerts tell of a turn. */
-export function toldOf(
+export function reportOf(
   result: TurnResult,
   canReply: boolean,
 ): {

@@ -83,7 +83,7 @@ export async function checkTypes(
 
 const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;
 
-/** What is told where there are no errors. */
+/** What `check` says where there are no errors. */
 function describe(
   generation: Generation,
   { env }: GenerationOptions,

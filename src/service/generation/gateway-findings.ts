@@ -26,7 +26,7 @@ export function findGatewayProblems(
     ...findRunnerProblems(config, mappings),
     ...findUnsafeRunners(config),
     ...findCutTimes(config, mappings),
-    ...findUntoldCosts(config, mappings),
+    ...findUnreportedCosts(config, mappings),
     ...findKeptReplies(config, mappings),
   ];
 }
@@ -166,22 +166,22 @@ function findCutTimes(
 }
 
 /** Sums that mappings may cost in a day, of runners that do not tell what a turn costs. */
-function findUntoldCosts(
+function findUnreportedCosts(
   { settings: { gateway, hooks }, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
 ): readonly Finding[] {
   const ofAll = hooks.defaults.limits?.usdPerDay !== undefined;
   const defaultAt = placeIfWritten(root, ['hooks', 'defaults', 'limits', 'usdPerDay']);
-  const untold = mappings.flatMap(({ id, action, runner: name = gateway.runner, usdPerDayAt }) => {
+  const unreported = mappings.flatMap(({ id, action, runner: name = gateway.runner, usdPerDayAt }) => {
     const runner = gateway.runners[name];
     const isLimited = ofAll || usdPerDayAt !== undefined;
     if (action !== 'agent' || !isLimited || runner === undefined || tellsMoney(runner)) return [];
     const message = say`limits.usdPerDay is judged by what turns cost, and the runner ${name} (${runner.kind}) does not say it`;
-    // The default is told once for each runner.
+    // The default is reported once for each runner.
     const key = usdPerDayAt === undefined ? `default ${name}` : id;
     return [[key, { message, at: usdPerDayAt ?? defaultAt }] as const];
   });
-  return [...new Map(untold).values()].map(({ message, at }) => ({
+  return [...new Map(unreported).values()].map(({ message, at }) => ({
     severity: 'error',
     code: 'COST_NOT_TOLD',
     message,

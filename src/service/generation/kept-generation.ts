@@ -19,7 +19,7 @@ const inflate = promisify(inflateRaw);
 /** Bytes of one generation: more are not kept. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Its mappings and transforms, without literal secrets; undefined where they are too large. */
+/** The mappings and transforms of a generation, without literal secrets; undefined where they are too large. */
 export async function packGeneration({
   id,
   config,

@@ -41,7 +41,7 @@ export interface LiveOptions {
   readonly onFindings?: (findings: readonly Finding[], isLoaded: boolean) => void;
   /** What became of a reload; default: a line in the log. */
   readonly onReload?: (result: ReloadResult) => void;
-  /** Told of a reload that did not go live, until one does. */
+  /** Where a reload that did not go live is reported, until one does. */
   readonly health?: HealthReporter;
 }
 
@@ -243,7 +243,7 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
   'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
   'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
   metrics: ({ metrics }) => metrics,
-  // Its keys and users are looked at on each request.
+  // The console reads its keys and users on each request.
   console: ({ console: { keys: _keys, proxy: _proxy, ...rest } }) => rest,
 };
 

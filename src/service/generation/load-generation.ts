@@ -84,7 +84,7 @@ export interface GenerationOptions {
   readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
   /** What is open in an editor, and what was parsed before. */
   readonly open?: OpenTexts;
-  /** Its loaded transforms are taken where the mappings name the same ones with the same settings. */
+  /** A generation whose loaded transforms are used again where mappings name them with the same settings. */
   readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
   /** For an editor, which shows the rest meanwhile: no transform is loaded anew, and what would call one fails. */
   readonly withoutTransforms?: boolean;
@@ -210,7 +210,7 @@ function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation 
   return createGeneration(whole, mappings.files);
 }
 
-/** Those of the generation before where nothing has changed, else loaded. */
+/** The transforms of the generation before where nothing has changed, else newly loaded ones. */
 async function openTransforms(
   refs: readonly TransformRef[],
   dir: string,

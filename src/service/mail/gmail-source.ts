@@ -225,7 +225,7 @@ export class GmailSource implements MailSource {
     const path = `messages/${encodeURIComponent(id)}`;
     const whole = headerOnly ? undefined : await this.#answer(path, { format: 'full' });
     if (whole !== undefined && whole.kind !== 'too-long') return whole.kind === 'ok' ? whole.body : undefined;
-    // Its texts are longer than is read: header and snippet say what it is.
+    // The texts are longer than is read: header and snippet say what the message is.
     const header = await this.#answer(path, { format: 'metadata' });
     return header.kind === 'ok' ? header.body : undefined;
   }

@@ -19,7 +19,7 @@ export interface EndpointAnswer {
   readonly code?: string;
   readonly detail?: string;
   readonly retryAfterMs?: number;
-  /** Whether the name itself is taken by no mapping: told apart from a mapping whose condition did not hold. */
+  /** Whether no mapping takes the name itself; else the condition of a mapping was false. */
   readonly nameIsTaken?: boolean;
 }
 

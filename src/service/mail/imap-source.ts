@@ -39,7 +39,7 @@ const MAX_KNOWN_AT_START = 2_000;
 const FLOOR_MARGIN_MS = 24 * 3_600_000;
 /** SEARCH SINCE takes a date without a time, in a zone of the server's choice. */
 const SEARCH_MARGIN_MS = 2 * 24 * 3_600_000;
-/** Of a raw message; what texts it holds come before its attachments in nearly all mail. */
+/** How much of a raw message is read; its texts come before its attachments in nearly all mail. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
 
 const HEADER: FetchQueryObject = {
@@ -202,7 +202,7 @@ export class ImapSource implements MailSource {
     return [...all].filter((uid) => after === undefined || uid > after.uid).toSorted((a, b) => a - b);
   }
 
-  /** Those of a first run with older mail that are older still. */
+  /** The messages that are older than the time at which a first run with older mail begins. */
   async #tooOld(uids: readonly number[], { since, sinceTo }: ImapPosition): Promise<ReadonlySet<number>> {
     const asked = since === undefined || sinceTo === undefined ? [] : uids.filter((uid) => uid <= sinceTo);
     if (asked.length === 0 || since === undefined) return new Set();

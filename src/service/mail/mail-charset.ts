@@ -63,7 +63,7 @@ export function textOfCharset(
   const plain = bytes.toString('latin1');
   const rare = RARE.get(label?.replace(/^(?:cp|ibm)-?(?=\d)/, '') ?? '');
   if (rare !== undefined) return rare(plain);
-  // Its bytes are ASCII, and so valid UTF-8.
+  // The bytes of ISO-2022-JP are ASCII, and so valid UTF-8.
   // oxlint-disable-next-line no-control-regex -- the escapes of the charset
   if (/\x1b(?:\$[@B]|\([JI])/.test(plain)) return decode(bytes, 'iso-2022-jp');
   if (isAscii(bytes)) return undefined;

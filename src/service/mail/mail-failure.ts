@@ -30,7 +30,7 @@ export function toMailFailure(error: unknown, secrets: readonly string[] = []): 
 }
 
 /**
- * Makes sure that the optional packages of the mail room are installed.
+ * Makes sure that the optional packages of the mail module are installed.
  * @throws MailFailure that names the command which installs them
  */
 export function requirePackages(names: readonly string[]): void {

@@ -22,9 +22,9 @@ const NO_ANSWER: readonly (readonly [name: string, value: RegExp])[] = [
 /** Gives the text of RFC 2047 encoded words. */
 type DecodeWords = (text: string) => string;
 
-/** Of a header block; real ones come to 20 KB. */
+/** How much of a header block is read; real ones come to 20 KB. */
 export const MAX_HEADER_BYTES = 256 * 1024;
-/** Of one field: 300 recipients. */
+/** How much of one field is read: 300 recipients. */
 const MAX_FIELD_CHARS = 32 * 1024;
 
 /** The fields of a raw message: names in lower case, lines unfolded, fields of one name joined by commas. */
@@ -35,7 +35,7 @@ export function headerFields(source: Buffer): Readonly<Record<string, string>> {
     const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
     const value = line.slice(colon + 1).replaceAll(/\r?\n/g, '');
     const before = fields.get(name);
-    // Of who wrote it, when and what about, the first says it.
+    // The first field says who wrote the message, when and what about.
     if (before === undefined) fields.set(name, value);
     else if (name === 'to' || name === 'cc') fields.set(name, `${before}, ${value}`);
   }

@@ -32,9 +32,9 @@ export interface MessageLimits {
 export const MESSAGE_LIMITS: MessageLimits = { cpuMs: 3_000, memoryMb: 128 };
 
 const ENTRY = fileURLToPath(new URL(`reader-program${extname(import.meta.url)}`, import.meta.url));
-/** Of the reader's heap: it holds eight messages of 1 MB at most, and answers of 8 MB. */
+/** The reader's heap has eight messages of 1 MB at most, and answers of 8 MB. */
 const HEAP_MB = 256;
-/** Of the whole reader. */
+/** The memory of the whole reader. */
 const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
 const LOOK_MS = 250;
 /** A reader says something every second; one that starts on a busy machine needs some. */
@@ -313,6 +313,6 @@ function putBehind(pid: number): void {
   try {
     setPriority(pid, Math.min(19, getPriority() + BEHIND));
   } catch {
-    // It has ended, or a container forbids it.
+    // The process has ended, or a container forbids the call.
   }
 }

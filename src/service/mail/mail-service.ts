@@ -10,7 +10,7 @@ import { bodiless, type MailMessage, toMessage } from './message-payload.ts';
 import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
 import type { FetchedMail } from './source.ts';
 
-/** How long the main session is tried to be told of a dead login. */
+/** How often a dead login is reported again while the main session does not take the report. */
 const TELL_EVERY_MS = 30_000;
 
 export interface MailServiceOptions extends Pick<
@@ -88,7 +88,7 @@ export class MailService {
     return reading;
   }
 
-  /** The main session is told once when a login is dead, however many folders find it and however often. */
+  /** Tells the main session once when a login is dead, however many folders find it and however often. */
   #see(health: MailHealth, before: MailHealth): void {
     this.#options.onChange?.();
     if (health.state !== 'authentication-dead' || before.state === health.state) return;

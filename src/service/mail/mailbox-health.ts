@@ -101,7 +101,7 @@ export function logHealth(log: HealthLog, mailbox: string, health: MailHealth): 
 
 /** What a reader wrote into the store about its mailbox. */
 export interface StoredState extends MailboxStatus {
-  /** Since when the server refuses the login for good; outlives the reader, so that it is told of once. */
+  /** Since when the server refuses the login for good; outlives the reader, so that it is reported once. */
   readonly loginDeadSince?: number;
 }
 

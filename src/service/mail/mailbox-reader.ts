@@ -56,7 +56,7 @@ export class MailboxReader {
   readonly #times: ReaderTimes;
   readonly #clock: () => number;
   readonly #mailbox: string;
-  readonly #held: LeasedMailbox;
+  readonly #leased: LeasedMailbox;
   readonly #reconnection: Reconnection;
   readonly #delivery: DeliveryOptions;
   readonly #fetches: FetchAttempts;
@@ -78,11 +78,15 @@ export class MailboxReader {
     this.#reconnection = new Reconnection(this.#times, clock);
     this.#fetches = new FetchAttempts(this.#mailbox, options.watch);
     const own = { ...options, mailbox: this.#mailbox, times: this.#times, clock };
-    this.#held = new LeasedMailbox({ ...own, stateJson: () => this.#stateJson(), onNews: () => this.wake() });
+    this.#leased = new LeasedMailbox({
+      ...own,
+      stateJson: () => this.#stateJson(),
+      onNews: () => this.wake(),
+    });
     this.#delivery = {
       ...own,
-      held: this.#held,
-      onHeld: (code, reason) => this.#beHeld(code, reason),
+      lease: this.#leased,
+      onHeld: (code, reason) => this.#reportHeld(code, reason),
       onAnswered: () => {
         if (this.#health.state === 'held') this.#become({ state: 'connected', since: clock() });
       },
@@ -126,11 +130,11 @@ export class MailboxReader {
       }
     }
     this.#become({ state: 'stopped', since: this.#clock() });
-    await this.#held.release();
+    await this.#leased.release();
   }
 
   async #claim(): Promise<boolean> {
-    const claim = await this.#held.claim();
+    const claim = await this.#leased.claim();
     if (claim.kind === 'refused') {
       const { holder } = claim;
       if (this.#health.state !== 'standby') this.#become({ state: 'standby', since: this.#clock(), holder });
@@ -144,10 +148,10 @@ export class MailboxReader {
 
   /** Connects again and again for as long as the mailbox is ours. */
   async #hold(signal: AbortSignal): Promise<void> {
-    const stopRenewing = this.#held.keepRenewing();
+    const stopRenewing = this.#leased.keepRenewing();
     this.#reconnection.restart();
     try {
-      while (!signal.aborted && !this.#held.isLost) {
+      while (!signal.aborted && !this.#leased.isLost) {
         const delayMs = await this.#connectOnce(signal);
         if (delayMs === undefined) return;
         await pause(delayMs, signal);
@@ -185,7 +189,7 @@ export class MailboxReader {
     const close = (): void => source.close();
     signal.addEventListener('abort', close, { once: true });
     try {
-      if (this.#held.position === '') await this.#begin(source);
+      if (this.#leased.position === '') await this.#begin(source);
       onOpen();
       this.#reconnection.succeeded();
       this.#become({ state: 'connected', since: this.#clock() });
@@ -197,18 +201,18 @@ export class MailboxReader {
   }
 
   async #readOn(source: MailSource, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted && !this.#held.isLost) {
+    while (!signal.aborted && !this.#leased.isLost) {
       if (await this.#step(source)) continue;
       await this.#waitForMail(source, signal);
     }
-    if (this.#held.isLost) throw new LostMailbox();
+    if (this.#leased.isLost) throw new LostMailbox();
   }
 
   async #begin(source: MailSource): Promise<void> {
     const { mail, sinceMs } = this.#options;
     const since = sinceMs ?? (mail.since === undefined ? undefined : Date.parse(mail.since));
     const { position, floorAt, known } = await source.begin({ sinceMs: since, nowMs: this.#clock() });
-    await this.#held.begin({ position, floorAt, passed: known });
+    await this.#leased.begin({ position, floorAt, passed: known });
   }
 
   async #waitForMail(source: MailSource, signal: AbortSignal): Promise<void> {
@@ -228,34 +232,34 @@ export class MailboxReader {
 
   /** One batch. Whether there may be more at once. */
   async #step(source: MailSource): Promise<boolean> {
-    for (const before of await this.#held.takeRetries()) {
+    for (const before of await this.#leased.takeRetries()) {
       if (this.#stopping.signal.aborted) return false;
       await this.#retry(source, before);
     }
-    const { position } = this.#held;
-    const batch = await source.next(position, this.#held.known());
+    const { position } = this.#leased;
+    const batch = await source.next(position, this.#leased.known());
     for (const candidate of batch.candidates) {
       if (this.#stopping.signal.aborted) return false;
       await this.#take(source, candidate);
     }
-    if (batch.position !== this.#held.position) {
-      await this.#held.pass({ position: batch.position, passed: [] });
+    if (batch.position !== this.#leased.position) {
+      await this.#leased.pass({ position: batch.position, passed: [] });
     }
-    return this.#held.position !== position;
+    return this.#leased.position !== position;
   }
 
   async #take(source: MailSource, candidate: Candidate): Promise<void> {
     const { identity, position, recognised, tooOld } = candidate;
     if (recognised !== undefined) {
       const { before, ...passed } = recognised;
-      return this.#held.pass({ position, passed: [passed], forgotten: [before] });
+      return this.#leased.pass({ position, passed: [passed], forgotten: [before] });
     }
-    const isDone = tooOld === true || (await this.#held.isPassed(identity));
+    const isDone = tooOld === true || (await this.#leased.isPassed(identity));
     const mail = isDone ? undefined : await this.#fetches.fetch(source, identity);
-    // It is gone, or was never ours to deliver.
-    if (mail === undefined) return this.#held.pass({ position, passed: [] });
+    // The message is gone, or was never ours to deliver.
+    if (mail === undefined) return this.#leased.pass({ position, passed: [] });
     if (mail === 'unreadable') {
-      return this.#held.pass({ position, passed: [], setAside: this.#unreadable(identity) });
+      return this.#leased.pass({ position, passed: [], setAside: this.#unreadable(identity) });
     }
     await this.#offer(mail, position);
   }
@@ -279,10 +283,10 @@ export class MailboxReader {
   async #retry(source: MailSource, before: SetAsideMail): Promise<void> {
     const mail = await this.#fetches.fetch(source, before.identity);
     if (mail === undefined) {
-      return this.#held.pass({ passed: [], setAside: goneMail(before, this.#clock()) });
+      return this.#leased.pass({ passed: [], setAside: goneMail(before, this.#clock()) });
     }
     if (mail === 'unreadable') {
-      return this.#held.pass({ passed: [], setAside: this.#unreadable(before.identity, before) });
+      return this.#leased.pass({ passed: [], setAside: this.#unreadable(before.identity, before) });
     }
     await this.#deliver(mail, await this.#options.read(mail), { before });
   }
@@ -310,14 +314,14 @@ export class MailboxReader {
     const before = this.#figures;
     this.#figures = { ...before, ...counted };
     try {
-      await this.#held.pass(pass);
+      await this.#leased.pass(pass);
     } catch (error) {
       this.#figures = before;
       throw error;
     }
   }
 
-  #beHeld(code: string, reason: string): void {
+  #reportHeld(code: string, reason: string): void {
     const health = this.#health;
     if (health.state === 'held' && health.code === code) return;
     this.#become({ state: 'held', since: this.#clock(), code, reason });
@@ -337,6 +341,6 @@ export class MailboxReader {
     this.#health = health;
     if (before.state !== health.state) logHealth(this.#options.log, this.#mailbox, health);
     this.#options.onHealth(this.status, before);
-    if (health.state !== 'standby' && health.state !== 'stopped') void this.#held.report();
+    if (health.state !== 'standby' && health.state !== 'stopped') void this.#leased.report();
   }
 }

@@ -45,7 +45,7 @@ const MAX_ADDRESSES = 50;
 const MAX_ATTACHMENTS = 50;
 const MAX_SNIPPET_CHARS = 200;
 const MAX_NESTING = 50;
-/** Of a message with parts; real ones have below 100 parts, and signatures and quotes begin alike. */
+/** How many lines of a message may look like borders of parts: real ones have below 100, and quotes begin alike. */
 const MAX_PART_LINES = 2_000;
 
 /** A message's parts as texts. */
@@ -131,7 +131,7 @@ function isUnread({ text, html, attachments }: Email, source: Buffer): boolean {
   return source.toString('latin1', headerOf(source).length).trim() !== '';
 }
 
-/** Of a mail that is nothing but a message or a calendar entry, what stands in it. */
+/** The texts of a mail, also of one that is nothing but a message or a calendar entry. */
 async function textsOf(email: Email): Promise<Pick<ReadMail, 'text' | 'html'>> {
   const { text, html, attachments } = email;
   const [lone, ...more] = attachments;

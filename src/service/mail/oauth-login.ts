@@ -20,7 +20,7 @@ export interface OAuthLogin {
 
 /** A page of this machine that a browser is sent back to. */
 export interface Redirect {
-  /** Its address, on loopback. */
+  /** The address of the listener, on loopback. */
   readonly url: string;
   /** The address the browser came back with. */
   readonly received: Promise<URL>;

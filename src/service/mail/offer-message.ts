@@ -23,7 +23,7 @@ export interface DeliveryOptions {
   readonly mailbox: string;
   readonly endpoint: HookEndpoint;
   readonly times: Pick<ReaderTimes, 'firstRetryMs' | 'maxRetryMs'>;
-  readonly held: { readonly isLost: boolean; readonly setAside: number };
+  readonly lease: { readonly isLost: boolean; readonly setAside: number };
   /** The service takes no mail, and why. */
   readonly onHeld: (code: string, reason: string) => void;
   /** The service said yes or no to a message. */
@@ -39,20 +39,20 @@ export async function deliverMessage(
   { message, identity }: { readonly message: MailMessage; readonly identity: string },
   signal: AbortSignal,
 ): Promise<FinalVerdict> {
-  const { mail, folder, endpoint, mailbox, held } = options;
+  const { mail, folder, endpoint, mailbox, lease } = options;
   const payload: MailPayload = { source: mail.kind, account: mail.account, folder, messages: [message] };
   const key = `mail-${hash('sha256', `${mailbox}\n${identity}`).slice(0, 40)}`;
   const failures = new Map<string, number>();
   for (let attempt = 1; ; attempt += 1) {
     const verdict = judge(await endpoint({ path: mail.path, payload, key }, signal));
     const final = finalOf(verdict, failures);
-    if (final !== undefined && hasRoom(options, final)) {
+    if (final !== undefined && hasPlace(options, final)) {
       options.onAnswered();
       return final;
     }
     if (verdict.kind === 'held') options.onHeld(verdict.code, verdict.reason);
     await pause(delayOf(options, verdict, attempt), signal);
-    if (signal.aborted || held.isLost) throw new LostMailbox();
+    if (signal.aborted || lease.isLost) throw new LostMailbox();
   }
 }
 
@@ -73,8 +73,8 @@ function finalOf(verdict: Verdict, failures: Map<string, number>): FinalVerdict 
 }
 
 /** A message that is refused needs a place among those set aside; where there is none, the mailbox waits. */
-function hasRoom({ held, onHeld }: DeliveryOptions, { kind }: FinalVerdict): boolean {
-  if (kind === 'delivered' || held.setAside < MAX_SET_ASIDE) return true;
+function hasPlace({ lease, onHeld }: DeliveryOptions, { kind }: FinalVerdict): boolean {
+  if (kind === 'delivered' || lease.setAside < MAX_SET_ASIDE) return true;
   onHeld(
     'too_many_set_aside',
     `${String(MAX_SET_ASIDE)} messages are set aside; look at them with "sluice webhooks mail list"`,
@@ -120,7 +120,7 @@ export function setAsideMail(
   };
 }
 
-/** Of a message that the server has and never hands out. */
+/** The reason of a message that the server has and never hands out. */
 export const UNREADABLE = {
   status: 0,
   code: 'unreadable',

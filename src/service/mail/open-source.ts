@@ -15,7 +15,7 @@ export interface OpenOptions {
   readonly clock?: () => number;
   /** An access token, in place of the one that the file of the login leads to. */
   readonly token?: AccessTokens['get'];
-  /** Told of every secret that came from outside, so that no log shows it. */
+  /** Called with every secret that came from outside, so that no log shows it. */
   readonly protect?: (secret: string) => void;
 }
 

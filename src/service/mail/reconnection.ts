@@ -63,7 +63,7 @@ export class Reconnection {
     return this.#deadSince;
   }
 
-  /** A login that was dead under the reader before is so until it works again, and nobody is told again. */
+  /** A login that was dead under the reader before stays dead until it works, and is not reported again. */
   recall(deadSince: number): MailHealth {
     this.#deadSince = deadSince;
     const reason = 'the login was refused before the restart';

@@ -49,14 +49,14 @@ export interface Candidate {
   readonly position: string;
   /** Set where it is a message that was passed under this identity: it is passed again, and not delivered. */
   readonly recognised?: PassedMail & { readonly before: string };
-  /** It arrived before the time the first run was to begin with. */
+  /** True where the message arrived before the time with which the first run was to begin. */
   readonly tooOld?: boolean;
 }
 
 /** A message as far as it was read. */
 export interface FetchedMail {
   readonly identity: string;
-  /** Its id in the payload. */
+  /** The id of the message in the payload. */
   readonly id: string;
   readonly receivedAt: number;
   readonly fingerprint?: string;

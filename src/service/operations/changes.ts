@@ -32,9 +32,9 @@ export interface Operator {
   readonly by: 'command' | 'console';
   /** The runner of runs that name none. */
   readonly defaultRunner: string;
-  /** Where a change is told, too. */
+  /** Where a change is logged, too. */
   readonly log?: Pick<Log, 'info'>;
-  /** Of the service that changes its own work: it is woken, and ends turns that are under way. */
+  /** The gateway of the service that changes its own work: it wakes, and ends turns that are under way. */
   readonly gateway?: Pick<Gateway, 'notify' | 'cancel'>;
 }
 
@@ -239,14 +239,14 @@ const REASONS: Readonly<Record<LeftOut['reason'], string>> = {
   refused:
     'denied, or not approved in time: each is begun alone, by its own id ("sluice queue retry ID", or its page)',
   limited:
-    'held by a limit of their mapping or a pause: each is let past its limit alone, by its own id ("sluice queue retry ID", or its page)',
+    'delayed by a limit of their mapping or a pause: each is let past its limit alone, by its own id ("sluice queue retry ID", or its page)',
   asking: 'not begun before somebody approves them',
   due: 'due already: they begin as pauses, limits and free agents allow',
   active: 'under way',
   other: 'ended well, dropped, as it is wanted already, or not there',
 };
 
-/** Of one run that cannot be begun again: why, and what can be done instead. */
+/** Why one run cannot be begun again, and what can be done instead. */
 export async function whyNotAgain(storage: Storage, id: string): Promise<string | undefined> {
   const run = await storage.findRun(id);
   if (run === undefined) return undefined;

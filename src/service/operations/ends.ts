@@ -13,7 +13,7 @@ import {
 
 /** Runs and events asked about at once. */
 const MAX_IDS = 200;
-/** Work of each kind that needs attention and is told. */
+/** How much work of each kind is listed as needing attention. */
 const MAX_NEED = 10_000;
 
 /** What became of a run or a system event. */
@@ -34,7 +34,7 @@ export function endOf(run: Pick<RunRecord, 'state' | 'outcome' | 'lastError'>): 
   return hasFailed(run) ? 'failed' : 'done';
 }
 
-/** Of the queued ones among runs what they wait for, in two words or as an ISO time; absent where room comes by itself. */
+/** What queued runs wait for, in two words or as an ISO time; absent where a place becomes free by itself. */
 export async function whyQueued(
   storage: Storage,
   gateway: GatewaySettings,
@@ -86,7 +86,7 @@ async function eventEnd(storage: Storage, id: string): Promise<readonly End[]> {
 /** What somebody has to look at, whichever requests are in a list. */
 export interface Need {
   readonly ends: readonly End[];
-  /** False: there is more than is told. */
+  /** False where there is more than is listed. */
   readonly isWhole: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface List<Row, Json extends object = object> {
   readonly read: (storage: Storage, query: ListQuery) => Promise<readonly Row[]>;
   /** `text`: with what comes from payloads. */
   readonly toJson: (row: Row, text: boolean) => Json;
-  /** Keys of its rows, in the order of a table; one that no row has takes no room there. */
+  /** Keys of its rows, in the order of a table; one that no row has is left out there. */
   readonly columns: string;
 }
 

@@ -18,8 +18,8 @@ export interface Lost {
   readonly root: string;
   readonly kept?: KeptRequest;
   /**
-   * `accepted`: something came of it, so it is not repeated; `again`: of a replay of it, or it is one of another in the
-   * list; `not-kept`: nobody knows what it held.
+   * `accepted`: the request became work, so it is not repeated; `again`: a replay of it did, or it is itself a replay of
+   * another one in the list; `not-kept`: nobody knows what was in it.
    */
   readonly end?: 'accepted' | 'again' | 'not-kept';
   /** The other request. */

@@ -57,7 +57,7 @@ export interface Reason {
   readonly text: string;
 }
 
-/** Why a queued run waits, but for its time and for room that comes by itself; the first reason is the one to name. */
+/** Why a queued run waits, but for its time and for a place that becomes free by itself; the first reason is the one to name. */
 export function reasonsToWait(run: RunRecord, waits: Waits, nowMs: number): readonly Reason[] {
   if (run.state !== 'queued') return [];
   const awaited = awaitedUntil(run);
@@ -76,11 +76,11 @@ export function reasonsToWait(run: RunRecord, waits: Waits, nowMs: number): read
     (pause) => pause.runner === runner || [ALL_MAPPINGS, mappingId].includes(pause.mappingId),
   );
   const limited = waits.limited.filter((one) => one.mappingId === mappingId);
-  const held = [
+  const delays = [
     ...obstacleTexts({ pauses }, nowMs).map((text) => ({ short: 'paused', text })),
     ...obstacleTexts({ limited }, nowMs, run.id).map((text) => ({ short: 'at its limit', text })),
   ];
-  return held.length > 0 ? held : waitsBehind(run, waits);
+  return delays.length > 0 ? delays : waitsBehind(run, waits);
 }
 
 /** Until when a run waits for an approval; undefined where it waits for none. */

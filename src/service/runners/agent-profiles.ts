@@ -28,7 +28,7 @@ export interface Permission {
 export interface AgentProfile {
   /** Variables with its keys, its server and its folders; passed on where they are set. */
   readonly variables: readonly string[];
-  /** Those of them that hold a key. */
+  /** The variables among these that hold a key. */
   readonly keys: readonly string[];
   /** What makes the agent keep to an access, before the operator's own arguments and variables. */
   readonly access: Readonly<Record<AgentAccess, Permission>>;

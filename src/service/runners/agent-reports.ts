@@ -30,7 +30,7 @@ export function readClaude(stdout: string): AgentReport | undefined {
   const failed = isError === true || isBrokenOff || (text === '' && subtype !== 'success');
   const reasons = Array.isArray(errors) ? errors.map(reasonIn).filter((reason) => reason !== undefined) : [];
   const error = reasons.join('; ') || (isError === true && text) || (isBrokenOff && subtype) || 'no reason';
-  // Of a turn that failed before its model answered, no tokens were counted.
+  // A turn that failed before its model answered has no tokens.
   const hasActed = numberFrom(field(usage, 'output_tokens')) !== 0 || numberFrom(report['num_turns']) !== 1;
   const models = Object.values(modelUsage ?? {});
   return {
@@ -51,7 +51,7 @@ export function readCodex(stdout: string): AgentReport | undefined {
   const texts = items.filter(isOf('agent_message')).map(textOf);
   const started = events.find(isOf('thread.started'));
   const completed = events.findLast(isOf('turn.completed'));
-  // It tells of tries that it repeats as errors, too: one counts where no turn came to an end.
+  // The agent reports tries that it repeats as errors, too: one counts where no turn came to an end.
   const failure =
     events.find(isOf('turn.failed')) ?? (completed === undefined && events.findLast(isOf('error')));
   const usage = field(completed, 'usage');
@@ -64,7 +64,7 @@ export function readCodex(stdout: string): AgentReport | undefined {
   };
 }
 
-/** Its exit code, and the code of its error, where it could not log in: nothing was asked for yet. */
+/** Gemini's exit code, and the code of its error, where it could not log in: no model was asked yet. */
 const GEMINI_NO_LOGIN = 41;
 
 export function readGemini(stdout: string): AgentReport | undefined {
@@ -146,8 +146,8 @@ const isOf =
 const textOf = (item: unknown): string => textField(item, 'text') ?? '';
 
 /** What is a number of it; undefined where nothing is. */
-function used(told: Readonly<Partial<Record<keyof TokenUsage, unknown>>>): TokenUsage | undefined {
-  const numbers = Object.entries(told).flatMap(([name, value]) => {
+function used(reported: Readonly<Partial<Record<keyof TokenUsage, unknown>>>): TokenUsage | undefined {
+  const numbers = Object.entries(reported).flatMap(([name, value]) => {
     const number = numberFrom(value);
     return number === undefined || number < 0 ? [] : [[name, number] as const];
   });

@@ -72,7 +72,7 @@ class AgentTurn {
     if (result.kind !== 'completed') return result;
     if (isCutOff(result)) {
       const usage = this.#profile.read(result.reply)?.usage;
-      return withUntold({ ...result, reply: '', ...defined({ usage }) }, this.#profile);
+      return withUnknownCost({ ...result, reply: '', ...defined({ usage }) }, this.#profile);
     }
     const report = this.#withoutSecrets(
       this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
@@ -81,11 +81,11 @@ class AgentTurn {
     const { isNew } = { ...session, ...other };
     const isBegunAnew = isNew && !session.isOneShot && this.#parts.turn.history.length > 0;
     const ended = notNow(report, this.#parts.settings) ?? resultOf(result, report, this.#parts.settings);
-    const told = withUntold(ended, this.#profile);
+    const priced = withUnknownCost(ended, this.#profile);
     const note = isBegunAnew ? `${basename(this.#parts.settings.command)} ${BEGUN_ANEW}` : unkept;
-    return note !== undefined && told.kind === 'completed' && told.outcome === 'ok'
-      ? { ...told, note }
-      : told;
+    return note !== undefined && priced.kind === 'completed' && priced.outcome === 'ok'
+      ? { ...priced, note }
+      : priced;
   }
 
   /** What is known of the conversation before the agent was asked. */
@@ -140,7 +140,7 @@ class AgentTurn {
       this.#parts.host,
       { ...this.#parts.surroundings, keepsPart: true },
     );
-    // A second try has what the first one left. Rounded, because the agent and people are told it.
+    // A second try has the time that the first one left. It is rounded, because the agent and people read it.
     const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);
     return runner.run({ ...this.#parts.turn, timeoutSeconds }, this.#parts.options);
   }
@@ -198,7 +198,7 @@ function notNow(
   { agent, command, access }: AgentSettings,
 ): TurnResult | undefined {
   const said = report?.error;
-  // Of an agent that does not tell what it did, only one that can do nothing has done nothing.
+  // An agent that does not report what it did has done nothing only where it can do nothing.
   if (said === undefined || (report?.hasActed ?? access !== 'read')) return undefined;
   const status = report?.status ?? 0;
   const isLoggedOut = status === 401 || LOGGED_OUT.test(said);
@@ -216,15 +216,15 @@ function notNow(
   };
 }
 
-/** Whether a turn was ended before its agent had told all. */
+/** Whether a turn was ended before its agent had reported all. */
 const isCutOff = ({ error }: Completed): boolean =>
   /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
 
 /** Ends the first line of the error of such a turn. */
 export const COST_UNKNOWN = '; what it cost is not known';
 
-/** Where an agent that tells what its turns cost has told nothing of this one, it is not called zero. */
-function withUntold(result: TurnResult, { tellsMoney }: AgentProfile): TurnResult {
+/** Marks the cost as unknown, not as zero, where an agent that reports costs has reported none of this turn. */
+function withUnknownCost(result: TurnResult, { tellsMoney }: AgentProfile): TurnResult {
   if (result.kind !== 'completed' || !tellsMoney || result.usage?.costUsd !== undefined) return result;
   const { error, usage } = result;
   // What a program wrote stands below the first line.

@@ -13,7 +13,6 @@ declare module 'ai' {
   }
 
   interface ProviderOptions {
-    /** Of one that is compatible with OpenAI's alone. */
     name?: string;
     baseURL: string;
     apiKey?: string;

@@ -13,8 +13,8 @@ export class BoundedHead {
 
   /** Takes a chunk; false once the stream has brought more than it may. */
   add(chunk: Buffer): boolean {
-    const room = this.#maxBytes - this.#bytes;
-    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+    const left = this.#maxBytes - this.#bytes;
+    if (left > 0) this.#chunks.push(chunk.subarray(0, left));
     this.#bytes += chunk.length;
     return this.#bytes <= this.#maxBytes;
   }

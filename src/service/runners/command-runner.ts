@@ -141,7 +141,7 @@ async function runCommand(
     ...defined({ cwd: context.cwd }),
     env,
     stdio: [settings.prompt === 'stdin' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-    // Its own process group: the whole of it can be ended with one signal.
+    // With a process group of its own, one signal ends all of it.
     detached: true,
   });
   if (typeof child === 'string') return spawnFailure(expanded.argv, child, { ...context, path: env['PATH'] });
@@ -156,7 +156,7 @@ process.on('exit', () => {
     try {
       process.kill(-pgid, 'SIGKILL');
     } catch {
-      // It has ended by itself.
+      // The process has ended by itself.
     }
   }
 });
@@ -173,7 +173,7 @@ async function startCommand(
     if (pid === undefined) throw (await once(child, 'error'))[0];
     running.add(pid);
     child.once('exit', () => running.delete(pid));
-    // A signal that cannot be sent: what became of the process is told by its exit.
+    // A signal that cannot be sent: the exit of the process says what became of it.
     child.on('error', () => {});
     return { pid, child };
   } catch (error) {
@@ -256,8 +256,8 @@ async function superviseCommand(
   const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
   const output = { ending, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
   const result = toResult(settings, turn, output);
-  const told = ending.kind !== 'exit' && keepsPart === true ? { ...result, reply: output.stdout } : result;
-  return isClean ? told : withSurvivors(told);
+  const kept = ending.kind !== 'exit' && keepsPart === true ? { ...result, reply: output.stdout } : result;
+  return isClean ? kept : withSurvivors(kept);
 }
 
 /** Collects the output, and resolves to the first thing that ends the command. */
@@ -272,7 +272,7 @@ function endingOf(
     if (!stdout.add(chunk)) resolve({ kind: 'flooded' });
   });
   child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
-  // A command that does not read its prompt closes the pipe (EPIPE); what it does is told by its exit code.
+  // A command that does not read its prompt closes the pipe (EPIPE); its exit code says what it did.
   child.stdin?.on('error', () => {});
   if (signal.aborted) resolve({ kind: 'aborted' });
   signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });

@@ -155,7 +155,7 @@ async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: Abort
     );
     signal.throwIfAborted();
     if (answer === undefined || (isAccepted && isForLater(answer))) {
-      // It may be there already, or is: whatever trouble the remote has, the end comes from it.
+      // The remote may have the run, or has it: whatever trouble it has, the end comes from it.
       isAccepted = true;
       pauseMs = Math.max(
         Math.min(pauseMs * 2, MAX_PAUSE_MS),
@@ -166,7 +166,7 @@ async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: Abort
       if (refusal) return refusal;
       if (answer.status !== 202) return outcomeOf(answer);
       const waited = performance.now() - askedAt >= waitSeconds * 1000 * WAITED_PART;
-      if (!waited && !isAccepted) return notTold();
+      if (!waited && !isAccepted) return endUnknown();
       isAccepted = true;
       pauseMs = ASK_AGAIN_MS;
     }
@@ -186,7 +186,7 @@ function troubleOf(error: unknown, isAccepted: boolean): undefined {
   return undefined;
 }
 
-/** Of a run that was begun anew after it had ended another one: to the old one comes the old end. */
+/** The key of a turn. A run that was begun anew has another key than before, which would bring its old end. */
 function keyOf({ runId, endedBeforeAt }: Turn): string {
   return endedBeforeAt === undefined ? runId : `${runId}-${endedBeforeAt}`;
 }
@@ -232,7 +232,7 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
   const outcome = field(body, 'outcome');
   if (outcome === 'ok' || (outcome === undefined && reply !== ''))
     return { kind: 'completed', outcome: 'ok', reply };
-  if (outcome === undefined && field(body, 'state') === undefined) return notTold();
+  if (outcome === undefined && field(body, 'state') === undefined) return endUnknown();
   const error = field(body, 'error');
   return {
     kind: 'completed',
@@ -246,7 +246,7 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
 }
 
 /** The remote took the run and does not tell its end. */
-function notTold(): TurnResult {
+function endUnknown(): TurnResult {
   return { kind: 'completed', outcome: 'forwarded', reply: '', remark: 'handed to the other gateway' };
 }
 

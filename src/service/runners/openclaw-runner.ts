@@ -2,8 +2,8 @@
  * Turns taken by an OpenClaw gateway's own agents.
  *
  * A hook's turn goes through its command (`openclaw agent`), which returns the reply, so that delivery, summary and
- * conversation stay here: the session id follows the session key. A turn of the main session is theirs: the events go
- * to their main session through their `/hooks/wake`, and the person's own chat shows them. So their main session knows
+ * conversation stay here: the session id follows the session key. OpenClaw takes the turns of the main session: the
+ * events go to its main session through its `/hooks/wake`, and the person's own chat shows them. So that session knows
  * where the person was last, and is asked where a reply to `last` goes.
  */
 import { LAST_CHANNEL, type DeliveryTarget } from '../../base/action.ts';
@@ -60,7 +60,7 @@ export function createOpenClawRunner(
   return {
     kind: 'openclaw',
     run: async (turn, options) => {
-      if (turn.kind === 'heartbeat') return wakeTheirs(settings, turn, options);
+      if (turn.kind === 'heartbeat') return wakeOpenClaw(settings, turn, options);
       const timeoutSeconds = Math.ceil(turn.timeoutSeconds);
       const result = readReport(await command.run({ ...turn, timeoutSeconds }, options), secrets);
       const isDelivered =
@@ -169,7 +169,7 @@ function usageOf(usage: unknown): { inputTokens: number; outputTokens: number } 
 }
 
 /** Hands the events to their main session. */
-async function wakeTheirs(
+async function wakeOpenClaw(
   { hooks }: OpenClawSettings,
   turn: Turn,
   { signal }: RunnerOptions,

@@ -60,7 +60,7 @@ function folderProblems(
   return [{ severity: 'warning', code, ...key, message, facts: { of: 'runner', ...facts } }];
 }
 
-/** Of a folder with the configuration. */
+/** What is said of a folder with the configuration. */
 export const MAY_CHANGE = 'an agent that works here on text from outside can read and change it';
 
 /** Arguments that say something else about permissions than `access` does. */

@@ -79,7 +79,7 @@ export function failedTurn(
 /** Something that can take a turn: a command, a model, another gateway, or the echo. */
 export interface Runner {
   readonly kind: string;
-  /** It reads neither `sessionId` nor `history` of its turns, which are not looked up for a hook's turn then; default false. */
+  /** True where the runner reads neither `sessionId` nor `history`, so that a hook's turn gets none; default false. */
   readonly isForgetful?: boolean;
   /**
    * Runs one turn to its end, within `turn.timeoutSeconds`. An abort means the service stops: the turn is ended and

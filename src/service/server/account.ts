@@ -252,7 +252,7 @@ function lineOf(
     requestId: exchange.ids.id,
     outcome,
     status: answer.status,
-    // Of strangers only a word of the operator's own files.
+    // The log of a stranger's request has only names of the operator's own files.
     hook: hookName ?? ownName(exchange),
     mapping: evaluation?.mapping?.id,
     skippedBy: evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined,
@@ -284,11 +284,11 @@ function levelOf(
   exchange: Asked,
   { answer: { status }, outcome, error, hookName }: Ending,
 ): 'debug' | 'info' | 'warn' | 'error' {
-  // Of paths that end in a hook name, a few a second do not.
+  // The limit on lines leaves out paths that end in a hook name, but for a few a second.
   if (hookName === undefined && status === 404)
     return nameOutside(exchange) !== undefined && unread.take(exchange.receivedAt) ? 'info' : 'debug';
   const isCounted = error?.code === 'too_many_failures' || error?.code === 'bodies_full';
-  // Those are one line a second.
+  // What is counted is one line a second.
   if (outcome === 'served' || isCounted) return 'debug';
   // 501 is the sender's: it wrote in a way that is not served.
   if (status < 500 || status === 501) return 'info';

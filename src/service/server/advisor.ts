@@ -25,7 +25,7 @@ export interface RequestAdvisor {
   onToken(request: TokenFacts): ProofFinding;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
   onProof(facts: ProofFacts): ProofFinding;
-  /** That a request without a proof only asks whether the address is right, and what answers it. */
+  /** Says that a request without a proof only asks whether the address is right, and what answers it. */
   onQuestion(asked: QuestionFacts): ProofFinding | undefined;
 }
 
@@ -49,21 +49,20 @@ export interface RefusedRequest {
   readonly method: string;
   readonly url: string | undefined;
   readonly headers: HookRequest['headers'];
-  /** Of the error. */
   readonly facts: object | undefined;
 }
 
 /** By what a repeat was recognised. */
 export interface RepeatFacts {
   readonly by: 'signed' | 'body' | 'key' | 'sender';
-  /** The header that told it, where one did. */
+  /** The header that said it, where one did. */
   readonly header: string | undefined;
   readonly headers: HookRequest['headers'];
   readonly payload: JsonValue | undefined;
   readonly ttlSeconds: number | undefined;
 }
 
-/** A request without the right hook token: headers and parameters as they came; nothing of their values is told. */
+/** A request without the right hook token: headers and parameters as they came; nothing of their values is shown. */
 export interface TokenFacts {
   readonly reason: 'missing' | 'wrong' | 'query-rejected';
   /** Compares as the token itself is compared, in the same time whatever differs. */

@@ -3,9 +3,9 @@ import { inflateBody } from '../../base/payload/payload.ts';
 import type { Exchange } from './exchange.ts';
 
 const EMPTY = Buffer.alloc(0);
-/** Room for the beginning of a body that comes in pieces. */
+/** The first buffer for a body that comes in pieces. */
 const FIRST_BYTES = 4_096;
-/** Each new buffer and copy costs more than room that is never written to. */
+/** Each new buffer and copy costs more than space that is never written to. */
 const GROWTH = 8;
 
 export interface BodyOptions {
@@ -31,7 +31,7 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
     const longest = announced === undefined ? maxBytes : Number(announced);
     // One buffer that grows: each piece would take up 150 bytes beside its own, and pieces can be of one byte.
     let body: Buffer = EMPTY;
-    // It is the piece itself.
+    // True where the body is the first piece itself.
     let isWhole = false;
     const fail = (error: HookError): void => {
       exchange.failBody = undefined;
@@ -49,9 +49,9 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
       if (bytes > maxBytes) return fail(tooLarge(maxBytes));
       isWhole = chunk.length === longest;
       if (bytes > body.length) {
-        const room = Math.min(longest, Math.max(FIRST_BYTES, GROWTH * bytes));
-        if (!unproved.hold(exchange, room)) return;
-        body = isWhole ? chunk : grown(body, before, room);
+        const space = Math.min(longest, Math.max(FIRST_BYTES, GROWTH * bytes));
+        if (!unproved.hold(exchange, space)) return;
+        body = isWhole ? chunk : grown(body, before, space);
       }
       if (!isWhole) chunk.copy(body, before);
     };
@@ -67,8 +67,8 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
   });
 }
 
-function grown(body: Buffer, bytes: number, room: number): Buffer {
-  const larger = Buffer.allocUnsafeSlow(room);
+function grown(body: Buffer, bytes: number, space: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(space);
   body.copy(larger, 0, 0, bytes);
   free(body);
   return larger;
@@ -93,18 +93,18 @@ export async function unpackBody(
   if (encoding === undefined) return body;
   let failure: HookError | undefined;
   exchange.failBody = (error) => (failure = error);
-  const checkRoom = (): void => {
+  const checkSpace = (): void => {
     if (failure !== undefined) throw failure;
   };
   try {
     const unpacked = await inflateBody(body, encoding, maxBytes, (length) => {
-      // What has given way takes no more room from others.
-      checkRoom();
+      // A body that has given way takes no more space from others.
+      checkSpace();
       unproved.hold(exchange, body.length + length);
-      checkRoom();
+      checkSpace();
     });
-    // It may have given way after its last byte.
-    checkRoom();
+    // The body may have given way after its last byte.
+    checkSpace();
     return unpacked;
   } finally {
     exchange.failBody = undefined;

@@ -16,7 +16,7 @@ import type { Connection } from './exchange.ts';
 export interface ConnectionLimits {
   /** Open connections at most. */
   readonly connections: number;
-  /** Of one address (IPv6: /64) at most. */
+  /** Most connections of one address (IPv6: /64). */
   readonly perAddress: number;
   /** How long a connection whose sender never proved itself stays open after an answer. */
   readonly strangerMs: number;
@@ -27,9 +27,9 @@ export interface ConnectionTableOptions {
   readonly proxies: AddressList;
   /** Milliseconds that never go back. */
   readonly now?: () => number;
-  /** Told of every connection that had to go, and of every new one for which there was no room. */
+  /** Called for every connection that had to go, and for every new one that found no free place. */
   readonly onFull: (what: 'closed' | 'refused') => void;
-  /** Told of every connection that is gone: nothing of it needs to be kept. */
+  /** Called for every connection that is gone: nothing of it needs to be kept. */
   readonly onGone?: (connection: Connection) => void;
 }
 
@@ -70,7 +70,7 @@ class Waiting {
     this.#silent.add(entry);
   }
 
-  /** Those that became quiet at `since` or before. */
+  /** The connections that became quiet at `since` or before. */
   *quietSince(since: number): Generator<Entry> {
     for (const entries of [this.#begun, this.#silent]) {
       for (const entry of entries) {
@@ -97,7 +97,7 @@ class Waiting {
         this.#begun.add(entry);
       } else if (entry.since <= freshAfter) return entry;
       else {
-        // Those after it are younger still.
+        // The connections after it are younger still.
         fresh = entry;
         break;
       }
@@ -170,12 +170,12 @@ export class ConnectionTable {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Takes up a new connection, or closes it where there is no room and nobody to go. */
+  /** Takes up a new connection, or closes it where no place is free and no other connection can go. */
   add(socket: Socket): void {
     // A connection that is read once more from some point on.
     if (this.#entries.has(socket)) return;
     const group = this.#groupOf(socket);
-    if (!this.#hasRoom(group)) {
+    if (!this.#hasPlace(group)) {
       socket.destroy();
       return this.#options.onFull('refused');
     }
@@ -205,11 +205,11 @@ export class ConnectionTable {
     socket.once('close', () => this.#remove(entry));
   }
 
-  /** Whether there is room for one more of the group, after somebody was asked to go where there was none. */
-  #hasRoom(group: Group | undefined): boolean {
+  /** Whether one more of the group can stay; where no place is free, another connection goes if one can. */
+  #hasPlace(group: Group | undefined): boolean {
     const { limits } = this.#options;
-    if (group !== undefined && group.count >= limits.perAddress && !this.#makeRoom(group)) return false;
-    return this.#entries.size < limits.connections || this.#makeRoom(this.#quiet);
+    if (group !== undefined && group.count >= limits.perAddress && !this.#freePlace(group)) return false;
+    return this.#entries.size < limits.connections || this.#freePlace(this.#quiet);
   }
 
   /** The connection of a socket that was taken up; undefined for one that was refused. */
@@ -260,7 +260,7 @@ export class ConnectionTable {
     const before = this.#now() - this.#options.limits.strangerMs;
     let left = SWEPT_AT_ONCE;
     for (const entry of this.#quiet.strangers.quietSince(before)) {
-      // Those that never completed a request have the time limit of headers.
+      // Connections that never completed a request have the time limit of headers.
       if (entry.quietBytes === 0 || entry.connection.open > 0) continue;
       entry.connection.socket.destroy();
       left -= 1;
@@ -293,7 +293,7 @@ export class ConnectionTable {
     entry.group?.add(entry);
   }
 
-  #makeRoom(quiet: Quiet): boolean {
+  #freePlace(quiet: Quiet): boolean {
     this.#crowdedAt = this.#now();
     const entry = quiet.pick(this.#crowdedAt - FRESH_MS);
     if (entry === undefined) return false;
@@ -320,7 +320,7 @@ function isIncomplete({ connection, quietBytes }: Entry): boolean {
   return connection.open > 0 || connection.socket.bytesRead > quietBytes;
 }
 
-/** Its only request has a body that is not complete. */
+/** Whether the only request of a connection has a body that is not complete. */
 function isReceiving({ connection: { open, latest } }: Entry): boolean {
   return open === 1 && latest?.failBody !== undefined;
 }

@@ -105,7 +105,7 @@ function judgedFindings(
   ].filter((found) => found !== undefined);
 }
 
-/** That the run of an accepted request does not begin at once, and whose run it is. */
+/** Says that the run of an accepted request does not begin at once, and whose run it is. */
 function debounceOf({ evaluation, result }: Judged): StoredFinding | undefined {
   const actions = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
   const at = actions.findIndex((action) => action.kind === 'agent' && action.debounce !== undefined);
@@ -162,7 +162,7 @@ export function refusedWhy(
   if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
   const found = refusalFinding(exchange, ending, advisor);
   const said = found && advisor?.say([found], hookName ?? ownName(exchange) ?? '');
-  // What is said of the limit, or of the place in the body, holds all that the sender is told.
+  // What is said of the limit, or of the place in the body, has all that the sender reads.
   const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== undefined;
   return joinSentences(
     [isWhole ? undefined : quoted(error.detail.slice(0, MAX_DETAIL_CHARS)), said].filter(
@@ -174,7 +174,7 @@ export function refusedWhy(
 
 const SAY_ALL: ReadonlySet<string> = new Set(['rate', 'not_json']);
 
-/** What only the operator is told: which key set the limit, where hooks are, and what to change. */
+/** What only the operator reads: which key set the limit, where hooks are, and what to change. */
 function refusalFinding(
   exchange: Asked,
   { error, hookName }: Ending,
@@ -245,7 +245,7 @@ function missOf(
 ): MissedMapping {
   const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
   const reason = reasonOf(failed, advisor);
-  // Of a request of another kind no field stands for another.
+  // In a request of another kind no field stands for another.
   const isOther = advice === undefined || advice.findings.length > 0 || reason.variable === undefined;
   const instead = isOther ? undefined : advice.instead.get(reason.variable);
   return {

@@ -48,9 +48,9 @@ export interface ServerDeps {
 export interface ServerGeneration {
   readonly id: string;
   readonly hooks: HooksSettings;
-  /** It takes no hooks, though the configuration does (`--role worker`). */
+  /** True where the process takes no hooks, though the configuration does (`--role worker`). */
   readonly isWorker?: true;
-  /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
+  /** The operator's secret, `gateway.token`: who sends it gets details of the service's health. */
   readonly gatewayToken?: string | undefined;
   /** All tokens: where a sender puts one in the wrong place, it is masked. */
   readonly tokens: KnownTokens;
@@ -59,7 +59,7 @@ export interface ServerGeneration {
   readonly takesAnyFormat?: boolean;
   /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
   knowsName(path: string): boolean;
-  /** Whether a name has no letter that is not of one of theirs: it is a part of one, or one in other letter case. */
+  /** Whether a name is a hook name of the operator's, a part of one, or one in other letter case. */
   isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
   /** The run whose approval a hook name is the signed link of; undefined for every other name. */
@@ -72,7 +72,7 @@ export interface ServerGeneration {
   readonly noticePath?: string | undefined;
   /** Which requests are kept, and how many; absent where none is. */
   readonly keepRequests?: {
-    /** Of paths that do not say it themselves. */
+    /** What is kept of paths that do not say it themselves. */
     readonly which: KeptKind;
     readonly limits: KeptLimits;
     /** Fields of a hook name whose values stand in a shape. */
@@ -135,7 +135,7 @@ export interface ServerLimits {
   readonly drainBytes: number;
   /** All bodies together whose senders are not proved. */
   readonly unprovedBytes: number;
-  /** Requests held by `Prefer: wait`; further ones are answered at once. */
+  /** Most requests that wait by `Prefer: wait`; further ones are answered at once. */
   readonly maxWaiting: number;
   /** Longest `Prefer: wait`. */
   readonly maxWaitSeconds: number;

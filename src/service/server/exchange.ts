@@ -21,7 +21,7 @@ export interface Connection {
   readBytes: number;
   /** The request received last; with pipelining, answers go out in the order of requests, so its answer is the last. */
   latest: Exchange | undefined;
-  /** Its latest answer went to a request without a proof. */
+  /** True where the latest answer went to a request without a proof. */
   wasUnproved: boolean;
   /** No further request of this connection is served: its framing or its time is over. */
   closing: boolean;
@@ -130,7 +130,7 @@ export interface Refusal {
   readonly scheme?: Verifier['scheme'];
   /** The sender's address, as far as trusted proxies vouch for it. */
   readonly address: string;
-  /** What the sender is told: `unauthorized`, or `too_many_failures` past the limit of failures. */
+  /** What the sender reads: `unauthorized`, or `too_many_failures` past the limit of failures. */
   readonly error: HookError;
   /** Why the proof failed, for the operator; absent past the limits of failures and of what is looked into. */
   readonly finding?: ProofFinding;
@@ -160,7 +160,7 @@ export interface Ending {
   readonly proofMs?: number;
   /** Absent where the request did not come as far as mappings. */
   readonly judged?: Judged;
-  /** Seconds for which the answer is held for the outcome of the run; absent where the sender did not ask. */
+  /** Seconds for which the answer waits for the outcome of the run; absent where the sender did not ask. */
   readonly waitSeconds?: number;
   /** Whether the answer says it as OpenClaw does (`waitForCompletion`). */
   readonly completion?: boolean;

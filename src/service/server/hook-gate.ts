@@ -16,7 +16,7 @@ export interface HookGateOptions {
   readonly hooksPath: string;
 }
 
-/** It may hold a request until a run has ended; this is for one that does not answer at all. */
+/** A service may answer only when a run has ended; this limit is for one that does not answer at all. */
 const TIMEOUT_MS = 15 * 60_000;
 /** A tunnel keeps some dozens open; a large body over a slow line takes minutes. */
 const LIMITS = { connections: 500, timeoutMs: 300_000 };

@@ -73,7 +73,7 @@ function kindOf(which: KeptKind, { answer, error, judged }: Ending): KeptRequest
   }
 }
 
-/** It is known by its words, which no shape has. */
+/** Whether the request is a comment of ours: only its words say so, which no shape has. */
 const isOwnComment = (judged: Ending['judged']): boolean =>
   judged?.evaluation?.outcome.kind === 'skipped' && judged.evaluation.outcome.by === 'ownComment';
 
@@ -91,7 +91,7 @@ function wholeJson(exchange: RequestFacts, request: HookRequest, { judged = {} }
   });
 }
 
-/** Of a body that could not be read: its bytes, as they are read again for who asks. */
+/** A body that could not be read is kept as bytes, which are read again for who asks. */
 function unreadJson({ unread, headers, ids, receivedAt, generation }: RequestFacts): string | undefined {
   if (unread === undefined) return undefined;
   const { name, target, unpacked = unread.body, secretHeaders = [] } = unread;
@@ -111,7 +111,7 @@ function unreadJson({ unread, headers, ids, receivedAt, generation }: RequestFac
   });
 }
 
-/** Names and lengths, with the values that decided about it: what else it held is not kept. */
+/** Names and lengths, with the values that decided about it; no other value is kept. */
 function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: FieldsRead): string | undefined {
   const { request, evaluation } = judged;
   if (request === undefined || evaluation === undefined) return undefined;

@@ -57,7 +57,7 @@ export function maskCarried({ url, headers, query }: Carried, tokens: KnownToken
   };
 }
 
-/** `query` is given where the one in the address held a token. */
+/** `query` is given where the query of the address had a token. */
 function maskUrl(url: string, query: Carried['query'] | undefined, tokens: KnownTokens): string {
   if (url.length < tokens.minChars) return url;
   const mark = url.indexOf('?');

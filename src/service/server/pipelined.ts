@@ -81,7 +81,7 @@ export function boundedMessages({
  * was passed over, none behind it is taken either, since nobody knows where in its bytes the next one begins.
  *
  * A connection whose sender has proved itself closes with the answers to what waits. One of a stranger stays open until
- * it is swept or has to make room: to close it at once would only make room for the next one.
+ * it is swept or has to go: to close it at once would only free its place for the next one.
  */
 export function endIfFull(connection: Connection, isStranger: boolean): boolean {
   if (!connection.closing && !connection.flooded && connection.open < MAX_PIPELINED) return false;

@@ -114,7 +114,7 @@ export function failedEnding(exchange: RequestFacts, thrown: unknown, known: Kno
   };
 }
 
-/** Of these the field is one that the sender wrote into a body of ours. */
+/** Warnings whose field is one that the sender wrote into a body of our own form. */
 const OWN_WARNINGS: ReadonlySet<string> = new Set([
   'blank_idempotency_key',
   'coerced_field',

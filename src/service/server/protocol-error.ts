@@ -33,7 +33,7 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
  */
 export function answerProtocolError(connection: Connection, error: HookError, requestId: string): boolean {
   if (connection.refused !== undefined && !connection.refused.complete) {
-    // Its answer went out already; a second one would be taken for that of the next request.
+    // The answer went out already; a second one would look like that of the next request.
     connection.socket.destroy();
     return false;
   }

@@ -160,7 +160,7 @@ async function proveSender(
   }
 }
 
-/** Of what is not packed as it says, the sender hears only after its proof. */
+/** The unpacked body. Where it is not packed as its header says, the sender reads that only after its proof. */
 async function unpackedOf(hook: IncomingHook): Promise<Buffer | undefined> {
   try {
     return await hook.unpacked();
@@ -223,7 +223,7 @@ const UNAUTHORIZED =
 
 const QUERY_REJECTED = 'the hook token is not taken from the query here; send it as "Authorization: Bearer"';
 
-/** Counts the failure against the sender's address; past the limit the sender is told to wait. */
+/** Counts the failure against the sender's address; past the limit the sender has to wait. */
 export async function refuse(
   context: ServerContext,
   exchange: Exchange,
@@ -239,9 +239,9 @@ export async function refuse(
   }
   // A name of the sender's own choice would give it a share of what is looked into for each name.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
-  const isTold = context.faults.takeFor(who, exchange.receivedAt);
-  const advisor = isTold ? await loadAdvisor(context, exchange) : undefined;
-  const finding = isTold ? (known ?? (advisor && (await find?.(advisor)))) : undefined;
+  const isExplained = context.faults.takeFor(who, exchange.receivedAt);
+  const advisor = isExplained ? await loadAdvisor(context, exchange) : undefined;
+  const finding = isExplained ? (known ?? (advisor && (await find?.(advisor)))) : undefined;
   const why = finding && advisor?.sayProof(finding);
   // Depends on the request and the configuration alone, never on the path.
   const { target, generation } = exchange;
@@ -250,12 +250,12 @@ export async function refuse(
   return { ...common, error, ...defined({ finding, why }) };
 }
 
-/** Its sender is refused whatever the body holds, so nobody waits for a slow one. */
+/** The sender is refused whatever is in the body, so nobody waits long for it. */
 const MAX_WAIT_MS = 1000;
 
 /**
  * The body of a request that is refused whatever it is, only to say why; undefined where it is long, slow or cannot be
- * read, or where its sender waits to be told whether to send it.
+ * read, or where its sender asks first whether to send it.
  */
 async function smallBody(
   { req, hasBody, expectsContinue }: Exchange,

@@ -4,7 +4,7 @@ import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import { networksOf } from './addresses.ts';
 
 const PER_SECOND = 5;
-/** Of all together, where each has its own five. */
+/** The rate of all together, where each sender has its own five. */
 const PER_SECOND_OF_ALL = 2 * PER_SECOND;
 
 /** Lets a few things a second happen: to find why a proof failed costs some dozens of signatures, and a flood must not fill the log. */
@@ -88,12 +88,12 @@ export class PathRates {
   take(path: string, rate: NonNullable<PathSettings['rate']>, nowMs: number): void {
     const { tokens, filledAt } = this.#buckets.get(path) ?? { tokens: rate.burst, filledAt: nowMs };
     const perMs = rate.perMinute / 60_000;
-    const held = Math.min(rate.burst, tokens + Math.max(0, nowMs - filledAt) * perMs);
-    const isTaken = held >= 1;
-    this.#buckets.set(path, { tokens: isTaken ? held - 1 : held, filledAt: nowMs });
+    const filled = Math.min(rate.burst, tokens + Math.max(0, nowMs - filledAt) * perMs);
+    const isTaken = filled >= 1;
+    this.#buckets.set(path, { tokens: isTaken ? filled - 1 : filled, filledAt: nowMs });
     if (isTaken) return;
     throw new HookError('rate_limited', 'this path takes no more requests right now; send it again later', {
-      retryAfterSeconds: Math.max(1, Math.ceil((1 - held) / perMs / 1000)),
+      retryAfterSeconds: Math.max(1, Math.ceil((1 - filled) / perMs / 1000)),
     });
   }
 }

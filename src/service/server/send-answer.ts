@@ -78,7 +78,7 @@ function sendAndDrain(
   if (req.method === 'HEAD') res.end();
   else {
     res.write(message.body, () => {
-      // What was read with its head may show only now that it is a flood.
+      // Only now may what was read with the head show that this is a flood.
       setImmediate(() => {
         const isSwept = connection.flooded && !wasClosing && !exchange.isProved;
         if (!isSwept) closeSide(socket, limits.drainMs);

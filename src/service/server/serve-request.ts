@@ -81,7 +81,7 @@ async function handle(
     const proof = proving instanceof Promise ? await proving : proving;
     const proofMs = performance.now() - begun;
     if (proof.kind === 'refused') {
-      // The name of a path with a proof of its own is the operator's: it may be told of a stranger's request, too.
+      // The name of a path with a proof of its own is the operator's: the log may show it for a stranger's request, too.
       const known = hook.settings.verify === undefined ? {} : { hookName: hook.name };
       return { ...failedEnding(exchange, proof.error, { proof, ...known }), proofMs };
     }

@@ -44,16 +44,16 @@ export interface ServerContext {
   readonly bodiesFull: Tally<'refused'>;
   /** Connections that are not read further because more requests came on one than may wait for their answers. */
   readonly pipelined: Tally<'stopped'>;
-  /** Connections that had to go, and new ones for which there was no room. */
+  /** Connections that had to go, and new ones that found no free place. */
   readonly connectionsFull: Tally<'closed' | 'refused'>;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
   /** Ends in a later turn of the event loop, for one request after the other. */
   readonly pause: () => Promise<void>;
   readonly later: LaterRequests;
-  /** Fires when the server stops: held requests are answered at once. */
+  /** Fires when the server stops: requests that wait are answered at once. */
   readonly stopping: AbortController;
-  /** Requests held by `Prefer: wait`. */
+  /** How many requests wait by `Prefer: wait`. */
   waiting: number;
   /** Requests received and not yet answered. */
   open: number;

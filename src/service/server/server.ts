@@ -50,7 +50,7 @@ export {
 
 /** A server that listens. */
 export interface RunningServer extends ListeningAddress {
-  /** Of the listener of its own that `server.health` asks for. */
+  /** The address of the separate listener that `server.health` asks for. */
   readonly healthUrl?: string;
   /** Requests received and not yet answered. */
   openRequests(): number;
@@ -122,7 +122,7 @@ function makeHttp(context: ServerContext, connections: ConnectionTable): Server 
   return Object.assign(http, { httpAllowHalfOpen: true });
 }
 
-/** Whether a request is one too many of its connection; told once for each connection. */
+/** Whether a request is one too many of its connection; counted once for each connection. */
 function countFull(context: ServerContext, connections: ConnectionTable): (socket: Socket) => boolean {
   return (socket) => {
     const connection = connections.find(socket);
@@ -216,7 +216,7 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
   });
 }
 
-/** Bytes of which no request came: answered, and told like what strangers send. */
+/** Answers bytes that are no request; the log counts them like what strangers send. */
 function refuseBytes(
   context: ServerContext,
   connection: Connection,

@@ -74,7 +74,7 @@ export interface HandlerListenerOptions extends Pick<SideListenerOptions, 'host'
   handle(req: ListenerRequest, res: ListenerResponse): void;
 }
 
-/** Of who asks something short. */
+/** The limits for clients that ask something short. */
 const PROBE_LIMITS = { connections: 50, timeoutMs: 10_000 };
 
 /**
@@ -128,7 +128,7 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
 type OpenRequests = Map<Socket, number>;
 
 /**
- * Beyond the limit the connection that waits longest for a request, or for the rest of one, makes room for a new one:
+ * Beyond the limit the connection that waits longest for a request, or for the rest of one, closes for a new one:
  * else some silent connections would keep every probe out. Where all are being answered, the new one is closed.
  */
 function boundConnections(http: Server, requests: OpenRequests, most: number): void {

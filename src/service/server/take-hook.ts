@@ -93,8 +93,8 @@ function store(
   { request, hook, key, idempotency }: Work,
   { actions, found }: { readonly actions: AcceptedWork['actions']; readonly found: Evaluation['warnings'] },
 ): AcceptResult | Promise<AcceptResult> {
-  const told = senderWarnings(request.path, found).map(warningToJson);
-  const warnings = key === '' ? [BLANK_KEY_WARNING, ...told] : told;
+  const shown = senderWarnings(request.path, found).map(warningToJson);
+  const warnings = key === '' ? [BLANK_KEY_WARNING, ...shown] : shown;
   // A request that made nothing leaves an id that its sender signed free.
   if (actions.length === 0 && (idempotency === undefined || hook.signedId !== undefined)) {
     return { accepted: [], warnings, duplicate: false };
@@ -110,7 +110,7 @@ const BLANK_KEY_WARNING = {
   message: 'the key is blank or too long, so a repeat of this request will be taken as a new one',
 } as const;
 
-/** It was stored by an earlier request, maybe by a version that stored every warning. */
+/** An earlier request was stored, maybe by a version that stored every warning. */
 function repeated({ name, signedId }: ReceivedHook, { warnings, ...stored }: AcceptResult): Ending {
   const result = { ...stored, warnings: senderWarnings(name, warnings) };
   return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, signedId } };

@@ -20,7 +20,7 @@ export function agentPlace({ gateway }: Settings, log: Pick<Log, 'warn'>): strin
     try {
       writeFileSync(file, randomUUID(), { flag: 'wx', mode: 0o600 });
     } catch (error) {
-      // It is there, or another service was first.
+      // The folder is there, or another service was first.
       if (codeOf(error) !== 'EEXIST') throw error;
     }
     const id = readFileSync(file, 'utf8').trim();

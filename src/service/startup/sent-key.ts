@@ -30,7 +30,7 @@ export async function takeKey(
   let since: number;
   try {
     since = (await stat(wanted)).mtimeMs;
-    // Of two that come at the same time one takes it.
+    // Where two come at the same time, one takes the file.
     await rename(wanted, taken);
   } catch {
     return false;

@@ -22,9 +22,9 @@ export interface ServiceOptions extends LiveOptions {
   readonly loadAdvisor?: (generation: Generation) => Promise<RequestAdvisor>;
   /** Says what to do about a run that failed. */
   readonly adviseRun?: (run: AgentRun, config: LoadedConfig) => Promise<string | undefined>;
-  /** Opens what looks on: the console. It is told of every decision and every replaced generation, and stopped first. */
+  /** Opens the console. It hears of every decision and every replaced generation, and is stopped first. */
   readonly openConsole?: (parts: ConsoleParts) => Promise<Onlooker | undefined>;
-  /** Of Sluice, for those who ask which services use a store. */
+  /** The version of Sluice, for those who ask which services use a store. */
   readonly version?: string;
   /** What this service does of the work of its store; default all. */
   readonly role?: ServiceRole;

@@ -72,7 +72,7 @@ interface Parts {
   readonly storage: Storage;
   readonly metrics: Awaited<ReturnType<typeof startMetrics>>;
   readonly gateway: Gateway;
-  /** Those that are opened last, and asked by parts that are there before them. */
+  /** The parts that are opened last, and asked by parts that are there before them. */
   readonly late: Looking & { mail?: MailProcess };
 }
 

@@ -83,7 +83,7 @@ async function sendOne(
 const MAX_CODE_CHARS = 64;
 const MAX_MESSAGE_CHARS = 500;
 
-/** What an adapter answered, held to its type, which a plugin may break: an answer that is none says nothing. */
+/** What an adapter answered, checked against its type, which a plugin may break: an answer that is none says nothing. */
 function readResult(given: unknown): SendResult {
   const { kind, code, message, messageId, retryAfterMs } = (given ?? {}) as Record<string, unknown>;
   const why = {

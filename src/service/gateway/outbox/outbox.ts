@@ -176,7 +176,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     if (runs?.length === 0) return this.#skip(entry, target.channel, ANSWERED);
     const { approvalLink } = this.#context.configuration();
     const result = await this.#trySend(entry, sending, runs && questionOf(runs, asks, approvalLink));
-    // What is given up at once is told with that.
+    // What is given up at once is logged there.
     if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
     // We ended the attempt ourselves: the next start takes it up, as it does after a kill.
     if (signal.aborted && result.kind === 'retry') return this.#putBack(entry, 0);
