@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import {
   changeWork,
-  type Job,
+  type ChangeJob,
   type Operator,
   planChange,
   planTexts,
@@ -81,7 +81,7 @@ async function plan(context: RouteContext, asked: Asked): Promise<PlannedChange>
   return { until, count, ...planTexts(found) };
 }
 
-function changing(readJob: (body: unknown) => Job): Route {
+function changing(readJob: (body: unknown) => ChangeJob): Route {
   return async (context, asked) => ({
     changed: await changeWork(operatorOf(context, asked), readJob(asked.body)),
   });

@@ -8,7 +8,7 @@ import type {
   Offered,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
-import type { Lost, RECORDS } from '../../service/operations/operations.ts';
+import type { LostRequest, RECORDS } from '../../service/operations/operations.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
 import type { MappingActivity, Replay } from '../../engine/storage/storage.ts';
 
@@ -24,7 +24,7 @@ export type {
   Need,
   Overview,
   Pausable,
-  Replayed,
+  ReplayResult,
 } from '../../service/operations/operations.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
@@ -98,7 +98,7 @@ export interface PlannedChange {
 /** What would become of a request that is taken again. */
 export interface PlannedReplay {
   readonly id: string;
-  readonly end: 'taken' | 'refused' | NonNullable<Lost['end']>;
+  readonly end: 'taken' | 'refused' | NonNullable<LostRequest['end']>;
   /** The mapping, why it would be refused again, or the other request. */
   readonly says?: string;
 }

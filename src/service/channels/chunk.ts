@@ -38,7 +38,7 @@ interface FenceOpening extends Pick<Fence, 'openStart' | 'contentStart' | 'open'
 }
 
 /** A place to cut: the chunk ends before `end`, the next begins at `next`. */
-interface Cut {
+interface CutPlace {
   readonly end: number;
   readonly next: number;
 }
@@ -102,10 +102,10 @@ interface Window {
   readonly fenceIndex: number;
 }
 
-function chooseCut(text: string, window: Window): { cut: Cut; close: string } {
+function chooseCut(text: string, window: Window): { cut: CutPlace; close: string } {
   const { start, space } = window;
   const isBoundary = graphemeBoundaries(text, start, space);
-  const best: (Cut | undefined)[] = [undefined, undefined, undefined, undefined];
+  const best: (CutPlace | undefined)[] = [undefined, undefined, undefined, undefined];
   const offer = (rank: number, end: number, next: number): void => {
     if (end > start && isBoundary(end) && (next - start > space || isBoundary(next)))
       best[rank] = { end, next };
@@ -124,16 +124,16 @@ function chooseCut(text: string, window: Window): { cut: Cut; close: string } {
 }
 
 /** The first cut by rank that fills the chunk up to `enough`, else the cut that fills it most. */
-function bestOf(cuts: readonly (Cut | undefined)[], enough: number): Cut | undefined {
+function bestOf(cuts: readonly (CutPlace | undefined)[], enough: number): CutPlace | undefined {
   return (
     cuts.find((cut) => cut !== undefined && cut.end >= enough) ??
     cuts.reduce((far, cut) => ((cut?.end ?? 0) > (far?.end ?? 0) ? cut : far), undefined)
   );
 }
 
-type Offer = (rank: number, end: number, next: number) => void;
+type OfferCut = (rank: number, end: number, next: number) => void;
 
-function offerInProse(text: string, at: number, offer: Offer): void {
+function offerInProse(text: string, at: number, offer: OfferCut): void {
   if (!isSpace(text, at)) {
     if (FULL_WIDTH_END.test(text[at - 1] ?? '')) offer(RANKS.sentence, at, at);
     return;
@@ -154,7 +154,7 @@ function offerInProse(text: string, at: number, offer: Offer): void {
   else offer(SENTENCE_END.test(text.slice(Math.max(0, at - 2), at)) ? RANKS.sentence : RANKS.word, at, next);
 }
 
-function offerInCode(text: string, at: number, offer: Offer): void {
+function offerInCode(text: string, at: number, offer: OfferCut): void {
   if (text[at] === '\n') offer(RANKS.line, text[at - 1] === '\r' ? at - 1 : at, at + 1);
   else if (text[at - 1] === ' ') offer(RANKS.word, at, at);
 }
@@ -173,7 +173,7 @@ function fenceAt(window: Window, at: number): Fence | undefined {
  * The cut where the window holds no boundary of any kind: it is one word of prose, or one of a code block that began
  * before it and goes on behind it, since the ends of a block's lines would be boundaries.
  */
-function cutBetweenGraphemes(text: string, window: Window, isBoundary: (at: number) => boolean): Cut {
+function cutBetweenGraphemes(text: string, window: Window, isBoundary: (at: number) => boolean): CutPlace {
   const { start, space } = window;
   const limit = start + space - (fenceAt(window, start + space)?.close.length ?? 0);
   for (let at = limit; at > start; at -= 1) if (isBoundary(at)) return { end: at, next: at };

@@ -32,14 +32,14 @@ export interface ChannelDefinition<Settings, Recipient> {
   /** How the platform names a thread, and what that is; absent: it has none. */
   readonly thread?: { readonly form: RegExp; readonly words: string };
   /** May load an SDK. */
-  connect(settings: Settings): Promise<Connection<Recipient>>;
+  connect(settings: Settings): Promise<ChannelConnection<Recipient>>;
 }
 
 /**
  * A platform ready for messages. Each method may throw: `fetch`, an SDK or this code may fail, and what that means
  * for the message is decided in one place (`send-failure.ts`).
  */
-export interface Connection<Recipient> {
+export interface ChannelConnection<Recipient> {
   /** What messages call the platform. */
   readonly platform: string;
   /** The account's name; undefined where the answer is none of the platform's; or how it was refused. */
@@ -123,7 +123,7 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
 
 function makeAdapter<Recipient>(
   definition: Omit<ChannelDefinition<never, Recipient>, 'schema' | 'connect'>,
-  connection: Connection<Recipient>,
+  connection: ChannelConnection<Recipient>,
 ): ChannelAdapter {
   const { id, maxChars, parseRecipient, recipientForms, thread } = definition;
   return {
@@ -145,7 +145,10 @@ function makeAdapter<Recipient>(
   };
 }
 
-async function checkConnection(connection: Connection<never>, signal: AbortSignal): Promise<ChannelCheck> {
+async function checkConnection(
+  connection: ChannelConnection<never>,
+  signal: AbortSignal,
+): Promise<ChannelCheck> {
   try {
     const answer = await connection.check(bounded(signal));
     if (answer === undefined) return unreadableCheck(connection.platform);
@@ -156,7 +159,7 @@ async function checkConnection(connection: Connection<never>, signal: AbortSigna
 }
 
 /** What a failed call means. A step before the message itself delivered nothing, however it failed. */
-function classify(connection: Connection<never>, error: unknown): SendFailure {
+function classify(connection: ChannelConnection<never>, error: unknown): SendFailure {
   if (error instanceof PreparationError) {
     const failure = error.failure ?? classify(connection, error.cause);
     return failure.kind === 'ambiguous' ? { ...failure, kind: 'retry' } : failure;

@@ -48,7 +48,7 @@ export const discord = defineChannel({
   },
 });
 
-function messageBody({ text, plain, key, thread }: AddressedMessage<Recipient>): object {
+function messageBody({ text, plain, key, thread }: AddressedMessage<DiscordRecipient>): object {
   return {
     content: plain ? escapeDiscord(text) : text,
     // An untrusted reply must not ping anyone.
@@ -79,12 +79,12 @@ function discordRefusal(answer: JsonAnswer, botToken: string): SendFailure | und
   );
 }
 
-interface Recipient {
+interface DiscordRecipient {
   readonly id: string;
   readonly user: boolean;
 }
 
-function parseRecipient(to: string): Recipient | undefined {
+function parseRecipient(to: string): DiscordRecipient | undefined {
   const match = /^(?:discord:)?(?:(channel|user):)?(\d{15,20})$/.exec(to.trim());
   return match?.[2] === undefined ? undefined : { id: match[2], user: match[1] === 'user' };
 }

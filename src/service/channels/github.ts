@@ -60,7 +60,7 @@ interface Api {
 
 async function comment(
   api: Api,
-  { to, text, plain, key, runId }: AddressedMessage<Recipient>,
+  { to, text, plain, key, runId }: AddressedMessage<GitHubRecipient>,
   signal: AbortSignal,
 ): Promise<SendResult> {
   const words = plain ? escapeGithub(text) : quietMentions(text);
@@ -137,14 +137,14 @@ function wordsOf(body: unknown): string | undefined {
   return [textField(body, 'message'), detail].filter((words) => words !== undefined).join(': ');
 }
 
-interface Recipient {
+interface GitHubRecipient {
   readonly owner: string;
   readonly repository: string;
   readonly number: string;
 }
 
 /** `owner/repository#123`, or the address of an issue or pull request, on whatever host. */
-function parseRecipient(to: string): Recipient | undefined {
+function parseRecipient(to: string): GitHubRecipient | undefined {
   const name = String.raw`([A-Za-z\d](?:[\w-]{0,38}))\/((?!\.{1,2}[#/])[\w.-]{1,100})`;
   const short = new RegExp(`^(?:github:)?${name}#(\\d{1,10})$`);
   const address = new RegExp(`^https://[\\w.-]+/${name}/(?:issues|pull)/(\\d{1,10})(?:[/?#].*)?$`);

@@ -53,7 +53,7 @@ type AskOptions = Pick<JsonRequest, 'body' | 'signal'>;
 
 async function addNote(
   ask: (path: string, options: AskOptions) => Promise<JsonAnswer>,
-  { to, text, plain, key, runId, thread }: AddressedMessage<Recipient>,
+  { to, text, plain, key, runId, thread }: AddressedMessage<GitLabRecipient>,
   { token, signal }: { readonly token: string; readonly signal: AbortSignal },
 ): Promise<SendResult> {
   const words = (plain ? escapeGithub(text) : quietMentions(text)).replaceAll(QUICK_ACTION, '$1\u200b');
@@ -72,14 +72,14 @@ function gitlabRefusal(answer: JsonAnswer, token: string): SendFailure | undefin
   return refusedBy('GitLab', answer, { said, secrets: [token], remedy: REMEDY, advice });
 }
 
-interface Recipient {
+interface GitLabRecipient {
   readonly project: string;
   readonly kind: 'issues' | 'merge_requests';
   readonly number: string;
 }
 
 /** `group/project#12`, `group/project!34`, or the address of an issue or merge request, on whatever host. */
-function parseRecipient(to: string): Recipient | undefined {
+function parseRecipient(to: string): GitLabRecipient | undefined {
   const project = String.raw`((?:[\w][\w.-]{0,254}/){1,20}[\w][\w.-]{0,254})`;
   const short = new RegExp(String.raw`^(?:gitlab:)?${project}([#!])(\d{1,10})$`);
   const address = new RegExp(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { commonShape, type Connection, defineChannel, parsePhone } from './define-channel.ts';
+import { commonShape, type ChannelConnection, defineChannel, parsePhone } from './define-channel.ts';
 import { connectImsg, type ImessageRecipient } from './imsg.ts';
 import { fetchJson, field, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
 import { refusedBy, type SendFailure, sentAs } from './send-failure.ts';
@@ -41,7 +41,10 @@ export const imessage = defineChannel({
 });
 
 /** iMessage through the REST interface of a BlueBubbles server. */
-function connectBlueBubbles(password: string, baseUrl: string = DEFAULT_URL): Connection<ImessageRecipient> {
+function connectBlueBubbles(
+  password: string,
+  baseUrl: string = DEFAULT_URL,
+): ChannelConnection<ImessageRecipient> {
   // The server takes its password only in the query, so no message of ours ever shows the URL.
   const address = (path: string): string =>
     `${baseUrl}/api/v1/${path}?password=${encodeURIComponent(password)}`;

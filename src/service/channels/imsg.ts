@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { SendResult } from './channel.ts';
-import type { Connection } from './define-channel.ts';
+import type { ChannelConnection } from './define-channel.ts';
 import { readJson } from '../../base/json.ts';
 import { describe, field } from '../../base/outgoing/outgoing.ts';
 import { refusal, type SendFailure } from './send-failure.ts';
@@ -20,7 +20,7 @@ const REMEDY = 'check that imsg runs in a logged-in session and has Full Disk Ac
 /** What the program, or a wrapper around ssh, needs; nothing else of the service's environment is passed on. */
 const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TMPDIR', 'SSH_AUTH_SOCK'];
 
-interface Call {
+interface ImsgCall {
   readonly id: string;
   readonly method: string;
   readonly params: object;
@@ -28,19 +28,19 @@ interface Call {
 }
 
 /** What came back: a JSON-RPC result or error, or the reason why none did. */
-type Outcome =
+type ImsgOutcome =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
   | { readonly kind: 'not-started'; readonly code: string }
   | { readonly kind: 'lost'; readonly code: 'timeout' | 'connection_lost' };
 
-const LOST: Outcome = { kind: 'lost', code: 'connection_lost' };
+const LOST: ImsgOutcome = { kind: 'lost', code: 'connection_lost' };
 
 /**
  * iMessage through `imsg rpc`: JSON-RPC in lines on standard input and output. One process per call, so none outlives
  * its message and a program that was updated or crashed needs no recovery.
  */
-export function connectImsg(cliPath: string): Connection<ImessageRecipient> {
+export function connectImsg(cliPath: string): ChannelConnection<ImessageRecipient> {
   return {
     platform: 'imsg',
     check: async (signal) => {
@@ -62,7 +62,7 @@ function sentMessage(result: unknown): SendResult {
     : { kind: 'sent' };
 }
 
-function failureOf(outcome: Exclude<Outcome, { kind: 'result' }>, cliPath: string): SendFailure {
+function failureOf(outcome: Exclude<ImsgOutcome, { kind: 'result' }>, cliPath: string): SendFailure {
   switch (outcome.kind) {
     case 'not-started':
       return spawnFailure(cliPath, outcome.code);
@@ -85,7 +85,7 @@ function spawnFailure(cliPath: string, code: string): SendFailure {
   return { kind: isFinal ? 'failed' : 'retry', code: 'spawn_failed', message };
 }
 
-async function callImsg(cliPath: string, call: Call): Promise<Outcome> {
+async function callImsg(cliPath: string, call: ImsgCall): Promise<ImsgOutcome> {
   const env = Object.fromEntries(
     PASSED_VARIABLES.flatMap((name) => (process.env[name] === undefined ? [] : [[name, process.env[name]]])),
   );
@@ -100,9 +100,9 @@ async function callImsg(cliPath: string, call: Call): Promise<Outcome> {
   }
 }
 
-async function exchange(child: ChildProcessWithoutNullStreams, call: Call): Promise<Outcome> {
+async function exchange(child: ChildProcessWithoutNullStreams, call: ImsgCall): Promise<ImsgOutcome> {
   const { id, method, params, signal } = call;
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const { promise, resolve } = Promise.withResolvers<ImsgOutcome>();
   const onAbort = (): void => resolve({ kind: 'lost', code: 'timeout' });
   const lines = listenTo(child, id, resolve);
   signal.addEventListener('abort', onAbort, { once: true });
@@ -119,7 +119,7 @@ async function exchange(child: ChildProcessWithoutNullStreams, call: Call): Prom
 function listenTo(
   child: ChildProcessWithoutNullStreams,
   id: string,
-  resolve: (outcome: Outcome) => void,
+  resolve: (outcome: ImsgOutcome) => void,
 ): Interface {
   const lines = createInterface({ input: child.stdout, crlfDelay: Infinity });
   lines.on('line', (line) => {
@@ -143,7 +143,7 @@ function onTooMuch(stdout: Readable, tell: () => void): void {
 }
 
 /** The outcome a line holds; undefined for notifications and other output. */
-function parseAnswer(line: string, id: string): Outcome | undefined {
+function parseAnswer(line: string, id: string): ImsgOutcome | undefined {
   const answer = readJson(line);
   if (field(answer, 'id') !== id) return undefined;
   const error = field(answer, 'error');

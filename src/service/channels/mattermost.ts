@@ -49,7 +49,7 @@ function request(
 
 async function createPost(
   server: Server,
-  { to, text, plain, key }: AddressedMessage<Recipient>,
+  { to, text, plain, key }: AddressedMessage<MattermostRecipient>,
   signal: AbortSignal,
 ): Promise<SendResult> {
   const channelId = to.isUser ? await prepare(() => openDirectChannel(server, to.id, signal)) : to.id;
@@ -75,12 +75,12 @@ function refusalOf(answer: JsonAnswer, { botToken }: Server): SendFailure | unde
   return refusedBy('Mattermost', answer, { said, secrets: [botToken], remedy: REMEDY });
 }
 
-interface Recipient {
+interface MattermostRecipient {
   readonly id: string;
   readonly isUser: boolean;
 }
 
-function parseRecipient(to: string): Recipient | undefined {
+function parseRecipient(to: string): MattermostRecipient | undefined {
   const [, kind, id] = /^(?:mattermost:)?(?:(channel|user):)?([a-z0-9]{26})$/.exec(to.trim()) ?? [];
   return id === undefined ? undefined : { id, isUser: kind === 'user' };
 }

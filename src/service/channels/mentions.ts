@@ -20,14 +20,14 @@ export function quietMentions(text: string): string {
 
 const quiet = (text: string): string => text.replaceAll(MENTION, '$&\u200b');
 
-interface Piece {
+interface TextPart {
   readonly isCode: boolean;
   readonly text: string;
 }
 
 /** Prose and code in turn; undefined where a span of code may go on beyond its line. */
-function splitCode(text: string): readonly Piece[] | undefined {
-  const pieces: Piece[] = [];
+function splitCode(text: string): readonly TextPart[] | undefined {
+  const pieces: TextPart[] = [];
   let fence: string | undefined;
   for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
     const mark = FENCE.exec(line.trimEnd())?.[1];
@@ -45,8 +45,8 @@ function splitCode(text: string): readonly Piece[] | undefined {
 }
 
 /** A span ends at the next run of as many backticks. */
-function splitSpans(line: string): readonly Piece[] | undefined {
-  const pieces: Piece[] = [];
+function splitSpans(line: string): readonly TextPart[] | undefined {
+  const pieces: TextPart[] = [];
   const parts = line.split(/(`+)/);
   for (let at = 0; at < parts.length; at += 1) {
     const part = parts[at] ?? '';

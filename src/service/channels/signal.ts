@@ -45,7 +45,7 @@ export const signal = defineChannel({
     'a Signal recipient is a phone number with its country code, uuid:<uuid>, username:<name> or group:<id>',
   connect: async ({ account, baseUrl = DEFAULT_URL }) => {
     const url = `${baseUrl}/api/v1/rpc`;
-    const call = (id: string, { method, params, signal: within }: Call): Promise<JsonAnswer> =>
+    const call = (id: string, { method, params, signal: within }: SignalCall): Promise<JsonAnswer> =>
       fetchJson(url, { body: { jsonrpc: '2.0', id, method, params }, signal: within });
     return {
       platform: 'signal-cli',
@@ -60,7 +60,7 @@ export const signal = defineChannel({
   },
 });
 
-interface Call {
+interface SignalCall {
   readonly method: string;
   readonly params: object;
   readonly signal: AbortSignal;

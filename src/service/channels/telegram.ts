@@ -47,7 +47,7 @@ export const telegram = defineChannel({
   },
 });
 
-function messageBody(message: AddressedMessage<Recipient>): object {
+function messageBody(message: AddressedMessage<TelegramRecipient>): object {
   const html = message.plain ? undefined : toTelegramHtml(message.text);
   const topicId = message.thread === undefined ? message.to.topicId : Number(message.thread);
   return {
@@ -59,7 +59,7 @@ function messageBody(message: AddressedMessage<Recipient>): object {
 }
 
 /** Without notation only names have a meaning: what was sent to be plain notifies nobody. */
-function plainText({ plain, text }: AddressedMessage<Recipient>): string {
+function plainText({ plain, text }: AddressedMessage<TelegramRecipient>): string {
   return plain ? breakMentions(text) : text;
 }
 
@@ -99,12 +99,12 @@ function forbidden(description: string): string {
     : 'the bot has to be a member of the chat and not blocked';
 }
 
-interface Recipient {
+interface TelegramRecipient {
   readonly chatId: number | string;
   readonly topicId?: number;
 }
 
-function parseRecipient(to: string): Recipient | undefined {
+function parseRecipient(to: string): TelegramRecipient | undefined {
   const match =
     /^(?:(?:telegram|tg):(?:group:)?)?(?:(-?\d{1,16})|(@[A-Za-z]\w{3,31}))(?::(?:topic:)?(\d{1,10}))?$/i.exec(
       to.trim(),

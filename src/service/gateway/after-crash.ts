@@ -5,8 +5,6 @@ import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunError } from './run-ending.ts';
 import { targetOf } from './run-turn.ts';
 
-type Settings = GatewayConfiguration['settings'];
-
 /** Nobody knows how far the run got. */
 export const RUN_ENDED_BY_CRASH: RunError = {
   code: 'interrupted',
@@ -19,24 +17,27 @@ export const ENDED_BEFORE: RunError = {
 /** The end of the sentence where the run is not begun again by itself. */
 export const BEGUN_BY_HAND = '; sluice queue retry with its runId begins it again';
 
-const takerOf = ({ action }: AgentRun, settings: Settings) =>
+const takerOf = ({ action }: AgentRun, settings: GatewayConfiguration['settings']) =>
   settings.gateway.runners[targetOf(action, settings).runner];
 
 /** Whether the run is not to be begun again by itself: unless it is said otherwise, where its agent may change things. */
-export function isBegunOnce(run: AgentRun, settings: Settings): boolean {
+export function isBegunOnce(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
   const taker = takerOf(run, settings);
   const mayChange = taker?.kind === 'agent' && taker.access !== 'read';
   return (run.action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never';
 }
 
 /** Whether its turn may have begun: a command is handed its prompt once its process is on record. */
-export function mayHaveBegun(run: AgentRun, settings: Settings): boolean {
+export function mayHaveBegun(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
   const kind = takerOf(run, settings)?.kind;
   return run.process !== undefined || (kind !== 'agent' && kind !== 'command');
 }
 
 /** What its turn used, as far as that is known. */
-export function usedUntilCrash(run: AgentRun, settings: Settings): Pick<RunDeadLetter, 'usage' | 'runner'> {
+export function usedUntilCrash(
+  run: AgentRun,
+  settings: GatewayConfiguration['settings'],
+): Pick<RunDeadLetter, 'usage' | 'runner'> {
   const taker = takerOf(run, settings);
   const tellsCost = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
   const { runner } = targetOf(run.action, settings);

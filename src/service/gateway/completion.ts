@@ -2,12 +2,10 @@ import { LAST_CHANNEL } from '../../base/action.ts';
 import type { Settings } from '../../engine/config/config.ts';
 import { defined } from '../../base/json.ts';
 import type { NewDelivery, RunCompletion, AgentRun } from '../../engine/storage/storage.ts';
-import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
+import { type CompletedTurn, isAcknowledgement } from '../runners/runners.ts';
 import { targetOf } from './run-turn.ts';
 import { summaryPart } from './summary.ts';
 import { makeCallback, type RunEnding } from './run-ending.ts';
-
-type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 
 /** Everything the end of a run brings about, for one transaction: outcome, history, summary, delivery, callback. */
 export function makeCompletion(
@@ -16,7 +14,7 @@ export function makeCompletion(
     result,
     ending,
     nowMs,
-  }: { readonly result: Completed; readonly ending: RunEnding; readonly nowMs: number },
+  }: { readonly result: CompletedTurn; readonly ending: RunEnding; readonly nowMs: number },
   settings: Pick<Settings, 'gateway' | 'agents' | 'channels'>,
 ): RunCompletion {
   const wanted = deliveryOf(run, result, settings.channels);
@@ -62,7 +60,7 @@ function noteOf(
  */
 function passedOnTo(
   { action }: AgentRun,
-  { lastRoute }: Completed,
+  { lastRoute }: CompletedTurn,
   { channels, gateway }: Pick<Settings, 'channels' | 'gateway'>,
 ): string | undefined {
   const isOfGateway = gateway.runners[action.runner ?? gateway.runner]?.kind === 'openclaw';
@@ -82,7 +80,7 @@ const passedOnNote = ({ action }: AgentRun, channel: string): string =>
 /** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */
 function deliveryOf(
   { action }: AgentRun,
-  { outcome, reply, lastRoute }: Completed,
+  { outcome, reply, lastRoute }: CompletedTurn,
   channels: Settings['channels'],
 ): NewDelivery | undefined {
   if (!action.deliver || outcome !== 'ok' || reply.trim() === '' || isAcknowledgement(reply))
@@ -102,7 +100,7 @@ function deliveryOf(
 /** A conversation goes on with what was answered; a failed turn leaves nothing to go on with. */
 function historyOf(
   { action, startedAt }: AgentRun,
-  { outcome, reply }: Completed,
+  { outcome, reply }: CompletedTurn,
   { gateway, nowMs }: { readonly gateway: Settings['gateway']; readonly nowMs: number },
 ): Pick<RunCompletion, 'history'> {
   if (action.oneShot || outcome !== 'ok') return {};

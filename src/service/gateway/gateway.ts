@@ -15,7 +15,7 @@ import type { HeartbeatCounters } from './heartbeat-turns.ts';
 import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
 import type { GatewayBase, GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { Performer } from './performer.ts';
+import { RunPerformer } from './performer.ts';
 import type { RunCounters } from './run-attempts.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
@@ -91,11 +91,11 @@ export class Gateway {
   readonly #storage: Storage;
   readonly #log: GatewayOptions['log'];
   readonly #clock: SchedulingClock;
-  readonly #performer: Performer;
+  readonly #performer: RunPerformer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
   /** What is ended with the service. */
-  readonly #parts: readonly Pick<Performer, 'abort' | 'lapse' | 'stop'>[];
+  readonly #parts: readonly Pick<RunPerformer, 'abort' | 'lapse' | 'stop'>[];
   readonly #holds: RunnerHolds;
   readonly #alerts: Alerts;
   readonly #limits: LimitWatch;
@@ -134,7 +134,7 @@ export class Gateway {
     this.#alerts = new Alerts(base);
     this.#limits = new LimitWatch(base);
     const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
-    this.#performer = new Performer(context);
+    this.#performer = new RunPerformer(context);
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
     this.#parts = [this.#performer, this.#outbox, this.#heartbeat];

@@ -3,6 +3,7 @@ import { defined } from '../../base/json.ts';
 import { buildHeartbeatPrompt } from '../../base/boundary/boundary.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import {
+  type CompletedTurn,
   endProcessTree,
   HEARTBEAT_OK,
   isAcknowledgement,
@@ -36,12 +37,10 @@ export interface HeartbeatCounters {
   failures: number;
 }
 
-type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
-
 /** A turn that was taken, and when it began. */
 interface TakenTurn {
   readonly turn: Turn;
-  readonly result: Completed;
+  readonly result: CompletedTurn;
   readonly startedAt: number;
 }
 

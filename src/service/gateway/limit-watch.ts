@@ -15,7 +15,7 @@ const WELL_AFTER_MS = 3_600_000;
 /** A repeat of the same alert within it is left out by the store; the mark it goes by is gone before. */
 const ALERT_KEY_SECONDS = 2_592_000;
 
-type Limited = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
+type LimitedRuns = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
 
 export class LimitWatch {
   readonly #context: GatewayBase;
@@ -64,7 +64,7 @@ export class LimitWatch {
     await this.#sweep(nowMs);
   }
 
-  async #follow(limited: Limited, nowMs: number): Promise<void> {
+  async #follow(limited: LimitedRuns, nowMs: number): Promise<void> {
     const { mappingId, reason } = limited;
     const before = this.#marked.get(mappingId);
     if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
@@ -113,7 +113,7 @@ export class LimitWatch {
    * Once, also over a kill between the mark and this: the store knows the time of the mark as a repeat. Resolves to
    * false where it could not be stored: the next mark tries it again.
    */
-  async #tellMainSession(limited: Limited, since: number): Promise<boolean> {
+  async #tellMainSession(limited: LimitedRuns, since: number): Promise<boolean> {
     const { mappingId } = limited;
     const id = this.#context.nonce();
     const origin = { requestId: id, path: 'gateway', mappingId, trusted: false } as const;
@@ -137,7 +137,7 @@ export class LimitWatch {
   }
 }
 
-const isLimited = (one: LimitedMapping): one is Limited => one.reason !== 'paused';
+const isLimited = (one: LimitedMapping): one is LimitedRuns => one.reason !== 'paused';
 
 function limitedText({ reason, waiting, until }: LimitedMapping): string {
   const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;

@@ -22,7 +22,7 @@ interface ActiveRun {
 }
 
 /** Claims runs, as many in parallel as the settings allow, and brings each to its end or its next attempt. */
-export class Performer extends UnderWay<ActiveRun> {
+export class RunPerformer extends UnderWay<ActiveRun> {
   readonly #context: GatewayContext;
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();

@@ -1,4 +1,4 @@
-import { failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
+import { type CompletedTurn, failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
 import { defined } from '../../base/json.ts';
 import type { AgentRun, AttemptFailure, RunDeadLetter } from '../../engine/storage/storage.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
@@ -39,7 +39,6 @@ const HISTORY_UNREADABLE: NotStarted = {
 };
 
 type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
-type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 
 /** How many runs came to which end since the service began. */
 export interface RunCounters {
@@ -227,7 +226,7 @@ export class RunAttempts {
     else alerts.failed(subjects, `${code ?? what}: ${reason ?? 'no reason'}`);
   }
 
-  async #complete(run: AgentRun, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
+  async #complete(run: AgentRun, result: CompletedTurn, { settings }: GatewayConfiguration): Promise<void> {
     const nowMs = this.#context.now();
     const ending = completedEnding(run.id, result);
     const made = makeCompletion(run, { result, ending, nowMs }, settings);
@@ -247,7 +246,7 @@ export class RunAttempts {
   }
 
   /** The run has failed, and its mapping says that it may act once more. */
-  async #takeAgain(run: AgentRun, result: Completed, { runner }: RunTarget): Promise<void> {
+  async #takeAgain(run: AgentRun, result: CompletedTurn, { runner }: RunTarget): Promise<void> {
     const { outcome, reply, error = NO_REASON } = result;
     const { delaySeconds = 0 } = run.action.retry ?? {};
     const retryAt = this.#context.now() + delaySeconds * 1000;
@@ -334,9 +333,9 @@ export class RunAttempts {
 }
 
 /** What it said that it used. */
-const usageOf = (result: TurnResult): Pick<Completed, 'usage'> =>
+const usageOf = (result: TurnResult): Pick<CompletedTurn, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
 
 /** Whether a run that failed has an attempt left, as its mapping says. */
-const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>
+const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: CompletedTurn): boolean =>
   retry !== undefined && attempts < retry.attempts && isRetried(retry, result);

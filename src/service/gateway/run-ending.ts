@@ -10,7 +10,7 @@ import {
   type AgentRun,
 } from '../../engine/storage/storage.ts';
 import { shownError, summaryPart } from './summary.ts';
-import type { TurnResult } from '../runners/runners.ts';
+import type { CompletedTurn } from '../runners/runners.ts';
 
 /** How a run ended, for whoever waits for it, for its summary and for its callback. */
 export interface RunEnding {
@@ -28,10 +28,7 @@ export interface RunError {
 }
 
 /** The ending of a run whose turn completed, well or not. */
-export function completedEnding(
-  runId: string,
-  { outcome, reply, error }: Extract<TurnResult, { readonly kind: 'completed' }>,
-): RunEnding {
+export function completedEnding(runId: string, { outcome, reply, error }: CompletedTurn): RunEnding {
   return { runId, state: 'completed', outcome, reply, ...defined({ error: error && shownError(error) }) };
 }
 

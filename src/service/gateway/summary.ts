@@ -30,7 +30,7 @@ export function summaryPart(
   return { summary };
 }
 
-interface GivenUp {
+interface DeliveryEnd {
   readonly error: { readonly code: string; readonly message: string };
   /** Where a delivery is sent instead. */
   readonly fallback: DeliveryTarget | undefined;
@@ -40,7 +40,7 @@ interface GivenUp {
 export function makeFailureSummary(
   entry: OutboxRecord,
   run: RunRecord | undefined,
-  { error, fallback }: GivenUp,
+  { error, fallback }: DeliveryEnd,
 ): { readonly summary?: SummaryEvent } {
   const text = `${error.code}: ${error.message}`;
   const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;

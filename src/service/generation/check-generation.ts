@@ -16,7 +16,7 @@ import {
 import { noticePath } from './notice-path.ts';
 import { listProofs } from './proof-listing.ts';
 
-export interface Check {
+export interface GenerationCheck {
   readonly findings: readonly Finding[];
   /** Warnings that their files say are meant. */
   readonly ignored: LoadedGeneration['ignored'];
@@ -34,7 +34,7 @@ export interface Check {
 }
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
-export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
+export async function checkGeneration(file: string, options: GenerationOptions): Promise<GenerationCheck> {
   const { findings: loaded, ignored, generation, transforms, hooks } = await loadGeneration(file, options);
   const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).findings;
   const findings = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
@@ -87,7 +87,7 @@ const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;
 function describe(
   generation: Generation,
   { env }: GenerationOptions,
-): Pick<Check, 'generation' | 'conversations' | 'proofs' | 'notes'> {
+): Pick<GenerationCheck, 'generation' | 'conversations' | 'proofs' | 'notes'> {
   const { config, table } = generation;
   const { storage, hooks } = config.settings;
   const isPostgres = /^postgres(?:ql)?:/.test(storage.url);

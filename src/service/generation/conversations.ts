@@ -4,10 +4,8 @@
  */
 import { quoted, say } from '../../base/finding.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
-import type { Finding } from '../../base/document/document.ts';
+import type { Finding, Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
-
-type Place = NonNullable<Finding['at']>;
 
 /** Somebody whose runs take part in conversations. */
 interface Writer {

@@ -25,7 +25,7 @@ export interface GenerationSubjects {
   };
 }
 
-interface Recipient {
+interface RecipientCheck {
   readonly channel: string;
   /** As it is written. */
   readonly to: string;
@@ -41,10 +41,10 @@ export interface GenerationFacts {
       readonly as: string;
       readonly problem: ChannelProblem;
       readonly root: LoadedConfig['root'];
-      readonly isRecipient: Recipient['isRecipient'];
+      readonly isRecipient: RecipientCheck['isRecipient'];
     };
     /** `gateway.main.to`, which is wrong, or has no channel. */
-    readonly main?: { readonly wrong?: Recipient };
+    readonly main?: { readonly wrong?: RecipientCheck };
   };
   RUNNER_SETTINGS: {
     readonly runner: string;

@@ -105,7 +105,7 @@ export interface LoadedGeneration {
 }
 
 /** With what was looked at, also where there are errors. */
-interface Loaded extends LoadedGeneration {
+interface LoadingResult extends LoadedGeneration {
   /** Absent where the configuration itself could not be read. */
   readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
   /** Absent where the configuration itself could not be read. */
@@ -113,7 +113,7 @@ interface Loaded extends LoadedGeneration {
 }
 
 /** Loads and compiles everything the configuration names; all findings at once. */
-export async function loadGeneration(file: string, options: GenerationOptions): Promise<Loaded> {
+export async function loadGeneration(file: string, options: GenerationOptions): Promise<LoadingResult> {
   const { config, findings, remaining, secrets = [], ...own } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
@@ -195,7 +195,7 @@ function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation 
     isError(finding) && !mappings.contained.has(finding) && !contained.findings.has(finding);
   const { table } = contained;
   if (table === undefined || found.some(isFatal)) return undefined;
-  const whole: Parts = {
+  const whole: OwnParts = {
     // With what mappings refer to: secrets for the log, files to watch.
     config: {
       ...config,
@@ -267,14 +267,14 @@ async function loadRemaining(
 
 const isError = (finding: Finding): boolean => finding.severity === 'error';
 
-type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets' | 'open'> & {
+type TransformOptions = Pick<GenerationOptions, 'folders' | 'needSecrets' | 'open'> & {
   readonly references: ReferenceReader;
 };
 
 function compile(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  { folders, references, needSecrets, open }: Compiling,
+  { folders, references, needSecrets, open }: TransformOptions,
 ): Promise<LoadedMappings> {
   const { hooks, agents, gateway } = config.settings;
   const usual = gateway.runners['default'];
@@ -315,9 +315,9 @@ function reusable(
   return refs.every((ref) => there.has(nameOf(ref))) ? reuse.transforms : undefined;
 }
 
-type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference'>;
+type OwnParts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference'>;
 
-function createGeneration(parts: Parts, files: LoadedMappings['files']): Generation {
+function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Generation {
   const { config, transforms } = parts;
   const { hooks } = config.settings;
   const settings = createEvaluationSettings(parts);
@@ -349,7 +349,7 @@ function recorded(results: readonly JsonValue[]): Pick<Transforms, 'call'> {
   };
 }
 
-function idOf({ config, transforms }: Parts, files: LoadedMappings['files']): string {
+function idOf({ config, transforms }: OwnParts, files: LoadedMappings['files']): string {
   const hash = createHash('sha256').update(config.sha256);
   for (const { text } of files) hash.update('\0').update(text);
   for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);

@@ -7,7 +7,7 @@ import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 const WRITTEN = /\bsessionKey: |\.sessionKey = |return \{[^{}]*?\bsessionKey\b/;
 
 /** What is read of a file of a transform. */
-interface Looked extends Subject {
+interface TransformModule extends Subject {
   readonly source: SourceText;
   readonly code: string;
   readonly exports: readonly string[];
@@ -25,10 +25,10 @@ export function findRefusedKeys(
       ? [transform.module.replace(/^\.\//, '')]
       : [],
   );
-  const isUsed = ({ exports, source }: Looked): boolean =>
+  const isUsed = ({ exports, source }: TransformModule): boolean =>
     exports.length > 0 &&
     modules.some((module) => source.file === module || source.file.endsWith(`/${module}`));
-  const looked = subjects.filter((subject): subject is Looked => subject.kind === 'module');
+  const looked = subjects.filter((subject): subject is TransformModule => subject.kind === 'module');
   return looked.flatMap((module): readonly Finding[] => {
     const [written] = isUsed(module) ? (WRITTEN.exec(module.code) ?? []) : [];
     if (written === undefined || module.code.includes('sessionKeySource')) return [];

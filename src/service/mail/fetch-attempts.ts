@@ -1,4 +1,4 @@
-import type { FetchedMail, LeftOutOfFetch, MailSource } from './source.ts';
+import type { FetchedMail, FetchOmission, MailSource } from './source.ts';
 
 /** Fetches of one message that end with the connection: so many in a row are no accident of the line. */
 const FETCHES_UNTIL_SET_ASIDE = 20;
@@ -41,7 +41,7 @@ export class FetchAttempts {
   }
 }
 
-function leftOut(deaths: number, attempts: number): LeftOutOfFetch | undefined {
+function leftOut(deaths: number, attempts: number): FetchOmission | undefined {
   if (deaths >= DEATHS_UNTIL_HEADER_ONLY) return 'body';
   return attempts > FETCHES_WITH_STRUCTURE ? 'structure' : undefined;
 }

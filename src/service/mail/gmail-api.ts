@@ -53,14 +53,14 @@ export class GoogleApi {
   }
 }
 
-interface Received {
+interface GmailResponse {
   readonly status: number;
   /** Undefined where it is too long. */
   readonly text: string | undefined;
   readonly retryAfterMs: number | undefined;
 }
 
-async function send(url: string, call: GoogleCall, token: string): Promise<Received> {
+async function send(url: string, call: GoogleCall, token: string): Promise<GmailResponse> {
   const derived = deriveSignal(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS);
   try {
     const response = await fetch(url, requestOf(call, token, derived.signal));

@@ -8,10 +8,10 @@ import { MailFailure } from './mail-failure.ts';
 import type {
   Batch,
   Beginning,
-  Candidate,
+  MailCandidate,
   FetchedMail,
   KnownMail,
-  LeftOutOfFetch,
+  FetchOmission,
   MailAttachment,
   MailContent,
   MailSource,
@@ -98,7 +98,7 @@ export class GmailSource implements MailSource {
     return batchOf([...new Set(ids)], { during: position, after: { historyId: latest } });
   }
 
-  async fetch(id: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined> {
+  async fetch(id: string, without?: FetchOmission): Promise<FetchedMail | undefined> {
     const message = await this.#message(id, without === 'body');
     if (message === undefined) return undefined;
     const labels = listField(message, 'labelIds').filter((label) => typeof label === 'string');
@@ -250,7 +250,7 @@ function batchOf(
   { during, after }: { readonly during: GmailPosition; readonly after: GmailPosition },
 ): Batch {
   const position = JSON.stringify(after);
-  const candidates = ids.map((identity, index): Candidate => ({
+  const candidates = ids.map((identity, index): MailCandidate => ({
     identity,
     position: index === ids.length - 1 ? position : JSON.stringify(during),
   }));
@@ -289,15 +289,15 @@ function gmailContent(message: unknown): Extract<MailContent, { kind: 'parts' }>
   };
 }
 
-interface Parts {
+interface MessageParts {
   text?: string | undefined;
   html?: string | undefined;
   readonly attachments: MailAttachment[];
 }
 
 /** The first text, the first HTML and the attachments, whatever lies in what. */
-function partsOf(payload: unknown): Parts {
-  const parts: Parts = { attachments: [] };
+function partsOf(payload: unknown): MessageParts {
+  const parts: MessageParts = { attachments: [] };
   const open: unknown[] = [payload];
   for (let seen = 0; open.length > 0 && seen < MAX_PARTS; seen += 1) {
     const part = open.shift();

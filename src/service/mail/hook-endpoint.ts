@@ -27,7 +27,7 @@ export interface EndpointAnswer {
 export type HookEndpoint = (request: EndpointRequest, signal: AbortSignal) => Promise<EndpointAnswer>;
 
 /** What an answer means for the message and for those after it. */
-export type Verdict =
+export type DeliveryVerdict =
   | { readonly kind: 'delivered' }
   /** Refused for what this message is; the next one may be taken. */
   | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly reason: string }
@@ -45,7 +45,7 @@ export type Verdict =
 /** Answers that say nothing of the message: who asks, where, how often, and whether the service can take anything. */
 const HOLDING = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429, 502, 503, 504]);
 
-export function judge(answer: EndpointAnswer): Verdict {
+export function judge(answer: EndpointAnswer): DeliveryVerdict {
   const { status } = answer;
   const code = answer.code ?? `http_${String(status)}`;
   const reason = answer.detail ?? `the service answered ${String(status)}`;

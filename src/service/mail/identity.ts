@@ -5,7 +5,7 @@ import type { MailBlock } from '../../engine/config/config.ts';
  * What makes two messages the same: the place the server keeps a message at, never a header, which its sender chose.
  * For IMAP that is account, folder, UIDVALIDITY and UID (RFC 3501, section 2.3.1.1); for Gmail its own message id.
  */
-export interface ImapPlace {
+export interface ImapMessagePlace {
   readonly account: string;
   readonly folder: string;
   readonly uidValidity: string;
@@ -13,7 +13,7 @@ export interface ImapPlace {
 }
 
 /** The identity of a message within its mailbox, as it is stored: `<UIDVALIDITY>:<UID>`. */
-export function imapIdentity({ uidValidity, uid }: Pick<ImapPlace, 'uidValidity' | 'uid'>): string {
+export function imapIdentity({ uidValidity, uid }: Pick<ImapMessagePlace, 'uidValidity' | 'uid'>): string {
   return `${uidValidity}:${String(uid)}`;
 }
 
@@ -24,7 +24,7 @@ export function parseImapIdentity(identity: string): { readonly uidValidity: str
 }
 
 /** The id of an IMAP message in its payload, 24 hexadecimal digits: fit for session keys, the same at every repeat. */
-export function imapMessageId({ account, folder, uidValidity, uid }: ImapPlace): string {
+export function imapMessageId({ account, folder, uidValidity, uid }: ImapMessagePlace): string {
   return hash('sha256', [account, folder, uidValidity, String(uid)].join('\n')).slice(0, 24);
 }
 

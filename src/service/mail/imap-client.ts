@@ -13,7 +13,7 @@ export interface ImapAccess {
 }
 
 /** Where a mailbox is, as far as it is said. */
-export interface ImapPlace extends Pick<ImapAccess, 'host'> {
+export interface ImapServer extends Pick<ImapAccess, 'host'> {
   readonly account: string;
   readonly port?: number | undefined;
   readonly security?: ImapAccess['security'] | undefined;
@@ -21,7 +21,7 @@ export interface ImapPlace extends Pick<ImapAccess, 'host'> {
 }
 
 /** The server of a mailbox, with the defaults for what is not said. */
-export function imapServer(place: ImapPlace): Omit<ImapAccess, 'secret'> {
+export function imapServer(place: ImapServer): Omit<ImapAccess, 'secret'> {
   const { host, account, security = 'tls', user = account } = place;
   return { host, port: place.port ?? (security === 'tls' ? 993 : 143), security, user };
 }

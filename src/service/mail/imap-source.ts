@@ -7,10 +7,10 @@ import { MAX_HEADER_BYTES } from './mail-header.ts';
 import type {
   Batch,
   Beginning,
-  Candidate,
+  MailCandidate,
   FetchedMail,
   KnownMail,
-  LeftOutOfFetch,
+  FetchOmission,
   MailAttachment,
   MailSource,
 } from './source.ts';
@@ -54,7 +54,7 @@ const WHOLE_MESSAGE: FetchQueryObject = {
   bodyStructure: true,
   source: { start: 0, maxLength: MAX_SOURCE_BYTES },
 };
-function wanted(without: LeftOutOfFetch | undefined): FetchQueryObject {
+function wanted(without: FetchOmission | undefined): FetchQueryObject {
   if (without === 'body') return HEADER;
   return without === 'structure' ? { ...WHOLE_MESSAGE, bodyStructure: false } : WHOLE_MESSAGE;
 }
@@ -122,7 +122,7 @@ export class ImapSource implements MailSource {
       this.#waiting = await this.#search({ uid: `${position.uid + 1}:*` }, position);
     const uids = this.#waiting.slice(0, BATCH);
     const dates = await this.#tooOld(uids, position);
-    const candidates = uids.map((uid): Candidate => ({
+    const candidates = uids.map((uid): MailCandidate => ({
       identity: imapIdentity({ uidValidity: this.#uidValidity, uid }),
       position: JSON.stringify({ ...position, uid }),
       ...(dates.has(uid) ? { tooOld: true } : {}),
@@ -130,7 +130,7 @@ export class ImapSource implements MailSource {
     return { candidates, position: candidates.at(-1)?.position ?? JSON.stringify(position) };
   }
 
-  async fetch(identity: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined> {
+  async fetch(identity: string, without?: FetchOmission): Promise<FetchedMail | undefined> {
     const { uid, uidValidity } = parseImapIdentity(identity);
     if (uidValidity !== this.#uidValidity) return undefined;
     const found = await this.#client.call((client) =>
@@ -222,7 +222,7 @@ export class ImapSource implements MailSource {
       return { candidates: [], position: JSON.stringify(rest) };
     }
     const taken = new Set<string>();
-    const candidates: Candidate[] = [];
+    const candidates: MailCandidate[] = [];
     for (const mail of await this.#identify(uids)) {
       if (mail.receivedAt < known.floorAt) continue;
       const before = await this.#findBefore(mail, known, taken);

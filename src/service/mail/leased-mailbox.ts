@@ -30,7 +30,7 @@ export type Claim =
   | { readonly kind: 'refused'; readonly holder: string };
 
 /** What has been dealt with, and how far that is. */
-export type Passing = Omit<MailPass, keyof MailboxHold | 'floorAt' | 'state'>;
+export type MailProgress = Omit<MailPass, keyof MailboxHold | 'floorAt' | 'state'>;
 
 /** A mailbox in the store: who holds it, how far it was read, and what waits. Only its holder can move it. */
 export class LeasedMailbox {
@@ -92,7 +92,7 @@ export class LeasedMailbox {
    * Writes down what has been dealt with.
    * @throws LostMailbox
    */
-  async pass(pass: Passing): Promise<void> {
+  async pass(pass: MailProgress): Promise<void> {
     const mine = this.#mine();
     this.#floorAt = Math.max(this.#floorAt, mine.nowMs - KEEP_PASSED_MS);
     const { store, stateJson } = this.#options;

@@ -77,7 +77,7 @@ export function readHeader(fields: Readonly<Record<string, string>>, decode: Dec
 const PART =
   /(=\?[^\s?]{1,60}\?[bq]\?[^\r\n?]{0,1000}\?=)|"((?:[^"\\]|\\.){0,1000})"|\(([^()]{0,1000})\)|<([^<>]{0,1000})>|([,;:])|([^=",;:(<]+|.)/gis;
 
-interface Entry {
+interface AddressEntry {
   name: string;
   /** What may hold an address that stands without brackets. */
   plain: string;
@@ -85,7 +85,7 @@ interface Entry {
   address?: string;
 }
 
-const newEntry = (): Entry => ({ name: '', plain: '', comment: '' });
+const newEntry = (): AddressEntry => ({ name: '', plain: '', comment: '' });
 
 /** Every address as `Name <address>`; members of groups one by one. The last brackets of an entry hold its address. */
 function readAddresses(text: string, decode: DecodeWords): readonly string[] {
@@ -110,7 +110,7 @@ function readAddresses(text: string, decode: DecodeWords): readonly string[] {
   return found;
 }
 
-function entryText({ name, plain, comment, address }: Entry, decode: DecodeWords): string {
+function entryText({ name, plain, comment, address }: AddressEntry, decode: DecodeWords): string {
   const bare = plain.split(/\s+/).findLast((word) => word.includes('@')) ?? '';
   const inner = nameText(address ?? bare);
   const rest = address === undefined && bare !== '' ? name.replace(bare, ' ') : name;

@@ -173,7 +173,7 @@ class ReaderProcess {
   /** What each mailbox was fetching last. */
   readonly #fetching = new Map<string, string>();
   /** The message that is being read, with what the process had taken before. */
-  #reading: (Use & { readonly mailbox: string; readonly identity: string }) | undefined;
+  #reading: (ProcessUse & { readonly mailbox: string; readonly identity: string }) | undefined;
   #looksSinceHeard = 0;
   #reason: string | undefined;
 
@@ -299,12 +299,12 @@ class ReaderProcess {
   }
 }
 
-interface Use {
+interface ProcessUse {
   readonly cpuMs: number;
   readonly rssBytes: number;
 }
 
-function useOf(pid: number | undefined): Use {
+function useOf(pid: number | undefined): ProcessUse {
   return { cpuMs: processorMsOf(pid) ?? 0, rssBytes: stateOf(pid)?.rssBytes ?? 0 };
 }
 

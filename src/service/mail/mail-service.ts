@@ -7,7 +7,7 @@ import { newHolder } from './leased-mailbox.ts';
 import { mailboxName } from './identity.ts';
 import { MailboxReader, type ReaderOptions } from './mailbox-reader.ts';
 import { bodiless, type MailMessage, toMessage } from './message-payload.ts';
-import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
+import { folderOpener, readerFolders, type MailSourceOptions } from './open-source.ts';
 import type { FetchedMail } from './source.ts';
 
 /** How often a dead login is reported again while the main session does not take the report. */
@@ -18,7 +18,7 @@ export interface MailServiceOptions extends Pick<
   'mail' | 'store' | 'endpoint' | 'sinceMs' | 'times' | 'watch'
 > {
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
-  readonly open?: OpenOptions;
+  readonly open?: MailSourceOptions;
   /** The state of a folder is another one. */
   readonly onChange?: () => void;
 }

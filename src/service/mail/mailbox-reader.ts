@@ -22,11 +22,11 @@ import {
   type StoredState,
 } from './mailbox-health.ts';
 import { mailboxName } from './identity.ts';
-import { LeasedMailbox, LostMailbox, type Passing } from './leased-mailbox.ts';
+import { LeasedMailbox, LostMailbox, type MailProgress } from './leased-mailbox.ts';
 import { toMailFailure } from './mail-failure.ts';
 import type { MailMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes, Reconnection } from './reconnection.ts';
-import { passedRow, type Candidate, type FetchedMail, type MailSource } from './source.ts';
+import { passedRow, type MailCandidate, type FetchedMail, type MailSource } from './source.ts';
 
 export interface ReaderOptions {
   readonly mail: MailBlock;
@@ -248,7 +248,7 @@ export class MailboxReader {
     return this.#leased.position !== position;
   }
 
-  async #take(source: MailSource, candidate: Candidate): Promise<void> {
+  async #take(source: MailSource, candidate: MailCandidate): Promise<void> {
     const { identity, position, recognised, tooOld } = candidate;
     if (recognised !== undefined) {
       const { before, ...passed } = recognised;
@@ -310,7 +310,7 @@ export class MailboxReader {
   }
 
   /** Counts a message where it is written down, so that both outlive the reader, or neither. */
-  async #count(counted: Partial<MailFigures>, pass: Passing): Promise<void> {
+  async #count(counted: Partial<MailFigures>, pass: MailProgress): Promise<void> {
     const before = this.#figures;
     this.#figures = { ...before, ...counted };
     try {

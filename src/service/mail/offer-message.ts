@@ -3,7 +3,7 @@ import type { MailBlock } from '../../engine/config/config.ts';
 import type { SetAsideMail } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
-import { type HookEndpoint, judge, type Verdict } from './hook-endpoint.ts';
+import { type HookEndpoint, judge, type DeliveryVerdict } from './hook-endpoint.ts';
 import { LostMailbox } from './leased-mailbox.ts';
 import type { MailMessage, MailPayload } from './message-payload.ts';
 import type { FetchedMail } from './source.ts';
@@ -15,7 +15,7 @@ const FAILURES_UNTIL_SET_ASIDE = 5;
 const MAX_SET_ASIDE = 10_000;
 
 /** What the service said of one message. */
-export type FinalVerdict = Extract<Verdict, { kind: 'delivered' | 'refused' }>;
+export type FinalVerdict = Extract<DeliveryVerdict, { kind: 'delivered' | 'refused' }>;
 
 export interface DeliveryOptions {
   readonly mail: Pick<MailBlock, 'kind' | 'account' | 'path'>;
@@ -57,7 +57,7 @@ export async function deliverMessage(
 }
 
 /** The answer that ends the matter, also the same failure for the last time; undefined where it is tried again. */
-function finalOf(verdict: Verdict, failures: Map<string, number>): FinalVerdict | undefined {
+function finalOf(verdict: DeliveryVerdict, failures: Map<string, number>): FinalVerdict | undefined {
   switch (verdict.kind) {
     case 'delivered':
     case 'refused':
@@ -82,13 +82,13 @@ function hasPlace({ lease, onHeld }: DeliveryOptions, { kind }: FinalVerdict): b
   return false;
 }
 
-function delayOf({ times }: DeliveryOptions, verdict: Verdict, attempt: number): number {
+function delayOf({ times }: DeliveryOptions, verdict: DeliveryVerdict, attempt: number): number {
   const asked = verdict.kind === 'held' ? (verdict.retryAfterMs ?? 0) : 0;
   const { firstRetryMs: firstMs, maxRetryMs } = times;
   return Math.max(asked, growingDelay(attempt, { firstMs, maxMs: maxRetryMs / 5 }));
 }
 
-interface Refusal {
+interface MailRefusal {
   readonly mailbox: string;
   readonly nowMs: number;
   readonly verdict: Pick<SetAsideMail, 'status' | 'code' | 'reason'>;
@@ -99,7 +99,7 @@ interface Refusal {
 /** A message that the service refused, with what is known of it. */
 export function setAsideMail(
   identity: string,
-  { mailbox, nowMs, verdict, before }: Refusal,
+  { mailbox, nowMs, verdict, before }: MailRefusal,
   known?: { readonly mail: FetchedMail; readonly message: MailMessage },
 ): SetAsideMail {
   const { status, code, reason } = verdict;

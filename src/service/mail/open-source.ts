@@ -9,7 +9,7 @@ import { MailFailure, requirePackages } from './mail-failure.ts';
 import { AccessTokens } from './oauth.ts';
 import type { MailSource } from './source.ts';
 
-export interface OpenOptions {
+export interface MailSourceOptions {
   readonly imapTimes?: ImapTimes;
   readonly google?: GoogleEndpoints;
   readonly clock?: () => number;
@@ -25,7 +25,7 @@ export type OpenFolder = (folder: string) => Promise<MailSource>;
 const PACKAGES = ['postal-mime', 'html-to-text'];
 
 /** How the folders of a mailbox are opened, by its kind. */
-export function folderOpener(mail: MailBlock, options: OpenOptions = {}): OpenFolder {
+export function folderOpener(mail: MailBlock, options: MailSourceOptions = {}): OpenFolder {
   switch (mail.kind) {
     case 'imap': {
       const login = imapLogin(mail, options);
@@ -41,7 +41,7 @@ export function folderOpener(mail: MailBlock, options: OpenOptions = {}): OpenFo
 
 function gmailOpener(
   mail: Extract<MailBlock, { kind: 'gmail' }>,
-  { clock, google = GOOGLE_ENDPOINTS, protect, token: given }: OpenOptions,
+  { clock, google = GOOGLE_ENDPOINTS, protect, token: given }: MailSourceOptions,
 ): OpenFolder {
   const get = given ?? tokensOf(mail.oauthFile, clock);
   const api = new GoogleApi(async (refused) => {
@@ -66,7 +66,7 @@ type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
 /** Connects, logs in and opens a folder. */
 function imapLogin(
   mail: ImapBlock,
-  { imapTimes = IMAP_TIMES, clock, protect, token }: OpenOptions,
+  { imapTimes = IMAP_TIMES, clock, protect, token }: MailSourceOptions,
 ): (folder: string) => Promise<ImapClient> {
   const { auth } = mail;
   const open: OpenWith = (secret, folder) => {
@@ -114,7 +114,7 @@ export interface MailboxFolder {
 export async function tryMailbox(
   mail: MailBlock,
   timeoutMs: number,
-  { pullMs, ...options }: OpenOptions & { readonly pullMs?: number } = {},
+  { pullMs, ...options }: MailSourceOptions & { readonly pullMs?: number } = {},
 ): Promise<readonly MailboxFolder[]> {
   const open = folderOpener(mail, { imapTimes: { connectMs: timeoutMs, callMs: timeoutMs }, ...options });
   const look = async (path: string): Promise<MailboxFolder> => {

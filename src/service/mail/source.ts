@@ -12,7 +12,7 @@ export interface MailSource {
   /** What comes after the position, oldest first, at most some hundred; empty where nothing does. */
   next(position: string, known: KnownMail): Promise<Batch>;
   /** The message itself; undefined where it is gone. */
-  fetch(identity: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined>;
+  fetch(identity: string, without?: FetchOmission): Promise<FetchedMail | undefined>;
   /** Resolves when something may have arrived, after `maxMs` at the latest. Rejects where the connection is lost. */
   wait(maxMs: number, signal: AbortSignal): Promise<void>;
   /** Ends the connection at once; idempotent. */
@@ -20,7 +20,7 @@ export interface MailSource {
 }
 
 /** What a fetch that failed is tried again without: the server's account of the structure, or all but the header. */
-export type LeftOutOfFetch = 'structure' | 'body';
+export type FetchOmission = 'structure' | 'body';
 
 export interface Beginning {
   readonly position: string;
@@ -38,12 +38,12 @@ export interface KnownMail {
 }
 
 export interface Batch {
-  readonly candidates: readonly Candidate[];
+  readonly candidates: readonly MailCandidate[];
   /** The position after all of them; differs from the one asked with where messages were left out. */
   readonly position: string;
 }
 
-export interface Candidate {
+export interface MailCandidate {
   readonly identity: string;
   /** Holds once this message has been dealt with. */
   readonly position: string;

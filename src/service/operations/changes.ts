@@ -62,7 +62,7 @@ export async function audited<Result>(
 }
 
 /** A change of what a selection has. */
-export type Job =
+export type ChangeJob =
   | { readonly change: WorkChange; readonly selection: QueueSelection }
   /** Begins no further run, or ends every pause that this covers; what is under way goes on. */
   | { readonly change: 'pause' | 'resume'; readonly of: Pausable }
@@ -70,7 +70,7 @@ export type Job =
   | { readonly change: 'retry mail' | 'drop mail'; readonly selection: SetAsideSelection };
 
 /** What a job would do now. */
-export interface Plan extends WorkPlan {
+export interface ChangePlan extends WorkPlan {
   readonly messages?: number;
   readonly pauses?: number;
 }
@@ -80,8 +80,8 @@ const MAX_MESSAGES = 1_000_000;
 
 export async function planChange(
   { storage, defaultRunner }: Pick<Operator, 'storage' | 'defaultRunner'>,
-  job: Job,
-): Promise<Plan> {
+  job: ChangeJob,
+): Promise<ChangePlan> {
   if ('of' in job) {
     const key = pauseKey(job.of);
     const there = (await storage.listPauses()).filter(
@@ -101,13 +101,13 @@ export async function planChange(
   return storage.planWork(change, { selection, nowMs: timeOf(selection), defaultRunner });
 }
 
-function planOf(counts: Pick<Plan, 'messages' | 'pauses'>, others: number): Plan {
+function planOf(counts: Pick<ChangePlan, 'messages' | 'pauses'>, others: number): ChangePlan {
   const leftOut = others === 0 ? [] : [{ reason: 'other', count: others } as const];
   return { runs: 0, outbox: 0, events: 0, runIds: [], leftOut, ...counts };
 }
 
 /** Does a job, the oldest first; how much that changed. */
-export function changeWork(operator: Operator, job: Job): Promise<number> {
+export function changeWork(operator: Operator, job: ChangeJob): Promise<number> {
   const about = 'of' in job ? pauseKey(job.of) : describeSelection(job.selection);
   return audited(operator, { what: job.change, about }, async () => perform(operator, job));
 }
@@ -120,7 +120,7 @@ const timeOf = (selection: QueueSelection): number =>
 const pauseKey = ({ mapping, runner }: Pausable): string =>
   runner === undefined ? (mapping ?? ALL_MAPPINGS) : pauseOfRunner(runner);
 
-async function perform(operator: Operator, job: Job): Promise<number> {
+async function perform(operator: Operator, job: ChangeJob): Promise<number> {
   const { storage, defaultRunner } = operator;
   switch (job.change) {
     case 'pause':
@@ -215,7 +215,7 @@ function describeSelection(selection: QueueSelection): string {
 }
 
 /** How much a plan would change, in words, and what it leaves out and why, in lines. */
-export function planTexts({ runs, outbox, events, messages = 0, pauses = 0, leftOut }: Plan): {
+export function planTexts({ runs, outbox, events, messages = 0, pauses = 0, leftOut }: ChangePlan): {
   readonly says: string;
   readonly leftOut: readonly string[];
 } {

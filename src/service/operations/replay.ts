@@ -12,7 +12,7 @@ import type { RunningServer } from '../server/server.ts';
 import { audited, type Operator } from './changes.ts';
 
 /** A request of which nothing came, as it was kept; else why it is not taken again. */
-export interface Lost {
+export interface LostRequest {
   readonly id: string;
   /** The first of those that are replays of each other. */
   readonly root: string;
@@ -31,7 +31,7 @@ export async function findLost(
   storage: Storage,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<readonly Lost[]> {
+): Promise<readonly LostRequest[]> {
   const found: { readonly id: string; readonly decision?: DecisionRecord; readonly kept?: KeptRequest }[] =
     [];
   for (const id of ids) {
@@ -43,7 +43,7 @@ export async function findLost(
   const timeOf = ({ decision, kept }: (typeof found)[number]): number =>
     kept?.receivedAt ?? decision?.receivedAt ?? Infinity;
   const firsts = new Map<string, string>();
-  const lost: Lost[] = [];
+  const lost: LostRequest[] = [];
   for (const { id, decision, kept } of found.toSorted((a, b) => timeOf(a) - timeOf(b))) {
     const root = decision?.replayOf ?? id;
     // oxlint-disable-next-line no-await-in-loop -- as above
@@ -67,7 +67,7 @@ export interface Door {
 }
 
 /** A request that was taken again, with the new one. */
-export interface Replayed {
+export interface ReplayResult {
   readonly id: string;
   readonly requestId: string;
   readonly status: number;
@@ -79,10 +79,10 @@ export async function replayInto(
   door: Door,
   ids: readonly string[],
   signal: AbortSignal,
-): Promise<readonly Replayed[]> {
+): Promise<readonly ReplayResult[]> {
   const { storage } = operator;
-  const make = async (): Promise<readonly Replayed[]> => {
-    const done: Replayed[] = [];
+  const make = async (): Promise<readonly ReplayResult[]> => {
+    const done: ReplayResult[] = [];
     for (const { id, root, kept } of await findLost(storage, ids, signal)) {
       if (signal.aborted) break;
       if (kept === undefined) continue;

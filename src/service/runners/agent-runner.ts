@@ -22,10 +22,16 @@ import {
   type HostEnvironment,
   secretsOf,
 } from './command-runner.ts';
-import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+import {
+  type CompletedTurn,
+  failedTurn,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from './runner.ts';
 
 export type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
-type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 
 /** What an agent may call a conversation: it becomes an argument later. */
 const SESSION_NAME = /^\w[\w.-]{0,199}$/;
@@ -217,7 +223,7 @@ function notNow(
 }
 
 /** Whether a turn was ended before its agent had reported all. */
-const isCutOff = ({ error }: Completed): boolean =>
+const isCutOff = ({ error }: CompletedTurn): boolean =>
   /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
 
 /** Ends the first line of the error of such a turn. */
@@ -232,7 +238,11 @@ function withUnknownCost(result: TurnResult, { tellsMoney }: AgentProfile): Turn
   return { ...result, ...defined({ error: said }), usage: { ...usage, isCostUnknown: true } };
 }
 
-function resultOf(result: Completed, report: AgentReport | undefined, settings: AgentSettings): TurnResult {
+function resultOf(
+  result: CompletedTurn,
+  report: AgentReport | undefined,
+  settings: AgentSettings,
+): TurnResult {
   const name = basename(settings.command);
   if (report === undefined) {
     if (result.outcome !== 'ok') return { ...result, reply: '' };

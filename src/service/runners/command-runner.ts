@@ -31,13 +31,13 @@ const MAX_DRAIN_MS = 5_000;
 const FINAL_SPAWN_CODES = new Set(['E2BIG', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_ARG_TYPE']);
 
 /** How a command's process ended. */
-type Ending =
+type CommandEnd =
   | { readonly kind: 'exit'; readonly code: number | null; readonly signal: NodeJS.Signals | null }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'aborted' }
   | { readonly kind: 'flooded' };
 
-type Exit = Extract<Ending, { readonly kind: 'exit' }>;
+type Exit = Extract<CommandEnd, { readonly kind: 'exit' }>;
 
 /** Says what the disk tells of a program that did not start, and what mends it; undefined where it tells nothing. */
 export type ExplainStart = (
@@ -265,8 +265,8 @@ function endingOf(
   child: Supervision['child'],
   { stdout, stderr }: { readonly stdout: BoundedHead; readonly stderr: BoundedTail },
   { signal, timeoutSeconds }: { readonly signal: AbortSignal; readonly timeoutSeconds: number },
-): Promise<Ending> {
-  const { promise, resolve } = Promise.withResolvers<Ending>();
+): Promise<CommandEnd> {
+  const { promise, resolve } = Promise.withResolvers<CommandEnd>();
   child.once('exit', (code, exitSignal) => resolve({ kind: 'exit', code, signal: exitSignal }));
   child.stdout?.on('data', (chunk: Buffer) => {
     if (!stdout.add(chunk)) resolve({ kind: 'flooded' });
@@ -280,7 +280,11 @@ function endingOf(
 }
 
 /** Ends what is left of the command, after what it printed last was read; resolves to whether nothing is. */
-async function endCommand(child: Supervision['child'], tree: ProcessTree, ending: Ending): Promise<boolean> {
+async function endCommand(
+  child: Supervision['child'],
+  tree: ProcessTree,
+  ending: CommandEnd,
+): Promise<boolean> {
   if (ending.kind === 'exit') await drain(child.stdout, child.stderr);
   const isClean = await endProcessTree(tree, TERM_GRACE_MS);
   child.stdin?.destroy();
@@ -304,7 +308,7 @@ async function drain(...streams: readonly (Readable | null)[]): Promise<void> {
 }
 
 interface CommandOutput {
-  readonly ending: Ending;
+  readonly ending: CommandEnd;
   readonly stdout: string;
   readonly stderr: string;
   /** Takes secrets of the command out of what a failed one printed. */

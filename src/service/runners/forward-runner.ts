@@ -204,7 +204,7 @@ function agentBody(turn: Turn): object {
   };
 }
 
-interface Posting {
+interface ForwardedTurn {
   readonly path: 'wake' | 'agent';
   readonly key: string;
   readonly body: object;
@@ -212,7 +212,7 @@ interface Posting {
   readonly waitSeconds: number;
 }
 
-async function post(settings: ForwardSettings, posting: Posting): Promise<JsonAnswer> {
+async function post(settings: ForwardSettings, posting: ForwardedTurn): Promise<JsonAnswer> {
   const { body, key, path, signal, waitSeconds } = posting;
   return fetchJson(`${baseOf(settings)}/${path}`, {
     headers: {

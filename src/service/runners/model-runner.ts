@@ -129,9 +129,9 @@ function messagesOf(turn: Turn): { role: 'user' | 'assistant'; content: string }
   ];
 }
 
-type Generated = Awaited<ReturnType<ModelRegistry['generateText']>>;
+type ModelAnswer = Awaited<ReturnType<ModelRegistry['generateText']>>;
 
-function resultOf(result: Generated): TurnResult {
+function resultOf(result: ModelAnswer): TurnResult {
   const { inputTokens, outputTokens } = result.usage;
   const usage = defined({ inputTokens, outputTokens });
   const reply = result.text.trim();

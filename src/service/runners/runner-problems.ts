@@ -3,7 +3,7 @@ import type { Finding } from '../../base/finding.ts';
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { isWithin, workRootProblem } from './work-folder.ts';
 
-type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
+type ProcessRunnerSettings = Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
 
 interface RunnerPlace {
   /** The runner's place in the file, e.g. `gateway.runners.main`. */
@@ -16,7 +16,7 @@ export interface RunnerFacts {
   RUNNER_FOLDER: {
     /** Which folder: the root of the private ones, the runner's own, or one that mappings may choose. */
     readonly of: 'private' | 'runner' | 'workFolders';
-    readonly runner?: RunnerPlace & { readonly kind: CommandRunner['kind'] };
+    readonly runner?: RunnerPlace & { readonly kind: ProcessRunnerSettings['kind'] };
   };
   RUNNER_ACCESS: {
     /** Where an option loosens `access`; absent where `access: full` does. */
@@ -35,14 +35,14 @@ export type RunnerProblem = Pick<Finding, 'severity'> & {
 
 /** Where an agent works, and what it may do there. Looks at the disk. */
 export function runnerProblems(
-  runner: CommandRunner,
+  runner: ProcessRunnerSettings,
   place: RunnerPlace & { readonly configDir: string },
 ): readonly RunnerProblem[] {
   return [...folderProblems(runner, place), ...accessProblems(runner, place)];
 }
 
 function folderProblems(
-  { cwd, privateFolders, kind }: CommandRunner,
+  { cwd, privateFolders, kind }: ProcessRunnerSettings,
   { at, hasCwd, configDir }: Parameters<typeof runnerProblems>[1],
 ): readonly RunnerProblem[] {
   const code = 'RUNNER_FOLDER';
@@ -68,7 +68,7 @@ const PERMISSION_OPTIONS =
   /^(?:--(?:dangerously-[\w-]+|allow-dangerously-[\w-]+|permission-mode|yolo|approval-mode|sandbox|full-auto|auto)(?:=|$)|-[ys]$|(?:sandbox_mode|approval_policy)=)/;
 
 /** What loosens the access of an agent that reads what senders wrote. */
-function accessProblems(runner: CommandRunner, { at }: RunnerPlace): readonly RunnerProblem[] {
+function accessProblems(runner: ProcessRunnerSettings, { at }: RunnerPlace): readonly RunnerProblem[] {
   if (runner.kind !== 'agent') return [];
   const { access, agent, argv } = runner;
   const common = { severity: 'warning', code: 'RUNNER_ACCESS' } as const;

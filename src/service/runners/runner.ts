@@ -67,12 +67,14 @@ export type TurnResult =
       readonly affects?: 'runner' | 'model';
     };
 
+export type CompletedTurn = Extract<TurnResult, { readonly kind: 'completed' }>;
+
 /** The result of a turn that was taken and went wrong. */
 export function failedTurn(
   code: string,
   message: string,
   outcome: 'error' | 'timeout' = 'error',
-): Extract<TurnResult, { readonly kind: 'completed' }> {
+): CompletedTurn {
   return { kind: 'completed', outcome, reply: '', error: { code, message } };
 }
 

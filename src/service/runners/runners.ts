@@ -21,7 +21,14 @@ export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
 export { COST_UNKNOWN } from './agent-runner.ts';
-export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+export {
+  type CompletedTurn,
+  failedTurn,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from './runner.ts';
 
 /** Whether the turns of a runner come with what they cost in money; those of echo cost nothing. */
 export function tellsMoney(runner: RunnerSettings): boolean {

@@ -12,12 +12,12 @@ import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
 import type { ServerGeneration } from './deps.ts';
 import {
-  type Asked,
+  type AnyExchange,
   type Ending,
-  type Judged,
+  type HookJudgement,
   nameOutside,
   ownName,
-  type Proof,
+  type RequestProof,
   type RequestFacts,
 } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
@@ -31,7 +31,7 @@ import { loadAdvisor, type ServerContext } from './server-context.ts';
  */
 export function concludeRequest(
   context: ServerContext,
-  exchange: Asked,
+  exchange: AnyExchange,
   ending: Ending,
   advisor?: RequestAdvisor,
 ): void {
@@ -119,7 +119,7 @@ export function findAdvisor(
 }
 
 /** Whether something found nothing. */
-function hasGaps({ request, evaluation }: Judged): boolean {
+function hasGaps({ request, evaluation }: HookJudgement): boolean {
   if (request === undefined || evaluation === undefined) return false;
   const { mapping, outcome, trace } = evaluation;
   const ignored = mapping?.ignoreSenders;
@@ -177,7 +177,7 @@ function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => vo
 /** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
 export function logRequest(
   context: ServerContext,
-  exchange: Asked,
+  exchange: AnyExchange,
   ending: Ending,
   advisor?: RequestAdvisor,
 ): void {
@@ -210,7 +210,7 @@ export function logRequest(
 }
 
 /** A key that takes events of their own for repeats loses them, and nobody else says so. */
-function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: Judged): void {
+function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: HookJudgement): void {
   const { mapping, outcome } = evaluation ?? {};
   const [action] = outcome?.kind === 'accepted' ? outcome.actions : [];
   const key = mapping?.dedupe?.key;
@@ -224,7 +224,7 @@ function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: J
 }
 
 /** Carriers, tokens and secrets that are on their way out. */
-function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proof): void {
+function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: RequestProof): void {
   const requestId = ids.id;
   const { retired } = proof;
   if (proof.by === 'sender') {
@@ -242,7 +242,7 @@ function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proo
 }
 
 function lineOf(
-  exchange: Asked,
+  exchange: AnyExchange,
   ending: Ending,
   { tookMs, advisor }: { readonly tookMs: number; readonly advisor: RequestAdvisor | undefined },
 ): Record<string, unknown> {
@@ -281,7 +281,7 @@ function lineOf(
 /** Probes, floods of refusals, and strangers at other paths would bury the hooks. */
 function levelOf(
   { unread }: ServerContext,
-  exchange: Asked,
+  exchange: AnyExchange,
   { answer: { status }, outcome, error, hookName }: Ending,
 ): 'debug' | 'info' | 'warn' | 'error' {
   // The limit on lines leaves out paths that end in a hook name, but for a few a second.

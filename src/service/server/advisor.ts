@@ -14,7 +14,7 @@ export interface RequestAdvisor {
   /** What a decision may say beside its outcome; the same holds. */
   onEvaluation(evaluation: Evaluation, request: HookRequest): RequestAdvice;
   /** How what a condition found differs from what it asks for, in codes that tell neither. */
-  howDifferent(failed: FailedPart): StoredFinding | undefined;
+  howDifferent(failed: FailedCondition): StoredFinding | undefined;
   /** What would be new for each event, where one was taken for a repeat. */
   onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
   /** The sentences of findings on a request of that hook name, for a log. */
@@ -35,7 +35,7 @@ export interface RequestAdvice {
   readonly instead: ReadonlyMap<string, readonly string[]>;
 }
 
-type FailedPart = Extract<
+type FailedCondition = Extract<
   NonNullable<Evaluation['trace']['considered'][number]['failed']>,
   { readonly part: 'when' }
 >['node'];

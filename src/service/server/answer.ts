@@ -1,12 +1,12 @@
 import type { AcceptResult, RunRecord } from '../../engine/storage/storage.ts';
-import type { Answer, Ending, Exchange } from './exchange.ts';
+import type { HttpAnswer, Ending, Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
 /**
  * The answer to accepted work, written by hand because its ids are UUIDs and need no escaping: one action answers in
  * its single form however it was made, several list the ids of their events and runs in order.
  */
-export function acceptedAnswer(result: AcceptResult): Answer {
+export function acceptedAnswer(result: AcceptResult): HttpAnswer {
   const { accepted } = result;
   const [first] = accepted;
   // Nothing to do, on purpose.
@@ -41,7 +41,7 @@ function endedAnswer(run: RunRecord, result: AcceptResult, more: object = {}): s
 }
 
 /** The answer to `GET {hooks.path}/runs/<id>`. */
-export function runAnswer(run: RunRecord): Answer {
+export function runAnswer(run: RunRecord): HttpAnswer {
   return {
     status: 200,
     body: JSON.stringify({
@@ -88,7 +88,7 @@ export async function waitForOutcome(
   context: ServerContext,
   { res }: Pick<Exchange, 'res'>,
   { judged: { result } = {}, waitSeconds: seconds = 0, completion = false }: Ending,
-): Promise<Answer | undefined> {
+): Promise<HttpAnswer | undefined> {
   const [action, ...others] = result?.accepted ?? [];
   if (result === undefined || action?.kind !== 'agent' || others.length > 0) return undefined;
   if (context.waiting >= context.limits.maxWaiting) return undefined;

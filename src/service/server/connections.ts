@@ -11,7 +11,7 @@
  */
 import type { Socket } from 'node:net';
 import { networksOf, type AddressList } from './addresses.ts';
-import type { Connection } from './exchange.ts';
+import type { HttpConnection } from './exchange.ts';
 
 export interface ConnectionLimits {
   /** Open connections at most. */
@@ -30,7 +30,7 @@ export interface ConnectionTableOptions {
   /** Called for every connection that had to go, and for every new one that found no free place. */
   readonly onFull: (what: 'closed' | 'refused') => void;
   /** Called for every connection that is gone: nothing of it needs to be kept. */
-  readonly onGone?: (connection: Connection) => void;
+  readonly onGone?: (connection: HttpConnection) => void;
 }
 
 /** A connection this young may be about to speak: others go first. */
@@ -42,10 +42,10 @@ const SWEPT_AT_ONCE = 50;
 /** Members of a list that are moved on, at most, before one is closed. */
 const MAX_LOOKED_AT = 64;
 
-interface Entry {
-  readonly connection: Connection;
+interface ConnectionEntry {
+  readonly connection: HttpConnection;
   /** Absent for proxies, through which many senders come. */
-  readonly group: Group | undefined;
+  readonly group: AddressGroup | undefined;
   /** When it was opened, or got its last answer. */
   since: number;
   /** Bytes it had sent by then. */
@@ -56,22 +56,22 @@ interface Entry {
 }
 
 /** Connections of one sort that may be closed, in the order in which they became quiet. */
-class Waiting {
+class WaitingConnections {
   /** Said nothing when last looked at. */
-  readonly #silent = new Set<Entry>();
+  readonly #silent = new Set<ConnectionEntry>();
   /** Have begun a request that is not complete, or not answered. */
-  readonly #begun = new Set<Entry>();
+  readonly #begun = new Set<ConnectionEntry>();
 
-  delete(entry: Entry): void {
+  delete(entry: ConnectionEntry): void {
     if (!this.#silent.delete(entry)) this.#begun.delete(entry);
   }
 
-  add(entry: Entry): void {
+  add(entry: ConnectionEntry): void {
     this.#silent.add(entry);
   }
 
   /** The connections that became quiet at `since` or before. */
-  *quietSince(since: number): Generator<Entry> {
+  *quietSince(since: number): Generator<ConnectionEntry> {
     for (const entries of [this.#begun, this.#silent]) {
       for (const entry of entries) {
         if (entry.since > since) break;
@@ -88,8 +88,8 @@ class Waiting {
    * Who goes first: the longest silent one, else the one that began first, else one that may be about to speak.
    * With `sparesFresh` none that is young.
    */
-  pick(freshAfter: number, sparesFresh: boolean): Entry | undefined {
-    let fresh: Entry | undefined;
+  pick(freshAfter: number, sparesFresh: boolean): ConnectionEntry | undefined {
+    let fresh: ConnectionEntry | undefined;
     let looked = 0;
     for (const entry of this.#silent) {
       if (isIncomplete(entry)) {
@@ -110,35 +110,35 @@ class Waiting {
 }
 
 /** Connections that may be closed. */
-class Quiet {
-  readonly strangers = new Waiting();
-  readonly known = new Waiting();
+class QuietConnections {
+  readonly strangers = new WaitingConnections();
+  readonly known = new WaitingConnections();
   /** Proved senders whose requests are not answered, but for those whose bodies were found complete. */
-  readonly receiving = new Set<Entry>();
+  readonly receiving = new Set<ConnectionEntry>();
 
-  remove(entry: Entry): void {
+  remove(entry: ConnectionEntry): void {
     this.receiving.delete(entry);
     (entry.isStranger ? this.strangers : this.known).delete(entry);
   }
 
-  add(entry: Entry): void {
+  add(entry: ConnectionEntry): void {
     if (entry.proved > 0) this.receiving.add(entry);
     else (entry.isStranger ? this.strangers : this.known).add(entry);
   }
 
   /** Who is to go: a stranger, else a known one that rests, else the one whose body takes longest. */
-  pick(freshAfter: number): Entry | undefined {
+  pick(freshAfter: number): ConnectionEntry | undefined {
     const { strangers, known } = this;
     // Strangers must not push out a slow body of a proved sender; nor such bodies, many as they are, who is about to speak.
     const isMostlyReceiving = this.receiving.size > strangers.size;
-    const pick = (sparesFresh: boolean): Entry | undefined =>
+    const pick = (sparesFresh: boolean): ConnectionEntry | undefined =>
       strangers.pick(freshAfter, sparesFresh) ??
       known.pick(freshAfter, sparesFresh) ??
       this.#longestReceiving();
     return (isMostlyReceiving ? pick(true) : undefined) ?? pick(false);
   }
 
-  #longestReceiving(): Entry | undefined {
+  #longestReceiving(): ConnectionEntry | undefined {
     for (const entry of this.receiving) {
       if (isReceiving(entry)) return entry;
       this.receiving.delete(entry);
@@ -147,7 +147,7 @@ class Quiet {
   }
 }
 
-class Group extends Quiet {
+class AddressGroup extends QuietConnections {
   readonly name: string;
   count = 0;
 
@@ -160,9 +160,9 @@ class Group extends Quiet {
 export class ConnectionTable {
   readonly #options: ConnectionTableOptions;
   readonly #now: () => number;
-  readonly #entries = new Map<Socket, Entry>();
-  readonly #quiet = new Quiet();
-  readonly #groups = new Map<string, Group>();
+  readonly #entries = new Map<Socket, ConnectionEntry>();
+  readonly #quiet = new QuietConnections();
+  readonly #groups = new Map<string, AddressGroup>();
   #crowdedAt = -Infinity;
 
   constructor(options: ConnectionTableOptions) {
@@ -179,7 +179,7 @@ export class ConnectionTable {
       socket.destroy();
       return this.#options.onFull('refused');
     }
-    const entry: Entry = {
+    const entry: ConnectionEntry = {
       connection: {
         socket,
         open: 0,
@@ -206,19 +206,19 @@ export class ConnectionTable {
   }
 
   /** Whether one more of the group can stay; where no place is free, another connection goes if one can. */
-  #hasPlace(group: Group | undefined): boolean {
+  #hasPlace(group: AddressGroup | undefined): boolean {
     const { limits } = this.#options;
     if (group !== undefined && group.count >= limits.perAddress && !this.#freePlace(group)) return false;
     return this.#entries.size < limits.connections || this.#freePlace(this.#quiet);
   }
 
   /** The connection of a socket that was taken up; undefined for one that was refused. */
-  find(socket: Socket): Connection | undefined {
+  find(socket: Socket): HttpConnection | undefined {
     return this.#entries.get(socket)?.connection;
   }
 
   /** The sender of a request is proved: from the end of its body to its answer the connection stays. */
-  proved({ socket }: Connection): void {
+  proved({ socket }: HttpConnection): void {
     const entry = this.#entries.get(socket);
     if (entry === undefined) return;
     this.#list(entry, () => {
@@ -228,12 +228,12 @@ export class ConnectionTable {
   }
 
   /** Whether no sender has proved itself on it so far. */
-  isStranger({ socket }: Connection): boolean {
+  isStranger({ socket }: HttpConnection): boolean {
     return this.#entries.get(socket)?.isStranger !== false;
   }
 
   /** A request was answered; `wasProved` says whether `proved` was called for it. */
-  answered({ socket }: Connection, wasProved: boolean): void {
+  answered({ socket }: HttpConnection, wasProved: boolean): void {
     const entry = this.#entries.get(socket);
     if (entry === undefined) return;
     this.#list(entry, () => {
@@ -247,7 +247,7 @@ export class ConnectionTable {
    * Closes the connection of a stranger while places are short: one that has nothing else under way there. To answer
    * it would take as long as to take up another connection, and it would be the next that has to go.
    */
-  cutOff({ socket, open, latest }: Connection): void {
+  cutOff({ socket, open, latest }: HttpConnection): void {
     const isCrowded = this.#now() - this.#crowdedAt < CROWDED_MS;
     if (!isCrowded || open > 1 || this.#entries.get(socket)?.isStranger !== true) return;
     socket.destroy();
@@ -278,14 +278,14 @@ export class ConnectionTable {
     for (const entry of this.#quiet.strangers.quietSince(this.#now())) entry.connection.socket.destroy();
   }
 
-  #groupOf({ remoteAddress = '' }: Socket): Group | undefined {
+  #groupOf({ remoteAddress = '' }: Socket): AddressGroup | undefined {
     if (this.#options.proxies.has(remoteAddress)) return undefined;
     const { own } = networksOf(remoteAddress);
-    return this.#groups.get(own) ?? new Group(own);
+    return this.#groups.get(own) ?? new AddressGroup(own);
   }
 
   /** Puts the connection at the end of the lists that it belongs to after the change. */
-  #list(entry: Entry, change: () => void): void {
+  #list(entry: ConnectionEntry, change: () => void): void {
     this.#quiet.remove(entry);
     entry.group?.remove(entry);
     change();
@@ -293,7 +293,7 @@ export class ConnectionTable {
     entry.group?.add(entry);
   }
 
-  #freePlace(quiet: Quiet): boolean {
+  #freePlace(quiet: QuietConnections): boolean {
     this.#crowdedAt = this.#now();
     const entry = quiet.pick(this.#crowdedAt - FRESH_MS);
     if (entry === undefined) return false;
@@ -303,7 +303,7 @@ export class ConnectionTable {
     return true;
   }
 
-  #remove(entry: Entry): void {
+  #remove(entry: ConnectionEntry): void {
     const { connection, group } = entry;
     if (!this.#entries.delete(connection.socket)) return;
     this.#options.onGone?.(connection);
@@ -316,11 +316,11 @@ export class ConnectionTable {
 }
 
 /** Part of a request has come, or a request is not answered. */
-function isIncomplete({ connection, quietBytes }: Entry): boolean {
+function isIncomplete({ connection, quietBytes }: ConnectionEntry): boolean {
   return connection.open > 0 || connection.socket.bytesRead > quietBytes;
 }
 
 /** Whether the only request of a connection has a body that is not complete. */
-function isReceiving({ connection: { open, latest } }: Entry): boolean {
+function isReceiving({ connection: { open, latest } }: ConnectionEntry): boolean {
   return open === 1 && latest?.failBody !== undefined;
 }

@@ -4,7 +4,7 @@ import { defined } from '../../base/json.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../../engine/storage/storage.ts';
 import type { RepeatFacts, RequestAdvice, RequestAdvisor } from './advisor.ts';
-import { type Asked, type Ending, type Judged, nameOutside, ownName } from './exchange.ts';
+import { type AnyExchange, type Ending, type HookJudgement, nameOutside, ownName } from './exchange.ts';
 import { bodyLimit } from './take-hook.ts';
 
 const MAX_MISSED = 50;
@@ -15,7 +15,7 @@ const MAX_DETAIL_CHARS = 400;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(
-  exchange: Asked,
+  exchange: AnyExchange,
   ending: Ending,
   { advice, advisor }: DecisionAdvice = {},
 ): DecisionRecord {
@@ -57,7 +57,7 @@ export function decisionOf(
 
 /** What was found out about it; none of a request that became what it was sent for. */
 function findingsOf(
-  exchange: Asked,
+  exchange: AnyExchange,
   ending: Ending,
   known: DecisionAdvice,
 ): readonly StoredFinding[] | undefined {
@@ -74,7 +74,7 @@ function findingsOf(
   return all.length === 0 ? undefined : all;
 }
 
-type SentHeaders = Asked['headers']['values'];
+type SentHeaders = AnyExchange['headers']['values'];
 
 /** What is known beside the ending; `advice` is of the evaluation. */
 interface DecisionAdvice {
@@ -106,7 +106,7 @@ function judgedFindings(
 }
 
 /** Says that the run of an accepted request does not begin at once, and whose run it is. */
-function debounceOf({ evaluation, result }: Judged): StoredFinding | undefined {
+function debounceOf({ evaluation, result }: HookJudgement): StoredFinding | undefined {
   const actions = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
   const at = actions.findIndex((action) => action.kind === 'agent' && action.debounce !== undefined);
   const action = actions[at];
@@ -123,7 +123,7 @@ const KEY_HEADERS = ['idempotency-key', 'x-openclaw-idempotency-key'];
 
 /** By what a repeat was recognised: before it was evaluated, by what the sender sends with it. */
 function repeatOf(
-  judged: Judged,
+  judged: HookJudgement,
   headers: SentHeaders,
   advisor: RequestAdvisor | undefined,
 ): readonly StoredFinding[] {
@@ -137,7 +137,7 @@ function repeatOf(
 }
 
 function recognised(
-  { evaluation, signedId }: Judged,
+  { evaluation, signedId }: HookJudgement,
   headers: SentHeaders,
 ): Pick<RepeatFacts, 'by' | 'header'> {
   const names = Object.keys(headers);
@@ -154,7 +154,7 @@ function recognised(
 
 /** Why a request was refused before mappings saw it, for the log, with no value of it. */
 export function refusedWhy(
-  exchange: Asked,
+  exchange: AnyExchange,
   ending: Ending,
   advisor: RequestAdvisor | undefined,
 ): Sentence | undefined {
@@ -176,7 +176,7 @@ const SAY_ALL: ReadonlySet<string> = new Set(['rate', 'not_json']);
 
 /** What only the operator reads: which key set the limit, where hooks are, and what to change. */
 function refusalFinding(
-  exchange: Asked,
+  exchange: AnyExchange,
   { error, hookName }: Ending,
   advisor: RequestAdvisor | undefined,
 ): StoredFinding | undefined {
@@ -236,11 +236,11 @@ function missedBy(evaluation: Evaluation, advice: DecisionAdvice): readonly Miss
 }
 
 type Considered = Evaluation['trace']['considered'][number];
-type FailedPart = NonNullable<Considered['failed']>;
+type MatchFailure = NonNullable<Considered['failed']>;
 
 function missOf(
   mapping: Considered['mapping'],
-  failed: FailedPart,
+  failed: MatchFailure,
   { advice, advisor }: DecisionAdvice,
 ): MissedMapping {
   const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
@@ -259,7 +259,7 @@ function missOf(
 
 /** The failing part in the operator's own words; what was found stays out. */
 function reasonOf(
-  failed: FailedPart,
+  failed: MatchFailure,
   advisor: RequestAdvisor | undefined,
 ): Pick<MissedMapping, 'leaf' | 'why' | 'variable' | 'how'> {
   if (failed.part !== 'when') {
@@ -317,7 +317,7 @@ function transformFindings(transforms: readonly TransformTrace[]): readonly Stor
   });
 }
 
-type Failed = Extract<TransformTrace['reply'], { kind: 'failed' }>;
+type TransformFault = Extract<TransformTrace['reply'], { kind: 'failed' }>;
 
-const positionOf = (position: Failed['position']): Pick<StoredFinding, 'at'> =>
+const positionOf = (position: TransformFault['position']): Pick<StoredFinding, 'at'> =>
   position === undefined ? {} : { at: `${position.file}:${position.line}:${position.column}` };

@@ -13,7 +13,7 @@ import type { RequestIds, RequestOutcome, ServerGeneration } from './deps.ts';
 import { findHookName, type ReceivedHeaders, type RequestTarget } from './received.ts';
 
 /** One socket and what is under way on it; pipelined requests share it. */
-export interface Connection {
+export interface HttpConnection {
   readonly socket: Socket;
   /** Requests received and not yet answered. */
   open: number;
@@ -74,7 +74,7 @@ export interface RequestFacts {
 export interface Exchange extends RequestFacts {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly connection: Connection;
+  readonly connection: HttpConnection;
   readonly target: RequestTarget | undefined;
   /** The sender waits for `100 Continue` before it writes its body. */
   readonly expectsContinue: boolean;
@@ -87,7 +87,7 @@ export interface Exchange extends RequestFacts {
 }
 
 /** What is to be sent. */
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   /** Absent: no content. */
   readonly body?: string;
@@ -107,7 +107,7 @@ export interface TokenProof {
 }
 
 /** What the path's `verify` asks for. */
-export interface SenderProof {
+export interface SignedProof {
   readonly kind: 'proved';
   readonly by: 'sender';
   readonly scheme: Verifier['scheme'];
@@ -120,12 +120,12 @@ export interface SenderProof {
 }
 
 /** How a sender proved itself. */
-export type Proof = TokenProof | SenderProof;
+export type RequestProof = TokenProof | SignedProof;
 
 /** Why a sender was not believed. */
-export interface Refusal {
+export interface ProofRefusal {
   readonly kind: 'refused';
-  readonly reason: RefusalReason;
+  readonly reason: ProofRefusalReason;
   /** Absent where the path asks for the hook token. */
   readonly scheme?: Verifier['scheme'];
   /** The sender's address, as far as trusted proxies vouch for it. */
@@ -138,7 +138,7 @@ export interface Refusal {
   readonly why?: Sentence;
 }
 
-export type RefusalReason =
+export type ProofRefusalReason =
   | Extract<Authentication, { kind: 'refused' }>['reason']
   | SenderReason
   /** The path does not take requests from this address. */
@@ -148,18 +148,18 @@ export type RefusalReason =
 
 /** How a request ended: all that its answer, its log line, the metrics and its decision say. */
 export interface Ending {
-  readonly answer: Answer;
+  readonly answer: HttpAnswer;
   readonly outcome: RequestOutcome;
   /** Absent where the request did not fail. */
   readonly error?: HookError;
   /** Absent where the request did not come as far as its proof. */
-  readonly proof?: Proof | Refusal;
+  readonly proof?: RequestProof | ProofRefusal;
   /** Known once the sender has proved itself: strangers write nothing into logs and decisions. */
   readonly hookName?: string;
   /** Milliseconds in which the sender's proof was judged; absent where none was asked for. */
   readonly proofMs?: number;
   /** Absent where the request did not come as far as mappings. */
-  readonly judged?: Judged;
+  readonly judged?: HookJudgement;
   /** Seconds for which the answer waits for the outcome of the run; absent where the sender did not ask. */
   readonly waitSeconds?: number;
   /** Whether the answer says it as OpenClaw does (`waitForCompletion`). */
@@ -167,7 +167,7 @@ export interface Ending {
 }
 
 /** What mappings and store made of a request, as far as it came. */
-export interface Judged {
+export interface HookJudgement {
   readonly request?: HookRequest;
   readonly evaluation?: Evaluation;
   readonly evaluateMs?: number;
@@ -179,10 +179,13 @@ export interface Judged {
 }
 
 /** A request; one that came over HTTP has a method and a target. */
-export type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target' | 'hasBody'>>;
+export type AnyExchange = RequestFacts & Partial<Pick<Exchange, 'req' | 'target' | 'hasBody'>>;
 
 /** The hook name a stranger asked for, where it is a word of the operator's own files. */
-export function ownName({ target, generation }: Pick<Asked, 'target' | 'generation'>): string | undefined {
+export function ownName({
+  target,
+  generation,
+}: Pick<AnyExchange, 'target' | 'generation'>): string | undefined {
   const name = target && findHookName(target.path, generation.hooks.path);
   // Where a request missed a name by a segment or by letter case, its own says how.
   const isOwn = name !== undefined && (generation.knowsName(name) || generation.isOfName?.(name) === true);
@@ -196,7 +199,7 @@ const MAX_PARTS = 6;
 export function nameOutside({
   target,
   generation,
-}: Pick<Asked, 'target' | 'generation'>): string | undefined {
+}: Pick<AnyExchange, 'target' | 'generation'>): string | undefined {
   const parts = (target?.path ?? '').split('/').filter((part) => part !== '');
   const last = parts.slice(-MAX_PARTS);
   return last.map((_, at) => last.slice(at).join('/')).find((name) => generation.knowsName(name));

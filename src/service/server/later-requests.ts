@@ -1,4 +1,4 @@
-import type { Connection } from './exchange.ts';
+import type { HttpConnection } from './exchange.ts';
 
 /** Requests served in one turn of the event loop at most, of all that are served later. */
 const PER_TURN = 16;
@@ -16,7 +16,7 @@ const CROWDED_TURNS = 32;
  * them.
  */
 export class LaterRequests {
-  readonly #waiting = new Map<Connection, (() => void)[]>();
+  readonly #waiting = new Map<HttpConnection, (() => void)[]>();
   #isGoingOn = false;
   #hasCome = false;
   #crowdedTurns = 0;
@@ -27,7 +27,7 @@ export class LaterRequests {
   }
 
   /** Calls `serve` in a later turn. */
-  add(connection: Connection, serve: () => void): void {
+  add(connection: HttpConnection, serve: () => void): void {
     const requests = this.#waiting.get(connection);
     if (requests === undefined) this.#waiting.set(connection, [serve]);
     else requests.push(serve);
@@ -35,7 +35,7 @@ export class LaterRequests {
   }
 
   /** Forgets what waits of a connection that is closed: nobody reads these answers. Returns how many there were. */
-  drop(connection: Connection): number {
+  drop(connection: HttpConnection): number {
     const requests = this.#waiting.get(connection);
     this.#waiting.delete(connection);
     return requests?.length ?? 0;

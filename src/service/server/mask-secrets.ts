@@ -45,10 +45,10 @@ export function maskName(name: string, tokens: KnownTokens): string {
   return segments.map((segment) => (isSecret(segment, tokens) ? MASK : segment)).join('/');
 }
 
-type Carried = Pick<HookRequest, 'url' | 'headers' | 'query'>;
+type CarriedParts = Pick<HookRequest, 'url' | 'headers' | 'query'>;
 
 /** Address, headers and query without tokens; the same objects where there are none. */
-export function maskCarried({ url, headers, query }: Carried, tokens: KnownTokens): Carried {
+export function maskCarried({ url, headers, query }: CarriedParts, tokens: KnownTokens): CarriedParts {
   const maskedQuery = maskValues(query, tokens);
   return {
     url: maskUrl(url, maskedQuery === query ? undefined : maskedQuery, tokens),
@@ -58,7 +58,7 @@ export function maskCarried({ url, headers, query }: Carried, tokens: KnownToken
 }
 
 /** `query` is given where the query of the address had a token. */
-function maskUrl(url: string, query: Carried['query'] | undefined, tokens: KnownTokens): string {
+function maskUrl(url: string, query: CarriedParts['query'] | undefined, tokens: KnownTokens): string {
   if (url.length < tokens.minChars) return url;
   const mark = url.indexOf('?');
   const path = mark < 0 ? url : url.slice(0, mark);

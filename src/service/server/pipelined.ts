@@ -7,7 +7,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './deps.ts';
-import type { Connection } from './exchange.ts';
+import type { HttpConnection } from './exchange.ts';
 import { IncomingMessage as NodeMessage } from './node-http.ts';
 import { closeSide } from './send-answer.ts';
 
@@ -83,7 +83,7 @@ export function boundedMessages({
  * A connection whose sender has proved itself closes with the answers to what waits. One of a stranger stays open until
  * it is swept or has to go: to close it at once would only free its place for the next one.
  */
-export function endIfFull(connection: Connection, isStranger: boolean): boolean {
+export function endIfFull(connection: HttpConnection, isStranger: boolean): boolean {
   if (!connection.closing && !connection.flooded && connection.open < MAX_PIPELINED) return false;
   connection.flooded = true;
   if (!isStranger) connection.closing = true;
@@ -92,11 +92,11 @@ export function endIfFull(connection: Connection, isStranger: boolean): boolean 
 }
 
 /** The last answer was decided before the connection had to end, so it could not say so. */
-export function endAfterLatest({ socket, latest }: Connection, { drainMs }: ServerLimits): void {
+export function endAfterLatest({ socket, latest }: HttpConnection, { drainMs }: ServerLimits): void {
   afterAnswer(latest, () => closeSide(socket, drainMs));
 }
 
-function afterAnswer(latest: Connection['latest'], call: () => void): void {
+function afterAnswer(latest: HttpConnection['latest'], call: () => void): void {
   if (latest === undefined || latest.res.writableFinished) call();
   else latest.res.once('finish', call);
 }
@@ -138,7 +138,7 @@ function muteBody({ socket }: IncomingMessage): void {
 }
 
 /** What node hands over with the event `upgrade`. */
-interface Offer {
+interface UpgradeOffer {
   readonly req: IncomingMessage;
   /** What was read behind the head of the request. */
   readonly rest: Buffer;
@@ -149,7 +149,11 @@ interface Offer {
  * stops behind such a request whether or not anybody takes the offer, so that a request pipelined behind it would never
  * be seen. Therefore the request is read once more without the offer: its head is put back in front of what follows.
  */
-export function ignoreUpgrade(http: Server, { socket, latest }: Connection, { req, rest }: Offer): void {
+export function ignoreUpgrade(
+  http: Server,
+  { socket, latest }: HttpConnection,
+  { req, rest }: UpgradeOffer,
+): void {
   const readAgain = (): void => {
     socket.off('error', ignoreError);
     if (socket.destroyed) return;

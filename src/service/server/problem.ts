@@ -9,14 +9,14 @@ import { defined } from '../../base/json.ts';
 import { isBuiltInRoute } from '../../engine/hook/hook.ts';
 import { StorageError, unavailable } from '../../engine/storage/storage.ts';
 import type { RequestOutcome } from './deps.ts';
-import type { Answer, Ending, RequestFacts } from './exchange.ts';
+import type { HttpAnswer, Ending, RequestFacts } from './exchange.ts';
 
 /**
  * The one place that turns an error into an answer (RFC 9457). `detail` comes from the `HookError`, which never
  * quotes a payload; for a 5xx it is a fixed sentence per code instead, because the sender can do nothing with the
  * service's insides. `type` is `urn:sluice:error:<code>`; `ok` and `error` are for senders that look only at those.
  */
-export function problemAnswer(error: HookError, requestId: string): Answer {
+export function problemAnswer(error: HookError, requestId: string): HttpAnswer {
   const { status } = HOOK_ERRORS[error.code];
   return {
     status,
@@ -92,7 +92,7 @@ function headersOf(error: HookError, status: number): string[] {
 }
 
 /** What was known of a request when it failed. */
-type Known = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
+type EndingDetails = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
   /** Default `refused`: it ended before it was evaluated. */
   readonly outcome?: RequestOutcome;
   /** Further header names and values of the answer, flat. */
@@ -100,7 +100,7 @@ type Known = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
 };
 
 /** The one place where what was thrown becomes an ending. */
-export function failedEnding(exchange: RequestFacts, thrown: unknown, known: Known = {}): Ending {
+export function failedEnding(exchange: RequestFacts, thrown: unknown, known: EndingDetails = {}): Ending {
   const error = toHookError(thrown);
   const { headers = [], ...rest } = known;
   const { request, evaluation } = rest.judged ?? {};

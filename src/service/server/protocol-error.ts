@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describeMalformed, HOOK_ERRORS, HookError, type HookErrorCode } from '../../base/errors.ts';
 import { aborted } from './body.ts';
-import type { Connection } from './exchange.ts';
+import type { HttpConnection } from './exchange.ts';
 import { problemAnswer } from './problem.ts';
 import { unknownCoding } from './received.ts';
 import type { StoredFinding } from '../../base/finding.ts';
@@ -31,7 +31,11 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
  * first and closes the connection; otherwise the error is answered here, without node's response object. Whether it
  * was: then nobody else accounts for it.
  */
-export function answerProtocolError(connection: Connection, error: HookError, requestId: string): boolean {
+export function answerProtocolError(
+  connection: HttpConnection,
+  error: HookError,
+  requestId: string,
+): boolean {
   if (connection.refused !== undefined && !connection.refused.complete) {
     // The answer went out already; a second one would look like that of the next request.
     connection.socket.destroy();

@@ -12,12 +12,12 @@ import { networksOf } from './addresses.ts';
 import { authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
 import type { ProofFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import {
-  type Asked,
+  type AnyExchange,
   type Exchange,
   type IncomingHook,
   ownName,
-  type Proof,
-  type Refusal,
+  type RequestProof,
+  type ProofRefusal,
   type TokenProof,
 } from './exchange.ts';
 import { accessOf, derivedFrom, loadAdvisor, type ServerContext } from './server-context.ts';
@@ -35,7 +35,7 @@ export function prove(
   context: ServerContext,
   exchange: Exchange,
   hook: IncomingHook,
-): Proof | Promise<Proof | Refusal> {
+): RequestProof | Promise<RequestProof | ProofRefusal> {
   const { allows, sender } = accessOf(context, hook.settings);
   const address = addressOf(context, exchange);
   const isAllowed = allows(address);
@@ -51,7 +51,7 @@ function proveToken(
   context: ServerContext,
   exchange: Exchange,
   hook: IncomingHook,
-): TokenProof | Promise<Refusal> {
+): TokenProof | Promise<ProofRefusal> {
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
@@ -120,7 +120,7 @@ async function proveSender(
   context: ServerContext,
   exchange: Exchange,
   { hook, sender, isAllowed }: SenderToProve,
-): Promise<Proof | Refusal> {
+): Promise<RequestProof | ProofRefusal> {
   const { req, generation } = exchange;
   const { scheme, secretHeaders } = sender.verifier;
   const judged = await judgeSender(sender, {
@@ -194,20 +194,20 @@ async function refuseToken(
   context: ServerContext,
   exchange: Exchange,
   hook: IncomingHook,
-): Promise<Refusal | undefined> {
+): Promise<ProofRefusal | undefined> {
   if (hook.settings.requireToken !== true) return undefined;
   const token = await proveToken(context, exchange, hook);
   return token.kind === 'refused' ? token : undefined;
 }
 
-export function addressOf(context: ServerContext, { req, headers }: Asked): string {
+export function addressOf(context: ServerContext, { req, headers }: AnyExchange): string {
   return context.findAddress(req?.socket.remoteAddress, headers.values['x-forwarded-for']);
 }
 
 /** Which one is judged depends on the proxies that are trusted. */
 const wrongAddress = (sent: string): ProofFinding => ({ code: 'address', facts: { sent } });
 
-interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'finding'> {
+interface RefusalFacts extends Pick<ProofRefusal, 'reason' | 'scheme' | 'finding'> {
   readonly find?: (advisor: RequestAdvisor) => ProofFinding | undefined | Promise<ProofFinding | undefined>;
 }
 
@@ -228,7 +228,7 @@ export async function refuse(
   context: ServerContext,
   exchange: Exchange,
   { reason, scheme, finding: known, find }: RefusalFacts,
-): Promise<Refusal> {
+): Promise<ProofRefusal> {
   const { limiter } = derivedFrom(context, exchange.generation.hooks);
   const address = addressOf(context, exchange);
   const retryAfterSeconds = await limiter.fail(address);

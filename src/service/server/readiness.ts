@@ -1,19 +1,19 @@
 import type { Condition } from '../../base/telemetry/telemetry.ts';
 import { within } from '../../base/timers/timers.ts';
 import type { ServerDeps } from './deps.ts';
-import type { Answer } from './exchange.ts';
+import type { HttpAnswer } from './exchange.ts';
 
 /** How long what the store said is given again: the endpoint is open to anyone and asks the store. */
 const CACHE_MS = 1_000;
 /** A store that does not answer within this time is a trouble of its own. */
 const STORE_TIMEOUT_MS = 2_000;
 
-export const HEALTHY: Answer = { status: 200, body: '{"ok":true}' };
+export const HEALTHY: HttpAnswer = { status: 200, body: '{"ok":true}' };
 
 type Backlog = Awaited<ReturnType<ServerDeps['storage']['backlog']>>;
 
 /** `withDetails`: the sender is the operator; names and texts of what is wrong are for it alone. */
-export type ReadinessProbe = (query: Record<'stopping' | 'withDetails', boolean>) => Promise<Answer>;
+export type ReadinessProbe = (query: Record<'stopping' | 'withDetails', boolean>) => Promise<HttpAnswer>;
 
 /** Answers `/readyz`: 200 where the service takes hooks, else 503; always with what is wrong. */
 export function createReadinessProbe(
@@ -49,7 +49,7 @@ function readyAnswer(
   unready: readonly Condition[],
   degraded: readonly Condition[],
   { withDetails, more }: { readonly withDetails: boolean; readonly more?: object },
-): Answer {
+): HttpAnswer {
   const ready = unready.length === 0;
   const shown = (conditions: readonly Condition[]): object[] =>
     conditions.map(({ code, since, count, details }) => ({

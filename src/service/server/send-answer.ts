@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './deps.ts';
-import type { Answer, Exchange } from './exchange.ts';
+import type { HttpAnswer, Exchange } from './exchange.ts';
 
 /** A refused body of at most this many announced bytes is read to its end, and the connection stays usable. */
 const KEEP_ALIVE_DRAIN_BYTES = 65_536;
@@ -12,7 +12,7 @@ const KEEP_ALIVE_DRAIN_BYTES = 65_536;
  */
 export function sendAnswer(
   exchange: Exchange,
-  answer: Answer,
+  answer: HttpAnswer,
   { close, limits }: { readonly close: boolean; readonly limits: ServerLimits },
 ): void {
   const { req, res, connection } = exchange;

@@ -10,7 +10,7 @@ import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { readWaitSeconds, runAnswer, waitForOutcome } from './answer.ts';
 import { aborted, readBody, unpackBody } from './body.ts';
 import { answerApproval } from './answer-approval.ts';
-import type { Answer, Ending, Exchange, IncomingHook, Proof } from './exchange.ts';
+import type { HttpAnswer, Ending, Exchange, IncomingHook, RequestProof } from './exchange.ts';
 import { HEALTHY } from './readiness.ts';
 import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from './idempotency.ts';
 import { maskName } from './mask-secrets.ts';
@@ -23,7 +23,7 @@ import { checkProtocol, findHookName, MAX_TARGET_CHARS } from './received.ts';
 
 const MAX_RUN_ID = 64;
 
-export interface ServeOptions {
+export interface ServeRequestOptions {
   /** Called as soon as the sender is proved. */
   readonly onProved: () => void;
   /** Called before the answer to a sender that failed too often to prove itself: it may be closed instead. */
@@ -34,7 +34,7 @@ export interface ServeOptions {
 export async function serveRequest(
   context: ServerContext,
   exchange: Exchange,
-  options: ServeOptions,
+  options: ServeRequestOptions,
 ): Promise<Ending> {
   const ending = await handle(context, exchange, options);
   const waits = ending.waitSeconds !== undefined;
@@ -59,7 +59,7 @@ export async function serveRequest(
 async function handle(
   context: ServerContext,
   exchange: Exchange,
-  { onProved }: ServeOptions,
+  { onProved }: ServeRequestOptions,
 ): Promise<Ending> {
   try {
     checkProtocol(exchange.req, exchange.headers);
@@ -120,7 +120,7 @@ function tooLong(what: 'address' | 'hook name', most: number): HookError {
   return new HookError('not_found', detail, { facts: { what, most } });
 }
 
-function served(answer: Answer): Ending {
+function served(answer: HttpAnswer): Ending {
   return { answer, outcome: 'served' };
 }
 
@@ -148,7 +148,7 @@ function incomingHook(
 /** A hook, and how its sender proved itself. */
 interface ProvedHook {
   readonly hook: IncomingHook;
-  readonly proof: Proof;
+  readonly proof: RequestProof;
 }
 
 async function answerProved(

@@ -5,7 +5,7 @@ import { defined } from '../../base/json.ts';
 import { concludeBytes, type UnreadRequest } from './account.ts';
 import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
-import type { Connection, Exchange } from './exchange.ts';
+import type { HttpConnection, Exchange } from './exchange.ts';
 import { ConnectionTable } from './connections.ts';
 import { createContext, type ServerContext } from './server-context.ts';
 import { parseTarget, readHeaders } from './received.ts';
@@ -219,7 +219,7 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
 /** Answers bytes that are no request; the log counts them like what strangers send. */
 function refuseBytes(
   context: ServerContext,
-  connection: Connection,
+  connection: HttpConnection,
   refused: Pick<UnreadRequest, 'error' | 'finding' | 'method'>,
 ): void {
   const requestId = context.ids().id;
@@ -245,9 +245,9 @@ function takeRequests(context: ServerContext, http: Server, connections: Connect
   http.on('checkExpectation', (req, res) => receive(req, res, false));
 }
 
-type Received = Pick<Exchange, 'req' | 'res' | 'connection' | 'expectsContinue'>;
+type OpenRequest = Pick<Exchange, 'req' | 'res' | 'connection' | 'expectsContinue'>;
 
-function receiveRequest(context: ServerContext, connections: ConnectionTable, received: Received): void {
+function receiveRequest(context: ServerContext, connections: ConnectionTable, received: OpenRequest): void {
   const { connection } = received;
   connection.open += 1;
   context.open += 1;
@@ -259,7 +259,7 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
 }
 
 /** Whether one before it is not answered yet, or was read in the same go. */
-function isTogetherWithAnother(connection: Connection): boolean {
+function isTogetherWithAnother(connection: HttpConnection): boolean {
   const { bytesRead } = connection.socket;
   const sameRead = connection.readBytes === bytesRead;
   connection.readBytes = bytesRead;
@@ -293,7 +293,7 @@ function serveReceived(context: ServerContext, connections: ConnectionTable, exc
 
 function createExchange(
   context: ServerContext,
-  { req, res, connection, expectsContinue }: Received,
+  { req, res, connection, expectsContinue }: OpenRequest,
 ): Exchange {
   const headers = readHeaders(req.rawHeaders);
   const announced = headers.values['content-length'];

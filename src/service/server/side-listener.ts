@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Answer } from './exchange.ts';
+import type { HttpAnswer } from './exchange.ts';
 import { createServer } from './node-http.ts';
 import { boundedMessages, MAX_PIPELINED } from './pipelined.ts';
 
@@ -60,7 +60,7 @@ export interface SideListenerOptions {
   /** The key of the configuration, for errors. */
   readonly setting: string;
   /** What is served, by path; asked with GET or HEAD. */
-  readonly routes: Readonly<Record<string, (req: IncomingMessage) => Answer | Promise<Answer>>>;
+  readonly routes: Readonly<Record<string, (req: IncomingMessage) => HttpAnswer | Promise<HttpAnswer>>>;
 }
 
 /** What a handler gets: node's own, so that it can write an answer piece by piece. */
@@ -163,7 +163,7 @@ function endLongest(resting: Set<Socket>, socket: Socket): void {
   longest.destroy();
 }
 
-async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): Promise<Answer> {
+async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): Promise<HttpAnswer> {
   const path = (req.url ?? '').split('?', 1)[0] ?? '';
   const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
   if (route === undefined || (req.method !== 'GET' && req.method !== 'HEAD')) {
@@ -188,7 +188,7 @@ export function startMetricsListener({
 }: Pick<SideListenerOptions, 'host' | 'port'> & {
   readonly render: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }): Promise<SideListener> {
-  const metrics = async (): Promise<Answer> => {
+  const metrics = async (): Promise<HttpAnswer> => {
     const { contentType, text } = await render();
     return { status: 200, body: text, contentType };
   };

@@ -11,7 +11,7 @@ import {
 import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../../engine/storage/storage.ts';
 import { acceptedAnswer } from './answer.ts';
 import type { ServerGeneration } from './deps.ts';
-import type { Ending, Judged, ReceivedHook, RequestFacts } from './exchange.ts';
+import type { Ending, HookJudgement, ReceivedHook, RequestFacts } from './exchange.ts';
 import { idempotencyKey, signedIdKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
 import { failedEnding, senderWarnings, toHookError } from './problem.ts';
@@ -43,7 +43,7 @@ export async function takeHook(
   const key = hook.keyOf(request);
   delete facts.unread;
   const idempotency = idempotencyOf(hook, key, request.bodySha256);
-  const work: Work = { request, hook, key, idempotency };
+  const work: HookWork = { request, hook, key, idempotency };
   if (idempotency === undefined) return judgeAndStore(context, facts, work);
   try {
     return await context.repeats.once(idempotency, facts.receivedAt, {
@@ -56,7 +56,7 @@ export async function takeHook(
 }
 
 /** One request to be evaluated and stored. */
-interface Work {
+interface HookWork {
   readonly request: HookRequest;
   readonly hook: ReceivedHook;
   /** As the sender chose it; empty where it cannot be used. */
@@ -64,9 +64,9 @@ interface Work {
   readonly idempotency: IdempotencyKey | undefined;
 }
 
-async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: Work): Promise<Ending> {
+async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: HookWork): Promise<Ending> {
   const { request } = work;
-  let judged: Judged = { request };
+  let judged: HookJudgement = { request };
   try {
     const begun = performance.now();
     const pending = facts.generation.evaluate(request);
@@ -90,7 +90,7 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
 /** One transaction for all actions of the request. */
 function store(
   context: ServerContext,
-  { request, hook, key, idempotency }: Work,
+  { request, hook, key, idempotency }: HookWork,
   { actions, found }: { readonly actions: AcceptedWork['actions']; readonly found: Evaluation['warnings'] },
 ): AcceptResult | Promise<AcceptResult> {
   const shown = senderWarnings(request.path, found).map(warningToJson);

@@ -22,7 +22,7 @@ export interface Onlooker {
 }
 
 /** Nobody yet; filled when somebody looks on, as the server that is looked at has to be there first. */
-export interface Looking {
+export interface Onlookers {
   onlooker?: Onlooker;
 }
 
@@ -30,7 +30,7 @@ export interface Looking {
 export function watchedStorage(
   storage: Storage,
   live: LiveGeneration,
-  looking: Looking,
+  looking: Onlookers,
 ): Pick<Storage, 'recordDecision' | 'recordStranger'> {
   return {
     recordDecision: (decision) => {

@@ -10,7 +10,7 @@ const PRUNE_EVERY_MS = 10 * 60_000;
 export function keepPruning(
   storage: Storage,
   live: LiveGeneration,
-  options: Keeping & { readonly pruneEveryMs?: number | undefined },
+  options: PruneOptions & { readonly pruneEveryMs?: number | undefined },
 ): () => void {
   const { log, pruneEveryMs = PRUNE_EVERY_MS } = options;
   let timer: NodeJS.Timeout | undefined;
@@ -50,20 +50,23 @@ async function removeUnusedFolders({ gateway, storage }: Settings, log: Log): Pr
   }
 }
 
-interface Keeping {
+interface PruneOptions {
   readonly log: Log;
   /** What the command that serves keeps where the configuration does not say. */
   readonly keepRequests?: KeepRequests | undefined;
 }
 
-const keptOf = ({ generation }: LiveGeneration, { keepRequests }: Keeping): ReturnType<typeof keptSettings> =>
+const keptOf = (
+  { generation }: LiveGeneration,
+  { keepRequests }: PruneOptions,
+): ReturnType<typeof keptSettings> =>
   keptSettings(generation.config.settings.storage.keepRequests, keepRequests);
 
 /** Keeps the files that are live, so that a request can be judged by them as long as its decision is there. */
 export async function keepLive(
   storage: Storage,
   { generation }: LiveGeneration,
-  { log }: Keeping,
+  { log }: PruneOptions,
 ): Promise<void> {
   try {
     const packed = await packGeneration(generation);
@@ -77,7 +80,11 @@ export async function keepLive(
 }
 
 /** Says once what is kept, where the store is from a version that kept less. */
-export async function sayWhatIsKept(storage: Storage, live: LiveGeneration, keeping: Keeping): Promise<void> {
+export async function sayWhatIsKept(
+  storage: Storage,
+  live: LiveGeneration,
+  keeping: PruneOptions,
+): Promise<void> {
   const { which, bytes, days } = keptOf(live, keeping);
   if (which !== 'shapes') return;
   const [newest] = await storage.listDecisions({ limit: 1 });

@@ -19,7 +19,7 @@ import {
   type Storage,
 } from '../../engine/storage/storage.ts';
 import { createHealth, type Health, openMetrics } from '../../base/telemetry/telemetry.ts';
-import { type Looking, watchedStorage } from './onlooker.ts';
+import { type Onlookers, watchedStorage } from './onlooker.ts';
 import { keepLive, keepPruning, sayWhatIsKept } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { agentPlace } from './agent-place.ts';
@@ -51,7 +51,7 @@ export interface Service {
  * @throws Error that says what is wrong and what to do; nothing is left running then
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
-  const opened: Closing[] = [];
+  const opened: Close[] = [];
   try {
     const parts = await openParts(options, opened);
     return await openIntake(options, parts, opened);
@@ -62,10 +62,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 }
 
 /** Noted for each part that is open, so that it is closed if a later one does not start. */
-type Closing = () => Promise<unknown>;
+type Close = () => Promise<unknown>;
 
 /** What evaluates requests, keeps the work and performs it. */
-interface Parts {
+interface ServiceParts {
   readonly health: Health;
   readonly sandbox: Sandbox;
   readonly live: LiveGeneration;
@@ -73,12 +73,12 @@ interface Parts {
   readonly metrics: Awaited<ReturnType<typeof startMetrics>>;
   readonly gateway: Gateway;
   /** The parts that are opened last, and asked by parts that are there before them. */
-  readonly late: Looking & { mail?: MailProcess };
+  readonly late: Onlookers & { mail?: MailProcess };
 }
 
 const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
 
-async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Parts> {
+async function openParts(options: ServiceOptions, opened: Close[]): Promise<ServiceParts> {
   const { log, role, adviseRun } = options;
   const prepared = prepareStorage();
   opened.push(() => prepared.end());
@@ -89,7 +89,7 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
   sayMissingWalls(log, live);
   const storage = await openStore(live.generation, prepared, options);
   opened.push(() => storage.close());
-  const late: Parts['late'] = {};
+  const late: ServiceParts['late'] = {};
   const metrics = await startMetrics({ live, storage, sandbox, late }, options);
   if (metrics !== undefined) opened.push(metrics.stop);
   const gateway = new Gateway({
@@ -109,7 +109,7 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
 }
 
 /** What takes requests and mail, and what looks after all of it. */
-async function openIntake(options: ServiceOptions, parts: Parts, opened: Closing[]): Promise<Service> {
+async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: Close[]): Promise<Service> {
   const { health, sandbox, live, storage, gateway, late } = parts;
   sayProofs(health, live.generation);
   void sayWhatIsKept(storage, live, options).catch(() => undefined);
@@ -156,7 +156,7 @@ async function openIntake(options: ServiceOptions, parts: Parts, opened: Closing
 
 /** Metrics on a listener of their own; absent where none is configured. */
 async function startMetrics(
-  { live, storage, sandbox, late }: Pick<Parts, 'live' | 'storage' | 'sandbox' | 'late'>,
+  { live, storage, sandbox, late }: Pick<ServiceParts, 'live' | 'storage' | 'sandbox' | 'late'>,
   { log }: ServiceOptions,
 ) {
   const { metrics: at } = live.generation.config.settings;
@@ -200,7 +200,7 @@ function openStore(
 }
 
 /** Mail takes the way every request goes. It follows the live configuration, as the gateway does. */
-function openMail(options: ServiceOptions, parts: Parts, server: RunningServer): MailProcess {
+function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningServer): MailProcess {
   const { log, role, readMail: isWanted = false } = options;
   const { live, storage, gateway, health, late } = parts;
   const mail = new MailProcess({
@@ -227,7 +227,7 @@ function openMail(options: ServiceOptions, parts: Parts, server: RunningServer):
 
 function listen(
   options: ServiceOptions,
-  { live, storage, gateway, health, metrics, late }: Parts,
+  { live, storage, gateway, health, metrics, late }: ServiceParts,
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,

@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { ChannelAdapter } from '../../../src/service/channels/channel.ts';
-import { commonShape, type Connection, defineChannel } from '../../../src/service/channels/define-channel.ts';
+import {
+  commonShape,
+  type ChannelConnection,
+  defineChannel,
+} from '../../../src/service/channels/define-channel.ts';
 import { prepare, PreparationError, refusal } from '../../../src/service/channels/send-failure.ts';
 
 const NEVER = new AbortController().signal;
@@ -10,7 +14,7 @@ const refused = Object.assign(new TypeError('fetch failed'), {
   cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
 });
 
-function open(connection: Partial<Connection<string>>): Promise<ChannelAdapter> {
+function open(connection: Partial<ChannelConnection<string>>): Promise<ChannelAdapter> {
   const channel = defineChannel({
     id: 'house',
     schema: z.strictObject({ ...commonShape }),

@@ -4,7 +4,7 @@ import {
   changeWork,
   findObstacles,
   findWork,
-  type Job,
+  type ChangeJob,
   RECORDS,
   obstacleTexts,
   type Operator,
@@ -49,7 +49,7 @@ function readSelection(ids: readonly string[], { mapping, error, all }: Selectio
 class NothingChanged extends CliError {}
 
 interface Wanted {
-  readonly job: Job;
+  readonly job: ChangeJob;
   readonly command: `queue ${'retry' | 'drop' | 'pause' | 'resume'}` | `webhooks mail ${'retry' | 'drop'}`;
   readonly done: (changed: number) => string;
   /** What is said where nothing is; absent where that is no failure. */
@@ -125,7 +125,7 @@ export async function retryWork(
 }
 
 interface Retry {
-  readonly job: Job & { readonly change: 'retry' };
+  readonly job: ChangeJob & { readonly change: 'retry' };
   readonly nothing: string;
   readonly operator: Operator;
 }
@@ -167,7 +167,7 @@ export async function dropWork(
 }
 
 /** Whether somebody at the terminal wants it; where there is none, `--yes` has to say so. */
-async function mayDrop({ terminal }: Cli, job: Job, operator: Operator): Promise<boolean> {
+async function mayDrop({ terminal }: Cli, job: ChangeJob, operator: Operator): Promise<boolean> {
   const { says } = planTexts(await planChange(operator, job));
   if (!terminal.interactive)
     throw new CliError(`this drops ${says} and needs --yes, because there is no terminal to ask on`, 2);

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlannedReplay, Replayed, ReplayPlan } from '../protocol.ts';
+import type { PlannedReplay, ReplayResult, ReplayPlan } from '../protocol.ts';
 import { isAborted, messageOf, postJson } from './api.ts';
 import { shownRows } from './ends-store.ts';
 import { count } from './format.ts';
@@ -19,7 +19,7 @@ const ENDS: readonly (readonly [end: PlannedReplay['end'], tone: string, words: 
 
 export function ReplayView(): JSX.Element {
   const plan = useSignal<readonly PlannedReplay[]>([]);
-  const done = useSignal<readonly Replayed[] | undefined>(undefined);
+  const done = useSignal<readonly ReplayResult[] | undefined>(undefined);
   const said = useSignal('working out what would become of them…');
   const problem = useSignal('');
   const fail = (error: unknown): void => {
@@ -43,7 +43,7 @@ export function ReplayView(): JSX.Element {
   const replay = (): void => {
     said.value = `taking ${taken.length} again…`;
     plan.value = [];
-    postJson<{ readonly done: readonly Replayed[] }>('/api/replay', { ids: taken }).then((answer) => {
+    postJson<{ readonly done: readonly ReplayResult[] }>('/api/replay', { ids: taken }).then((answer) => {
       ({ done: done.value } = answer);
       said.value = `${count(answer.done.length, 'request was', 'requests were')} taken again`;
     }, fail);

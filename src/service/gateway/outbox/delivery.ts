@@ -22,7 +22,7 @@ export type DeliveryResult =
 export interface SendOptions {
   readonly to: string;
   /** What is asked. */
-  readonly question?: Question | undefined;
+  readonly question?: ApprovalQuestion | undefined;
   readonly signal: AbortSignal;
   /** Called after each chunk but the last, which is recorded with the delivery's end. */
   onProgress(chunksSent: number): Promise<void>;
@@ -112,7 +112,7 @@ const MAX_ASKED_LETTERS = 1_500;
 const MIN_ASKED_LETTERS = 50;
 
 /** Makes a message of so many letters; it stands in no store, as it has the link. */
-export type Question = (maxChars: number) => string;
+export type ApprovalQuestion = (maxChars: number) => string;
 
 /**
  * The message that asks whether runs of a request begin: what they read, the link, where the service has a public
@@ -123,7 +123,7 @@ export function questionOf(
   runs: readonly AgentRun[],
   asked: NonNullable<NewDelivery['asks']>,
   linkOf: GatewayConfiguration['approvalLink'],
-): Question {
+): ApprovalQuestion {
   const [first, ...others] = runs.map(({ action }) => action);
   assert(first !== undefined, 'somebody is asked about runs that wait');
   const until = new Date(asked.expiresAt).toISOString().replace(/\.\d+/, '');

@@ -14,7 +14,7 @@ import {
   type DeliveryResult,
   isOfSenders,
   OF_A_FAILURE,
-  type Question,
+  type ApprovalQuestion,
   questionOf,
   sendChunks,
   TO_A_MACHINE,
@@ -39,7 +39,7 @@ export interface OutboxCounters {
 }
 
 /** One attempt at a delivery, when its turn has come. */
-interface Sending {
+interface DeliveryAttempt {
   readonly target: { readonly channel: string; readonly to: string };
   readonly delivery: NewDelivery;
   readonly channels: GatewayConfiguration['channels'];
@@ -142,7 +142,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   }
 
   /** Sends it where nothing else is being sent to its recipient, and nothing earlier waits for that. */
-  async #sendInTurn(entry: OutboxRecord, sending: Sending): Promise<void> {
+  async #sendInTurn(entry: OutboxRecord, sending: DeliveryAttempt): Promise<void> {
     const recipient = recipientOf(sending.target);
     const waitMs = this.#sending.has(recipient) ? BUSY_MS : this.#pauseOf(recipient);
     if (waitMs > 0 || this.#isStopping || sending.signal.aborted) return this.#putBack(entry, waitMs);
@@ -169,7 +169,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#count(channel, 'skipped');
   }
 
-  async #send(entry: OutboxRecord, sending: Sending): Promise<void> {
+  async #send(entry: OutboxRecord, sending: DeliveryAttempt): Promise<void> {
     const { target, signal } = sending;
     const { asks } = sending.delivery;
     const runs = asks && (await this.#persist(entry, () => this.#context.storage.findAsked(asks)));
@@ -184,7 +184,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     return this.#conclude(entry, sending, result);
   }
 
-  async #conclude(entry: OutboxRecord, sending: Sending, result: DeliveryResult): Promise<void> {
+  async #conclude(entry: OutboxRecord, sending: DeliveryAttempt, result: DeliveryResult): Promise<void> {
     const { target, delivery } = sending;
     switch (result.kind) {
       case 'sent':
@@ -208,7 +208,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
 
   async #recordSent(
     entry: OutboxRecord,
-    { target: { channel, to }, delivery }: Sending,
+    { target: { channel, to }, delivery }: DeliveryAttempt,
     refusedFormat: boolean,
   ): Promise<void> {
     const note = { code: 'plain_text', message: 'the channel refused the formatting' };
@@ -224,8 +224,8 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
 
   async #trySend(
     entry: OutboxRecord,
-    { target, channels, signal }: Sending,
-    question: Question | undefined,
+    { target, channels, signal }: DeliveryAttempt,
+    question: ApprovalQuestion | undefined,
   ): Promise<DeliveryResult> {
     const { channel, to } = target;
     let adapter;
