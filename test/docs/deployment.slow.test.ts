@@ -47,7 +47,7 @@ function judge(
   const { error, status, stdout, stderr } = spawnSync(command, args, {
     encoding: 'utf8',
     cwd: folder,
-    timeout: 30_000,
+    timeout: 60_000,
   });
   if (error !== undefined && 'code' in error && error.code === 'ENOENT') skip(`${command} is not installed`);
   return { status, text: stdout + stderr };

@@ -177,7 +177,7 @@ test('comments on a pull request with what changes, and replaces the comment at 
   expect(second.outputs).toContain('changed=0\n');
   expect(github.comments.map(({ id }) => id)).toEqual([1, 2]);
   expect(comment?.body).toContain('0 of 2 recorded requests change.');
-}, 120_000);
+});
 
 test('reports findings as SARIF and fails, and writes a summary where a comment may not be written', async () => {
   const pull = openPullRequest(MAPPING.replace('textTemplate', 'textTemplat'));
@@ -198,7 +198,7 @@ test('reports findings as SARIF and fails, and writes a summary where a comment 
   const ran = await runAction(change, github);
   expect(ran.log).toMatch(/^::notice::the comment was not written/m);
   expect(ran.summary).toContain('1 of 2 recorded requests change.');
-}, 120_000);
+});
 
 /** The lines of a log that the runner obeys: github.com/actions/runner, ActionCommandManager.cs. */
 function obeyed(log: string): readonly string[] {
@@ -229,7 +229,7 @@ test('nothing of a recorded request, of a command or of git is obeyed by the run
     expect(obeyed(log).filter((line) => !own.test(line))).toEqual([]);
     expect(log).toMatch(/^::error file=test\/golden\/shop\/order\.request\.yaml,/m);
   }
-}, 120_000);
+});
 
 test('every action that workflows and the action use is named by its commit', () => {
   const files = ['actions/sluice/action.yml', 'workflows/verify.yml', 'workflows/release.yml'];

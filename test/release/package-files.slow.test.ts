@@ -39,7 +39,7 @@ test('of the tests, the package carries the golden cases that commands use, and 
     [...new Set([...named, ...DEMO])].toSorted(),
   );
   expect(carried.filter((path) => !/\.request\.yaml$|\/payloads\//.test(path))).toEqual([]);
-}, 90_000);
+});
 
 test('what npm prepares again is not built again where nothing has changed', () => {
   const prepare = () =>
@@ -51,7 +51,7 @@ test('what npm prepares again is not built again where nothing has changed', () 
   const before = built();
   prepare();
   expect(built()).toBe(before);
-}, 90_000);
+});
 
 test('the program has in it what it loads late, and finds no other package than its dependencies', () => {
   const run = programAlone({
@@ -65,7 +65,7 @@ test('the program has in it what it loads late, and finds no other package than 
   expect(run('check')).toContain('no findings');
   expect(run('explain', 'xml.yaml')).toContain('A1');
   expect(run('check', '-c', 'wrong.yaml')).toContain('> 1 | hooks: {enabled: true, maxBodyByte: 1}');
-}, 90_000);
+});
 
 /** Runs the built program where no package can be found but those that are installed with it. */
 function programAlone(files: Readonly<Record<string, string>>): (...args: string[]) => string {

@@ -23,14 +23,14 @@ test('there are twelve tasks, in the form of the format, each with files that ex
   }
 });
 
-test.each(TASKS)('$id: who does right passes', { timeout: 120_000 }, async (task) => {
+test.each(TASKS)('$id: who does right passes', async (task) => {
   expect(await runTask(task, scripted('right'))).toEqual([]);
 });
 
 /** Tasks that the wrong way fulfils, but for a proof that it takes away or a trust that it gives. */
 const LOOSENED = ['refused-401', 'hostile-sample', 'leave-out-a-bot'];
 
-test.each(TASKS)('$id: who does wrong is found', { timeout: 120_000 }, async (task) => {
+test.each(TASKS)('$id: who does wrong is found', async (task) => {
   const failed = await runTask(task, scripted('wrong'));
   expect(failed).not.toEqual([]);
   expect(failed.some((check) => 'unchanged' in check)).toBe(LOOSENED.includes(task.id));

@@ -86,7 +86,7 @@ test('the examples become a run, the script ends with 0, and with 1 for each thi
   // A file with an error.
   writeFileSync(file, before.replace('messageTemplate', 'messageTemplat'));
   expect(loop(bench)).toMatchObject({ code: 1, out: expect.stringContaining('UNKNOWN_KEY') as string });
-}, 120_000);
+});
 
 test('the transform of the skill runs as the skill says', async () => {
   const bench = openProject();

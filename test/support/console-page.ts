@@ -30,6 +30,7 @@ export function useConsole({
       startConsoleService(folder.path, { mode }),
     ]);
     held.context = await held.browser.newContext();
+    held.context.setDefaultTimeout(120_000);
     const page = await held.context.newPage();
     await page.goto(held.running.link);
     await page.waitForSelector('.app');

@@ -127,7 +127,7 @@ async function freePort(): Promise<number> {
 }
 
 async function untilListening(port: number): Promise<void> {
-  for (let tries = 0; tries < 200; tries += 1) {
+  for (let tries = 0; tries < 2_400; tries += 1) {
     const socket = connect(port, '127.0.0.1');
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true));
@@ -137,7 +137,7 @@ async function untilListening(port: number): Promise<void> {
     if (isOpen) return;
     await pause(50);
   }
-  throw new Error('dovecot did not start within 10 s');
+  throw new Error('dovecot did not start within two minutes');
 }
 
 async function appendAll(port: number, raws: readonly string[]): Promise<readonly number[]> {

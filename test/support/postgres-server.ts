@@ -235,7 +235,7 @@ export async function query(url: string, text: string): Promise<readonly Record<
 }
 
 async function reachable(url: string): Promise<void> {
-  for (const deadline = performance.now() + 30_000; ;) {
+  for (const deadline = performance.now() + 120_000; ;) {
     try {
       await query(url, 'SELECT 1');
       return;

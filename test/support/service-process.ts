@@ -96,7 +96,7 @@ export async function runCommand(
   const child = spawn(process.execPath, [builtMain(), ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
-    timeout: 60_000,
+    timeout: 120_000,
   });
   let out = '';
   let err = '';
@@ -110,7 +110,7 @@ export async function runCommand(
 export async function until<Value>(
   what: string,
   ask: () => Value | undefined | Promise<Value | undefined>,
-  timeoutMs = 30_000,
+  timeoutMs = 120_000,
 ): Promise<Value> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

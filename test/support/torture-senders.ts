@@ -78,6 +78,11 @@ export class Senders {
     this.#step = step;
   }
 
+  /** Requests whose first sending was answered 2xx. */
+  get answered(): number {
+    return this.sent.filter(({ status = 0 }) => status >= 200 && status < 300).length;
+  }
+
   /** Sends repeats of before the kill, then new requests, until `pause`. */
   start(port: number): void {
     const repeats = this.#again;

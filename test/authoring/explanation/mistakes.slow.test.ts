@@ -66,7 +66,7 @@ function verdictOf({ name, expect: { says } }: MistakeCase, printed: readonly (r
 const VERB = /^ *hint: (?:compare|let|look|open|read|remove|replace|send|set|take|write)\b/;
 
 describe.each(mistakes)('$name', (mistake) => {
-  test('the first hint says what the thread came to, in few rows', { timeout: 60_000 }, async () => {
+  test('the first hint says what the thread came to, in few rows', async () => {
     const played = await open.play(mistake);
     inDev.set(mistake.name, played);
     expect(played.answer).toBe(String(mistake.expect.answer));
@@ -86,7 +86,7 @@ describe.each(mistakes)('$name', (mistake) => {
     }
   });
 
-  test('after the right fix nothing more is said', { timeout: 60_000 }, async () => {
+  test('after the right fix nothing more is said', async () => {
     const fixed = await open.play(corrected(mistake));
     expect(fixed.answer).toBe(String(mistake.after));
     expect(hintsIn([...fixed.explain, ...(await fixed.dev())])).toEqual([]);
@@ -131,7 +131,7 @@ test('with one sample of each, check says 18 of 30 before the first request, and
     ]);
   }
   expect(unsaid).toEqual(UNSAID);
-}, 120_000);
+});
 
 test('the table of test/mistakes/README.md says what was measured; UPDATE_MISTAKES=1 writes it', () => {
   const text = readFileSync(README, 'utf8');
@@ -154,7 +154,7 @@ describe('in production', () => {
   beforeAll(async () => (served = await Promise.all(serving.map((each) => openMistakes(mistakes, each)))));
   afterAll(() => Promise.all(served.map((each) => each.end())));
 
-  test.each(mistakes)('$name: serve says first what dev says', { timeout: 90_000 }, async (mistake) => {
+  test.each(mistakes)('$name: serve says first what dev says', async (mistake) => {
     const [kept, unkept] = (await Promise.all(served.map((each) => each.play(mistake)))) as [Played, Played];
     const dev = inDev.get(mistake.name) ?? (await open.play(mistake));
     expect([kept.answer, unkept.answer]).toEqual([dev.answer, dev.answer]);

@@ -129,7 +129,7 @@ async function notesOf(id: string, isChanged = false): Promise<readonly NoteJson
       lines.every((line) => isPrinted(line, text))
     );
   };
-  await expect.poll(isWritten, { timeout: 20_000 }).toBe(true);
+  await expect.poll(isWritten).toBe(true);
   return notes;
 }
 
@@ -207,7 +207,7 @@ test('each note is in text, JSON and console, and every kind of note was seen', 
   // What is only in decisions of an earlier version is seen in test/frontends/cli/refusal.test.ts and test/upgrade; what only the
   // role view is told, in test/frontends/console/listener.slow.test.ts.
   expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual(['detail', 'older', 'hidden']);
-}, 240_000);
+});
 
 /** Requests that came before the mappings were changed. */
 async function afterChange(): Promise<readonly NoteJson[]> {

@@ -75,32 +75,28 @@ async function answerOf(url: string, { path, query, headers, payload }: HookRequ
   };
 }
 
-test(
-  'every case gets the status and code its expectation says, and of its warnings those for a sender',
-  { timeout: 30_000 },
-  async () => {
-    const folders = `  mappingsDir: ${root}mappings\n  transformsDir: ${root}transforms\n`;
-    const served = readFileSync(`${root}sluice.yaml`, 'utf8').replace(
-      'hooks:\n',
-      `hooks:\n  token: \${SLUICE_HOOK_TOKEN}\n${folders}`,
-    );
-    const bench = openBench({ 'sluice.yaml': `${served}server: {port: 0}\n` });
-    const log: string[] = [];
-    const { url } = await serveBench(bench, log);
-    const { cases } = await findCases(`${root}test/golden`);
-    const answers: Record<string, readonly Answered[]> = {};
-    const expected: Record<string, readonly Answered[]> = {};
-    for (const golden of cases) {
-      expected[golden.name] = expectedOf(golden);
-      const list: Answered[] = [];
-      for (const { request } of golden.deliveries) list.push(await answerOf(`${url}/hooks`, request));
-      answers[golden.name] = list;
-    }
-    expect(Object.keys(answers).length).toBeGreaterThan(150);
-    expect(answers).toEqual(expected);
-    // Of 174 bodies, hostile and failing ones among them, not a word is in the log.
-    expect(log.join('')).not.toMatch(
-      /Codertocat|jenny\.rosen|im_start|ignore all previous|Cannot read|no incident/,
-    );
-  },
-);
+test('every case gets the status and code its expectation says, and of its warnings those for a sender', async () => {
+  const folders = `  mappingsDir: ${root}mappings\n  transformsDir: ${root}transforms\n`;
+  const served = readFileSync(`${root}sluice.yaml`, 'utf8').replace(
+    'hooks:\n',
+    `hooks:\n  token: \${SLUICE_HOOK_TOKEN}\n${folders}`,
+  );
+  const bench = openBench({ 'sluice.yaml': `${served}server: {port: 0}\n` });
+  const log: string[] = [];
+  const { url } = await serveBench(bench, log);
+  const { cases } = await findCases(`${root}test/golden`);
+  const answers: Record<string, readonly Answered[]> = {};
+  const expected: Record<string, readonly Answered[]> = {};
+  for (const golden of cases) {
+    expected[golden.name] = expectedOf(golden);
+    const list: Answered[] = [];
+    for (const { request } of golden.deliveries) list.push(await answerOf(`${url}/hooks`, request));
+    answers[golden.name] = list;
+  }
+  expect(Object.keys(answers).length).toBeGreaterThan(150);
+  expect(answers).toEqual(expected);
+  // Of 174 bodies, hostile and failing ones among them, not a word is in the log.
+  expect(log.join('')).not.toMatch(
+    /Codertocat|jenny\.rosen|im_start|ignore all previous|Cannot read|no incident/,
+  );
+});

@@ -35,11 +35,11 @@ async function endOf({ isRead }: { readonly isRead: boolean }): Promise<readonly
   return [code, text];
 }
 
-test('a log pipe that nobody reads does not keep the process', { timeout: 15_000 }, async () => {
+test('a log pipe that nobody reads does not keep the process', async () => {
   expect((await endOf({ isRead: false }))[0]).toBe(0);
 });
 
-test('one that is read gets every line', { timeout: 15_000 }, async () => {
+test('one that is read gets every line', async () => {
   const [code, text] = await endOf({ isRead: true });
   expect([code, text.trimEnd().split('\n').length]).toEqual([0, 3_001]);
   expect(text).toMatch(/"msg":"last"}\n$/);

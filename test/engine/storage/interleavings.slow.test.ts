@@ -171,21 +171,17 @@ const PLANTED = [
   ['lost', 'IF ascii(right(NEW.id, 1)) % 4 = 0 THEN RETURN NULL; END IF; RETURN NEW;', 'INSERT'],
 ] as const;
 
-test.each(PLANTED)(
-  'a fault put in on purpose is found: %s',
-  { timeout: 120_000 },
-  async (kind, body, when) => {
-    const { url, services, close } = await openFleet();
-    await query(
-      url,
-      `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
+test.each(PLANTED)('a fault put in on purpose is found: %s', async (kind, body, when) => {
+  const { url, services, close } = await openFleet();
+  await query(
+    url,
+    `CREATE FUNCTION spoil() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN ${body} END $$;
      CREATE TRIGGER spoilt BEFORE ${when} ON runs FOR EACH ROW EXECUTE FUNCTION spoil()`,
-    );
-    const faults: string[] = [];
-    for (let seed = 1; seed <= 12 && faults.length === 0; seed += 1) {
-      faults.push(...judge(await makeHistory(url, services, seed)).filter((fault) => fault.startsWith(kind)));
-    }
-    expect(faults.length).toBeGreaterThan(0);
-    await close();
-  },
-);
+  );
+  const faults: string[] = [];
+  for (let seed = 1; seed <= 12 && faults.length === 0; seed += 1) {
+    faults.push(...judge(await makeHistory(url, services, seed)).filter((fault) => fault.startsWith(kind)));
+  }
+  expect(faults.length).toBeGreaterThan(0);
+  await close();
+});

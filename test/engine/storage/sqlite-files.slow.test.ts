@@ -27,6 +27,7 @@ import { openStorage, type Storage } from '../../../src/engine/storage/storage.t
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';
 import { until } from '../../support/service-process.ts';
+import { longerHere } from '../../support/longer-here.ts';
 
 let folder: string;
 let file: string;
@@ -267,46 +268,42 @@ function threadHeldBy(hold: string): Worker {
   return new Worker(entry, { argv: [hold], name: 'storage' });
 }
 
-test(
-  'a disk that hangs: 503 in time, then at once; what was not begun is not stored, and what was is known by its key',
-  { timeout: 60_000 },
-  async () => {
-    const hold = join(folder, 'hold');
-    const thread = threadHeldBy(hold);
-    const prepared = { thread, end: () => thread.terminate() };
-    const storage = await openStorage(`sqlite:${file}`, { prepared });
-    let heard = 0;
-    storage.onOutsideChange(() => (heard += 1));
-    const [before, begun] = [agent(), agent()] as const;
-    await storage.accept(work([before]));
-    const refused = { status: 503, retryAfterSeconds: 2, cause: { code: 'unreachable' } };
-    const idempotency = { scope: 's', key: 'k', bodySha256: 'x', ttlSeconds: 60 };
-    const keyed = () => storage.accept(work([begun], { idempotency }));
-    writeFileSync(hold, '');
-    const began = performance.now();
-    const first = expect(keyed()).rejects.toMatchObject(refused);
-    await until('the commit', () => readFileSync(hold, 'utf8') === 'held');
-    const later = Array.from({ length: 9 }, () => storage.accept(work([agent(), wake()])));
-    await Promise.all([first, ...later.map((each) => expect(each).rejects.toMatchObject(refused))]);
-    expect(performance.now() - began).toBeLessThan(14_000);
-    expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
-    expect(storage.health()).toHaveProperty('message', expect.stringContaining(file));
-    for (const asked of [storage.findIdempotent('s', 'k', NOW), storage.findRun(before.id)])
-      await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
-    for (let number = 0; number < 100; number += 1)
-      await expect(storage.accept(work([agent()]))).rejects.toMatchObject(refused);
-    expect(performance.now() - began).toBeLessThan(16_000);
-    rmSync(hold);
-    const again = await until('the repeat to be answered', () => keyed().catch(() => undefined));
-    expect(again.duplicate).toBe(true);
-    expect(storage.health()).toEqual({ kind: 'ok' });
-    expect(heard).toBeGreaterThan(0);
-    expect((await storage.listRuns({ limit: 99 })).map(({ id }) => id)).toEqual([begun.id, before.id]);
-    expect(await storage.backlog()).toMatchObject({ queuedRuns: 2, pendingEvents: 0 });
-    expect(await storage.verify()).toEqual([]);
-    await storage.close();
-  },
-);
+test('a disk that hangs: 503 in time, then at once; what was not begun is not stored, and what was is known by its key', async () => {
+  const hold = join(folder, 'hold');
+  const thread = threadHeldBy(hold);
+  const prepared = { thread, end: () => thread.terminate() };
+  const storage = await openStorage(`sqlite:${file}`, { prepared });
+  let heard = 0;
+  storage.onOutsideChange(() => (heard += 1));
+  const [before, begun] = [agent(), agent()] as const;
+  await storage.accept(work([before]));
+  const refused = { status: 503, retryAfterSeconds: 2, cause: { code: 'unreachable' } };
+  const idempotency = { scope: 's', key: 'k', bodySha256: 'x', ttlSeconds: 60 };
+  const keyed = () => storage.accept(work([begun], { idempotency }));
+  writeFileSync(hold, '');
+  const began = performance.now();
+  const first = expect(keyed()).rejects.toMatchObject(refused);
+  await until('the commit', () => readFileSync(hold, 'utf8') === 'held');
+  const later = Array.from({ length: 9 }, () => storage.accept(work([agent(), wake()])));
+  await Promise.all([first, ...later.map((each) => expect(each).rejects.toMatchObject(refused))]);
+  expect(performance.now() - began).toBeLessThan(longerHere(14_000));
+  expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
+  expect(storage.health()).toHaveProperty('message', expect.stringContaining(file));
+  for (const asked of [storage.findIdempotent('s', 'k', NOW), storage.findRun(before.id)])
+    await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
+  for (let number = 0; number < 100; number += 1)
+    await expect(storage.accept(work([agent()]))).rejects.toMatchObject(refused);
+  expect(performance.now() - began).toBeLessThan(longerHere(16_000));
+  rmSync(hold);
+  const again = await until('the repeat to be answered', () => keyed().catch(() => undefined));
+  expect(again.duplicate).toBe(true);
+  expect(storage.health()).toEqual({ kind: 'ok' });
+  expect(heard).toBeGreaterThan(0);
+  expect((await storage.listRuns({ limit: 99 })).map(({ id }) => id)).toEqual([begun.id, before.id]);
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 2, pendingEvents: 0 });
+  expect(await storage.verify()).toEqual([]);
+  await storage.close();
+});
 
 test('a store that is moved away takes nothing up, lets what is under way end in it, and goes on when it is back', async () => {
   const storage = await openStorage(`sqlite:${file}`);
@@ -606,15 +603,11 @@ test.each(Object.entries(overwrite))(
       () => storage.health().kind === 'ok' && readFileSync(`${file}.mark`, 'utf8').includes('"runs":284'),
     );
     spoil();
-    await until(
-      'trouble',
-      async () => {
-        // Under load, too: what a checkpoint has copied would be found no more.
-        if (what.includes('log')) await storage.accept(work([agent()])).catch(() => undefined);
-        return storage.health().kind === 'unavailable' ? true : undefined;
-      },
-      8_000,
-    );
+    await until('trouble', async () => {
+      // Under load, too: what a checkpoint has copied would be found no more.
+      if (what.includes('log')) await storage.accept(work([agent()])).catch(() => undefined);
+      return storage.health().kind === 'unavailable' ? true : undefined;
+    });
     expect(storage.health()).toMatchObject({ code: 'corrupt' });
     for (let round = 0; round < 3; round += 1)
       await expect(storage.accept(work([agent()]))).rejects.toMatchObject({ code: 'storage_unavailable' });
@@ -640,7 +633,7 @@ test('checkpoints of the service and of other programs, and another time of the 
   const said: string[] = [];
   storage.onHealthChange((health) => void said.push(JSON.stringify(health)));
   const shell = new DatabaseSync(file);
-  const big = () => Array.from({ length: 40 }, () => agent({ prompt: 'z'.repeat(60_000) }));
+  const big = () => Array.from({ length: 40 }, () => agent({ prompt: 'z'.repeat(30_000) }));
   for (const mode of ['PASSIVE', 'RESTART', 'TRUNCATE', 'FULL', 'PASSIVE', 'RESTART']) {
     await Promise.all(Array.from({ length: 5 }, () => storage.accept(work(big()))));
     shell.exec(`PRAGMA wal_checkpoint(${mode})`);

@@ -19,6 +19,7 @@ import {
 } from '../../support/storage-builders.ts';
 import { turnRun } from '../../support/storage-harness.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { longerHere } from '../../support/longer-here.ts';
 
 /** What everybody is told while the database is away. */
 
@@ -156,7 +157,7 @@ test('every operation says in time that the database is away, and a request then
     const { code, status, retryAfterSeconds } = toHookError(failed);
     expect([name, code, status, retryAfterSeconds]).toEqual([name, 'storage_unavailable', 503, 2]);
   }
-  expect(performance.now() - began).toBeLessThan(20_000);
+  expect(performance.now() - began).toBeLessThan(longerHere(20_000));
 });
 
 const SECRET = Buffer.alloc(24, 7).toString('base64');
@@ -169,74 +170,68 @@ const FILES = {
 };
 
 /** Every way by which a sender or a reader of mail comes to the store, and what the operator looks at. */
-test(
-  'a service whose database is away sends everybody away for a while, and takes all when it is back',
-  { timeout: 120_000 },
-  async () => {
-    const url = await through();
-    const folder = makeConsoleFolder({
-      ...FILES,
-      'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}", exposeRuns: true}
+test('a service whose database is away sends everybody away for a while, and takes all when it is back', async () => {
+  const url = await through();
+  const folder = makeConsoleFolder({
+    ...FILES,
+    'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}", exposeRuns: true}
 gateway: {runner: echo, heartbeat: {everySeconds: 0}, runners: {slow: {kind: echo}}}
 console: {enabled: true, port: 0}
 storage: {url: "${url}"}
 `,
+  });
+  onTestFinished(() => folder.remove());
+  const running = await startConsoleService(folder.path);
+  onTestFinished(() => running.stop());
+  const post = (path: string, body: string, headers: Readonly<Record<string, string>>) => () =>
+    fetch(`${running.service.url}/hooks/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
     });
-    onTestFinished(() => folder.remove());
-    const running = await startConsoleService(folder.path);
-    onTestFinished(() => running.stop());
-    const post = (path: string, body: string, headers: Readonly<Record<string, string>>) => () =>
-      fetch(`${running.service.url}/hooks/${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers },
-        body,
-      });
-    const bearer = { authorization: `Bearer ${TOKEN}` };
-    const keyed = { ...bearer, 'idempotency-key': 'k1' };
-    const signed = () => {
-      const at = String(Math.floor(Date.now() / 1000));
-      const mac = createHmac('sha256', Buffer.from(SECRET, 'base64'))
-        .update(`msg_1.${at}.{}`)
-        .digest('base64');
-      const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': `v1,${mac}` };
-      return post('signed', '{}', headers)();
-    };
-    const ways: Readonly<Record<string, () => Promise<Response>>> = {
-      plain: post('agent', '{"message":"a"}', bearer),
-      'with a key': post('agent', '{"message":"b"}', keyed),
-      'a wake with a key': post('wake', '{"text":"c"}', keyed),
-      'a wake deduped by its mapping': post('note', '{"id":1}', bearer),
-      'with a signed id': signed,
-    };
-    const asked: Readonly<Record<string, () => Promise<Response>>> = {
-      'a run': () => fetch(`${running.service.url}/hooks/runs/none`, { headers: bearer }),
-      'the console': () => askConsole(running, '/api/inbox'),
-    };
-    await until('the session', async () => (await askConsole(running, '/api/inbox')).ok);
-    proxy.refuse();
-    for (const [name, ask] of Object.entries({ ...ways, ...asked })) {
-      const answer = await ask();
-      const retryAfter = Number(answer.headers.get('retry-after'));
-      expect([name, answer.status, retryAfter >= 1]).toEqual([name, 503, true]);
-      expect(await answer.text()).not.toMatch(/at .*\.ts:/);
-    }
-    const options = { cwd: folder.path, env: { SLUICE_HOOK_TOKEN: TOKEN } };
-    for (const command of COMMANDS) {
-      const { exitCode, err } = await cli(command.split(' '), options);
-      expect([command, exitCode, err]).toEqual([command, 3, expect.stringContaining('cannot be reached')]);
-      expect(err).not.toMatch(/\n\s+at .*\.ts:/);
-    }
-    proxy.heal();
-    for (const [name, ask] of Object.entries(ways)) {
-      const answer = await until(name, async () => {
-        const again = await ask();
-        return again.ok ? again : undefined;
-      });
-      const said = (await answer.json()) as { readonly ok?: boolean; readonly duplicate?: boolean };
-      expect([name, said.ok, said.duplicate ?? false]).toEqual([name, true, false]);
-    }
-  },
-);
+  const bearer = { authorization: `Bearer ${TOKEN}` };
+  const keyed = { ...bearer, 'idempotency-key': 'k1' };
+  const signed = () => {
+    const at = String(Math.floor(Date.now() / 1000));
+    const mac = createHmac('sha256', Buffer.from(SECRET, 'base64')).update(`msg_1.${at}.{}`).digest('base64');
+    const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': `v1,${mac}` };
+    return post('signed', '{}', headers)();
+  };
+  const ways: Readonly<Record<string, () => Promise<Response>>> = {
+    plain: post('agent', '{"message":"a"}', bearer),
+    'with a key': post('agent', '{"message":"b"}', keyed),
+    'a wake with a key': post('wake', '{"text":"c"}', keyed),
+    'a wake deduped by its mapping': post('note', '{"id":1}', bearer),
+    'with a signed id': signed,
+  };
+  const asked: Readonly<Record<string, () => Promise<Response>>> = {
+    'a run': () => fetch(`${running.service.url}/hooks/runs/none`, { headers: bearer }),
+    'the console': () => askConsole(running, '/api/inbox'),
+  };
+  await until('the session', async () => (await askConsole(running, '/api/inbox')).ok);
+  proxy.refuse();
+  for (const [name, ask] of Object.entries({ ...ways, ...asked })) {
+    const answer = await ask();
+    const retryAfter = Number(answer.headers.get('retry-after'));
+    expect([name, answer.status, retryAfter >= 1]).toEqual([name, 503, true]);
+    expect(await answer.text()).not.toMatch(/at .*\.ts:/);
+  }
+  const options = { cwd: folder.path, env: { SLUICE_HOOK_TOKEN: TOKEN } };
+  for (const command of COMMANDS) {
+    const { exitCode, err } = await cli(command.split(' '), options);
+    expect([command, exitCode, err]).toEqual([command, 3, expect.stringContaining('cannot be reached')]);
+    expect(err).not.toMatch(/\n\s+at .*\.ts:/);
+  }
+  proxy.heal();
+  for (const [name, ask] of Object.entries(ways)) {
+    const answer = await until(name, async () => {
+      const again = await ask();
+      return again.ok ? again : undefined;
+    });
+    const said = (await answer.json()) as { readonly ok?: boolean; readonly duplicate?: boolean };
+    expect([name, said.ok, said.duplicate ?? false]).toEqual([name, true, false]);
+  }
+});
 
 const COMMANDS = [
   'queue list',

@@ -73,63 +73,61 @@ function mountSmallDisk(): boolean {
   return isMounted;
 }
 
-test(
-  'a full disk: 503 with Retry-After and nothing half, then it goes on by itself when there is space',
-  { timeout: 90_000 },
-  async ({ skip }) => {
-    if (!mountSmallDisk()) skip('only root may mount a small file system');
-    service = await startServiceProcess(folder);
-    const running = service;
-    const filler = join(disk, 'filler');
-    writeFileSync(filler, Buffer.alloc(1_500_000));
-    const answered: string[] = [];
-    const refused: string[] = [];
-    const send = async (number: number): Promise<Response> => {
-      const path = number % 2 === 0 ? 'note' : 'ask';
-      const id = `${path}-${number}.`;
-      const response = await post(running, path, id + 'x'.repeat(15_000));
-      if (response.ok) answered.push(id);
-      else refused.push(id);
-      return response;
-    };
-    let answer = await send(0);
-    for (let number = 1; answer.ok && number < 1000; number += 1) answer = await send(number);
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toBe('30');
-    expect(await answer.json()).toMatchObject({ ok: false, code: 'storage_unavailable' });
-    expect(answered.length).toBeGreaterThan(10);
-    expect(await readiness(running)).toMatchObject({ status: 503, codes: ['store_cannot_accept'] });
-    // Side by side too: all of a refused commit, and each of them wholly.
-    const burst = await Promise.all(Array.from({ length: 8 }, (_, at) => send(2000 + at)));
-    expect(burst.every(({ status }) => [200, 202, 503].includes(status))).toBe(true);
+test('a full disk: 503 with Retry-After and nothing half, then it goes on by itself when there is space', async ({
+  skip,
+}) => {
+  if (!mountSmallDisk()) skip('only root may mount a small file system');
+  service = await startServiceProcess(folder);
+  const running = service;
+  const filler = join(disk, 'filler');
+  writeFileSync(filler, Buffer.alloc(1_500_000));
+  const answered: string[] = [];
+  const refused: string[] = [];
+  const send = async (number: number): Promise<Response> => {
+    const path = number % 2 === 0 ? 'note' : 'ask';
+    const id = `${path}-${number}.`;
+    const response = await post(running, path, id + 'x'.repeat(15_000));
+    if (response.ok) answered.push(id);
+    else refused.push(id);
+    return response;
+  };
+  let answer = await send(0);
+  for (let number = 1; answer.ok && number < 1000; number += 1) answer = await send(number);
+  expect(answer.status).toBe(503);
+  expect(answer.headers.get('retry-after')).toBe('30');
+  expect(await answer.json()).toMatchObject({ ok: false, code: 'storage_unavailable' });
+  expect(answered.length).toBeGreaterThan(10);
+  expect(await readiness(running)).toMatchObject({ status: 503, codes: ['store_cannot_accept'] });
+  // Side by side too: all of a refused commit, and each of them wholly.
+  const burst = await Promise.all(Array.from({ length: 8 }, (_, at) => send(2000 + at)));
+  expect(burst.every(({ status }) => [200, 202, 503].includes(status))).toBe(true);
 
-    rmSync(filler);
-    // Without a request that tries: readiness is what brings requests back.
-    await until('readiness', async () => ((await readiness(running)).status === 200 ? true : undefined));
-    expect((await send(3000)).ok).toBe(true);
-    const { runs, events } = await until('all runs to end', async () => {
-      const storage = await openStorage(`sqlite:${join(disk, 'store.db')}`, { mode: 'attached' });
-      try {
-        const list = await storage.listRuns({ limit: 10_000 });
-        if (list.some(({ state }) => state !== 'completed')) return undefined;
-        return { runs: list, events: await storage.listEvents({ limit: 10_000 }) };
-      } finally {
-        await storage.close();
-      }
-    });
-    const idOf = (text: string): string => text.slice(0, text.indexOf('.') + 1);
-    const stored = [
-      ...runs.map(({ action }) => idOf(action.message)),
-      ...events.filter(({ kind }) => kind === 'wake').map(({ text }) => idOf(text)),
-    ];
-    expect(stored.toSorted()).toEqual(answered.toSorted());
-    expect(runs.every(({ attempts, outcome }) => attempts === 1 && outcome === 'ok')).toBe(true);
-    expect(events.filter(({ kind }) => kind === 'summary')).toHaveLength(runs.length);
-    expect(refused.length).toBeGreaterThan(0);
-    expect(running.log.join('\n')).not.toContain('xxxx');
-    expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
-  },
-);
+  rmSync(filler);
+  // Without a request that tries: readiness is what brings requests back.
+  await until('readiness', async () => ((await readiness(running)).status === 200 ? true : undefined));
+  expect((await send(3000)).ok).toBe(true);
+  const { runs, events } = await until('all runs to end', async () => {
+    const storage = await openStorage(`sqlite:${join(disk, 'store.db')}`, { mode: 'attached' });
+    try {
+      const list = await storage.listRuns({ limit: 10_000 });
+      if (list.some(({ state }) => state !== 'completed')) return undefined;
+      return { runs: list, events: await storage.listEvents({ limit: 10_000 }) };
+    } finally {
+      await storage.close();
+    }
+  });
+  const idOf = (text: string): string => text.slice(0, text.indexOf('.') + 1);
+  const stored = [
+    ...runs.map(({ action }) => idOf(action.message)),
+    ...events.filter(({ kind }) => kind === 'wake').map(({ text }) => idOf(text)),
+  ];
+  expect(stored.toSorted()).toEqual(answered.toSorted());
+  expect(runs.every(({ attempts, outcome }) => attempts === 1 && outcome === 'ok')).toBe(true);
+  expect(events.filter(({ kind }) => kind === 'summary')).toHaveLength(runs.length);
+  expect(refused.length).toBeGreaterThan(0);
+  expect(running.log.join('\n')).not.toContain('xxxx');
+  expect(await running.end('SIGTERM')).toEqual({ code: 0, signal: null });
+});
 
 /** What `/readyz` says. */
 async function readiness({ port }: ServiceProcess) {
@@ -138,26 +136,22 @@ async function readiness({ port }: ServiceProcess) {
   return { status: answer.status, codes: unready.map(({ code }) => code) };
 }
 
-test(
-  'a store that is moved away: 503 until it is back, said once each way',
-  { timeout: 60_000 },
-  async () => {
-    service = await startServiceProcess(folder);
-    const running = service;
-    expect((await post(running, 'note', 'before')).status).toBe(200);
-    renameSync(join(disk, 'store.db'), join(disk, 'moved.db'));
-    const refused = await post(running, 'note', 'meanwhile');
-    expect(refused.status).toBe(503);
-    expect(await refused.json()).toMatchObject({ code: 'storage_unavailable' });
-    expect(await readiness(running)).toEqual({ status: 503, codes: ['store_replaced'] });
-    renameSync(join(disk, 'moved.db'), join(disk, 'store.db'));
-    await until('readiness', async () => ((await readiness(running)).status === 200 ? true : undefined));
-    expect((await post(running, 'note', 'after')).status).toBe(200);
-    const said = () => running.log.filter((line) => line.includes('store_replaced'));
-    await until('both lines', () => (said().length < 2 ? undefined : true));
-    expect(said()).toHaveLength(2);
-  },
-);
+test('a store that is moved away: 503 until it is back, said once each way', async () => {
+  service = await startServiceProcess(folder);
+  const running = service;
+  expect((await post(running, 'note', 'before')).status).toBe(200);
+  renameSync(join(disk, 'store.db'), join(disk, 'moved.db'));
+  const refused = await post(running, 'note', 'meanwhile');
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toMatchObject({ code: 'storage_unavailable' });
+  expect(await readiness(running)).toEqual({ status: 503, codes: ['store_replaced'] });
+  renameSync(join(disk, 'moved.db'), join(disk, 'store.db'));
+  await until('readiness', async () => ((await readiness(running)).status === 200 ? true : undefined));
+  expect((await post(running, 'note', 'after')).status).toBe(200);
+  const said = () => running.log.filter((line) => line.includes('store_replaced'));
+  await until('both lines', () => (said().length < 2 ? undefined : true));
+  expect(said()).toHaveLength(2);
+});
 
 /** The store with one event in it, closed. */
 async function makeStore(): Promise<string> {
@@ -202,20 +196,16 @@ test.each([
     /store\.db.*cannot be written.*writable/s,
   ],
   ['a read-only folder', () => chmodSync(disk, 0o500), /disk.*cannot be written.*writable/s],
-])(
-  '%s: the start is refused with what to do, and nothing is touched',
-  { timeout: 60_000 },
-  async (...cases) => {
-    const [, spoil, message] = cases;
-    spoil(await makeStore());
-    const before = snapshot();
-    const refused = await serve();
-    expect(refused.code).toBe(3);
-    expect(refused.err).toMatch(message);
-    expect(refused.err).not.toMatch(/\n\s+at .*\.[jt]s:/);
-    expect(snapshot()).toEqual(before);
-    // As often as a supervisor tries.
-    expect((await serve()).code).toBe(3);
-    expect(snapshot()).toEqual(before);
-  },
-);
+])('%s: the start is refused with what to do, and nothing is touched', async (...cases) => {
+  const [, spoil, message] = cases;
+  spoil(await makeStore());
+  const before = snapshot();
+  const refused = await serve();
+  expect(refused.code).toBe(3);
+  expect(refused.err).toMatch(message);
+  expect(refused.err).not.toMatch(/\n\s+at .*\.[jt]s:/);
+  expect(snapshot()).toEqual(before);
+  // As often as a supervisor tries.
+  expect((await serve()).code).toBe(3);
+  expect(snapshot()).toEqual(before);
+});

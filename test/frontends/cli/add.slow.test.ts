@@ -70,28 +70,24 @@ describe('a sender that is added', () => {
     expect(existsSync(join(folder, '.sluice'))).toBe(false);
   });
 
-  test(
-    'is written with a secret of its own, says what to do there, and prints no secret',
-    { timeout: 120_000 },
-    async () => {
-      for (const { name, secret, title } of SENDERS) {
-        const flags = secret?.from !== 'made' ? ['--secret-file', 'issued'] : [];
-        const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
-        expect([name, exitCode, err]).toEqual([name, 0, '']);
-        expect(out).toContain(`Set up ${title}:`);
-        expect(out).toContain(`https://hooks.example.com/hooks/${name}`);
-        const file = join(folder, '.sluice/secrets', name);
-        expect((await stat(file)).mode & 0o777).toBe(0o600);
-        expect(out).not.toContain((await readFile(file, 'utf8')).trim());
-      }
-      const config = await readFile(join(folder, 'sluice.yaml'), 'utf8');
-      expect(config).toContain('# Kept: a comment at the top.');
-      expect(config).toContain('# Kept, too.');
-      expect(config).toContain('publicUrl: https://hooks.example.com');
-      expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
-      expect(await readFile(join(folder, 'test/golden/.gitattributes'), 'utf8')).toBe('* -text\n');
-    },
-  );
+  test('is written with a secret of its own, says what to do there, and prints no secret', async () => {
+    for (const { name, secret, title } of SENDERS) {
+      const flags = secret?.from !== 'made' ? ['--secret-file', 'issued'] : [];
+      const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
+      expect([name, exitCode, err]).toEqual([name, 0, '']);
+      expect(out).toContain(`Set up ${title}:`);
+      expect(out).toContain(`https://hooks.example.com/hooks/${name}`);
+      const file = join(folder, '.sluice/secrets', name);
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      expect(out).not.toContain((await readFile(file, 'utf8')).trim());
+    }
+    const config = await readFile(join(folder, 'sluice.yaml'), 'utf8');
+    expect(config).toContain('# Kept: a comment at the top.');
+    expect(config).toContain('# Kept, too.');
+    expect(config).toContain('publicUrl: https://hooks.example.com');
+    expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
+    expect(await readFile(join(folder, 'test/golden/.gitattributes'), 'utf8')).toBe('* -text\n');
+  });
 
   test('has the type of what it sends, for transforms', () => {
     for (const { name } of SENDERS)
@@ -114,33 +110,29 @@ describe('a sender that is added', () => {
     });
   });
 
-  test(
-    'takes its golden cases signed as the sender signs, and refuses them unsigned',
-    { timeout: 120_000 },
-    async () => {
-      const log = createLogger({ destination: { write: () => true } });
-      const configFile = join(folder, 'sluice.yaml');
-      const service = await startService({ ...serviceAdvice, configFile, env, log });
-      try {
-        // One command for all, as each loads the mappings of all.
-        const deliveries = await Promise.all(SENDERS.map(deliveryOf));
-        await writeFile(join(folder, 'all.request.yaml'), stringify({ deliveries }));
-        const statuses = async (...flags: string[]): Promise<readonly unknown[]> => {
-          const against = ['--against', new URL(service.url).origin];
-          const { out, err } = await run('send', 'all.request.yaml', '--json', ...flags, ...against);
-          expect(out, err).not.toBe('');
-          const answers = listIn<{ readonly status: number }>(out);
-          return SENDERS.map(({ name }, index) => [name, answers[index]?.status]);
-        };
-        // Twilio reads the answer itself as a message: its status is the mapping's.
-        const accepted = SENDERS.map(({ name }) => [name, name === 'twilio' ? 200 : 202]);
-        expect(await statuses('--sign')).toEqual(accepted);
-        expect(await statuses()).toEqual(SENDERS.map(({ name }) => [name, 401]));
-      } finally {
-        await service.stop();
-      }
-    },
-  );
+  test('takes its golden cases signed as the sender signs, and refuses them unsigned', async () => {
+    const log = createLogger({ destination: { write: () => true } });
+    const configFile = join(folder, 'sluice.yaml');
+    const service = await startService({ ...serviceAdvice, configFile, env, log });
+    try {
+      // One command for all, as each loads the mappings of all.
+      const deliveries = await Promise.all(SENDERS.map(deliveryOf));
+      await writeFile(join(folder, 'all.request.yaml'), stringify({ deliveries }));
+      const statuses = async (...flags: string[]): Promise<readonly unknown[]> => {
+        const against = ['--against', new URL(service.url).origin];
+        const { out, err } = await run('send', 'all.request.yaml', '--json', ...flags, ...against);
+        expect(out, err).not.toBe('');
+        const answers = listIn<{ readonly status: number }>(out);
+        return SENDERS.map(({ name }, index) => [name, answers[index]?.status]);
+      };
+      // Twilio reads the answer itself as a message: its status is the mapping's.
+      const accepted = SENDERS.map(({ name }) => [name, name === 'twilio' ? 200 : 202]);
+      expect(await statuses('--sign')).toEqual(accepted);
+      expect(await statuses()).toEqual(SENDERS.map(({ name }) => [name, 401]));
+    } finally {
+      await service.stop();
+    }
+  });
 
   test('overwrites nothing when it is added again', async () => {
     const mapping = join(folder, 'mappings/github.yaml');
@@ -221,7 +213,7 @@ test('says what is wrong with a name, a sample, an address and a flag', async ()
   for (const [args, words] of cases) expect((await run(...args)).err).toContain(words);
 });
 
-test('it ends with the first delivery, which is explained, or with Ctrl+C', { timeout: 60_000 }, async () => {
+test('it ends with the first delivery, which is explained, or with Ctrl+C', async () => {
   const root = await mkdtemp(join(tmpdir(), 'sluice-first-'));
   await writeFile(join(root, 'sluice.yaml'), CONFIG);
   await writeFile(join(root, 'issued'), 'lin_wh_0123456789abcdef\n');

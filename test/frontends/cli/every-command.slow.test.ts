@@ -137,35 +137,31 @@ test('doctor', async () => {
   const report = await bench.run(['doctor', '--json']);
   const findings = listIn(report.out);
   expect(findings).toContainEqual(expect.objectContaining({ area: 'listener', ok: true }));
-}, 60_000);
+});
 
 test('demo', async () => {
   const demo = fine(await open().run(['demo']));
   expect(demo.out + demo.err).toContain('What became of them');
-}, 60_000);
+});
 
 test.each([
   { command: 'serve', args: ['serve'] },
   { command: 'dev', args: ['dev'] },
   { command: 'record', args: ['record', '--into', 'recorded'] },
-])(
-  '$command and send',
-  async ({ command, args }) => {
-    const bench = open({
-      'sluice.yaml': 'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}"}\nserver: {port: 0}\n',
-      'wake.yaml': 'path: wake\nbody: {text: Hello}\n',
-    });
-    note(args);
-    const running = await startBench(bench, args, ENV);
-    const sent = fine(await bench.run(['send', 'wake.yaml', '--against', running.url]));
-    expect(sent.out).toMatch(/^200 /);
-    if (command === 'record') {
-      await waitFor(() => (existsSync(join(bench.folder, 'recorded/wake')) ? true : undefined));
-    }
-    expect(await running.end()).toBe(0);
-  },
-  60_000,
-);
+])('$command and send', async ({ command, args }) => {
+  const bench = open({
+    'sluice.yaml': 'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}"}\nserver: {port: 0}\n',
+    'wake.yaml': 'path: wake\nbody: {text: Hello}\n',
+  });
+  note(args);
+  const running = await startBench(bench, args, ENV);
+  const sent = fine(await bench.run(['send', 'wake.yaml', '--against', running.url]));
+  expect(sent.out).toMatch(/^200 /);
+  if (command === 'record') {
+    await waitFor(() => (existsSync(join(bench.folder, 'recorded/wake')) ? true : undefined));
+  }
+  expect(await running.end()).toBe(0);
+});
 
 const STORE_CONFIG = `
 hooks:
@@ -269,7 +265,7 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   expect(fine(await bench.run(['storage', 'migrate'])).out).toContain('already up to date');
   const restored = fine(await bench.run(['storage', 'restore', 'copy.db']));
   expect(restored.out).toMatch(/^restored copy\.db[^]*kept as .*before-restore-/);
-}, 60_000);
+});
 
 test('runners check and channels check, send and use', async () => {
   const platform = await startPlatform(({ path }) => ({
@@ -298,7 +294,7 @@ server: {port: 0}
   expect(fine(await bench.run(['channels', 'send', 'telegram', 'Hello'])).out).toContain('sent to telegram');
   fine(await bench.run(['channels', 'use', 'telegram', '42']));
   expect(fine(await bench.run(['channels', 'check'])).out).toContain('last: telegram to 42');
-}, 60_000);
+});
 
 test('webhooks mail setup, run, status, list, retry and drop', async () => {
   const mail = (subject: string, text: string): string =>
@@ -332,4 +328,4 @@ test('webhooks mail setup, run, status, list, retry and drop', async () => {
   expect(fine(retried).out).toContain('1 message will be delivered again');
   expect(fine(await bench.run(['webhooks', 'mail', 'drop', '--all'])).out).toBe('1 message forgotten\n');
   await waitFor(async () => rows(await bench.run(['requests', '--json', '--state', 'accepted']))[0]);
-}, 60_000);
+});

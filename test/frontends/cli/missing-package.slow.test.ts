@@ -27,7 +27,7 @@ function installWithout(name: string): string {
 async function run(folder: string, args: readonly string[]): Promise<readonly [number, string]> {
   const child = spawn(process.execPath, [join(folder, 'dist/main.js'), ...args], {
     cwd: folder,
-    timeout: 30_000,
+    timeout: 60_000,
   });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));

@@ -187,7 +187,6 @@ function folderOf(): string {
 
 test.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
   'a webhook of %s is shown, made, found again and taken away',
-  { timeout: 60_000 },
   async (name, provider) => {
     const { api, state } = await serve(provider);
     const folder = folderOf();

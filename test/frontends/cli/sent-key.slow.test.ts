@@ -24,7 +24,7 @@ const KEY = 'secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl';
 test.each([
   ['yes', 202],
   ['no', 401],
-])('a key that is answered with %s', { timeout: 60_000 }, async (answer, status) => {
+])('a key that is answered with %s', async (answer, status) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-key-'));
   const configFile = join(folder, 'sluice.yaml');
   writeFileSync(

@@ -209,4 +209,4 @@ metrics: {port: 0}
   expect(isAlive(pid)).toBe(false);
   expect(existsSync(join(bench.folder, 'note'))).toBe(true);
   await expect(ask(gate, '/hooks/ci')).rejects.toThrow('ECONNREFUSED');
-}, 60_000);
+});

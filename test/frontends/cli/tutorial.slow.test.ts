@@ -47,7 +47,7 @@ test('the tutorial has four commands before the pull request', () => {
   ]);
 });
 
-test('a signed delivery becomes a comment, as the tutorial says', { timeout: 90_000 }, async () => {
+test('a signed delivery becomes a comment, as the tutorial says', async () => {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-tutorial-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const [bin, notes, checkout] = ['bin', 'notes', 'checkout'].map((name) => join(home, name)) as [

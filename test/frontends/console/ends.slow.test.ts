@@ -186,55 +186,51 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     }
   });
 
-  test(
-    'several are changed by a plan of the whole list, which leaves out what was denied and what is limited',
-    { timeout: 120_000 },
-    async () => {
-      const { storage } = pages.running;
-      const countOf = async (query: Parameters<typeof storage.listRuns>[0]) =>
-        (await storage.listRuns(query)).length;
-      const dead = { state: 'dead', mappingId: 'asked', limit: 99 };
-      const before = await countOf(dead);
-      const asked = [await pages.running.send('asked', {}), await pages.running.send('asked', {})];
-      await pages.running.send('lost', { runs: Array.from({ length: 104 }, (_, index) => index) });
-      await pages.running.send('limited', { runs: [1, 2, 3, 4, 5, 6] });
-      const { page, button } = await windowOf('operate', asked[0]?.requestId ?? '');
-      await button('Deny').click();
-      await page.click(`#row-${asked[1]?.requestId}`);
-      await page.waitForSelector('text=asked for until');
-      await button('Deny').click();
+  test('several are changed by a plan of the whole list, which leaves out what was denied and what is limited', async () => {
+    const { storage } = pages.running;
+    const countOf = async (query: Parameters<typeof storage.listRuns>[0]) =>
+      (await storage.listRuns(query)).length;
+    const dead = { state: 'dead', mappingId: 'asked', limit: 99 };
+    const before = await countOf(dead);
+    const asked = [await pages.running.send('asked', {}), await pages.running.send('asked', {})];
+    await pages.running.send('lost', { runs: Array.from({ length: 104 }, (_, index) => index) });
+    await pages.running.send('limited', { runs: [1, 2, 3, 4, 5, 6] });
+    const { page, button } = await windowOf('operate', asked[0]?.requestId ?? '');
+    await button('Deny').click();
+    await page.click(`#row-${asked[1]?.requestId}`);
+    await page.waitForSelector('text=asked for until');
+    await button('Deny').click();
 
-      const denied = before + 2;
-      await expect.poll(() => countOf(dead)).toBe(denied);
-      await page.goto(`${pages.running.url}/runs?state=dead`);
-      await page.click('button:text-is("Run again what failed…")');
-      await page.waitForSelector(`.plan:has-text("${denied} left out: denied, or not approved in time")`);
-      expect(await page.locator('.plan button.primary').count()).toBe(0);
-      await page.click('.plan button:text-is("Leave it")');
-      // The list shows a hundred of them: the change is of all.
-      const failed = { state: 'completed', mappingId: 'lost', limit: 1_000 };
-      await expect.poll(() => countOf(failed), { timeout: 60_000 }).toBe(104);
-      await page.goto(`${pages.running.url}/runs?state=completed&mapping=lost`);
-      await page.click('button:text-is("Run again what failed…")');
-      await page.waitForSelector('.plan:has-text("104 runs, the oldest first")');
-      await page.click('.plan button:text-is("Run again what failed: 104")');
-      await page.waitForSelector('.toast:has-text("104 due now")');
-      const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
-      await expect.poll(() => countOf(queued)).toBe(4);
-      await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);
-      await page.click('button:text-is("Try now…")');
-      await page.waitForSelector('.plan:has-text("4 left out")');
-      expect(await page.locator('.plan button.primary').count()).toBe(0);
-      expect(await countOf(queued)).toBe(4);
-      const [newest] = await storage.listAudit(1);
-      expect(newest).toMatchObject({
-        who: 'operateer',
-        what: 'retry',
-        about: 'lost runs, completed',
-        changed: 104,
-      });
-    },
-  );
+    const denied = before + 2;
+    await expect.poll(() => countOf(dead)).toBe(denied);
+    await page.goto(`${pages.running.url}/runs?state=dead`);
+    await page.click('button:text-is("Run again what failed…")');
+    await page.waitForSelector(`.plan:has-text("${denied} left out: denied, or not approved in time")`);
+    expect(await page.locator('.plan button.primary').count()).toBe(0);
+    await page.click('.plan button:text-is("Leave it")');
+    // The list shows a hundred of them: the change is of all.
+    const failed = { state: 'completed', mappingId: 'lost', limit: 1_000 };
+    await expect.poll(() => countOf(failed)).toBe(104);
+    await page.goto(`${pages.running.url}/runs?state=completed&mapping=lost`);
+    await page.click('button:text-is("Run again what failed…")');
+    await page.waitForSelector('.plan:has-text("104 runs, the oldest first")');
+    await page.click('.plan button:text-is("Run again what failed: 104")');
+    await page.waitForSelector('.toast:has-text("104 due now")');
+    const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
+    await expect.poll(() => countOf(queued)).toBe(4);
+    await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);
+    await page.click('button:text-is("Try now…")');
+    await page.waitForSelector('.plan:has-text("4 left out")');
+    expect(await page.locator('.plan button.primary').count()).toBe(0);
+    expect(await countOf(queued)).toBe(4);
+    const [newest] = await storage.listAudit(1);
+    expect(newest).toMatchObject({
+      who: 'operateer',
+      what: 'retry',
+      about: 'lost runs, completed',
+      changed: 104,
+    });
+  });
 });
 
 const MANY = 'match: {path: PATH}\nforEach: runs\nrunner: RUNNER\nmessageTemplate: hello\ndeliver: false\n';
@@ -250,34 +246,30 @@ describe.skipIf(noBrowser !== '')('what needs attention', () => {
     },
   });
 
-  test(
-    'is counted whole, however much is queued, and nothing is said before that',
-    { timeout: 90_000 },
-    async () => {
-      const runs = (count: number) => ({ runs: Array.from({ length: count }, (_, index) => index) });
-      const { storage } = pages.running;
-      for (let index = 0; index < 19; index += 1) await pages.running.send('broken', {});
-      // Of a request with many runs each counts.
-      const last = await pages.running.send('fail', runs(22));
-      const failed = { state: 'completed', kind: 'hook', limit: 100 } as const;
-      await expect.poll(async () => (await storage.listRuns(failed)).length, { timeout: 60_000 }).toBe(41);
-      await pages.running.send('wait', runs(110));
-      await pages.running.send('wait', runs(110));
-      const page = await pages.open();
-      const said: string[] = [];
-      await page.exposeFunction('heard', (text: string) => said.push(text));
-      await page.addInitScript(`new MutationObserver(() => {
+  test('is counted whole, however much is queued, and nothing is said before that', async () => {
+    const runs = (count: number) => ({ runs: Array.from({ length: count }, (_, index) => index) });
+    const { storage } = pages.running;
+    for (let index = 0; index < 19; index += 1) await pages.running.send('broken', {});
+    // Of a request with many runs each counts.
+    const last = await pages.running.send('fail', runs(22));
+    const failed = { state: 'completed', kind: 'hook', limit: 100 } as const;
+    await expect.poll(async () => (await storage.listRuns(failed)).length).toBe(41);
+    await pages.running.send('wait', runs(110));
+    await pages.running.send('wait', runs(110));
+    const page = await pages.open();
+    const said: string[] = [];
+    await page.exposeFunction('heard', (text: string) => said.push(text));
+    await page.addInitScript(`new MutationObserver(() => {
       const text = document.querySelector('.overview')?.textContent ?? '';
       if (text !== '') heard(text);
     }).observe(document, { childList: true, subtree: true, characterData: true })`);
-      await page.reload();
-      await page.waitForSelector('.overview:has-text("20 requests need attention")');
-      await page.waitForSelector('.overview:has-text("In all 41 runs failed")');
-      await page.waitForSelector('.chip:text-is("needs attention 20")');
-      expect(said.filter((text) => text.includes('Nothing needs attention'))).toEqual([]);
-      const numbers = said.flatMap((text) => /(\d+) requests? needs? attention/.exec(text)?.[1] ?? []);
-      expect(new Set(numbers)).toEqual(new Set(['20']));
-      await page.waitForSelector(`#row-${last.requestId} .outcome:has-text("failed")`);
-    },
-  );
+    await page.reload();
+    await page.waitForSelector('.overview:has-text("20 requests need attention")');
+    await page.waitForSelector('.overview:has-text("In all 41 runs failed")');
+    await page.waitForSelector('.chip:text-is("needs attention 20")');
+    expect(said.filter((text) => text.includes('Nothing needs attention'))).toEqual([]);
+    const numbers = said.flatMap((text) => /(\d+) requests? needs? attention/.exec(text)?.[1] ?? []);
+    expect(new Set(numbers)).toEqual(new Set(['20']));
+    await page.waitForSelector(`#row-${last.requestId} .outcome:has-text("failed")`);
+  });
 });

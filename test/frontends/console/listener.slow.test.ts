@@ -138,7 +138,7 @@ test('compresses what is long, where the browser takes that', async () => {
 });
 
 describe('named keys', () => {
-  const SOON = { timeout: 20_000 };
+  const SOON = { timeout: 60_000 };
   const KEYS = ['view', 'inspect', 'operate'].map(
     (role) => [role, `a-key-of-${role}-that-is-long-enough-000`] as const,
   );

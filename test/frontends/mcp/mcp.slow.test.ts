@@ -196,7 +196,7 @@ test('each tool answers, values of requests stand within the boundary, and nothi
   expect(await ask(client, 'senders', { name: 'nobody' })).toMatchObject({ isError: true });
 
   expect(contentsOf(bench.folder)).toEqual(before);
-}, 120_000);
+});
 
 test('answers are short, also where a request is large', async () => {
   const bench = openBench(FILES);
@@ -218,4 +218,4 @@ test('files with errors, a store that is not there and wrong arguments are answe
   expect(tried.words).toContain('nothing to compare with');
   expect((await ask(client, 'requests', { limit: 0 })).isError).toBe(true);
   expect((await ask(client, 'senders', { name: 'github' })).isError).toBe(false);
-}, 60_000);
+});

@@ -69,6 +69,7 @@ async function proveKills(): Promise<Proof> {
     killsPerStop: KILLS + 1,
     minLifeMs: 80,
     maxLifeMs: 400,
+    minAnswers: 5,
     clients: 8,
     seed: Math.floor(Math.random() * 1_000_000),
     drainMs: MAX_MS / 2,

@@ -181,7 +181,7 @@ describe('the imessage adapter on imsg', () => {
         const { child, pid } = entry as { child?: number; pid?: number };
         return child ?? pid ?? [];
       });
-    await expect.poll(() => pids().length, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => pids().length).toBe(2);
     deadline.abort();
     expect(await sending).toMatchObject({ kind: 'ambiguous', code: 'timeout' });
     await expect.poll(() => pids().filter(isRunning)).toEqual([]);

@@ -71,7 +71,7 @@ describe('an agent that is away', () => {
     vi.stubEnv('TMPDIR', join(tmpdir(), 'sluice-no-such-folder'));
     onTestFinished(() => void vi.unstubAllEnvs());
     await house.accept(...runs);
-    await expect.poll(() => tries.length, { timeout: 15_000 }).toBeGreaterThan(4);
+    await expect.poll(() => tries.length).toBeGreaterThan(4);
     await expect.poll(() => house.storage.backlog()).toMatchObject({ queuedRuns: 3, deadRuns: 0 });
     const message =
       /^the files of a turn could not be written: .*sluice-no-such-folder.*gone: make it, or set TMPDIR .* \(ENOENT\)$/;
@@ -194,10 +194,10 @@ describe('an agent that is away', () => {
     const agent = new Agent(() => AWAY);
     const house = await openWith(agent);
     await house.accept(wakeAction('look'));
-    await expect.poll(() => agent.asked.length, { timeout: 10_000 }).toBeGreaterThan(6);
+    await expect.poll(() => agent.asked.length).toBeGreaterThan(6);
     expect(await house.storage.listEvents({ limit: 5, state: 'dead' })).toEqual([]);
     agent.back();
-    await expect.poll(() => house.events('consumed'), { timeout: 10_000 }).toContain('look');
+    await expect.poll(() => house.events('consumed')).toContain('look');
   });
 });
 
@@ -259,19 +259,19 @@ describe('after two crashes', () => {
     await crashedTwice(file, suspects);
     const held = new HeldRunner();
     const house = await openHouse({ file, runners: { default: held } });
-    await expect.poll(() => held.messages.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => held.messages.length).toBe(1);
     await house.accept(agentAction({ message: 'three' }), agentAction({ message: 'four' }));
     const active = async () => (await house.storage.backlog()).activeRuns;
     const order: string[] = [];
     while (order.length < 2) {
-      await expect.poll(() => held.messages.length, { timeout: 5_000 }).toBe(order.length + 1);
+      await expect.poll(() => held.messages.length).toBe(order.length + 1);
       expect(await active()).toBe(1);
       const message = held.messages.at(-1) ?? '';
       order.push(message);
       held.finish(message);
     }
     expect(order).toEqual(['one', 'two']);
-    await expect.poll(() => held.messages.length, { timeout: 5_000 }).toBe(4);
+    await expect.poll(() => held.messages.length).toBe(4);
     expect(await active()).toBe(2);
   });
 
@@ -282,7 +282,7 @@ describe('after two crashes', () => {
     for (let stop = 1; stop <= 2; stop += 1) {
       const held = new HeldRunner();
       const house = await openHouse({ file, runners: { default: held } });
-      await expect.poll(() => held.started.length, { timeout: 5_000 }).toBe(1);
+      await expect.poll(() => held.started.length).toBe(1);
       expect(held.started[0]).toMatchObject({ attempt: 3 });
       await house.gateway.stop(0);
       await house.storage.close();

@@ -33,9 +33,7 @@ async function receiver(
 }
 
 async function ended(house: House) {
-  await expect
-    .poll(async () => (await house.storage.listOutbox({ limit: 1 }))[0]?.endedAt, { timeout: 10_000 })
-    .toBeDefined();
+  await expect.poll(async () => (await house.storage.listOutbox({ limit: 1 }))[0]?.endedAt).toBeDefined();
   return (await house.storage.listOutbox({ limit: 1 }))[0];
 }
 

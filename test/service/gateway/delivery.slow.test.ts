@@ -20,9 +20,7 @@ const retry = { kind: 'retry', code: 'status_503', message: 'try later' } as con
 
 /** Waits until the only delivery has ended, and gives it. */
 async function endedDelivery(house: House) {
-  await expect
-    .poll(async () => (await house.storage.listOutbox({ limit: 10 }))[0]?.endedAt, { timeout: 10_000 })
-    .toBeDefined();
+  await expect.poll(async () => (await house.storage.listOutbox({ limit: 10 }))[0]?.endedAt).toBeDefined();
   const entries = await house.storage.listOutbox({ limit: 10 });
   return entries.at(-1);
 }
@@ -77,14 +75,14 @@ describe('a reply', () => {
     const entries = () => house.storage.listOutbox({ limit: 99 });
     const skipped = async () => (await entries()).filter(({ state }) => state === 'skipped');
     // Its three answers, and what the main session says of what it heard.
-    await expect.poll(async () => (await skipped()).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
+    await expect.poll(async () => (await skipped()).length).toBeGreaterThanOrEqual(4);
     for (const { lastError } of await skipped()) expect(lastError).toMatchObject({ code: 'auto_submitted' });
     expect(email.texts).toEqual([]);
     expect(slack.texts).toEqual(['b']);
     // What a person wrote is answered.
     const person = agentAction({ deliver: true, message: 'e' });
     await house.accept(person);
-    await expect.poll(() => email.texts, { timeout: 10_000 }).toContain('e');
+    await expect.poll(() => email.texts).toContain('e');
   });
 
   test('that merely contains an acknowledgement is', async () => {
@@ -402,7 +400,7 @@ describe('chunks', () => {
     await house.accept(agentAction({ ...telegram, to: 'quick', message: 'quick' }));
     await expect.poll(() => channel.messages.some(({ to }) => to === 'quick')).toBe(true);
     release();
-    await expect.poll(() => house.gateway.stats().outbox.sent, { timeout: 10_000 }).toBe(26);
+    await expect.poll(() => house.gateway.stats().outbox.sent).toBe(26);
     const deliveries = channel.messages.filter(({ to }) => to === 'slow').map(({ key }) => key.split(':')[0]);
     const changes = deliveries.filter((id, index) => id !== deliveries[index - 1]);
     expect(changes).toHaveLength(25);
@@ -555,7 +553,7 @@ describe('failures', () => {
     await house.storage.retry({ kind: 'all' }, Date.now());
     house.gateway.notify();
     const inOrder = () => arrived.filter((text) => !text.startsWith('other'));
-    await expect.poll(inOrder, { timeout: 10_000 }).toEqual(texts);
+    await expect.poll(inOrder).toEqual(texts);
     await expect.poll(async () => (await house.storage.backlog()).queuedOutbox).toBe(0);
     expect(await house.storage.verify()).toEqual([]);
   });
@@ -566,9 +564,7 @@ describe('failures', () => {
     const house = await openHouse({ channels: [channel], gateway: { maxRuns: 1 } });
     const actions = ['bad', 'good', 'better'].map((message) => agentAction({ ...telegram, message }));
     await house.accept(...actions);
-    await expect
-      .poll(() => house.gateway.stats().outbox, { timeout: 10_000 })
-      .toMatchObject({ sent: 2, dead: 1 });
+    await expect.poll(() => house.gateway.stats().outbox).toMatchObject({ sent: 2, dead: 1 });
     expect(channel.texts).toEqual([...Array.from({ length: 5 }, () => 'bad'), 'good', 'better']);
   });
 

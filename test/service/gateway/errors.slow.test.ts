@@ -95,7 +95,7 @@ describe('a store that refuses', () => {
     await house.accept(
       agentAction({ deliver: true, channel: 'telegram', to: '1', message: 'some words in three chunks' }),
     );
-    await expect.poll(() => house.gateway.stats().outbox.sent, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => house.gateway.stats().outbox.sent).toBe(1);
     const keys = channel.messages.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
   });

@@ -225,7 +225,7 @@ describe('a turn', () => {
     const runner = answering(() => (turns++, failed));
     const house = await openHouse({ runners: { default: runner } });
     await house.accept(wakeAction('hopeless'));
-    await expect.poll(() => house.events('dead'), { timeout: 10_000 }).toEqual(['hopeless']);
+    await expect.poll(() => house.events('dead')).toEqual(['hopeless']);
     expect(turns).toBe(5);
   });
 

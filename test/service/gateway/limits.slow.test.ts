@@ -148,7 +148,7 @@ test('the main session waits for its runner that is paused', async () => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(await house.events('pending')).toEqual(['hello']);
   await house.storage.resumeRuns(ALL_MAPPINGS);
-  await expect.poll(() => house.events('pending'), { timeout: 5_000 }).toEqual([]);
+  await expect.poll(() => house.events('pending')).toEqual([]);
 });
 
 test('another process pauses and resumes the queue of a running service', async () => {
@@ -164,7 +164,7 @@ test('another process pauses and resumes the queue of a running service', async 
   expect(await house.storage.findRun(action.id)).toMatchObject({ state: 'queued' });
   await outside.resumeRuns(ALL_MAPPINGS);
   expect(await house.gateway.waitForRun(action.id, 5_000)).toBeDefined();
-  await expect.poll(() => health.degraded(), { timeout: 3_000 }).toEqual([]);
+  await expect.poll(() => health.degraded()).toEqual([]);
 });
 
 test('an alert that cannot be stored fails no pass, is written down once, and is told when there is room', async () => {

@@ -97,7 +97,7 @@ async function accept(storage: Storage, gateway: Gateway, action: AgentAction): 
 async function endedDeliveries(storage: Storage, count: number) {
   const ended = async () =>
     (await storage.listOutbox({ limit: 10 })).filter((entry) => entry.endedAt !== undefined);
-  await expect.poll(async () => (await ended()).length, { timeout: 10_000 }).toBe(count);
+  await expect.poll(async () => (await ended()).length).toBe(count);
   return ended();
 }
 

@@ -43,8 +43,8 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   let printed = '';
   killed.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   // One run and one heartbeat with two sleeping processes each, and a delivery in its second chunk.
-  await expect.poll(() => alive(seconds).length, { timeout: 15_000 }).toBeGreaterThanOrEqual(4);
-  await expect.poll(() => printed.split('\n').length, { timeout: 15_000 }).toBe(3);
+  await expect.poll(() => alive(seconds).length).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => printed.split('\n').length).toBe(3);
   const beside = await openStorage(`sqlite:${file}`, { mode: 'attached' });
   const claimed = await beside.listEvents({ state: 'claimed', limit: 10 });
   await beside.close();
@@ -61,7 +61,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
     channels: [channel],
   });
   // The interrupted run comes first in its key again, and the turn keeps its id.
-  await expect.poll(() => held.started.length, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => held.started.length).toBe(2);
   expect(alive(seconds)).toEqual([]);
   const run = held.started.find((turn) => turn.kind === 'hook');
   const heartbeat = held.started.find((turn) => turn.kind === 'heartbeat');
@@ -84,7 +84,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
     'Hook Delivered: first chunk second one third one (its reply is sent to telegram: nothing is left to do)',
     'Hook Interrupted: re: hello',
   ]);
-}, 40_000);
+});
 
 const AGENT = {
   kind: 'agent',

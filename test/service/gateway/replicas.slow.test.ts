@@ -19,6 +19,7 @@ import type { Runner } from '../../../src/service/runners/runners.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
 import { startServiceProcess, until } from '../../support/service-process.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { longerHere } from '../../support/longer-here.ts';
 
 /** Several services on one PostgreSQL store; each is a storage and a gateway of its own. */
 
@@ -114,7 +115,7 @@ test('a service that is cut off from the database ends its turns before another 
   proxy.cut();
   const cutAt = performance.now();
   await until('the other one to take it over', () => other.held.started.length === 1);
-  expect(endedAt - cutAt).toBeLessThan(LEASE_MS);
+  expect(endedAt - cutAt).toBeLessThan(longerHere(LEASE_MS));
   expect(endedAt).toBeGreaterThan(cutAt);
   expect(performance.now()).toBeGreaterThan(endedAt);
   expect(away.house.storage.lease?.isHeld).toBe(false);
@@ -231,42 +232,38 @@ test('a slow database, a lock held by hand and clocks that differ take no lease 
   expect(lost).toEqual([]);
 });
 
-test(
-  'a killed service is taken over by another one, and its run is tried again',
-  { timeout: 60_000 },
-  async () => {
-    const url = await server.freshUrl();
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-replicas-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const script = `printf '%s\\n' "$PPID" >> ${folder}/performers; sleep 1; echo done`;
-    writeFileSync(
-      join(folder, 'sluice.yaml'),
-      `
+test('a killed service is taken over by another one, and its run is tried again', async () => {
+  const url = await server.freshUrl();
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-replicas-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const script = `printf '%s\\n' "$PPID" >> ${folder}/performers; sleep 1; echo done`;
+  writeFileSync(
+    join(folder, 'sluice.yaml'),
+    `
 hooks: {enabled: true, token: 0123456789abcdef0123456789abcdef}
 gateway: {runner: sh, heartbeat: {everySeconds: 0}, runners: {sh: {kind: command, argv: [sh, -c, ${JSON.stringify(script)}]}}}
 storage: {url: "\${DATABASE_URL}", leaseSeconds: 1}
 `,
-    );
-    const env = { DATABASE_URL: url };
-    const killed = await startServiceProcess(folder, env);
-    // Before the run, which may have ended by the time that this takes.
-    const beside = await replica(url, { options: { performs: false } });
-    const answer = await fetch(`http://127.0.0.1:${killed.port}/hooks/agent`, {
-      method: 'POST',
-      headers: {
-        authorization: 'Bearer 0123456789abcdef0123456789abcdef',
-        'content-type': 'application/json',
-      },
-      body: JSON.stringify({ message: 'hello' }),
-    });
-    expect(answer.status).toBe(202);
-    const { runId } = (await answer.json()) as { readonly runId: string };
-    await until('the turn', async () => (await beside.house.storage.findRun(runId))?.process !== undefined);
-    await killed.end('SIGKILL');
-    const next = await startServiceProcess(folder, env);
-    onTestFinished(() => void next.child.kill('SIGKILL'));
-    await ended(beside.house, runId);
-    expect(await beside.house.storage.findRun(runId)).toMatchObject({ outcome: 'ok', attempts: 2 });
-    await next.end('SIGTERM');
-  },
-);
+  );
+  const env = { DATABASE_URL: url };
+  const killed = await startServiceProcess(folder, env);
+  // Before the run, which may have ended by the time that this takes.
+  const beside = await replica(url, { options: { performs: false } });
+  const answer = await fetch(`http://127.0.0.1:${killed.port}/hooks/agent`, {
+    method: 'POST',
+    headers: {
+      authorization: 'Bearer 0123456789abcdef0123456789abcdef',
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ message: 'hello' }),
+  });
+  expect(answer.status).toBe(202);
+  const { runId } = (await answer.json()) as { readonly runId: string };
+  await until('the turn', async () => (await beside.house.storage.findRun(runId))?.process !== undefined);
+  await killed.end('SIGKILL');
+  const next = await startServiceProcess(folder, env);
+  onTestFinished(() => void next.child.kill('SIGKILL'));
+  await ended(beside.house, runId);
+  expect(await beside.house.storage.findRun(runId)).toMatchObject({ outcome: 'ok', attempts: 2 });
+  await next.end('SIGTERM');
+});

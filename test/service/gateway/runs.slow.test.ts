@@ -416,7 +416,7 @@ describe('order and fairness', () => {
       const keys = Array.from({ length: 10 }, (_, key) => `hook:${key}`);
       await house.accept(...keys.map((sessionKey) => agentAction({ message: `m${round}`, sessionKey })));
     }
-    await expect.poll(() => house.events(), { timeout: 10_000 }).toHaveLength(100);
+    await expect.poll(() => house.events()).toHaveLength(100);
     for (const messages of seen.values()) {
       expect(messages).toEqual(Array.from({ length: 10 }, (_, round) => `m${round}`));
     }

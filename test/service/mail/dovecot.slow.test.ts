@@ -32,7 +32,6 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
       const result = await tortureMail({ mails: 60, cuts: 8, kills: 3, seed: 20_261_122, reader: 'serve' });
       expect(result).toMatchObject({ delivered: 60, lost: 0, doubled: 0, outOfOrder: 0 });
     },
-    180_000,
   );
 
   test.concurrent(
@@ -41,17 +40,12 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
       const result = await tortureMail({ mails: 40, cuts: 4, kills: 3, seed: 20_261_122, reader: 'run' });
       expect(result).toMatchObject({ delivered: 40, lost: 0, doubled: 0, outOfOrder: 0 });
     },
-    180_000,
   );
 
-  test.concurrent(
-    'the same holds where only the process that reads the mailbox is killed',
-    async () => {
-      const result = await tortureMail({ mails: 40, cuts: 0, kills: 3, seed: 20_261_123, reader: 'child' });
-      expect(result).toMatchObject({ delivered: 40, lost: 0, doubled: 0, outOfOrder: 0 });
-    },
-    180_000,
-  );
+  test.concurrent('the same holds where only the process that reads the mailbox is killed', async () => {
+    const result = await tortureMail({ mails: 40, cuts: 0, kills: 3, seed: 20_261_123, reader: 'child' });
+    expect(result).toMatchObject({ delivered: 40, lost: 0, doubled: 0, outOfOrder: 0 });
+  });
 
   test('a wrong password is told from a server that is away', async () => {
     const access = { host: '127.0.0.1', security: 'none', user: 'testuser' } as const;
@@ -67,7 +61,7 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
     fixture = await mailFixture();
     const { endpoint, requests } = testEndpoint();
     const service = fixture.start(imapBlock(dovecot.port), endpoint);
-    await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 20_000 });
+    await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 60_000 });
     const before = process.memoryUsage().arrayBuffers;
     await dovecot.append([mailOf50Mb()]);
     await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 60_000 });
@@ -81,7 +75,7 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
     expect(message.attachments[0]?.sizeBytes).toBeGreaterThan(35_000_000);
     expect(message.sizeBytes).toBeGreaterThan(50_000_000);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200_000_000);
-  }, 90_000);
+  });
 
   test('spam is refused as a folder, and a filter by domain reads what fits', async () => {
     fixture = await mailFixture();
@@ -90,14 +84,12 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
       imapBlock(dovecot.port, { folders: ['INBOX', 'Junk'], from: ['@example.net'] }),
       endpoint,
     );
-    await vi.waitFor(
-      () =>
-        expect(service.statuses.map(({ health }) => health.state)).toEqual(['connected', 'misconfigured']),
-      { timeout: 20_000 },
+    await vi.waitFor(() =>
+      expect(service.statuses.map(({ health }) => health.state)).toEqual(['connected', 'misconfigured']),
     );
     await dovecot.append([rawMail('one'), rawMail('two', { from: 'Bob <bob@example.net>' })]);
-    await vi.waitFor(() => expect(subjects).toEqual(['two']), { timeout: 20_000 });
-  }, 60_000);
+    await vi.waitFor(() => expect(subjects).toEqual(['two']), { timeout: 60_000 });
+  });
 });
 
 function mailOf50Mb(): string {

@@ -80,7 +80,7 @@ beforeAll(async () => {
           : keys,
     },
   });
-  await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 20_000 });
+  await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 60_000 });
 });
 afterAll(async () => {
   await stopServers();
@@ -113,13 +113,13 @@ test('a notice wakes the reader at once, is answered 204, and becomes nothing it
   google.deliver('one');
   const token = `Bearer ${await sign()}`;
   expect(await push(token)).toBe(204);
-  await vi.waitFor(() => expect(subjects).toEqual(['one']), { timeout: 10_000, interval: 5 });
+  await vi.waitFor(() => expect(subjects).toEqual(['one']), { timeout: 60_000, interval: 5 });
   // Payload unwrapping sends the data alone; whatever the body says, only the mailbox itself is believed.
   google.deliver('two');
   google.deliver('three');
   expect(await push(token, '{"emailAddress":"other@gmail.example","historyId":9}')).toBe(204);
   expect(await push(token, 'no JSON')).toBe(204);
-  await vi.waitFor(() => expect(subjects).toEqual(['one', 'two', 'three']), { timeout: 10_000, interval: 5 });
+  await vi.waitFor(() => expect(subjects).toEqual(['one', 'two', 'three']), { timeout: 60_000, interval: 5 });
   expect([server.accepted, server.evaluated, server.kept, server.decisions]).toEqual([[], [], [], []]);
   expect(google.calls.filter((call) => call.endsWith(':pull'))).toEqual([]);
 });

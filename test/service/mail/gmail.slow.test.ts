@@ -70,7 +70,7 @@ const block = (more: Partial<Extract<MailBlock, { kind: 'gmail' }>> = {}): MailB
   ...more,
 });
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 60_000, interval: 5 });
 
 function read(more: Partial<Extract<MailBlock, { kind: 'gmail' }>> = {}, keepAliveMs = 60_000) {
   const test = testEndpoint();

@@ -56,7 +56,7 @@ async function serve(
 }
 
 const until = (check: () => void | Promise<void>): Promise<void> =>
-  vi.waitFor(check, { timeout: 20_000, interval: 20 });
+  vi.waitFor(check, { timeout: 60_000, interval: 20 });
 
 async function ready(
   url: string,
@@ -185,7 +185,7 @@ test('two services that mail each other, by last and by email, end at the first 
     await other.stop();
     await new Promise<void>((resolve) => smtp.close(resolve));
   }
-}, 240_000);
+});
 
 /** Mails that became a decision. */
 async function countMails(home: string): Promise<number> {
@@ -230,7 +230,7 @@ test('an unreachable server, a refused login and a service that takes nothing ar
     expect(degraded.map(({ code }) => code)).toEqual(['mail_refused']);
     expect(degraded[0]?.details?.[0]?.message).toContain('no mapping takes this hook name');
   });
-}, 60_000);
+});
 
 test('a reload reads the mailbox of the new block, and none where it says so', async () => {
   const running = await serve({ mail: { ...imapBlock(server.port), run: false } });
@@ -279,7 +279,7 @@ test('serve leaves the mailbox alone where it is not asked to read it, and a rea
   } finally {
     await fixture.stop();
   }
-}, 60_000);
+});
 
 /** What a sender says to a mail server (RFC 5321). */
 async function sendMail(port: number, raw: string): Promise<void> {

@@ -174,19 +174,16 @@ describe('the other commands', () => {
     let service: Service | undefined = await serve();
     try {
       await vi.waitFor(async () => expect((await mail('status')).out).toContain('connected'), {
-        timeout: 20_000,
+        timeout: 60_000,
       });
       server.deliver(rawMail('refuse this'));
       server.deliver(rawMail('take this'));
-      const listed = await vi.waitFor(
-        async () => {
-          const run = await mail('list', '--json');
-          const rows = listIn<{ id: string; code: string; subject: string }>(run.out);
-          expect(rows).toHaveLength(1);
-          return rows;
-        },
-        { timeout: 20_000 },
-      );
+      const listed = await vi.waitFor(async () => {
+        const run = await mail('list', '--json');
+        const rows = listIn<{ id: string; code: string; subject: string }>(run.out);
+        expect(rows).toHaveLength(1);
+        return rows;
+      });
       expect(listed[0]).toMatchObject({ code: 'no_mapping_matched', subject: 'refuse this', status: 404 });
       expect((await mail('list', '--no-text', '--json')).out).not.toContain('refuse this');
       expect((await mail('list')).out).toContain('no_mapping_matched');
@@ -195,13 +192,10 @@ describe('the other commands', () => {
       expect(await mail('retry', 'nothing')).toMatchObject({ exitCode: 1 });
       expect((await mail('retry')).exitCode).toBe(2);
       expect((await mail('retry', listed[0]?.id ?? '')).out).toContain('1 message will be delivered again');
-      await vi.waitFor(
-        async () => {
-          const [row] = listIn((await mail('list', '--json')).out);
-          expect(row).toMatchObject({ attempts: 2, state: 'set-aside' });
-        },
-        { timeout: 30_000 },
-      );
+      await vi.waitFor(async () => {
+        const [row] = listIn((await mail('list', '--json')).out);
+        expect(row).toMatchObject({ attempts: 2, state: 'set-aside' });
+      });
       expect((await mail('drop', '--all', '--json')).out).toContain('"changed":1}\n');
       expect((await mail('list')).err).toContain('no refused messages');
       await service.stop();
@@ -212,7 +206,7 @@ describe('the other commands', () => {
     } finally {
       await service?.stop();
     }
-  }, 120_000);
+  });
 
   test('run needs a mailbox, and names the command that writes one', async () => {
     const run = await mail('run');

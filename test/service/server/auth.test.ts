@@ -210,7 +210,7 @@ describe('failed authentications', () => {
     // Each refusal has a line of its own only up to the limit.
     const told = (): (typeof server.log)[number] | undefined =>
       server.log.find(({ message }) => message.startsWith('requests were refused'));
-    await expect.poll(told, { timeout: 5_000 }).toMatchObject({ level: 'warn', fields: { refused: 3 } });
+    await expect.poll(told).toMatchObject({ level: 'warn', fields: { refused: 3 } });
     const lines = server.log.filter(
       ({ message, fields }) => message === 'request' && fields['status'] === 429,
     );

@@ -81,7 +81,7 @@ function commandLines(): string {
     .join('\n');
 }
 
-test('no canary sings where only operators and strangers look', { timeout: 60_000 }, async () => {
+test('no canary sings where only operators and strangers look', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-canary-'));
   for (const name of ['mappings', 'transforms']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'mappings', 'all.yaml'), MAPPINGS);
@@ -207,9 +207,9 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
     await post(`failing?hint=${CANARIES.retired}`, { ...bearer, 'idempotency-key': 'k3' }),
   ];
   expect(statuses).toEqual([202, 202, 401, 401, 401, 401, 401, 500, 400, 413, 404, 404, 202]);
-  await expect.poll(() => alerts.join('\n'), { timeout: 30_000 }).toContain('runner bad has failed');
-  await expect.poll(() => logged, { timeout: 30_000 }).toContain('mailbox');
-  await expect.poll(() => callbacks.length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => alerts.join('\n')).toContain('runner bad has failed');
+  await expect.poll(() => logged).toContain('mailbox');
+  await expect.poll(() => callbacks.length).toBe(2);
 
   const metricsUrl = /"metricsUrl":"([^"]+)"/.exec(logged)?.[1] ?? '';
   const metrics = await (await fetch(metricsUrl)).text();

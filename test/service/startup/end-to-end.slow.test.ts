@@ -50,103 +50,93 @@ channels:
 storage: {url: "sqlite:./store.db"}
 `;
 
-test(
-  'a GitHub push becomes one Telegram message, though the service is killed in between',
-  { timeout: 90_000 },
-  async () => {
-    platform = await startPlatform((request) =>
-      request.path.endsWith('/sendMessage')
-        ? {
-            status: 200,
-            body: { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } },
-          }
-        : { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } },
-    );
-    await writeFile(join(folder, 'sluice.yaml'), config(platform.url));
-    service = await startServiceProcess(folder, SECRETS);
-    const answer = await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
-      body: await readFile('test/lab/bench/push.json', 'utf8'),
-    });
-    expect(answer.status).toBe(202);
-    const { runId } = (await answer.json()) as { runId: string };
-    await until('the agent to read its prompt', () =>
-      readFile(join(folder, 'prompt.txt'), 'utf8').then(
-        (text) => text || undefined,
-        () => undefined,
-      ),
-    );
-    await service.end('SIGKILL');
-    expect(platform.requests).toHaveLength(0);
+test('a GitHub push becomes one Telegram message, though the service is killed in between', async () => {
+  platform = await startPlatform((request) =>
+    request.path.endsWith('/sendMessage')
+      ? {
+          status: 200,
+          body: { ok: true, result: { message_id: 1, date: 1, chat: { id: 1, type: 'private' } } },
+        }
+      : { status: 404, body: { ok: false, error_code: 404, description: 'Not Found' } },
+  );
+  await writeFile(join(folder, 'sluice.yaml'), config(platform.url));
+  service = await startServiceProcess(folder, SECRETS);
+  const answer = await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
+    body: await readFile('test/lab/bench/push.json', 'utf8'),
+  });
+  expect(answer.status).toBe(202);
+  const { runId } = (await answer.json()) as { runId: string };
+  await until('the agent to read its prompt', () =>
+    readFile(join(folder, 'prompt.txt'), 'utf8').then(
+      (text) => text || undefined,
+      () => undefined,
+    ),
+  );
+  await service.end('SIGKILL');
+  expect(platform.requests).toHaveLength(0);
 
-    service = await startServiceProcess(folder, SECRETS);
-    await until('the message', () => (platform.requests.length > 0 ? true : undefined));
-    const runs = await until('the run to be listed as completed', async () => {
-      const list = listIn((await runCommand(folder, ['runs', '--json'])).out);
-      return list.find((run) => run['id'] === runId && run['state'] === 'completed');
-    });
-    expect(runs).toMatchObject({
-      mapping: 'push',
-      outcome: 'ok',
-      attempts: 2,
-      reply: 'A push to Hello-World.',
-    });
-    const sent = platform.requests.map((request) => request.body);
-    expect(sent).toEqual([
-      expect.objectContaining({
-        chat_id: expect.anything() as unknown,
-        text: expect.stringContaining('A push to Hello-World.') as unknown,
-      }),
-    ]);
-    const environment = await readFile(join(folder, 'env.txt'), 'utf8');
-    expect(environment).toContain(`SLUICE_RUN_ID=${runId}`);
-    for (const secret of Object.values(SECRETS)) expect(environment).not.toContain(secret);
-    expect(service.log.join('\n')).not.toContain(BOT);
-    const prompt = await readFile(join(folder, 'prompt.txt'), 'utf8');
-    expect(prompt).toMatch(/^Summarise this push\./);
-    expect(prompt).toContain('Codertocat pushed 1 commit(s) to Codertocat/Hello-World');
-    const events = listIn<{ kind: string; text: string }>(
-      (await runCommand(folder, ['events', '--json'])).out,
-    );
-    expect(events.filter((event) => event.kind === 'summary').map((event) => event.text)).toEqual([
-      'Hook GitHub: A push to Hello-World. (its reply is sent to telegram: nothing is left to do)',
-    ]);
-  },
-);
+  service = await startServiceProcess(folder, SECRETS);
+  await until('the message', () => (platform.requests.length > 0 ? true : undefined));
+  const runs = await until('the run to be listed as completed', async () => {
+    const list = listIn((await runCommand(folder, ['runs', '--json'])).out);
+    return list.find((run) => run['id'] === runId && run['state'] === 'completed');
+  });
+  expect(runs).toMatchObject({
+    mapping: 'push',
+    outcome: 'ok',
+    attempts: 2,
+    reply: 'A push to Hello-World.',
+  });
+  const sent = platform.requests.map((request) => request.body);
+  expect(sent).toEqual([
+    expect.objectContaining({
+      chat_id: expect.anything() as unknown,
+      text: expect.stringContaining('A push to Hello-World.') as unknown,
+    }),
+  ]);
+  const environment = await readFile(join(folder, 'env.txt'), 'utf8');
+  expect(environment).toContain(`SLUICE_RUN_ID=${runId}`);
+  for (const secret of Object.values(SECRETS)) expect(environment).not.toContain(secret);
+  expect(service.log.join('\n')).not.toContain(BOT);
+  const prompt = await readFile(join(folder, 'prompt.txt'), 'utf8');
+  expect(prompt).toMatch(/^Summarise this push\./);
+  expect(prompt).toContain('Codertocat pushed 1 commit(s) to Codertocat/Hello-World');
+  const events = listIn<{ kind: string; text: string }>((await runCommand(folder, ['events', '--json'])).out);
+  expect(events.filter((event) => event.kind === 'summary').map((event) => event.text)).toEqual([
+    'Hook GitHub: A push to Hello-World. (its reply is sent to telegram: nothing is left to do)',
+  ]);
+});
 
-test(
-  'a reply of several messages goes on where it was when the service was killed',
-  { timeout: 90_000 },
-  async () => {
-    const texts = (): unknown[] => platform.requests.map((request) => request.body?.['text']);
-    let isHanging = true;
-    platform = await startPlatform((_, index) => {
-      if (isHanging && index === 1) return 'hang';
-      return { status: 200, body: { ok: true, result: { message_id: index, date: 1, chat: { id: 1 } } } };
-    });
-    const long = `node -e 'console.log(Array.from({ length: 2500 }, (_, i) => "w" + i).join(" "))'`;
-    const command = `argv: [sh, -c, ${JSON.stringify(long)}]`;
-    await writeFile(
-      join(folder, 'sluice.yaml'),
-      config(platform.url).replace(/argv: \[.*\], cwd/, () => `${command}, cwd`),
-    );
-    service = await startServiceProcess(folder, SECRETS);
-    await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
-      body: await readFile('test/lab/bench/push.json', 'utf8'),
-    });
-    await until('the second message', () => (platform.requests.length === 2 ? true : undefined));
-    await service.end('SIGKILL');
-    isHanging = false;
+test('a reply of several messages goes on where it was when the service was killed', async () => {
+  const texts = (): unknown[] => platform.requests.map((request) => request.body?.['text']);
+  let isHanging = true;
+  platform = await startPlatform((_, index) => {
+    if (isHanging && index === 1) return 'hang';
+    return { status: 200, body: { ok: true, result: { message_id: index, date: 1, chat: { id: 1 } } } };
+  });
+  const long = `node -e 'console.log(Array.from({ length: 2500 }, (_, i) => "w" + i).join(" "))'`;
+  const command = `argv: [sh, -c, ${JSON.stringify(long)}]`;
+  await writeFile(
+    join(folder, 'sluice.yaml'),
+    config(platform.url).replace(/argv: \[.*\], cwd/, () => `${command}, cwd`),
+  );
+  service = await startServiceProcess(folder, SECRETS);
+  await fetch(`http://127.0.0.1:${service.port}/hooks/github`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'x-github-event': 'push' },
+    body: await readFile('test/lab/bench/push.json', 'utf8'),
+  });
+  await until('the second message', () => (platform.requests.length === 2 ? true : undefined));
+  await service.end('SIGKILL');
+  isHanging = false;
 
-    service = await startServiceProcess(folder, SECRETS);
-    await until('the last word', () => (String(texts().at(-1)).endsWith('w2499') ? true : undefined));
-    const [first, cut, again, ...rest] = texts();
-    // Nobody knows of the message that was under way; it alone is sent again.
-    expect(again).toBe(cut);
-    const words = Array.from({ length: 2500 }, (_, index) => `w${index}`);
-    expect([first, again, ...rest].join(' ').split(' ')).toEqual(words);
-  },
-);
+  service = await startServiceProcess(folder, SECRETS);
+  await until('the last word', () => (String(texts().at(-1)).endsWith('w2499') ? true : undefined));
+  const [first, cut, again, ...rest] = texts();
+  // Nobody knows of the message that was under way; it alone is sent again.
+  expect(again).toBe(cut);
+  const words = Array.from({ length: 2500 }, (_, index) => `w${index}`);
+  expect([first, again, ...rest].join(' ').split(' ')).toEqual(words);
+});

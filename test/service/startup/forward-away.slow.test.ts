@@ -65,50 +65,46 @@ async function startProxy(target: string): Promise<{ readonly url: string; cut()
 test.each([
   ['', false],
   [' and their connection breaks', true],
-])(
-  'a forwarded run ends well, and once, where the store there is away meanwhile%s',
-  async (_, breaks) => {
-    const root = mkdtempSync(join(tmpdir(), 'sluice-forward-away-'));
-    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-    const turns = join(root, 'turns');
-    const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 1; cat >/dev/null; echo done`];
-    const far = await start(join(root, 'far'), TOKENS.far, {
-      runner: { kind: 'command', argv, prompt: 'stdin' },
-    });
-    const readyz = async (): Promise<number> => (await fetch(`${far.url}/readyz`)).status;
-    const proxy = await startProxy(far.url);
-    const near = await start(join(root, 'near'), TOKENS.near, {
-      runner: { kind: 'forward', url: `${proxy.url}/hooks`, token: TOKENS.far },
-    });
-    const answer = fetch(`${near.url}/hooks/agent`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${TOKENS.near}`,
-        'content-type': 'application/json',
-        prefer: 'wait=38',
-      },
-      body: JSON.stringify({ message: 'hello', deliver: false, timeoutSeconds: 37 }),
-    });
-    const linesOf = (): number => {
-      try {
-        return readFileSync(turns, 'utf8').trim().split('\n').length;
-      } catch {
-        return 0;
-      }
-    };
-    await until('the turn there', () => (linesOf() > 0 ? true : undefined));
-    const [store, aside] = [join(root, 'far', '.sluice'), join(root, 'aside')];
-    move(store, aside);
-    await expect.poll(readyz).toBe(503);
-    if (breaks) proxy.cut();
-    // Longer than the run takes.
-    await new Promise((resolve) => void setTimeout(resolve, 2_500));
-    expect(await readyz()).toBe(503);
-    move(aside, store);
-    await expect.poll(readyz).toBe(200);
-    const ended = await answer;
-    expect([ended.status, await ended.json()]).toMatchObject([200, { outcome: 'ok', reply: 'done' }]);
-    expect(linesOf()).toBe(1);
-  },
-  60_000,
-);
+])('a forwarded run ends well, and once, where the store there is away meanwhile%s', async (_, breaks) => {
+  const root = mkdtempSync(join(tmpdir(), 'sluice-forward-away-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const turns = join(root, 'turns');
+  const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 1; cat >/dev/null; echo done`];
+  const far = await start(join(root, 'far'), TOKENS.far, {
+    runner: { kind: 'command', argv, prompt: 'stdin' },
+  });
+  const readyz = async (): Promise<number> => (await fetch(`${far.url}/readyz`)).status;
+  const proxy = await startProxy(far.url);
+  const near = await start(join(root, 'near'), TOKENS.near, {
+    runner: { kind: 'forward', url: `${proxy.url}/hooks`, token: TOKENS.far },
+  });
+  const answer = fetch(`${near.url}/hooks/agent`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${TOKENS.near}`,
+      'content-type': 'application/json',
+      prefer: 'wait=38',
+    },
+    body: JSON.stringify({ message: 'hello', deliver: false, timeoutSeconds: 37 }),
+  });
+  const linesOf = (): number => {
+    try {
+      return readFileSync(turns, 'utf8').trim().split('\n').length;
+    } catch {
+      return 0;
+    }
+  };
+  await until('the turn there', () => (linesOf() > 0 ? true : undefined));
+  const [store, aside] = [join(root, 'far', '.sluice'), join(root, 'aside')];
+  move(store, aside);
+  await expect.poll(readyz).toBe(503);
+  if (breaks) proxy.cut();
+  // Longer than the run takes.
+  await new Promise((resolve) => void setTimeout(resolve, 2_500));
+  expect(await readyz()).toBe(503);
+  move(aside, store);
+  await expect.poll(readyz).toBe(200);
+  const ended = await answer;
+  expect([ended.status, await ended.json()]).toMatchObject([200, { outcome: 'ok', reply: 'done' }]);
+  expect(linesOf()).toBe(1);
+});

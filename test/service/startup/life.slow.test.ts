@@ -56,111 +56,95 @@ async function post(service: ServiceProcess, path: string, body: object): Promis
 const listEvents = async (): Promise<readonly { text: string }[]> =>
   listIn<{ text: string }>((await runCommand(folder, ['events', '--json', '--limit', '100000'])).out);
 
-test(
-  'SIGTERM under load: everything answered 2xx is in the store, and the exit is clean',
-  { timeout: 60_000 },
-  async () => {
-    const service = await start();
-    const answered: string[] = [];
-    const stop = new AbortController();
-    const clients = Array.from({ length: 8 }, async (_, client) => {
-      for (let number = 0; !stop.signal.aborted; number++) {
-        const text = `c${client}-${number}`;
-        const response = await post(service, 'note', { text }).catch(() => undefined);
-        await response?.arrayBuffer().catch(() => undefined);
-        if (response === undefined) return;
-        if (response.status === 200) answered.push(text);
-        if (response.status === 503) return;
-      }
-    });
-    await until('some load', () => (answered.length > 200 ? true : undefined));
-    const ending = await service.end('SIGTERM');
-    stop.abort();
-    await Promise.all(clients);
-    expect(ending).toEqual({ code: 0, signal: null });
-    const stored = new Set((await listEvents()).map((event) => event.text));
-    expect(answered.filter((text) => !stored.has(text))).toEqual([]);
-  },
-);
-
-test(
-  'a second service on the store is refused with the remedy, while the CLI works beside the first',
-  { timeout: 60_000 },
-  async () => {
-    const first = await start();
-    await post(first, 'note', { text: 'hello' });
-    const second = await runCommand(folder, ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0']);
-    expect(second.code).toBe(3);
-    expect(second.err).toMatch(/store\.db/);
-    expect(second.err).toMatch(/another|second|already|lock/i);
-    expect((await listEvents()).map((event) => event.text)).toEqual(['hello']);
-    expect((await post(first, 'note', { text: 'still here' })).status).toBe(200);
-  },
-);
-
-test(
-  'three deploys while an agent works: each stop is orderly, and the run is neither counted nor given up',
-  { timeout: 60_000 },
-  async () => {
-    const mark = join(folder, 'started');
-    const agent = `{kind: command, argv: [sh, -c, "echo x >> ${mark}; sleep 60"], cwd: private}`;
-    const quick = CONFIG.replace('stopGraceSeconds: 5', 'stopGraceSeconds: 0.2');
-    await writeFile(join(folder, 'sluice.yaml'), quick.replace('gateway: {', `gateway: {runner: ${agent}, `));
-    const starts = (): number => (existsSync(mark) ? readFileSync(mark, 'utf8').length / 2 : 0);
-    for (let deploy = 1; deploy <= 3; deploy += 1) {
-      const service = await start();
-      if (deploy === 1) expect((await post(service, 'agent', { message: 'long' })).status).toBe(202);
-      await until(`start ${deploy} of the agent`, () => (starts() === deploy ? true : undefined));
-      expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
-      const [run] = listIn((await runCommand(folder, ['queue', '--json'])).out);
-      expect(run).toMatchObject({ state: 'queued', attempts: 0 });
+test('SIGTERM under load: everything answered 2xx is in the store, and the exit is clean', async () => {
+  const service = await start();
+  const answered: string[] = [];
+  const stop = new AbortController();
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    for (let number = 0; !stop.signal.aborted; number++) {
+      const text = `c${client}-${number}`;
+      const response = await post(service, 'note', { text }).catch(() => undefined);
+      await response?.arrayBuffer().catch(() => undefined);
+      if (response === undefined) return;
+      if (response.status === 200) answered.push(text);
+      if (response.status === 503) return;
     }
-  },
-);
+  });
+  await until('some load', () => (answered.length > 200 ? true : undefined));
+  const ending = await service.end('SIGTERM');
+  stop.abort();
+  await Promise.all(clients);
+  expect(ending).toEqual({ code: 0, signal: null });
+  const stored = new Set((await listEvents()).map((event) => event.text));
+  expect(answered.filter((text) => !stored.has(text))).toEqual([]);
+});
+
+test('a second service on the store is refused with the remedy, while the CLI works beside the first', async () => {
+  const first = await start();
+  await post(first, 'note', { text: 'hello' });
+  const second = await runCommand(folder, ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0']);
+  expect(second.code).toBe(3);
+  expect(second.err).toMatch(/store\.db/);
+  expect(second.err).toMatch(/another|second|already|lock/i);
+  expect((await listEvents()).map((event) => event.text)).toEqual(['hello']);
+  expect((await post(first, 'note', { text: 'still here' })).status).toBe(200);
+});
+
+test('three deploys while an agent works: each stop is orderly, and the run is neither counted nor given up', async () => {
+  const mark = join(folder, 'started');
+  const agent = `{kind: command, argv: [sh, -c, "echo x >> ${mark}; sleep 60"], cwd: private}`;
+  const quick = CONFIG.replace('stopGraceSeconds: 5', 'stopGraceSeconds: 0.2');
+  await writeFile(join(folder, 'sluice.yaml'), quick.replace('gateway: {', `gateway: {runner: ${agent}, `));
+  const starts = (): number => (existsSync(mark) ? readFileSync(mark, 'utf8').length / 2 : 0);
+  for (let deploy = 1; deploy <= 3; deploy += 1) {
+    const service = await start();
+    if (deploy === 1) expect((await post(service, 'agent', { message: 'long' })).status).toBe(202);
+    await until(`start ${deploy} of the agent`, () => (starts() === deploy ? true : undefined));
+    expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    const [run] = listIn((await runCommand(folder, ['queue', '--json'])).out);
+    expect(run).toMatchObject({ state: 'queued', attempts: 0 });
+  }
+});
 
 describe('reload', () => {
-  test(
-    'SIGHUP makes a new generation live; a broken one never replaces it, and readyz says so until one goes live',
-    { timeout: 60_000 },
-    async () => {
-      const service = await start();
-      await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: memo'));
-      service.child.kill('SIGHUP');
-      await until('the new generation', async () =>
-        (await post(service, 'memo', { text: 'x' })).status === 200 ? true : undefined,
-      );
-      expect((await post(service, 'note', { text: 'x' })).status).toBe(404);
-      await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: wake'));
-      service.child.kill('SIGHUP');
-      const ready = async (token = ''): Promise<{ status: number; degraded: object[] }> => {
-        const headers = { authorization: `Bearer ${token}` };
-        const response = await fetch(`http://127.0.0.1:${service.port}/readyz`, { headers });
-        const { degraded } = (await response.json()) as { degraded: object[] };
-        return { status: response.status, degraded };
-      };
-      await until('readyz to say so', async () => ((await ready()).degraded.length > 0 ? true : undefined));
-      expect(await ready()).toMatchObject({ status: 200, degraded: [{ code: 'reload_rejected', count: 1 }] });
-      expect(JSON.stringify(await ready())).not.toContain('findings');
-      expect(JSON.stringify(await ready(GATEWAY_TOKEN))).toContain('sluice check');
-      expect((await post(service, 'memo', { text: 'x' })).status).toBe(200);
-      // The log comes through a pipe: it may be behind the answer.
-      await until('the finding in the log', () =>
-        service.log.join('\n').includes('RESERVED_PATH') ? true : undefined,
-      );
-      await writeFile(join(folder, 'sluice.yaml'), CONFIG);
-      service.child.kill('SIGHUP');
-      await until('it to be well again', async () =>
-        (await ready()).degraded.length === 0 ? true : undefined,
-      );
-      const said = await until('both lines', () => {
-        const lines = service.log.filter((line) => line.includes('"condition":"reload_rejected"'));
-        return lines.length === 2 ? lines : undefined;
-      });
-      expect(said.map((line) => /"level":"(\w+)"/.exec(line)?.[1])).toEqual(['warn', 'info']);
-    },
-  );
+  test('SIGHUP makes a new generation live; a broken one never replaces it, and readyz says so until one goes live', async () => {
+    const service = await start();
+    await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: memo'));
+    service.child.kill('SIGHUP');
+    await until('the new generation', async () =>
+      (await post(service, 'memo', { text: 'x' })).status === 200 ? true : undefined,
+    );
+    expect((await post(service, 'note', { text: 'x' })).status).toBe(404);
+    await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('path: note', 'path: wake'));
+    service.child.kill('SIGHUP');
+    const ready = async (token = ''): Promise<{ status: number; degraded: object[] }> => {
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(`http://127.0.0.1:${service.port}/readyz`, { headers });
+      const { degraded } = (await response.json()) as { degraded: object[] };
+      return { status: response.status, degraded };
+    };
+    await until('readyz to say so', async () => ((await ready()).degraded.length > 0 ? true : undefined));
+    expect(await ready()).toMatchObject({ status: 200, degraded: [{ code: 'reload_rejected', count: 1 }] });
+    expect(JSON.stringify(await ready())).not.toContain('findings');
+    expect(JSON.stringify(await ready(GATEWAY_TOKEN))).toContain('sluice check');
+    expect((await post(service, 'memo', { text: 'x' })).status).toBe(200);
+    // The log comes through a pipe: it may be behind the answer.
+    await until('the finding in the log', () =>
+      service.log.join('\n').includes('RESERVED_PATH') ? true : undefined,
+    );
+    await writeFile(join(folder, 'sluice.yaml'), CONFIG);
+    service.child.kill('SIGHUP');
+    await until('it to be well again', async () =>
+      (await ready()).degraded.length === 0 ? true : undefined,
+    );
+    const said = await until('both lines', () => {
+      const lines = service.log.filter((line) => line.includes('"condition":"reload_rejected"'));
+      return lines.length === 2 ? lines : undefined;
+    });
+    expect(said.map((line) => /"level":"(\w+)"/.exec(line)?.[1])).toEqual(['warn', 'info']);
+  });
 
-  test('a rotated token in a secret file is live after SIGHUP', { timeout: 60_000 }, async () => {
+  test('a rotated token in a secret file is live after SIGHUP', async () => {
     await writeFile(join(folder, 'token'), TOKEN);
     await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace(`token: ${TOKEN}`, 'token: {file: ./token}'));
     const service = await start();
@@ -173,30 +157,26 @@ describe('reload', () => {
   });
 });
 
-test(
-  'neither the log nor the command line ever shows the token or a payload',
-  { timeout: 60_000 },
-  async () => {
-    const service = await start();
-    await post(service, 'note', { text: 'payload-canary-1' });
-    await fetch(`http://127.0.0.1:${service.port}/hooks/note?token=${TOKEN}`, {
-      method: 'POST',
-      body: '{"text":"payload-canary-2"}',
-    });
-    await fetch(`http://127.0.0.1:${service.port}/hooks/note?token=wrong-canary-3`, {
-      method: 'POST',
-      body: '{"text": broken-canary-4',
-    });
-    await fetch(`http://127.0.0.1:${service.port}/hooks/note`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${TOKEN}` },
-      body: '{"text": broken-canary-5',
-    });
-    await service.end('SIGTERM');
-    const log = service.log.join('\n');
-    expect(log).not.toContain(TOKEN);
-    expect(log).not.toMatch(/canary/);
-    expect(existsSync(join(folder, 'store.db'))).toBe(true);
-    expect(readFileSync(join(folder, 'store.db')).includes(TOKEN)).toBe(false);
-  },
-);
+test('neither the log nor the command line ever shows the token or a payload', async () => {
+  const service = await start();
+  await post(service, 'note', { text: 'payload-canary-1' });
+  await fetch(`http://127.0.0.1:${service.port}/hooks/note?token=${TOKEN}`, {
+    method: 'POST',
+    body: '{"text":"payload-canary-2"}',
+  });
+  await fetch(`http://127.0.0.1:${service.port}/hooks/note?token=wrong-canary-3`, {
+    method: 'POST',
+    body: '{"text": broken-canary-4',
+  });
+  await fetch(`http://127.0.0.1:${service.port}/hooks/note`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}` },
+    body: '{"text": broken-canary-5',
+  });
+  await service.end('SIGTERM');
+  const log = service.log.join('\n');
+  expect(log).not.toContain(TOKEN);
+  expect(log).not.toMatch(/canary/);
+  expect(existsSync(join(folder, 'store.db'))).toBe(true);
+  expect(readFileSync(join(folder, 'store.db')).includes(TOKEN)).toBe(false);
+});

@@ -76,89 +76,77 @@ const restart = async (): Promise<void> => {
   service = await startServiceProcess(folder);
 };
 
-test(
-  'Prefer: wait holds the answer until the run has ended, or for its time and no longer',
-  { timeout: 60_000 },
-  async () => {
-    const done = await post('plain', { id: 'hello' }, { prefer: 'wait=10' });
-    expect(done).toMatchObject({ status: 200, body: { ok: true, outcome: 'ok', reply: 'hello' } });
-    expect(done.headers.get('preference-applied')).toBe('wait=10');
-    const startedAt = performance.now();
-    const late = await post('slow', { id: 'x' }, { prefer: 'respond-async, wait=1' });
-    expect(late).toMatchObject({ status: 202, body: { ok: true, runId: expect.any(String) as unknown } });
-    expect(performance.now() - startedAt).toBeGreaterThan(950);
-    const plain = await post('plain', { id: 'x' });
-    expect(plain.status).toBe(202);
-    expect(plain.body).not.toHaveProperty('reply');
-  },
-);
+test('Prefer: wait holds the answer until the run has ended, or for its time and no longer', async () => {
+  const done = await post('plain', { id: 'hello' }, { prefer: 'wait=10' });
+  expect(done).toMatchObject({ status: 200, body: { ok: true, outcome: 'ok', reply: 'hello' } });
+  expect(done.headers.get('preference-applied')).toBe('wait=10');
+  const startedAt = performance.now();
+  const late = await post('slow', { id: 'x' }, { prefer: 'respond-async, wait=1' });
+  expect(late).toMatchObject({ status: 202, body: { ok: true, runId: expect.any(String) as unknown } });
+  expect(performance.now() - startedAt).toBeGreaterThan(950);
+  const plain = await post('plain', { id: 'x' });
+  expect(plain.status).toBe(202);
+  expect(plain.body).not.toHaveProperty('reply');
+});
 
-test(
-  'a callback posts the outcome, signed, again after a failure, and GET runs/<id> tells the same',
-  { timeout: 60_000 },
-  async () => {
-    const { body } = await post('told', { id: 'hello' });
-    const runId = String(body['runId']);
-    await until('the repeated callback', () => (receiver.requests.length === 2 ? true : undefined));
-    const [first, second] = receiver.requests;
-    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-    for (const { headers, text } of receiver.requests) {
-      const signed = [headers['webhook-id'], headers['webhook-timestamp'], text].join('.');
-      expect(headers['webhook-signature']).toBe(
-        `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
-      );
-    }
-    const told = second?.body as { type: string; data: object } | undefined;
-    expect(told).toMatchObject({ type: 'run.completed', data: { runId, outcome: 'ok', reply: 'hello' } });
-    const asked = await call(`runs/${runId}`);
-    expect(asked).toMatchObject({
-      status: 200,
-      body: { runId, state: 'completed', outcome: 'ok', reply: 'hello', attempts: 1 },
-    });
-    const stranger = await call(`runs/${runId}`, { headers: { authorization: 'Bearer wrong' } });
-    expect(stranger.status).toBe(401);
-    await configure(false);
-    service.child.kill('SIGHUP');
-    await until('runs to be hidden', async () =>
-      (await call(`runs/${runId}`)).status === 404 ? true : undefined,
+test('a callback posts the outcome, signed, again after a failure, and GET runs/<id> tells the same', async () => {
+  const { body } = await post('told', { id: 'hello' });
+  const runId = String(body['runId']);
+  await until('the repeated callback', () => (receiver.requests.length === 2 ? true : undefined));
+  const [first, second] = receiver.requests;
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  for (const { headers, text } of receiver.requests) {
+    const signed = [headers['webhook-id'], headers['webhook-timestamp'], text].join('.');
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
     );
-  },
-);
+  }
+  const told = second?.body as { type: string; data: object } | undefined;
+  expect(told).toMatchObject({ type: 'run.completed', data: { runId, outcome: 'ok', reply: 'hello' } });
+  const asked = await call(`runs/${runId}`);
+  expect(asked).toMatchObject({
+    status: 200,
+    body: { runId, state: 'completed', outcome: 'ok', reply: 'hello', attempts: 1 },
+  });
+  const stranger = await call(`runs/${runId}`, { headers: { authorization: 'Bearer wrong' } });
+  expect(stranger.status).toBe(401);
+  await configure(false);
+  service.child.kill('SIGHUP');
+  await until('runs to be hidden', async () =>
+    (await call(`runs/${runId}`)).status === 404 ? true : undefined,
+  );
+});
 
-test(
-  'a repeat gets the first answer, in flight and after a kill: keys, bodies and elements of batches',
-  { timeout: 60_000 },
-  async () => {
-    const key = { 'idempotency-key': 'k1' };
-    const inFlight = await Promise.all(Array.from({ length: 8 }, () => post('plain', { id: 'a' }, key)));
-    expect(new Set(inFlight.map(({ body }) => body['runId'])).size).toBe(1);
-    expect(inFlight.filter(({ body }) => body['duplicate'] === true)).toHaveLength(7);
-    const byBody = await post('body', { id: 'b' });
-    const batch = await post('batch', { items: ['x', 'y'] }, { 'idempotency-key': 'k2' });
-    expect(batch.body['runIds']).toHaveLength(2);
+test('a repeat gets the first answer, in flight and after a kill: keys, bodies and elements of batches', async () => {
+  const key = { 'idempotency-key': 'k1' };
+  const inFlight = await Promise.all(Array.from({ length: 8 }, () => post('plain', { id: 'a' }, key)));
+  expect(new Set(inFlight.map(({ body }) => body['runId'])).size).toBe(1);
+  expect(inFlight.filter(({ body }) => body['duplicate'] === true)).toHaveLength(7);
+  const byBody = await post('body', { id: 'b' });
+  const batch = await post('batch', { items: ['x', 'y'] }, { 'idempotency-key': 'k2' });
+  expect(batch.body['runIds']).toHaveLength(2);
 
-    await restart();
-    const runId = inFlight[0]?.body['runId'];
-    expect((await post('plain', { id: 'a' }, key)).body).toMatchObject({ runId, duplicate: true });
-    expect(await post('plain', { id: 'other' }, key)).toMatchObject({
-      status: 422,
-      body: { code: 'idempotency_mismatch' },
-    });
-    expect((await post('body', { id: 'b' })).body).toMatchObject({
-      runId: byBody.body['runId'],
-      duplicate: true,
-    });
-    const batchAgain = await post('batch', { items: ['x', 'y'] }, { 'idempotency-key': 'k2' });
-    expect(batchAgain.body).toMatchObject({ runIds: batch.body['runIds'], duplicate: true });
-    const [x] = batch.body['runIds'] as string[];
-    const mixed = await post('batch', { items: ['z', 'x'] });
-    expect(mixed.body).toMatchObject({ runIds: [expect.any(String)], duplicates: [x] });
+  await restart();
+  const runId = inFlight[0]?.body['runId'];
+  expect((await post('plain', { id: 'a' }, key)).body).toMatchObject({ runId, duplicate: true });
+  expect(await post('plain', { id: 'other' }, key)).toMatchObject({
+    status: 422,
+    body: { code: 'idempotency_mismatch' },
+  });
+  expect((await post('body', { id: 'b' })).body).toMatchObject({
+    runId: byBody.body['runId'],
+    duplicate: true,
+  });
+  const batchAgain = await post('batch', { items: ['x', 'y'] }, { 'idempotency-key': 'k2' });
+  expect(batchAgain.body).toMatchObject({ runIds: batch.body['runIds'], duplicate: true });
+  const [x] = batch.body['runIds'] as string[];
+  const mixed = await post('batch', { items: ['z', 'x'] });
+  expect(mixed.body).toMatchObject({ runIds: [expect.any(String)], duplicates: [x] });
 
-    // Never by the body unless asked, and a blank key is no key.
-    const [one, two] = [await post('plain', { id: 'same' }), await post('plain', { id: 'same' })];
-    expect(one.body['runId']).not.toBe(two.body['runId']);
-    const blank = await post('plain', { id: 'same' }, { 'idempotency-key': ' ' });
-    expect(blank.body).toMatchObject({ warnings: [{ code: 'blank_idempotency_key' }] });
-    expect(blank.body['runId']).not.toBe(two.body['runId']);
-  },
-);
+  // Never by the body unless asked, and a blank key is no key.
+  const [one, two] = [await post('plain', { id: 'same' }), await post('plain', { id: 'same' })];
+  expect(one.body['runId']).not.toBe(two.body['runId']);
+  const blank = await post('plain', { id: 'same' }, { 'idempotency-key': ' ' });
+  expect(blank.body).toMatchObject({ warnings: [{ code: 'blank_idempotency_key' }] });
+  expect(blank.body['runId']).not.toBe(two.body['runId']);
+});

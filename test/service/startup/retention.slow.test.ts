@@ -66,7 +66,7 @@ async function count(bench: Bench) {
   }
 }
 
-test('a service that runs on and on keeps no more than storage.keep', { timeout: 60_000 }, async () => {
+test('a service that runs on and on keeps no more than storage.keep', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
   const service = await serve(bench, { pruneEveryMs: 20 });
   const waves = 8;
@@ -83,7 +83,7 @@ test('a service that runs on and on keeps no more than storage.keep', { timeout:
   expect(size).toBeLessThan((waves * 20 * PADDING * 5) / 3);
 });
 
-test('a start applies storage.keep at once, and so does queue prune', { timeout: 60_000 }, async () => {
+test('a start applies storage.keep at once, and so does queue prune', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG.replace('rows: 5', 'rows: 1000') });
   const before = await serve(bench);
   await Promise.all(Array.from({ length: 60 }, (_, at) => post(before, 'ask', `${at}`)));

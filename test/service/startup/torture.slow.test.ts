@@ -1,39 +1,36 @@
 import { expect, test } from 'vitest';
 import { torture } from '../../support/torture.ts';
 
-test(
-  'ten kills under load lose nothing, double nothing and leave nothing half done',
-  { timeout: 120_000 },
-  async () => {
-    const report = await torture({
-      kills: 10,
-      killsPerStop: 4,
-      minLifeMs: 80,
-      maxLifeMs: 400,
-      clients: 8,
-      seed: 7,
-      drainMs: 60_000,
-    });
-    expect(report).toMatchObject({
-      kills: 10,
-      stops: 2,
-      lost: [],
-      doubled: [],
-      halved: [],
-      failed: [],
-      strayed: [],
-      unseen: [],
-      overlapped: [],
-      misdelivered: [],
-      misapproved: [],
-      faults: [],
-      details: [],
-    });
-    // The figures would be empty praise if the load had not been there.
-    expect(report.answered).toBeGreaterThan(50);
-    expect(report.sendings).toBeGreaterThan(report.requests);
-    expect(Math.min(report.deliveries, report.callbacks)).toBeGreaterThan(0);
-    const { approved, denied, unanswered, second } = report.approvals;
-    expect(Math.min(approved + denied, unanswered, second)).toBeGreaterThan(0);
-  },
-);
+test('ten kills under load lose nothing, double nothing and leave nothing half done', async () => {
+  const report = await torture({
+    kills: 10,
+    killsPerStop: 4,
+    minLifeMs: 80,
+    maxLifeMs: 400,
+    minAnswers: 5,
+    clients: 8,
+    seed: 7,
+    drainMs: 60_000,
+  });
+  expect(report).toMatchObject({
+    kills: 10,
+    stops: 2,
+    lost: [],
+    doubled: [],
+    halved: [],
+    failed: [],
+    strayed: [],
+    unseen: [],
+    overlapped: [],
+    misdelivered: [],
+    misapproved: [],
+    faults: [],
+    details: [],
+  });
+  // The figures would be empty praise if the load had not been there.
+  expect(report.answered).toBeGreaterThanOrEqual(10 * 5);
+  expect(report.sendings).toBeGreaterThan(report.requests);
+  expect(Math.min(report.deliveries, report.callbacks)).toBeGreaterThan(0);
+  const { approved, denied, unanswered, second } = report.approvals;
+  expect(Math.min(approved + denied, unanswered, second)).toBeGreaterThan(0);
+});

@@ -79,60 +79,56 @@ async function scrape(): Promise<ReadonlyMap<string, number>> {
   );
 }
 
-test(
-  'readyz, metrics and the queue show backlog, oldest age and dead work; a full backlog is 503 and stores nothing',
-  { timeout: 60_000 },
-  async () => {
-    expect((await post('refused', { id: 'r' })).status).toBe(202);
-    expect((await post('nowhere', { id: 'n' })).status).toBe(202);
-    expect((await post('note', { id: 'w' })).status).toBe(200);
-    for (let number = 0; number < 4; number += 1) {
-      expect((await post('slow', { id: `s${number}` })).status).toBe(202);
-    }
-    const shown = await until('one run under way and the dead ones', async () => {
-      const state = await ready();
-      return state.backlog['activeRuns'] === 1 && state.dead === 2 ? state : undefined;
-    });
-    expect(shown.backlog).toMatchObject({ queuedRuns: 3, deadRuns: 1, deadOutbox: 1, deadEvents: 0 });
+test('readyz, metrics and the queue show backlog, oldest age and dead work; a full backlog is 503 and stores nothing', async () => {
+  expect((await post('refused', { id: 'r' })).status).toBe(202);
+  expect((await post('nowhere', { id: 'n' })).status).toBe(202);
+  expect((await post('note', { id: 'w' })).status).toBe(200);
+  for (let number = 0; number < 4; number += 1) {
+    expect((await post('slow', { id: `s${number}` })).status).toBe(202);
+  }
+  const shown = await until('one run under way and the dead ones', async () => {
+    const state = await ready();
+    return state.backlog['activeRuns'] === 1 && state.dead === 2 ? state : undefined;
+  });
+  expect(shown.backlog).toMatchObject({ queuedRuns: 3, deadRuns: 1, deadOutbox: 1, deadEvents: 0 });
 
-    // A batch that does not fit is refused whole; what fits is taken.
-    const full = await post('batch', { items: ['a', 'b', 'c'] });
-    expect(full.status).toBe(503);
-    expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(await full.json()).toMatchObject({ code: 'backlog_full' });
-    expect((await post('batch', { items: ['a', 'b'] })).status).toBe(202);
-    expect((await post('slow', { id: 'late' })).status).toBe(503);
+  // A batch that does not fit is refused whole; what fits is taken.
+  const full = await post('batch', { items: ['a', 'b', 'c'] });
+  expect(full.status).toBe(503);
+  expect(Number(full.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(await full.json()).toMatchObject({ code: 'backlog_full' });
+  expect((await post('batch', { items: ['a', 'b'] })).status).toBe(202);
+  expect((await post('slow', { id: 'late' })).status).toBe(503);
 
-    const later = await until('some age', async () => {
-      const { backlog } = await ready();
-      // The answer is up to a second old.
-      const isLater = backlog['queuedRuns'] === 5 && (backlog['oldestQueuedSeconds'] ?? 0) > 1;
-      return isLater ? backlog : undefined;
-    });
-    expect(later).toMatchObject({ activeRuns: 1, deadRuns: 1, deadOutbox: 1 });
-    const figures = await scrape();
-    expect(figures.get('sluice_store_up')).toBe(1);
-    expect(figures.get('sluice_work{kind="run",state="queued"}')).toBe(5);
-    expect(figures.get('sluice_work{kind="run",state="active"}')).toBe(1);
-    expect(figures.get('sluice_work{kind="run",state="dead"}')).toBe(1);
-    expect(figures.get('sluice_work{kind="outbox",state="dead"}')).toBe(1);
-    expect(figures.get('sluice_backlog_oldest_seconds')).toBeGreaterThan(1);
-    expect(figures.get('sluice_backlog_bytes')).toBeGreaterThan(0);
-    expect(figures.get('sluice_requests_total{outcome="accepted",status="202",mapping="slow"}')).toBe(4);
+  const later = await until('some age', async () => {
+    const { backlog } = await ready();
+    // The answer is up to a second old.
+    const isLater = backlog['queuedRuns'] === 5 && (backlog['oldestQueuedSeconds'] ?? 0) > 1;
+    return isLater ? backlog : undefined;
+  });
+  expect(later).toMatchObject({ activeRuns: 1, deadRuns: 1, deadOutbox: 1 });
+  const figures = await scrape();
+  expect(figures.get('sluice_store_up')).toBe(1);
+  expect(figures.get('sluice_work{kind="run",state="queued"}')).toBe(5);
+  expect(figures.get('sluice_work{kind="run",state="active"}')).toBe(1);
+  expect(figures.get('sluice_work{kind="run",state="dead"}')).toBe(1);
+  expect(figures.get('sluice_work{kind="outbox",state="dead"}')).toBe(1);
+  expect(figures.get('sluice_backlog_oldest_seconds')).toBeGreaterThan(1);
+  expect(figures.get('sluice_backlog_bytes')).toBeGreaterThan(0);
+  expect(figures.get('sluice_requests_total{outcome="accepted",status="202",mapping="slow"}')).toBe(4);
 
-    const queue = await runCommand(folder, ['queue', 'list']);
-    expect(queue.out).toMatch(/id\s+kind\s+mapping\s+state\s+attempts\s+age\s+next try\s+last error/i);
-    expect(queue.out).toMatch(/run\s+refused\s+dead\s+1\s+\S+.*unsafe_argument/);
-    expect(queue.out).toMatch(/delivery\s+dead\s+1\s+\S+.*not_configured/);
-    expect(queue.out).toMatch(/run\s+slow\s+queued\s+0\s+\S.*agents busy/);
+  const queue = await runCommand(folder, ['queue', 'list']);
+  expect(queue.out).toMatch(/id\s+kind\s+mapping\s+state\s+attempts\s+age\s+next try\s+last error/i);
+  expect(queue.out).toMatch(/run\s+refused\s+dead\s+1\s+\S+.*unsafe_argument/);
+  expect(queue.out).toMatch(/delivery\s+dead\s+1\s+\S+.*not_configured/);
+  expect(queue.out).toMatch(/run\s+slow\s+queued\s+0\s+\S.*agents busy/);
 
-    // Dropping what waits makes room, and each dropped run posts its summary.
-    expect((await runCommand(folder, ['queue', 'drop', '--mapping', 'batch', '--yes'])).out).toBe(
-      '2 dropped\n',
-    );
-    expect((await post('slow', { id: 'late' })).status).toBe(202);
-    const { out } = await runCommand(folder, ['events', '--json']);
-    const dropped = listIn<{ text: string }>(out).filter(({ text }) => text.includes('(dropped)'));
-    expect(dropped).toHaveLength(2);
-  },
-);
+  // Dropping what waits makes room, and each dropped run posts its summary.
+  expect((await runCommand(folder, ['queue', 'drop', '--mapping', 'batch', '--yes'])).out).toBe(
+    '2 dropped\n',
+  );
+  expect((await post('slow', { id: 'late' })).status).toBe(202);
+  const { out } = await runCommand(folder, ['events', '--json']);
+  const dropped = listIn<{ text: string }>(out).filter(({ text }) => text.includes('(dropped)'));
+  expect(dropped).toHaveLength(2);
+});
