@@ -21,6 +21,7 @@ export default defineConfig({
     pool: 'forks',
     reporters: [
       'default',
+      fileURLToPath(new URL('./support/how-long.ts', import.meta.url)),
       fileURLToPath(new URL('./support/closing-line.ts', import.meta.url)),
       fileURLToPath(new URL('./support/built-program.ts', import.meta.url)),
     ],

@@ -18,7 +18,8 @@ let main: string | undefined;
 export default class BuildFirst implements Reporter {
   onTestRunStart(files: readonly TestSpecification[]): void {
     const isLong =
-      files.length > MANY || files.some(({ moduleId }) => /\.slow\.test\.ts$|\/test\/full\//.test(moduleId));
+      files.length > MANY ||
+      files.some(({ moduleId }) => /\.(?:guarantee|slow)\.test\.ts$|\/test\/lab\/endurance\//.test(moduleId));
     if (isLong) process.env['BUILT_FOR_TESTS'] = builtFolder();
   }
 }

@@ -2,14 +2,16 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** The files that take longest; measured, and by the beginning of their path below `test/`. */
 const LONGEST = [
-  'storage/postgres',
-  'cli/every-command',
-  'mail/dovecot',
-  'startup/torture',
-  'mail/reading',
-  'storage/sqlite',
-  'gateway/heartbeat',
-  'gateway/away',
+  'engine/storage/postgres',
+  'engine/storage/sqlite',
+  'authoring/explanation/mistakes',
+  'service/mail/hostile',
+  'service/gateway/away',
+  'service/startup/torture',
+  'service/mail/',
+  'frontends/console/',
+  'engine/sandbox/attacks',
+  'service/gateway/',
   'findings/findings',
 ];
 
@@ -27,5 +29,5 @@ export class LongestFirst extends BaseSequencer {
 function rank(file: string): number {
   const place = LONGEST.findIndex((name) => file.includes(`/test/${name}`));
   if (place >= 0) return place;
-  return file.includes('.slow.') ? LONGEST.length : LONGEST.length + 1;
+  return /\.(?:guarantee|slow)\./.test(file) ? LONGEST.length : LONGEST.length + 1;
 }

@@ -205,7 +205,7 @@ test('each note is in text, JSON and console, and every kind of note was seen', 
   notes.push(...(await afterChange()), ...(await besideCatchAll()), ...notesOfCause());
   const seen = new Set(notes.map(({ code }) => code));
   // What is only in decisions of an earlier version is seen in test/frontends/cli/refusal.test.ts and test/upgrade; what only the
-  // role view is told, in test/frontends/console/listener.slow.test.ts.
+  // role view is told, in test/frontends/console/listener.guarantee.test.ts.
   expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual(['detail', 'older', 'hidden']);
 });
 

@@ -35,7 +35,7 @@ const FAULTS: readonly (readonly [RegExp, string])[] = [
 
 /** As `npm run test:quick` says it, to the first test that fails. */
 const QUICK_TESTS =
-  'run -c test/vitest.config.ts --bail 1 --exclude **/*.slow.test.ts --exclude test/lab/endurance/**';
+  'run -c test/vitest.config.ts --bail 1 --exclude **/*.{guarantee,slow}.test.ts --exclude test/lab/endurance/**';
 
 interface Fault {
   readonly file: string;

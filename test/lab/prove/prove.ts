@@ -32,7 +32,7 @@ interface Proof {
 const CLAIMS = [
   {
     claim: 'A hostile transform neither gets out of the sandbox nor stops the service',
-    files: ['test/engine/sandbox/attacks.slow.test.ts'],
+    files: ['test/engine/sandbox/attacks.guarantee.test.ts'],
     tries: (tests: number) => `${tests} tests of hostile modules: loops, floods, memory, escapes, leaks`,
   },
   {
@@ -41,7 +41,7 @@ const CLAIMS = [
       'test/base/json.test.ts',
       'test/engine/hook/exact-numbers.test.ts',
       'test/engine/mapping/exact-numbers.test.ts',
-      'test/service/startup/exact-numbers.slow.test.ts',
+      'test/service/startup/exact-numbers.guarantee.test.ts',
     ],
     tries: (tests: number) => `${tests} tests, from the wire to the store, with numbers JavaScript changes`,
   },
