@@ -1,6 +1,6 @@
 import type { Finding, Subject } from '../../base/finding.ts';
 import type { MappingSubject } from '../../engine/mapping/facts.ts';
-import { type Found, type Join, type Look, withAdvice } from './rule.ts';
+import { type LookFinding, type Join, type Look, withAdvice } from './rule.ts';
 import { JOINS, LOOKS, REMEDIES, RULES } from './rules.ts';
 import { findingInTheirFile } from './their-files.ts';
 
@@ -40,8 +40,11 @@ const isOfTheirs = (subject: Subject): subject is MappingSubject =>
   subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isTheirs === true;
 
 /** The room that gives the subject types each kind. */
-function lookAt({ codes, find }: Look, subject: Subject): readonly (Finding & Pick<Found, 'replaces'>)[] {
-  const found = (find as (subject: Subject) => readonly Found[])(subject);
+function lookAt(
+  { codes, find }: Look,
+  subject: Subject,
+): readonly (Finding & Pick<LookFinding, 'replaces'>)[] {
+  const found = (find as (subject: Subject) => readonly LookFinding[])(subject);
   return found.map((each) => ({ severity: 'warning', code: codes[0], ...each }));
 }
 
@@ -60,7 +63,7 @@ function joined(findings: readonly Finding[], { on, join }: Join): readonly Find
 /** What was looked for among what was found: in a file that has findings at its place, else at the end. */
 function inOrder(
   findings: readonly Finding[],
-  looked: readonly (Finding & Pick<Found, 'replaces'>)[],
+  looked: readonly (Finding & Pick<LookFinding, 'replaces'>)[],
 ): readonly Finding[] {
   const all = [...findings];
   for (const { replaces: _, ...each } of looked) {

@@ -5,7 +5,7 @@ import { quote } from '../../engine/mapping/facts.ts';
 import { schemesOfHeader } from '../../engine/verify/facts.ts';
 import { SEE_OTHER_TOOLS } from './other-tools.ts';
 import { provider } from './proof-headers.ts';
-import { replacing, type Found } from './rule.ts';
+import { replacing, type LookFinding } from './rule.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
@@ -18,7 +18,7 @@ export function emptyPath(
   keys: readonly string[],
   at: Place,
   { of, withItem }: { readonly of: 'template' | 'condition'; readonly withItem: boolean },
-): Found | undefined {
+): LookFinding | undefined {
   const isCondition = of === 'condition';
   return (
     (isCondition ? inBrackets(keys.join('.'), at) : undefined) ??
@@ -30,7 +30,7 @@ export function emptyPath(
 }
 
 /** `alerts[0].status` and `form['First Name']`, as templates write them. */
-function inBrackets(name: string, at: Place): Found | undefined {
+function inBrackets(name: string, at: Place): LookFinding | undefined {
   const dotted = name.replaceAll(/\.?\[(?:(\d+)|["']([^"'.[\]]+)["'])\]/g, '.$1$2').replace(/^\./, '');
   if (!name.includes('[') || /[[\]]/.test(dotted)) return undefined;
   const found = {
@@ -43,7 +43,7 @@ function inBrackets(name: string, at: Place): Found | undefined {
 }
 
 /** `$json.title`, `$.title`, `.title`, `{{title}}`: no body has fields of such names. */
-function ofOtherTool(path: string, at: Place): Found | undefined {
+function ofOtherTool(path: string, at: Place): LookFinding | undefined {
   if (!/^(?:\$[\w.]|\.\w|\{\{)/.test(path)) return undefined;
   return {
     code: 'FOREIGN_PATH',
@@ -54,7 +54,7 @@ function ofOtherTool(path: string, at: Place): Found | undefined {
 }
 
 /** A header in upper case, and what can carry the hook token. */
-function unreadable([root = '', name]: readonly string[], at: Place): Found | undefined {
+function unreadable([root = '', name]: readonly string[], at: Place): LookFinding | undefined {
   if (name === undefined) return undefined;
   const lower = root === 'headers' ? name.toLowerCase() : name;
   if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true)
@@ -76,7 +76,7 @@ function unreadable([root = '', name]: readonly string[], at: Place): Found | un
 }
 
 /** A condition on the header by which a known sender proves itself. */
-function proof([root, header = '']: readonly string[], at: Place): Found | undefined {
+function proof([root, header = '']: readonly string[], at: Place): LookFinding | undefined {
   const sender = root === 'headers' ? provider(header) : undefined;
   if (sender === undefined) return undefined;
   return {
@@ -89,7 +89,7 @@ function proof([root, header = '']: readonly string[], at: Place): Found | undef
 }
 
 /** What reads the element of a `forEach` where there is none. */
-function item(keys: readonly string[], at: Place, isCondition: boolean): Found | undefined {
+function item(keys: readonly string[], at: Place, isCondition: boolean): LookFinding | undefined {
   const [root] = keys;
   if (root !== 'item' && root !== 'index') return undefined;
   const name = keys.join('.');

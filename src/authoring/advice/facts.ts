@@ -8,7 +8,7 @@ import type { SandboxFacts, SandboxSubjects } from '../../engine/sandbox/facts.t
 import type { SampledMapping } from './samples/sampled-mapping.ts';
 
 /** What the engine says of a finding beside its place, by code. */
-export type Facts = ConfigFacts &
+export type CodeFacts = ConfigFacts &
   DocumentFacts &
   GenerationFacts &
   HookFacts &

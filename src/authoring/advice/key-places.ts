@@ -14,7 +14,7 @@ import { isStrict } from './schema.ts';
 /** Objects are looked for so many levels below one that surrounds the place. */
 const MAX_DEPTH = 4;
 
-export interface Misplaced {
+export interface MisplacedKey {
   readonly schema: z.ZodType;
   /** All that the schema is for. */
   readonly root: LocatedValue;
@@ -25,7 +25,7 @@ export interface Misplaced {
 
 /** Whether a schema takes a value at a path; what a reference stands for is not known. */
 export function takesAt(
-  { schema, root }: Pick<Misplaced, 'schema' | 'root'>,
+  { schema, root }: Pick<MisplacedKey, 'schema' | 'root'>,
   path: Path,
   value: unknown,
 ): boolean {
@@ -34,7 +34,7 @@ export function takesAt(
 }
 
 /** The one object that takes the key, of the nearest that do; undefined where several are as near. */
-export function findKeyPlace(misplaced: Misplaced): Path | undefined {
+export function findKeyPlace(misplaced: MisplacedKey): Path | undefined {
   for (const level of levelsAround(misplaced)) {
     const taking = level.filter((object) => takesKey(misplaced, object));
     if (taking.length > 0) return taking.length === 1 ? taking[0] : undefined;
@@ -42,7 +42,7 @@ export function findKeyPlace(misplaced: Misplaced): Path | undefined {
   return undefined;
 }
 
-function takesKey(misplaced: Misplaced, object: Path): boolean {
+function takesKey(misplaced: MisplacedKey, object: Path): boolean {
   const { schema, root, path, key } = misplaced;
   const isNamed = findSchemasOf(schema, object, root.value).some(
     (one) => isStrict(one) && knownKeys(one).includes(key),
@@ -51,7 +51,7 @@ function takesKey(misplaced: Misplaced, object: Path): boolean {
 }
 
 /** Those around the place, from the inside out; then those below it and below each of these, level by level. */
-function* levelsAround(misplaced: Misplaced): Generator<readonly Path[]> {
+function* levelsAround(misplaced: MisplacedKey): Generator<readonly Path[]> {
   const { path } = misplaced;
   const outwards = path.map((_, index) => path.slice(0, path.length - 1 - index));
   for (const object of outwards) yield [object];
@@ -64,7 +64,7 @@ function* levelsAround(misplaced: Misplaced): Generator<readonly Path[]> {
   }
 }
 
-function objectsIn({ schema, root }: Misplaced, object: Path): readonly Path[] {
+function objectsIn({ schema, root }: MisplacedKey, object: Path): readonly Path[] {
   const keys = new Set(findSchemasOf(schema, object, root.value).flatMap(knownKeys));
   return [...keys]
     .map((key) => [...object, key])
@@ -72,7 +72,7 @@ function objectsIn({ schema, root }: Misplaced, object: Path): readonly Path[] {
 }
 
 /** What to do with the key. */
-export function placeHint({ root, path, key }: Misplaced, place: Path): string {
+export function placeHint({ root, path, key }: MisplacedKey, place: Path): string {
   const name = root.at(place).path.length === 0 ? 'the top level' : formatPath(root.at(place).path);
   const isBeside = place.length === path.length - 1;
   if (root.at([...place, key]).value !== undefined)

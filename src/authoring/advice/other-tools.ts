@@ -1,7 +1,7 @@
 /** Signs of the templates of other tools. Nothing is translated: what was meant by one only its author knows, and a page shows all of them. */
 import { say } from '../../base/finding.ts';
 import type { TemplateSubject } from '../../engine/mapping/facts.ts';
-import type { Found } from './rule.ts';
+import type { LookFinding } from './rule.ts';
 
 /** The one hint on conditions and templates of other tools. */
 export const SEE_OTHER_TOOLS = say`look in docs/other-tools.md, which shows conditions and templates of other tools as they are written here`;
@@ -15,7 +15,12 @@ const MARK = /^=(?=\{\{)|(?<!\\)\$\{[a-z_][\w-]*(?:\.[\w-]+)*\}|<%[=-][^%]*%>/;
 const BRACES = /(?<![{$\\%#])\{(?:[A-Za-z_]\w*(?:\.\w+)+|[a-z_][a-z0-9_]*)\}(?!\})/;
 
 /** What another tool would fill in, the first of it. */
-export function foreignSyntax({ source, findings, isUsable, placeOf }: TemplateSubject): readonly Found[] {
+export function foreignSyntax({
+  source,
+  findings,
+  isUsable,
+  placeOf,
+}: TemplateSubject): readonly LookFinding[] {
   const language = findings.length === 0 && !source.includes('{%') ? null : LANGUAGE.exec(source);
   const match = language ?? MARK.exec(source) ?? (source.includes('{{') ? null : BRACES.exec(source));
   if (match === null) return [];

@@ -13,7 +13,7 @@ import {
 } from '../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { SECRET_KEY } from '../../base/telemetry/telemetry.ts';
-import { areApart, asksNoMore, type Asked, askedOf, shownField } from './routes/asked.ts';
+import { areApart, asksNoMore, type MappingDemands, askedOf, shownField } from './routes/asked.ts';
 import { conditionWords } from './routes/condition-words.ts';
 import { readsSecret } from './rules/conditions.ts';
 import { findWitness } from './routes/witness.ts';
@@ -83,14 +83,14 @@ export interface HookRoutes {
 }
 
 /** A request that is known, by its name. */
-export interface Sample {
+export interface NamedRequest {
   readonly name: string;
   readonly request: HookRequest;
 }
 
 export interface RoutesOptions {
   /** Golden cases and the like. */
-  readonly samples: readonly Sample[];
+  readonly samples: readonly NamedRequest[];
   /** Of `hooks.unmatched`. */
   readonly unmatched: 'reject' | 'skip';
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
@@ -111,9 +111,9 @@ export async function describeRoutes(
 }
 
 /** A mapping with what it asks for. */
-interface Asking {
+interface MappingWithDemands {
   readonly mapping: CompiledMapping;
-  readonly asked: Asked;
+  readonly asked: MappingDemands;
 }
 
 async function describeHook(
@@ -157,7 +157,10 @@ function freeName({ paths }: RoutingTable): string {
   return name;
 }
 
-const shadowOf = (one: Asking, before: readonly Asking[]): Asking | undefined =>
+const shadowOf = (
+  one: MappingWithDemands,
+  before: readonly MappingWithDemands[],
+): MappingWithDemands | undefined =>
   before.find((other) => other.mapping.continues !== true && asksNoMore(other.asked, one.asked));
 
 function routeOf({ id, at, action, match: { source, when }, continues }: CompiledMapping): Route {
@@ -177,12 +180,12 @@ function routeOf({ id, at, action, match: { source, when }, continues }: Compile
 interface Here {
   readonly table: RoutingTable;
   readonly path: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly NamedRequest[];
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
 }
 
 /** Whether a condition takes a request; one that does not end on it takes nothing. */
-function takes({ mapping }: Asking, request: HookRequest): boolean {
+function takes({ mapping }: MappingWithDemands, request: HookRequest): boolean {
   const scope: Scope = { request, work: new WorkBudget(WORK_LIMITS) };
   try {
     return takesRequest(mapping, scope);
@@ -193,7 +196,7 @@ function takes({ mapping }: Asking, request: HookRequest): boolean {
 
 /** Pairs that are neither apart nor one a special case of the other, with a request that was run. */
 async function findOverlaps(
-  asking: readonly Asking[],
+  asking: readonly MappingWithDemands[],
   here: Here,
 ): Promise<Pick<HookRoutes, 'overlaps' | 'notDecided'>> {
   const overlaps: Overlap[] = [];
@@ -225,8 +228,8 @@ function shownRequest({ path, headers, query, payload: body }: HookRequest): Sho
 
 /** A request that falls into both: one that is known, else one that is made of what their conditions compare. */
 function findBoth(
-  first: Asking,
-  second: Asking,
+  first: MappingWithDemands,
+  second: MappingWithDemands,
   { samples, path }: Here,
 ): { readonly name?: string; readonly request: HookRequest } | undefined {
   const isBoth = (request: HookRequest): boolean => takes(first, request) && takes(second, request);
@@ -245,7 +248,7 @@ function findBoth(
 const keysOf = (field: string): readonly string[] => JSON.parse(field) as readonly string[];
 
 /** Fields that every mapping asks to be one of some texts. */
-function onlyTexts(asking: readonly Asking[]): HookRoutes['only'] {
+function onlyTexts(asking: readonly MappingWithDemands[]): HookRoutes['only'] {
   const [first, ...others] = asking.map(({ asked }) => asked.narrowed);
   const fields = [...(first?.keys() ?? [])].filter((field) => others.every((each) => each.has(field)));
   return Object.fromEntries(
@@ -257,7 +260,7 @@ function onlyTexts(asking: readonly Asking[]): HookRoutes['only'] {
 }
 
 /** Kinds of the samples that nothing takes, by the fields that conditions compare with texts. */
-function findUntaken(asking: readonly Asking[], { table, samples }: Here): readonly Untaken[] {
+function findUntaken(asking: readonly MappingWithDemands[], { table, samples }: Here): readonly Untaken[] {
   const fields = [...new Set(asking.flatMap(({ asked }) => [...asked.narrowed.keys()]))];
   const kinds = new Map<string, Untaken>();
   for (const { name, request } of samples) {

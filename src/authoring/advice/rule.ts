@@ -1,7 +1,7 @@
 import { didYouMean, replaceWithin } from '../../base/document/document.ts';
 import { quoted, say, Sentence, type Finding, type TextEdit } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
-import type { Facts, Subjects } from './facts.ts';
+import type { CodeFacts, Subjects } from './facts.ts';
 
 /** What is known of a mistake, in the parts of a finding. A text is what to do, where there is no more. */
 export type Advice =
@@ -21,7 +21,7 @@ export type Advice =
 export type Rule<Known> = (facts: Known, finding: Finding) => Advice | undefined;
 
 /** Rules by the code of the finding. Of several that know a mistake the first speaks: the surest stands first. */
-export type Rules = { readonly [Code in keyof Facts]?: readonly Rule<Facts[Code]>[] };
+export type Rules = { readonly [Code in keyof CodeFacts]?: readonly Rule<CodeFacts[Code]>[] };
 
 /** A finding with what the first of its rules says; as it is where it has a hint, or none of them knows it. */
 export function withAdvice(finding: Finding, rules: readonly Rule<never>[] = []): Finding {
@@ -54,14 +54,14 @@ export const oneOf = (what: string, names: readonly string[]): string =>
   `choose one of the ${what}: ${names.join(', ') || '(none)'}`;
 
 /** What a look found: a warning with the look's first code, where nothing else is said. */
-export type Found = Omit<Finding, 'code' | 'severity'> &
+export type LookFinding = Omit<Finding, 'code' | 'severity'> &
   Partial<Pick<Finding, 'code' | 'severity'>> & {
     /** Findings of the engine that say less of the same: they go. */
     readonly replaces?: readonly Finding[];
   };
 
 /** With the edit that replaces what is written at its place, where the file has it so. */
-export function replacing(found: Found, from: string, to: string): Found {
+export function replacing(found: LookFinding, from: string, to: string): LookFinding {
   return { ...found, ...defined({ edit: found.at && replaceWithin(found.at, from, to) }) };
 }
 
@@ -74,7 +74,7 @@ export type Look = {
     readonly on: Kind;
     /** In the registry of codes by being named here. */
     readonly codes: readonly [string, ...string[]];
-    readonly find: (subject: Subjects[Kind]) => readonly Found[];
+    readonly find: (subject: Subjects[Kind]) => readonly LookFinding[];
   };
 }[keyof Subjects];
 

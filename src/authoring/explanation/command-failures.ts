@@ -2,7 +2,7 @@
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { say, write, type Sentence } from '../../base/finding.ts';
 
-export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
+export type CommandRunnerSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
 /** How shells and programs say that a variable is not there; without a word of theirs only for names with an underscore. */
 const ABSENT = [
@@ -26,7 +26,7 @@ const GIVES = say`of the environment of the service a command gets only PATH, HO
 
 /** How a command gets what it said that it lacks, or what its line reads; undefined where nothing says that. */
 export function environmentNote(
-  { argv, env, passEnv }: CommandRunner,
+  { argv, env, passEnv }: CommandRunnerSettings,
   error: string,
   key: string,
 ): Sentence | undefined {

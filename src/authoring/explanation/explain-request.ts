@@ -25,11 +25,11 @@ import {
 } from '../../engine/hook/hook.ts';
 import type { EvaluationJson } from '../../engine/hook/facts.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
-import { settingNotes, type Happened } from './setting-notes.ts';
+import { settingNotes, type RequestHistory } from './setting-notes.ts';
 
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
 export interface Explainer {
-  readonly generation: Pick<Happened, 'config' | 'table'> & {
+  readonly generation: Pick<RequestHistory, 'config' | 'table'> & {
     evaluate(
       request: HookRequest,
       detail: 'full',

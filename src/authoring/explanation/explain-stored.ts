@@ -13,7 +13,7 @@ import {
   type Explainer,
   type RequestExplanation,
 } from './explain-request.ts';
-import { settingNotes, type Happened } from './setting-notes.ts';
+import { settingNotes, type RequestHistory } from './setting-notes.ts';
 import { isBeforeMappings, isToldBefore, storedNotes } from './stored-notes.ts';
 
 /** What explains a stored request. */
@@ -26,7 +26,7 @@ export interface StoredSources {
   /** What was sent is kept, and who asks may not see it. */
   readonly isHidden?: boolean;
   /** Settings that may have taken part; those of the explainer where absent. */
-  readonly settings?: Pick<Happened, 'config' | 'table'> | undefined;
+  readonly settings?: Pick<RequestHistory, 'config' | 'table'> | undefined;
 }
 
 /** A request that was answered, with all that is said of it. */

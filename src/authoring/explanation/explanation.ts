@@ -19,6 +19,6 @@ export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './
 export { barredTexts, indent, wrap } from './format-lines.ts';
 export { findingLines, hintLines } from './format-findings.ts';
 export { isOfRun, runAdvice, runnerNamed } from './run-notes.ts';
-export type { Happened } from './setting-notes.ts';
+export type { RequestHistory } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';
 export { isNameUnknown } from './stored-notes.ts';

@@ -84,7 +84,7 @@ function isSameKey(one: Action, other: Action): boolean {
   return a !== undefined && b !== undefined && a.scope === b.scope && a.key === b.key;
 }
 
-interface Told {
+interface ActionContext {
   /** Lines that actions of all kinds have. */
   readonly shared: readonly string[];
   /** Another event began the run that it became a part of. */
@@ -95,7 +95,7 @@ interface Told {
   readonly isStored: boolean;
 }
 
-function bodyLines(action: Action, told: Told): string[] {
+function bodyLines(action: Action, told: ActionContext): string[] {
   const { shared, isJoined } = told;
   switch (action.kind) {
     case 'wake':
@@ -149,7 +149,7 @@ function keyLines(action: RunAction): string[] {
   });
 }
 
-function agentSettings(action: AgentAction, told: Told): string[] {
+function agentSettings(action: AgentAction, told: ActionContext): string[] {
   const { isJoined } = told;
   return settingLines([
     ['name', clearLine(action.name)],
@@ -180,7 +180,7 @@ export function ownerText(owner: AgentAction['owner']): string {
   }
 }
 
-function whereTo(action: AgentAction, { hasChannels, isStored }: Told): string | undefined {
+function whereTo(action: AgentAction, { hasChannels, isStored }: ActionContext): string | undefined {
   if (!action.deliver) return 'none: deliver is false';
   if (hasChannels !== false || action.channel !== LAST_CHANNEL) return deliveryOf(action);
   return isStored ? undefined : 'none: no channel is configured, and the reply is stored';

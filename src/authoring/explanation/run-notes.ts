@@ -5,17 +5,17 @@ import { placeIfWritten, type Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { type CommandRunner, environmentNote } from './command-failures.ts';
+import { type CommandRunnerSettings, environmentNote } from './command-failures.ts';
 
 /** What one setting did. */
-export interface Told {
+export interface SettingNote {
   readonly at: Place | string | undefined;
   readonly text: Sentence;
   /** It did what it is there for: nothing is to be done. */
   readonly isFine?: boolean;
 }
 
-interface Facts {
+interface RunFacts {
   readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
   readonly mapping: CompiledMapping | undefined;
   readonly stored?: Pick<StoredRequest, 'runs'>;
@@ -25,13 +25,13 @@ interface Facts {
 export const RUN_RULES = {
   timeoutSeconds: endedByTime,
   passEnv: keptFromCommand,
-} satisfies Readonly<Record<string, (facts: Facts) => Told | undefined>>;
+} satisfies Readonly<Record<string, (facts: RunFacts) => SettingNote | undefined>>;
 
 /** Whether a setting says how a run ended. */
 export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, setting);
 
 /** What to write where a run failed, or replied what was not meant; undefined where nothing is known. */
-export function runAdvice(run: RunRecord, config: Facts['config']): Sentence | undefined {
+export function runAdvice(run: RunRecord, config: RunFacts['config']): Sentence | undefined {
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
     const told = rule(facts);
@@ -51,12 +51,15 @@ export function runnerNamed(
 /** A command whose run ended in a certain way, with the steps to its settings. */
 interface CommandRun {
   readonly run: RunRecord;
-  readonly runner: CommandRunner;
+  readonly runner: CommandRunnerSettings;
   readonly path: readonly string[];
 }
 
 /** The first run that `ended` as asked, where a command made it. */
-function commandRun({ config, stored }: Facts, ended: (run: RunRecord) => boolean): CommandRun | undefined {
+function commandRun(
+  { config, stored }: RunFacts,
+  ended: (run: RunRecord) => boolean,
+): CommandRun | undefined {
   const { gateway } = config.settings;
   const run = stored?.runs.find((one) => ended(one.run))?.run;
   if (run?.action.kind !== 'agent') return undefined;
@@ -68,19 +71,23 @@ function commandRun({ config, stored }: Facts, ended: (run: RunRecord) => boolea
 const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
 
 /** The steps to the settings of a runner; the only one has no name of its own. */
-function runnerPath({ root }: Facts['config'], name: string): readonly string[] {
+function runnerPath({ root }: RunFacts['config'], name: string): readonly string[] {
   const path = ['gateway', 'runners', name];
   return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
 }
 
 /** The place of the first of the keys that the settings of a runner have. */
-function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly string[]): Place | undefined {
+function placeOfKey(
+  { config }: RunFacts,
+  path: readonly string[],
+  keys: readonly string[],
+): Place | undefined {
   const places = keys.map((key) => placeIfWritten(config.root, [...path, key]));
   return places.find((place) => place !== undefined);
 }
 
 /** Of a command that ended with an error, and gets little of the service's environment. */
-function keptFromCommand(facts: Facts): Told | undefined {
+function keptFromCommand(facts: RunFacts): SettingNote | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined) return undefined;
   const { run, runner, path } = failed;
@@ -90,7 +97,7 @@ function keptFromCommand(facts: Facts): Told | undefined {
 }
 
 /** Of a run that was ended when its time was over. */
-function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
+function endedByTime({ config, mapping, stored }: RunFacts): SettingNote | undefined {
   const ended = stored?.runs.find(({ run: { outcome } }) => outcome === 'timeout')?.run.action;
   if (ended?.kind !== 'agent') return undefined;
   const own = mapping?.timeoutSeconds ?? ended.timeoutSeconds;

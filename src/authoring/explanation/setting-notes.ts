@@ -12,10 +12,10 @@ import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { isOfRun, RUN_RULES, type Told } from './run-notes.ts';
+import { isOfRun, RUN_RULES, type SettingNote } from './run-notes.ts';
 
 /** A request with all that is known of it. */
-export interface Happened {
+export interface RequestHistory {
   readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
   readonly table: RoutingTable;
   /** Where it is there to look at. */
@@ -23,13 +23,13 @@ export interface Happened {
   readonly stored?: StoredRequest;
 }
 
-interface Facts extends Happened {
+interface SettingFacts extends RequestHistory {
   readonly mapping: CompiledMapping | undefined;
   readonly code: string | undefined;
 }
 
 /** Says which settings took part, in the order of the table. */
-export function settingNotes(happened: Happened): readonly Finding[] {
+export function settingNotes(happened: RequestHistory): readonly Finding[] {
   const facts = factsOf(happened);
   return Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
@@ -40,7 +40,7 @@ export function settingNotes(happened: Happened): readonly Finding[] {
   });
 }
 
-function factsOf(happened: Happened): Facts {
+function factsOf(happened: RequestHistory): SettingFacts {
   const { table, evaluated } = happened;
   const stored = happened.stored && ofFirst(happened.stored, evaluated?.evaluation);
   const outcome = evaluated?.evaluation.outcome;
@@ -65,14 +65,14 @@ function ofFirst(stored: StoredRequest, evaluation: Evaluation | undefined): Sto
   return { ...stored, runs: stored.runs.filter(({ run }) => run.action.origin.mappingId === mapping?.id) };
 }
 
-const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
+const RULES: Readonly<Record<string, (facts: SettingFacts) => SettingNote | undefined>> = {
   ignoreSenders: comparedSenders,
   forEach: listRead,
   wakeMode: waitsForTurn,
   ...RUN_RULES,
 };
 
-function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
+function comparedSenders({ mapping, evaluated }: SettingFacts): SettingNote | undefined {
   if (evaluated === undefined) return undefined;
   const { outcome } = evaluated.evaluation;
   const at = mapping?.ignoreSenders?.at;
@@ -85,7 +85,7 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   return text && { at, text };
 }
 
-function listRead({ mapping, code, evaluated }: Facts): Told | undefined {
+function listRead({ mapping, code, evaluated }: SettingFacts): SettingNote | undefined {
   if (mapping?.forEach === undefined) return undefined;
   // A body of another format was refused before a mapping was chosen.
   if (code !== 'invalid_body') return undefined;
@@ -93,7 +93,7 @@ function listRead({ mapping, code, evaluated }: Facts): Told | undefined {
 }
 
 /** What has an event read at once. */
-function readAtOnce({ mapping, evaluated, stored }: Facts): Sentence {
+function readAtOnce({ mapping, evaluated, stored }: SettingFacts): Sentence {
   const path = stored?.decision?.path ?? evaluated?.request.path;
   return mapping === undefined
     ? say`let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
@@ -103,7 +103,7 @@ function readAtOnce({ mapping, evaluated, stored }: Facts): Sentence {
 /** Between two turns: who waits longer may not know it. */
 const MANY_SECONDS = 3_600;
 
-function waitsForTurn(facts: Facts): Told | undefined {
+function waitsForTurn(facts: SettingFacts): SettingNote | undefined {
   const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
   const waits = facts.stored?.events.some(
     ({ state, mode }) => state === 'pending' && mode === 'next-heartbeat',

@@ -26,7 +26,7 @@ export type CaseBody =
     }
   | { readonly findings: readonly Finding[] };
 
-interface WrittenBody {
+interface CaseBodyKeys {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly bodyFile?: string | undefined;
@@ -35,7 +35,7 @@ interface WrittenBody {
 /** Reads `body` or `bodyFile` of a delivery in a request file. */
 export async function readCaseBody(
   requestFile: string,
-  delivery: WrittenBody,
+  delivery: CaseBodyKeys,
   part: LocatedValue,
 ): Promise<CaseBody> {
   const at = part.place(['bodyFile']);
@@ -55,14 +55,14 @@ export async function readCaseBody(
   });
 }
 
-function inlineBody(delivery: WrittenBody, part: LocatedValue): CaseBody {
+function inlineBody(delivery: CaseBodyKeys, part: LocatedValue): CaseBody {
   // An empty body counts as {}, a body that is null is null: as it would be sent.
   const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
   return { value, warnings: findJsonText(delivery, part) };
 }
 
 /** A body that is a text with JSON in it, where nothing says that text is sent. */
-function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Finding[] {
+function findJsonText({ body, headers = {} }: CaseBodyKeys, part: LocatedValue): readonly Finding[] {
   if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
   const announced = announcedFormat(lowerCase(headers)['content-type']);
   if ((announced !== undefined && announced !== 'json') || !isJsonText(body)) return [];
@@ -88,7 +88,7 @@ function bodyIsText(body: string, at: Place): Finding {
 
 async function parseBodyFile(
   { file, raw }: { readonly file: string; readonly raw: Buffer },
-  delivery: WrittenBody,
+  delivery: CaseBodyKeys,
   at: Place,
 ): Promise<CaseBody> {
   const headers = lowerCase(delivery.headers ?? {});

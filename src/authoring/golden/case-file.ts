@@ -225,7 +225,7 @@ interface ReadBodies {
   readonly findings: readonly Finding[];
 }
 
-async function readBodies(requestFile: string, name: string, shape: Shape): Promise<ReadBodies> {
+async function readBodies(requestFile: string, name: string, shape: RequestFileShape): Promise<ReadBodies> {
   const { root, list, several, findings } = shape;
   if (list === undefined) return { files: [], findings };
   const deliveries: DeliveryRequest[] = [];
@@ -243,7 +243,7 @@ async function readBodies(requestFile: string, name: string, shape: Shape): Prom
   return { deliveries, files, findings: warnings };
 }
 
-interface Shape {
+interface RequestFileShape {
   readonly root: LocatedValue;
   readonly list?: readonly z.output<typeof Delivery>[];
   readonly several: boolean;
@@ -251,7 +251,7 @@ interface Shape {
 }
 
 /** Holds the file against the form it evidently means: a union's own findings would say little. */
-function checkShape(root: LocatedValue, file: string): Shape {
+function checkShape(root: LocatedValue, file: string): RequestFileShape {
   const foreign = findNoRequest(root, file, KEYS);
   if (foreign !== undefined) return { root, several: false, findings: [foreign] };
   const { value } = root;

@@ -91,9 +91,9 @@ function withReason(item: CoverageItem, reason: string | undefined): CoverageIte
 }
 
 /** Hits by `<what>@<place>`. */
-type Hits = ReadonlyMap<string, number>;
+type CoverageHits = ReadonlyMap<string, number>;
 
-function countHits(evaluations: readonly Evaluation[]): Hits {
+function countHits(evaluations: readonly Evaluation[]): CoverageHits {
   const hits = new Map<string, number>();
   const hit = (key: string): void => void hits.set(key, (hits.get(key) ?? 0) + 1);
   for (const { trace, mapping, further = [] } of evaluations) {
@@ -114,7 +114,7 @@ function itemAt(kind: CoverageItem['kind'], at: Place, what: string, hits: numbe
   return { kind, file: at.source.file, ...lineColumn(at), what, hits };
 }
 
-function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageItem[] {
+function mappingItems(mapping: CompiledMapping, hits: CoverageHits): readonly CoverageItem[] {
   const count = (what: string, at: Place): number => hits.get(`${what}@${key(at)}`) ?? 0;
   const leaves = mapping.match.when?.leaves ?? [];
   const blocks = [...mapping.templates.values()].flatMap((template) => template.blocks);

@@ -79,7 +79,10 @@ function describeFailure({
 /** The code of a transform that ran, and whose result makes no action. */
 export const WRONG_RESULT = 'wrong-result';
 
-function describeOutcome(outcome: Evaluation['outcome'], taken: readonly Taken[]): Record<string, unknown> {
+function describeOutcome(
+  outcome: Evaluation['outcome'],
+  taken: readonly MatchedMapping[],
+): Record<string, unknown> {
   switch (outcome.kind) {
     case 'accepted':
       return { actions: outcome.actions.map((action) => describeActionOf(action, taken)) };
@@ -93,16 +96,16 @@ function describeOutcome(outcome: Evaluation['outcome'], taken: readonly Taken[]
   }
 }
 
-type Taken = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions' | 'limits'>;
+type MatchedMapping = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions' | 'limits'>;
 
 /** Where several mappings took the request, each action says whose it is. */
-function describeActionOf(action: Action, taken: readonly Taken[]): Record<string, unknown> {
+function describeActionOf(action: Action, taken: readonly MatchedMapping[]): Record<string, unknown> {
   const own = taken.find(({ id }) => id === action.origin.mappingId);
   const described = describeAction(action, own);
   return taken.length < 2 ? described : { ...defined({ mapping: own?.id }), ...described };
 }
 
-function describeAction(action: Action, own: Taken | undefined): Record<string, unknown> {
+function describeAction(action: Action, own: MatchedMapping | undefined): Record<string, unknown> {
   switch (action.kind) {
     case 'wake':
       return describeWake(action);
@@ -123,7 +126,7 @@ function describeWake({ mode, text, origin, dedupe }: WakeAction): Record<string
   };
 }
 
-function describeRun(action: AgentAction, own: Taken | undefined): Record<string, unknown> {
+function describeRun(action: AgentAction, own: MatchedMapping | undefined): Record<string, unknown> {
   const { instructions = '', limits: { usdPerDay } = {} } = own ?? {};
   const { message, origin } = action;
   return {

@@ -43,7 +43,7 @@ export interface ImpactReport {
   readonly compared: number;
   readonly changes: readonly OutcomeChange[];
   /** What the change does, in words. */
-  readonly effects: readonly Effect[];
+  readonly effects: readonly ImpactEffect[];
 }
 
 /**
@@ -56,7 +56,7 @@ export async function compareOutcomes(
   { after, signal, onProgress }: CompareOptions,
 ): Promise<ImpactReport> {
   const changes: OutcomeChange[] = [];
-  const compared: Compared[] = [];
+  const compared: RequestComparison[] = [];
   for (const [index, golden] of cases.entries()) {
     signal?.throwIfAborted();
     // Whoever else works in this process gets a turn.
@@ -85,7 +85,7 @@ export function formatImpact(report: ImpactReport, color: boolean): string {
 }
 
 /** One thing that a change does, in words, with the requests that show it. */
-interface Effect {
+interface ImpactEffect {
   /** Stays the same: `splits-conversations`, `widens-dedupe`. */
   readonly code: string;
   readonly text: string;
@@ -94,7 +94,7 @@ interface Effect {
 }
 
 /** A recorded request, and what becomes of it before and after. */
-interface Compared {
+interface RequestComparison {
   readonly name: string;
   readonly before: readonly Evaluation[];
   readonly after: readonly Evaluation[];
@@ -104,21 +104,25 @@ const WIDENS = 'widens dedupe: repeats of each other now are';
 const NARROWS = 'narrows dedupe: no longer repeats of each other are';
 
 /** What a change does to all requests that were compared: what parts or joins, what goes elsewhere. */
-export function effectsOf(compared: readonly Compared[]): readonly Effect[] {
+export function effectsOf(compared: readonly RequestComparison[]): readonly ImpactEffect[] {
   const { length } = compared;
   const of = (
-    code: Effect['code'],
+    code: ImpactEffect['code'],
     says: string,
-    changed: (each: Compared) => boolean,
-  ): readonly Effect[] => {
+    changed: (each: RequestComparison) => boolean,
+  ): readonly ImpactEffect[] => {
     const requests = compared.filter(changed).map(({ name }) => name);
     return requests.length === 0
       ? []
       : [{ code, text: `${says} ${requests.length} of ${length} requests`, requests }];
   };
-  const isOther = (read: (evaluations: readonly Evaluation[]) => string) => (each: Compared) =>
+  const isOther = (read: (evaluations: readonly Evaluation[]) => string) => (each: RequestComparison) =>
     isAccepted(each.before) && isAccepted(each.after) && read(each.before) !== read(each.after);
-  const keys = (code: Effect['code'], says: string, requests: readonly string[]): readonly Effect[] =>
+  const keys = (
+    code: ImpactEffect['code'],
+    says: string,
+    requests: readonly string[],
+  ): readonly ImpactEffect[] =>
     requests.length === 0 ? [] : [{ code, text: `${says} ${named(requests)}`, requests }];
   const [parted, joined] = [
     ['before', 'after'],
@@ -177,7 +181,7 @@ const MAX_NAMED = 4;
 
 /** Requests that shared a key on one side and share none on the other, of those that have one there. */
 function apart(
-  compared: readonly Compared[],
+  compared: readonly RequestComparison[],
   [from, to]: readonly ['before' | 'after', 'before' | 'after'],
   keysOf: (evaluations: readonly Evaluation[]) => readonly string[],
 ): readonly string[] {

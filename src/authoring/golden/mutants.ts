@@ -19,7 +19,7 @@ export interface Mutant {
   readonly text: string;
 }
 
-type Change = readonly [what: string, changed: JsonObject, path: Path];
+type MutantEdit = readonly [what: string, changed: JsonObject, path: Path];
 
 /** Operators that people take for each other. */
 const OTHER: Readonly<Record<string, string>> = {
@@ -80,7 +80,7 @@ export function mutantsOf(root: LocatedValue): readonly Mutant[] {
 const pathOf = ({ match }: JsonObject): JsonValue | undefined =>
   isJsonObject(match) ? match['path'] : undefined;
 
-function* changesOf(entry: JsonObject): Generator<Change> {
+function* changesOf(entry: JsonObject): Generator<MutantEdit> {
   const { match } = entry;
   const when = isJsonObject(match) ? match['when'] : undefined;
   if (isJsonObject(match) && when !== undefined) {

@@ -121,7 +121,7 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
 }
 
 /** What each delivery becomes; in a case of several, after those before it. */
-async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<Became> {
+async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<CaseOutcome> {
   const evaluations: Evaluation[] = [];
   const expectations: Expectation[] = [];
   const acceptor = golden.several ? await engine.openAcceptor() : undefined;
@@ -144,7 +144,7 @@ function compare(expected: CaseResult['expected'], actualText: string, actual: u
   return isDeepStrictEqual(toPlain(expected.value), toPlain(actual)) ? 'passed' : 'failed';
 }
 
-function readExpectation({ expected }: GoldenCase, became: Became): CaseResult['expected'] {
+function readExpectation({ expected }: GoldenCase, became: CaseOutcome): CaseResult['expected'] {
   if (expected === undefined || !isFirstFormat(expected.value))
     return expected && { ...expected, isFirstFormat: false };
   const value = fromFirstFormat(expected.value, became);
@@ -192,7 +192,7 @@ export function hasFailed(report: RunReport): boolean {
 }
 
 /** What such a file is compared with: what each delivery became, and how that is written now. */
-interface Became {
+interface CaseOutcome {
   readonly evaluations: readonly Evaluation[];
   readonly expectations: readonly Expectation[];
 }
@@ -205,7 +205,7 @@ const isFirstFormat = (value: unknown): boolean => isRecord(value) && value['for
  * id, and sentences of Sluice behind the codes. It is compared by code and field, so no sentence counts. The same in
  * the form that is written now: what cannot be taken apart stays as it is, and so differs.
  */
-function fromFirstFormat(value: unknown, { evaluations, expectations }: Became): unknown {
+function fromFirstFormat(value: unknown, { evaluations, expectations }: CaseOutcome): unknown {
   if (!isRecord(value)) return value;
   const { deliveries } = value;
   const several = Array.isArray(deliveries);

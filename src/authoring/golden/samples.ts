@@ -151,12 +151,12 @@ function headersNamedBy(name: string, path: string, { mappings }: RoutingTable):
   return Object.fromEntries(asked.slice(0, 1).map(({ header, value }) => [header, value]));
 }
 
-type Judged = { readonly table: RoutingTable; readonly evaluate?: EvaluateFully };
+type EvaluationSource = { readonly table: RoutingTable; readonly evaluate?: EvaluateFully };
 
 /** What samples say of the mappings of a table; `kept` are requests that a service kept. */
 export async function findInSamples(
   folders: SampleFolders,
-  judged: Judged,
+  judged: EvaluationSource,
   kept: readonly Sample[] = [],
 ): Promise<ReturnType<typeof siftIgnored> & { readonly notes: readonly string[] }> {
   const found = await findSamples(folders, judged.table);
@@ -166,7 +166,7 @@ export async function findInSamples(
 /** The same of samples that were read before, and of those mappings alone that are asked for; default all. */
 export async function samplesSay(
   { samples, schemas, findings }: FoundSamples,
-  { table, evaluate }: Judged,
+  { table, evaluate }: EvaluationSource,
   isAsked?: (mapping: CompiledMapping) => boolean,
 ): ReturnType<typeof findInSamples> {
   if (samples.length + schemas.length === 0) return { findings, ignored: [], notes: [] };

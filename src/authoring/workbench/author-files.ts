@@ -50,16 +50,16 @@ export async function findAuthorFiles(folders: AuthorFolders): Promise<readonly 
   ];
 }
 
-type Found = Omit<FoundFile, 'kind'>;
+type FileOnDisk = Omit<FoundFile, 'kind'>;
 
 async function filesIn(
   folder: string,
   pattern: RegExp,
   { depth }: { readonly depth: number },
-): Promise<readonly Found[]> {
+): Promise<readonly FileOnDisk[]> {
   const root = await realpath(folder).catch(() => undefined);
   if (root === undefined) return [];
-  const found: Found[] = [];
+  const found: FileOnDisk[] = [];
   const visit = async (directory: string, left: number): Promise<void> => {
     for (const entry of await readdir(directory, { withFileTypes: true })) {
       const path = join(directory, entry.name);

@@ -8,7 +8,7 @@ import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
 import { blockAt, forEachAt, hookNameAt, lineBefore, type TextAt, wordAt } from './places.ts';
 
 /** A choice; the form is that of CodeMirror's completions. */
-export interface Offered {
+export interface CompletionChoice {
   readonly label: string;
   readonly type: 'constant' | 'enum' | 'function' | 'keyword' | 'property' | 'variable';
   readonly detail?: string;
@@ -18,22 +18,22 @@ export interface Offered {
   readonly boost?: number;
 }
 
-export interface Offer {
+export interface CompletionList {
   /** Where the text begins that a choice takes the place of. */
   readonly from: number;
-  readonly options: readonly Offered[];
+  readonly options: readonly CompletionChoice[];
   /** A text that is typed on within it needs no other offer. */
   readonly validFor: RegExp;
 }
 
 /** What is known beside the text. */
-export interface Known {
+export interface CompletionFacts {
   readonly requests: readonly Pick<HookRequest, 'path' | 'headers' | 'payload'>[];
   readonly hookNames: readonly string[];
 }
 
 /** A path with what stands there. */
-export interface KnownPath {
+export interface SamplePath {
   readonly path: string;
   readonly kind: 'header' | 'field';
   /** Different values, the first ones seen first, cut to 40 characters. */
@@ -52,7 +52,7 @@ let made: { readonly helpers: ReturnType<typeof listHelpers>; readonly mapping: 
 const vocabulary = (): NonNullable<typeof made> =>
   (made ??= { helpers: listHelpers(), mapping: mappingJsonSchema() as Schema });
 
-export function completeAt(at: TextAt, known: Known): Offer | null {
+export function completeAt(at: TextAt, known: CompletionFacts): CompletionList | null {
   const before = lineBefore(at);
   if (isCode(at)) {
     if (!/payload[\w.]*$/.test(before)) return null;
@@ -71,10 +71,10 @@ const wordStart = (before: string, { pos }: TextAt, word: RegExp): number =>
   pos - (word.exec(before)?.[0].length ?? 0);
 
 /** Inside `{{…}}`: helpers, and paths without `payload.` before them. */
-function completeExpression(before: string, at: TextAt, known: Known): Offer | null {
+function completeExpression(before: string, at: TextAt, known: CompletionFacts): CompletionList | null {
   const from = wordStart(before, at, /#?[\w.$-]*$/);
   if (from === at.pos && !at.explicit && !/[{(\s]$/.test(before)) return null;
-  const helpers = vocabulary().helpers.map(({ name, usage }): Offered => ({
+  const helpers = vocabulary().helpers.map(({ name, usage }): CompletionChoice => ({
     label: usage.startsWith(`{{#${name} `) ? `#${name}` : name,
     type: 'function',
     detail: usage,
@@ -89,9 +89,9 @@ function completeExpression(before: string, at: TextAt, known: Known): Offer | n
   return { from, options: [...paths, ...helpers], validFor: /^#?[\w.$-]*$/ };
 }
 
-function pathsOf(at: TextAt, known: Known): readonly Offered[] {
+function pathsOf(at: TextAt, known: CompletionFacts): readonly CompletionChoice[] {
   const { paths, of } = pathsAt(at, known);
-  return paths.map((each): Offered => ({
+  return paths.map((each): CompletionChoice => ({
     label: each.path,
     type: each.kind === 'header' ? 'constant' : 'variable',
     ...(each.values[0] === undefined ? {} : { detail: each.values[0] }),
@@ -100,12 +100,12 @@ function pathsOf(at: TextAt, known: Known): readonly Offered[] {
   }));
 }
 
-function presence({ values, count }: KnownPath, of: number): string {
+function presence({ values, count }: SamplePath, of: number): string {
   return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
 }
 
 /** What is known of what stands at a place. */
-export function hoverText(at: TextAt, known: Known): string | undefined {
+export function hoverText(at: TextAt, known: CompletionFacts): string | undefined {
   const ofKey = describeKey(at);
   if (ofKey !== undefined) return ofKey;
   const { paths, of } = pathsAt(at, known);
@@ -115,7 +115,7 @@ export function hoverText(at: TextAt, known: Known): string | undefined {
 }
 
 /** The path of a request that a place names, as requests have it. */
-export function pathAt(at: TextAt, paths: readonly KnownPath[]): KnownPath | undefined {
+export function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | undefined {
   const word = wordAt(at)
     .replaceAll(/\[([^\]]*)\]/g, '$1')
     .replace(/^(?:this|root)[./]/, '');
@@ -131,8 +131,8 @@ export function pathAt(at: TextAt, paths: readonly KnownPath[]): KnownPath | und
 /** The paths that requests of the hook name of a place have, of all requests where it has none; of how many they are. */
 export function pathsAt(
   at: TextAt,
-  { requests }: Pick<Known, 'requests'>,
-): { readonly paths: readonly KnownPath[]; readonly of: number } {
+  { requests }: Pick<CompletionFacts, 'requests'>,
+): { readonly paths: readonly SamplePath[]; readonly of: number } {
   const [name, list] = isCode(at) ? [] : [hookNameAt(at), forEachAt(at)];
   const asked = requests.filter(({ path }) => name === undefined || path === name);
   const samples = asked.map(({ headers, payload }) => {
@@ -148,9 +148,9 @@ interface SampleContent extends Pick<HookRequest, 'headers' | 'payload'> {
   readonly item?: JsonValue;
 }
 
-function knownPaths(samples: readonly SampleContent[]): readonly KnownPath[] {
-  const found = new Map<string, { kind: KnownPath['kind']; values: Set<string>; count: number }>();
-  const add = (path: string, kind: KnownPath['kind'], value: string): boolean => {
+function knownPaths(samples: readonly SampleContent[]): readonly SamplePath[] {
+  const found = new Map<string, { kind: SamplePath['kind']; values: Set<string>; count: number }>();
+  const add = (path: string, kind: SamplePath['kind'], value: string): boolean => {
     const known = found.get(path) ?? { kind, values: new Set<string>(), count: 0 };
     if (known.count === 0 && found.size >= MAX_PATHS) return false;
     found.set(path, known);
@@ -193,7 +193,11 @@ interface Schema {
 }
 
 /** A key where a key may stand, by the keys above it; after `key:` its values. */
-function completeKey(before: string, at: TextAt, { requests, hookNames }: Known): Offer | null {
+function completeKey(
+  before: string,
+  at: TextAt,
+  { requests, hookNames }: CompletionFacts,
+): CompletionList | null {
   if (!/\.(?:ya?ml)$/i.test(at.fileName)) return null;
   const from = wordStart(before, at, /[\w-]*$/);
   const root = vocabulary().mapping;
@@ -205,7 +209,7 @@ function completeKey(before: string, at: TextAt, { requests, hookNames }: Known)
   }
   const names = [...new Set([...hookNames, ...requests.map(({ path }) => path)])].toSorted();
   if (names.length > 0 && /\bpath:\s*["']?[\w./-]*$/.test(before)) {
-    const options = names.map((label): Offered => ({ label, type: 'enum' }));
+    const options = names.map((label): CompletionChoice => ({ label, type: 'enum' }));
     return { from: wordStart(before, at, /[\w./-]*$/), options, validFor: /^[\w./-]*$/ };
   }
   if (!/^[\s-]*[\w-]*$/.test(before)) return completeValue(root, { before, way, from });
@@ -214,11 +218,11 @@ function completeKey(before: string, at: TextAt, { requests, hookNames }: Known)
 }
 
 /** The operator of a rule, from the schema: after the brace that opens it, or alone on a line under `when`. */
-function completeOperator(before: string, { pos }: TextAt, root: Schema): Offer | null {
+function completeOperator(before: string, { pos }: TextAt, root: Schema): CompletionList | null {
   const [, quote, typed] = /(?:^[\s-]*|\{\s*)(["']?)([\w!=<>%*/+?-]*)$/.exec(before) ?? [];
   if (typed === undefined) return null;
   const options = Object.entries(root.definitions?.['rule']?.properties ?? {}).map(
-    ([label, { description }]): Offered => {
+    ([label, { description }]): CompletionChoice => {
       // A sign such as `!` or `>` means something else in YAML where it is not in quotes.
       const isPlain = quote !== '' || /^\w+$/.test(label);
       const info = description === undefined ? {} : { info: description };
@@ -228,9 +232,9 @@ function completeOperator(before: string, { pos }: TextAt, root: Schema): Offer 
   return { from: pos - typed.length, options, validFor: /^[\w!=<>%*/+?-]*$/ };
 }
 
-function keysAt(root: Schema, way: readonly string[]): readonly Offered[] {
+function keysAt(root: Schema, way: readonly string[]): readonly CompletionChoice[] {
   const options = schemasAt(root, way).flatMap((schema) =>
-    Object.entries(schema.properties ?? {}).map(([key, { description = '' }]): Offered => ({
+    Object.entries(schema.properties ?? {}).map(([key, { description = '' }]): CompletionChoice => ({
       label: key,
       type: 'property',
       apply: `${key}: `,
@@ -243,7 +247,7 @@ function keysAt(root: Schema, way: readonly string[]): readonly Offered[] {
 function completeValue(
   root: Schema,
   { before, way, from }: { readonly before: string; readonly way: readonly string[]; readonly from: number },
-): Offer | null {
+): CompletionList | null {
   const key = /([\w-]+):\s*[\w-]*$/.exec(before)?.[1];
   if (key === undefined) return null;
   const values = schemasAt(root, [...way, key]).flatMap((schema) => [
@@ -251,7 +255,10 @@ function completeValue(
     ...(schema.const === undefined ? [] : [schema.const]),
     ...(schema.type === 'boolean' ? [true, false] : []),
   ]);
-  const options = [...new Set(values.map(String))].map((label): Offered => ({ label, type: 'enum' }));
+  const options = [...new Set(values.map(String))].map((label): CompletionChoice => ({
+    label,
+    type: 'enum',
+  }));
   return options.length === 0 ? null : { from, options, validFor: /^[\w-]*$/ };
 }
 

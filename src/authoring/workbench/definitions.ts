@@ -6,7 +6,7 @@ import { pathAt, pathsAt } from './complete-at.ts';
 import { forEachAt, hookNameAt, linkedFile, type TextAt } from './places.ts';
 import type { LoadedProject } from './project.ts';
 
-export interface Definition {
+export interface DefinitionPlace {
   /** Absolute. */
   readonly file: string;
   readonly at?: Place;
@@ -19,7 +19,7 @@ export async function findDefinitions(
   at: TextAt,
   { samples, transformsDir = '' }: LoadedProject,
   open: OpenTexts,
-): Promise<readonly Definition[]> {
+): Promise<readonly DefinitionPlace[]> {
   const linked = linkedFile(at);
   if (linked !== undefined) {
     const files = [transformsDir, dirname(at.fileName)].map((folder) => resolve(folder, linked));

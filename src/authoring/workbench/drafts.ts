@@ -12,7 +12,7 @@ import { displayName, type Finding, readDocument } from '../../base/document/doc
 import { advise } from '../advice/advice.ts';
 import type { AuthorFolders, FoundFile } from './author-files.ts';
 import type { Judge } from './judge.ts';
-import { type Work, workOf } from './load.ts';
+import { type LoadedFiles, workOf } from './load.ts';
 
 /**
  * Of a text, read in a thread: one that is broken, on purpose or while somebody types, can cost far more than one that is
@@ -20,13 +20,13 @@ import { type Work, workOf } from './load.ts';
  */
 const LIMITS = { here: 0, cpuMs: 1_000, memoryMb: 128 };
 
-export interface LoadedDraft extends Work {
+export interface LoadedDraft extends LoadedFiles {
   /** What the type checker says of a transform; it takes a second or two. */
   readonly typeFindings: Promise<readonly Finding[]>;
 }
 
 /** A file with the text it would have. */
-export interface Draft {
+export interface FileDraft {
   readonly file: FoundFile;
   readonly text: string;
   /** Fires when nobody waits for it any more. */
@@ -45,7 +45,7 @@ export class Drafts {
   }
 
   /** Loads it, one after the other: who types fast must not fill the machine with loaders. */
-  load(folders: AuthorFolders, draft: Draft): Promise<LoadedDraft> {
+  load(folders: AuthorFolders, draft: FileDraft): Promise<LoadedDraft> {
     const key = `${draft.file.name}\0${draft.text}`;
     if (this.#last?.key === key) return this.#last.loaded;
     this.forget();
@@ -77,7 +77,7 @@ export class Drafts {
   }
 
   /** A text that is broken goes no further; transforms are those of the files as they are. */
-  async #loadMapping({ file: { path }, text }: Draft): Promise<LoadedDraft> {
+  async #loadMapping({ file: { path }, text }: FileDraft): Promise<LoadedDraft> {
     const open = { texts: new Map([[path, text]]), parsed: new Map() };
     const { findings } = await readDocument(path, { open, limits: LIMITS });
     const errors = findings.filter(({ severity }) => severity === 'error');
@@ -91,7 +91,7 @@ export class Drafts {
     return { ...work, typeFindings: Promise.resolve([]) };
   }
 
-  async #loadTransform(folder: string, { file, text }: Draft, key: string): Promise<LoadedDraft> {
+  async #loadTransform(folder: string, { file, text }: FileDraft, key: string): Promise<LoadedDraft> {
     const root = await mkdtemp(join(tmpdir(), 'sluice-draft-'));
     const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
     try {

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HookRequest } from '../../base/request.ts';
-import { kindOf, type KindField, type Sample } from './sample-facts.ts';
+import { kindOf, type KindField, type SentSample } from './sample-facts.ts';
 import { messageLines } from './sample-text.ts';
 
 /** What a first mapping may cost. */
@@ -18,7 +18,7 @@ const MAX_KINDS = 6;
 export interface FirstMappings {
   readonly id: string;
   readonly path: string;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly SentSample[];
   readonly field: KindField | undefined;
   /** Kinds that a mapping is wanted for; default all. */
   readonly kinds?: readonly string[] | undefined;

@@ -20,7 +20,7 @@ import {
   findCases,
   type GoldenEngine,
 } from '../golden/golden.ts';
-import { type Judging, judging, type Work, type Workbench } from './load.ts';
+import { type ValidFiles, judging, type LoadedFiles, type Workbench } from './load.ts';
 
 /** Kept requests a draft is tried on. */
 const MAX_KEPT = 1_000;
@@ -63,10 +63,11 @@ export class Judge {
   #bench: Workbench | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** The files as they are, loaded for the generation with this id. */
-  #base: { readonly id: string; readonly loaded: Promise<Work> } | undefined;
+  #base: { readonly id: string; readonly loaded: Promise<LoadedFiles> } | undefined;
   /** What was live once, loaded beside the files as they are. */
   #then:
-    { readonly kept: string; readonly now: Work; readonly loaded: Promise<Work | undefined> } | undefined;
+    | { readonly kept: string; readonly now: LoadedFiles; readonly loaded: Promise<LoadedFiles | undefined> }
+    | undefined;
   #before = new WeakMap<HookRequest, Promise<Evaluation>>();
   /** Kept requests that were read, so that each is parsed and judged as it is only once. */
   #kept = new Map<string, GoldenCase>();
@@ -84,7 +85,7 @@ export class Judge {
   }
 
   /** The files as they are; without a generation where they have errors, as then something older is live. */
-  base(): Promise<Work> {
+  base(): Promise<LoadedFiles> {
     const { bench } = this;
     const { id } = this.#deps.live();
     if (this.#base?.id === id) return this.#base.loaded;
@@ -101,7 +102,7 @@ export class Judge {
   }
 
   /** What judged a request when it came, where the files judge otherwise now; the last one stays loaded. */
-  async before(id: string | undefined): Promise<Judging | undefined> {
+  async before(id: string | undefined): Promise<ValidFiles | undefined> {
     if (id === undefined || id === this.#deps.live().id) return undefined;
     const kept = await this.#deps.storage.findGeneration(id);
     if (kept === undefined) return undefined;

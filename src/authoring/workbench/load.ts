@@ -30,16 +30,16 @@ export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLo
 export type Changes = Pick<GenerationOptions, 'open' | 'folders' | 'withoutTransforms' | 'reuse'>;
 
 /** What was loaded, with all that was found in it. */
-export interface Work extends LoadedGeneration, AsyncDisposable {
+export interface LoadedFiles extends LoadedGeneration, AsyncDisposable {
   /** Frees what it has of its own. */
   release(): Promise<void>;
 }
 
 /** Work without errors, which judges requests. */
-export type Judging = Pick<Required<LoadedGeneration>, 'generation' | 'findings'>;
+export type ValidFiles = Pick<Required<LoadedGeneration>, 'generation' | 'findings'>;
 
 /** Work that has no errors. */
-export const judging = ({ generation, findings = [] }: Partial<Work> = {}): Judging | undefined =>
+export const judging = ({ generation, findings = [] }: Partial<LoadedFiles> = {}): ValidFiles | undefined =>
   generation && { generation, findings };
 
 export class Workbench implements AsyncDisposable {
@@ -52,7 +52,7 @@ export class Workbench implements AsyncDisposable {
     this.#options = { needSecrets: false, dev: !needToken, advise, ...options, sandbox };
   }
 
-  async load(changes: Changes = {}): Promise<Work> {
+  async load(changes: Changes = {}): Promise<LoadedFiles> {
     const loaded = await loadGeneration(this.#file, { ...this.#options, ...changes });
     return workOf(loaded, changes.reuse);
   }
@@ -64,7 +64,7 @@ export class Workbench implements AsyncDisposable {
       readonly now: Generation | undefined;
       readonly hooks: Generation['config']['settings']['hooks'];
     },
-  ): Promise<Work | undefined> {
+  ): Promise<LoadedFiles | undefined> {
     const old = await loadKeptGeneration(this.#file, kept, { ...this.#options, ...given });
     if (old === undefined) return undefined;
     return workOf(old, undefined, () => old.close());
@@ -101,7 +101,7 @@ export function workOf(
   { generation, findings, ignored }: LoadedGeneration,
   other?: Changes['reuse'],
   close?: () => Promise<void>,
-): Work {
+): LoadedFiles {
   const release = async (): Promise<void> => {
     if (generation?.transforms !== other?.transforms) generation?.transforms.release();
     await close?.();

@@ -11,7 +11,7 @@ import { keepAsGolden } from './keep-golden.ts';
 /** Lines around a change. */
 const CONTEXT = 3;
 
-export interface Patched {
+export interface PatchOptions {
   readonly file: FileContent;
   readonly text: string;
   /** Absent where none is chosen, or it was not kept. */
@@ -30,7 +30,7 @@ export async function patchOf({
   generation,
   goldenDir,
   secrets,
-}: Patched): Promise<string> {
+}: PatchOptions): Promise<string> {
   const change = differenceOf(file.name, file.text, text);
   if (request === undefined) return change;
   const dir = await mkdtemp(join(tmpdir(), 'sluice-patch-'));

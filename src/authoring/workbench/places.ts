@@ -9,15 +9,16 @@ export interface TextAt {
   readonly explicit: boolean;
 }
 
-type At = Pick<TextAt, 'text' | 'pos'>;
+type TextPosition = Pick<TextAt, 'text' | 'pos'>;
 
 /** The text of the line up to the place. */
-export const lineBefore = ({ text, pos }: At): string => text.slice(text.lastIndexOf('\n', pos - 1) + 1, pos);
+export const lineBefore = ({ text, pos }: TextPosition): string =>
+  text.slice(text.lastIndexOf('\n', pos - 1) + 1, pos);
 
-const lineAt = (at: At): string => lineBefore(at) + (at.text.slice(at.pos).split('\n', 1)[0] ?? '');
+const lineAt = (at: TextPosition): string => lineBefore(at) + (at.text.slice(at.pos).split('\n', 1)[0] ?? '');
 
 /** The path, name or operator that a place is in; empty for none. */
-export function wordAt(at: At): string {
+export function wordAt(at: TextPosition): string {
   const column = lineBefore(at).length;
   const words = [...lineAt(at).matchAll(/[\w$/-]+(?:\.(?:[\w$-]+|\[[^\][]+\]))*/g)];
   const isHere = ({ index, 0: word }: RegExpExecArray): boolean =>
@@ -26,7 +27,7 @@ export function wordAt(at: At): string {
 }
 
 /** What the names of an expression are fields of, within `each` and `with`; empty outside. */
-export function blockAt({ text, pos }: At): string {
+export function blockAt({ text, pos }: TextPosition): string {
   const open = [''];
   const signs = /\{\{~?([#^/])\s*(\w+)\s*(?:payload\.)?([\w.$-]*)/g;
   for (const [, sign, helper, path = ''] of text.slice(0, pos).matchAll(signs)) {
@@ -38,7 +39,7 @@ export function blockAt({ text, pos }: At): string {
   return open.at(-1) ?? '';
 }
 
-function mappingAt({ text, pos }: At): string {
+function mappingAt({ text, pos }: TextPosition): string {
   const item = /^( *)- /gm;
   const starts = [...text.matchAll(item)];
   const least = Math.min(...starts.map(([, lead = '']) => lead.length));
@@ -49,13 +50,13 @@ function mappingAt({ text, pos }: At): string {
 }
 
 /** The hook name of the mapping around a place; undefined where it names none. */
-export const hookNameAt = (at: At): string | undefined =>
+export const hookNameAt = (at: TextPosition): string | undefined =>
   /\bpath:\s*["']?\/?([\w./-]*[\w.-])/.exec(mappingAt(at))?.[1];
 
 /** The keys of its list, without `payload`; undefined where it has no forEach. */
-export const forEachAt = (at: At): readonly string[] | undefined =>
+export const forEachAt = (at: TextPosition): readonly string[] | undefined =>
   /\bforEach:\s*["']?(?:payload\b\.?)?([\w.$-]*)/.exec(mappingAt(at))?.[1]?.split('.').filter(Boolean);
 
 /** A file that the line of a place names: a transform or a schema. */
-export const linkedFile = (at: At): string | undefined =>
+export const linkedFile = (at: TextPosition): string | undefined =>
   /(?:\b(?:module|transform|schema):\s*["']?|\$schema=)([^\s"'{}]+\.\w+)/.exec(lineAt(at))?.[1];

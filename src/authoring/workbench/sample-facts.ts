@@ -4,7 +4,7 @@ import { deliveryHeaders } from '../advice/proof-headers.ts';
 import type { Sender } from '../../engine/senders/senders.ts';
 
 /** One request that a sender sent. */
-export interface Sample {
+export interface SentSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly payload: JsonValue;
@@ -16,14 +16,14 @@ export interface KindField {
   readonly values: readonly string[];
 }
 
-function textAt({ headers, payload }: Sample, path: string): string | undefined {
+function textAt({ headers, payload }: SentSample, path: string): string | undefined {
   const [root, ...rest] = path.split('.');
   const value = root === 'headers' ? headers[rest.join('.')] : valueAt(payload, path.split('.'));
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   return text !== '' && text.length <= 100 && !text.includes('\n') ? text : undefined;
 }
 
-function valuesOf(samples: readonly Sample[], path: string): readonly string[] | undefined {
+function valuesOf(samples: readonly SentSample[], path: string): readonly string[] | undefined {
   const values = samples.map((sample) => textAt(sample, path)).filter((value) => value !== undefined);
   return values.length === samples.length ? values : undefined;
 }
@@ -32,7 +32,7 @@ const KIND_FIELD = /(?:^|\.)(?:type|event|event_?type|event_?name|topic|kind|act
 
 /** What tells the kinds apart: what is known of the sender, else what differs between samples, else what looks so. */
 export function kindOf(
-  samples: readonly Sample[],
+  samples: readonly SentSample[],
   sender?: Pick<Sender, 'kind' | 'id'>,
 ): KindField | undefined {
   const [first] = samples;
@@ -58,7 +58,7 @@ const OF_ANOTHER = /web_?hook|hook[._-]?id|account|subscription|app[._-]|org|wor
 export type EventId = { readonly path: string } | { readonly why: string };
 
 /** The field that names the event and is the same when it is sent again; one that is not sure would lose events. */
-export function idOf(samples: readonly Sample[], sender?: Pick<Sender, 'kind' | 'id'>): EventId {
+export function idOf(samples: readonly SentSample[], sender?: Pick<Sender, 'kind' | 'id'>): EventId {
   const [first] = samples;
   if (first === undefined) return { why: NOTHING_SURE };
   if (sender?.id !== undefined && valuesOf(samples, sender.id) !== undefined) return { path: sender.id };

@@ -11,15 +11,15 @@ export {
   readAuthorFile,
   saveAuthorFile,
 } from './author-files.ts';
-export { completeAt, hoverText, type Known, type Offered } from './complete-at.ts';
+export { completeAt, hoverText, type CompletionFacts, type CompletionChoice } from './complete-at.ts';
 export { findDefinitions } from './definitions.ts';
 export { Drafts, type LoadedDraft } from './drafts.ts';
 export { FIRST_LIMITS, firstMappings, writeNewMapping } from './first-mapping.ts';
 export { type Impact, Judge, type Judgement, judgementOf } from './judge.ts';
 export { keepAsGolden, type KeptCase } from './keep-golden.ts';
-export { type Judging, judging, Workbench, type WorkbenchOptions } from './load.ts';
+export { type ValidFiles, judging, Workbench, type WorkbenchOptions } from './load.ts';
 export { patchOf } from './patch.ts';
 export { type LoadedProject, openProject, type Project } from './project.ts';
-export { type EventId, idOf, kindOf, type Sample } from './sample-facts.ts';
+export { type EventId, idOf, kindOf, type SentSample } from './sample-facts.ts';
 export { fieldInTemplate } from './sample-text.ts';
 export { type ShownFinding, shownFinding } from './shown-finding.ts';

@@ -87,7 +87,7 @@ export interface Verdict {
   readonly notJudged?: readonly string[];
 }
 
-type Change = { readonly changed: number };
+type ChangeCount = { readonly changed: number };
 
 /**
  * What each command prints with `--json`, beside `version` and `command`. `schemas/output.schema.json` is made of it, with
@@ -126,11 +126,11 @@ export interface Outputs {
   readonly 'queue show':
     | { readonly run: RunJson; readonly outbox: readonly OutboxJson[] }
     | { readonly entry: OutboxJson | EventJson };
-  readonly 'queue retry': Change & Partial<Pick<WorkPlan, 'leftOut'>>;
-  readonly 'queue drop': Change & Partial<Pick<WorkPlan, 'leftOut'>>;
+  readonly 'queue retry': ChangeCount & Partial<Pick<WorkPlan, 'leftOut'>>;
+  readonly 'queue drop': ChangeCount & Partial<Pick<WorkPlan, 'leftOut'>>;
   readonly approve: { readonly decision: 'approved' | 'denied' | null; readonly isFirst: boolean };
-  readonly 'queue pause': Change;
-  readonly 'queue resume': Change;
+  readonly 'queue pause': ChangeCount;
+  readonly 'queue resume': ChangeCount;
   readonly 'queue prune': { readonly removed: PruneResult };
   readonly 'sessions list': {
     readonly sessions: readonly IsoTimes<SessionRecord, 'createdAt' | 'lastUsedAt'>[];
@@ -159,8 +159,8 @@ export interface Outputs {
     > &
       Partial<Pick<SetAsideMail, 'from' | 'subject'>>)[];
   };
-  readonly 'webhooks mail retry': Change;
-  readonly 'webhooks mail drop': Change;
+  readonly 'webhooks mail retry': ChangeCount;
+  readonly 'webhooks mail drop': ChangeCount;
   readonly 'webhooks mail setup': {
     readonly mail: Readonly<Record<string, unknown>>;
     readonly folders: readonly MailboxFolder[];
@@ -168,11 +168,11 @@ export interface Outputs {
   };
 }
 
-type Enveloped = {
+type OutputEnvelopes = {
   readonly [Command in keyof Outputs]: { readonly version: 1; readonly command: Command } & Outputs[Command];
 };
 /** One object on stdout. */
-export type Output = Enveloped[keyof Outputs];
+export type Output = OutputEnvelopes[keyof Outputs];
 
 /** Prints what a command has found: on one line, or readable where people look at it. */
 export function printJson<Command extends keyof Outputs>(

@@ -11,9 +11,9 @@ import type {
   DeliveryRow,
   ListPage,
   MappingRow,
-  RunRow,
+  RunListRow,
 } from './protocol.ts';
-import { type Asked, gatewayOf, type Route, withoutNames } from './routes.ts';
+import { type PageRequest, gatewayOf, type PageRoute, withoutNames } from './routes.ts';
 
 const ROWS = 100;
 const MAX_ROWS = 500;
@@ -22,7 +22,7 @@ const AMONG = 50_000;
 /** Conversations that are listed and found, those that were used last. */
 const MAX_CONVERSATIONS = 1_000;
 
-export const LISTS: Readonly<Record<string, Route>> = {
+export const LISTS: Readonly<Record<string, PageRoute>> = {
   '/api/mappings': async ({ deps }) => ({
     columns:
       'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
@@ -74,15 +74,15 @@ function queryOf(query: URLSearchParams): ListQuery {
 }
 
 /** How entries of one kind are found, and where those begin that were not looked at. */
-interface Source<Row> {
+interface ListSource<Row> {
   list(query: ListQuery): Promise<readonly Row[]>;
   older(query: ListQuery): Promise<string | undefined>;
 }
 
 /** Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not looked at. */
 async function pageOf<Row extends { readonly id: string }>(
-  { query }: Asked,
-  { list, older }: Source<Row>,
+  { query }: PageRequest,
+  { list, older }: ListSource<Row>,
 ): Promise<ListPage<Row>> {
   const asked = queryOf(query);
   const found = await list({ ...asked, limit: asked.limit + 1 });
@@ -113,7 +113,7 @@ async function mappings({ storage, live }: ConsoleDeps): Promise<readonly Mappin
   ];
 }
 
-async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise<ListPage<RunRow>> {
+async function runs(deps: ConsoleDeps, asked: PageRequest, of?: Conversation): Promise<ListPage<RunListRow>> {
   const { storage } = deps;
   const only = of === undefined ? {} : runsOf(of);
   const page = await pageOf(asked, {
@@ -121,7 +121,7 @@ async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise
     older: (query) => storage.oldestAmong('runs', { ...query, ...only }),
   });
   const reasons = await whyQueued(storage, gatewayOf(deps), page.rows);
-  const rows = page.rows.map((run): RunRow => {
+  const rows = page.rows.map((run): RunListRow => {
     const why = reasons.get(run.id);
     return { ...runToJson(run, of !== undefined && asked.who.role !== 'view'), ...(why && { why }) };
   });
@@ -153,7 +153,7 @@ async function conversations(deps: ConsoleDeps): Promise<readonly ConversationRo
   }));
 }
 
-async function conversation(deps: ConsoleDeps, asked: Asked): Promise<ConversationPage | undefined> {
+async function conversation(deps: ConsoleDeps, asked: PageRequest): Promise<ConversationPage | undefined> {
   const id = asked.query.get('id');
   const found = (await conversations(deps)).find((row) => row.id === id);
   if (found === undefined) return undefined;

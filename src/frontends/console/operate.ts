@@ -11,7 +11,7 @@ import {
 import type { QueueSelection, WorkChange } from '../../engine/storage/storage.ts';
 import type { PlannedChange } from './protocol.ts';
 import { planReplay } from './replay.ts';
-import type { Asked, Route, RouteContext } from './routes.ts';
+import type { PageRequest, PageRoute, RouteContext } from './routes.ts';
 
 /** As they were given out: no store has another one. */
 const id = z.string().regex(/^[!-~]{1,100}$/, 'an id is 1 to 100 visible ASCII characters');
@@ -32,7 +32,7 @@ const Paused = z.strictObject({ mapping: name, runner: name });
 const CHANGES = ['retry', 'drop', 'approve', 'deny', 'cancel'] as const satisfies readonly WorkChange[];
 const Planned = z.strictObject({ change: z.enum(CHANGES), chosen: Chosen });
 
-export const OPERATING: Readonly<Record<string, Route>> = {
+export const OPERATING: Readonly<Record<string, PageRoute>> = {
   ...Object.fromEntries(
     CHANGES.map((change) => [
       `/api/${change}`,
@@ -50,7 +50,7 @@ export const OPERATING: Readonly<Record<string, Route>> = {
 };
 
 /** Whoever asked, with the name of the key. */
-function operatorOf({ deps }: RouteContext, { who, from }: Asked): Operator {
+function operatorOf({ deps }: RouteContext, { who, from }: PageRequest): Operator {
   const { storage, live, gateway, log } = deps;
   return {
     storage,
@@ -72,7 +72,7 @@ function selectionOf(chosen: z.output<typeof Chosen>): QueueSelection {
 }
 
 /** What a change would do; the change is asked with `until`, so that it is of what the plan has. */
-async function plan(context: RouteContext, asked: Asked): Promise<PlannedChange> {
+async function plan(context: RouteContext, asked: PageRequest): Promise<PlannedChange> {
   const { change, chosen } = Planned.parse(asked.body);
   const until = Date.now();
   const selection = selectionOf('ids' in chosen ? chosen : { ...chosen, until });
@@ -81,7 +81,7 @@ async function plan(context: RouteContext, asked: Asked): Promise<PlannedChange>
   return { until, count, ...planTexts(found) };
 }
 
-function changing(readJob: (body: unknown) => ChangeJob): Route {
+function changing(readJob: (body: unknown) => ChangeJob): PageRoute {
   return async (context, asked) => ({
     changed: await changeWork(operatorOf(context, asked), readJob(asked.body)),
   });

@@ -5,7 +5,7 @@ import type {
   AuthorFile,
   Impact,
   Judgement,
-  Offered,
+  CompletionChoice,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
 import type { LostRequest, RECORDS } from '../../service/operations/operations.ts';
@@ -75,14 +75,14 @@ export interface MappingRow extends MappingActivity {
 }
 
 /** What it waits for, of a queued run: in two words, or an ISO time. */
-export type RunRow = RunJson & { readonly why?: string };
+export type RunListRow = RunJson & { readonly why?: string };
 export type DeliveryRow = OutboxJson;
 
 /** A conversation; without its key for who may not see what was sent. */
 export type ConversationRow = ReturnType<typeof RECORDS.conversations.toJson> & { readonly id: string };
 
 /** The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those before. */
-export interface ConversationPage extends ListPage<RunRow> {
+export interface ConversationPage extends ListPage<RunListRow> {
   readonly conversation: ConversationRow;
 }
 
@@ -192,7 +192,7 @@ export type SaveAnswer =
 export interface Completion {
   /** Where the text begins that a choice takes the place of. */
   readonly from: number;
-  readonly options: readonly Offered[];
+  readonly options: readonly CompletionChoice[];
   /** The source of a regular expression: a text that is typed on within it needs no other offer. */
   readonly validFor: string;
 }

@@ -3,20 +3,20 @@ import { explainWritten } from '../../authoring/explanation/explanation.ts';
 import { readKeptRequest, type ReadKept } from '../../engine/hook/hook.ts';
 import { findLost } from '../../service/operations/operations.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import { type Judge, type Judging, judging } from '../../authoring/workbench/workbench.ts';
+import { type Judge, type ValidFiles, judging } from '../../authoring/workbench/workbench.ts';
 import type { PlannedReplay, ReplayPlan } from './protocol.ts';
 
 /** Requests that one replay takes. */
 const MAX_TAKEN = 1_000;
 
-interface Replaying {
+interface ReplayProgress {
   readonly deps: ConsoleDeps;
   readonly judge: Judge;
 }
 
 /** What would become of each, the oldest first, until as many would be taken as one replay takes. */
 export async function planReplay(
-  { deps, judge }: Replaying,
+  { deps, judge }: ReplayProgress,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReplayPlan> {
@@ -42,7 +42,7 @@ export async function planReplay(
 
 async function judged(
   { request, unread: rawBody }: ReadKept,
-  work: Judging,
+  work: ValidFiles,
 ): Promise<Pick<PlannedReplay, 'end' | 'says'>> {
   const { outcome, mapping } =
     rawBody === undefined

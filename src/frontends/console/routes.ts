@@ -53,7 +53,7 @@ export interface RouteContext {
   readonly drafts: Drafts;
 }
 
-export interface Asked {
+export interface PageRequest {
   readonly query: URLSearchParams;
   /** The parsed JSON body; undefined for GET. */
   readonly body: unknown;
@@ -65,10 +65,10 @@ export interface Asked {
 }
 
 /** Undefined: there is no such thing. */
-export type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined>;
+export type PageRoute = (context: RouteContext, asked: PageRequest) => Promise<object | undefined>;
 
 /** What is asked with GET, in `serve` too. */
-export const READING: Readonly<Record<string, Route>> = {
+export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/inbox': inbox,
   '/api/ends': async ({ deps }, { query }) => ({
     ends: await endsOf(deps.storage, gatewayOf(deps), (query.get('ids') ?? '').split(',')),
@@ -80,7 +80,7 @@ export const READING: Readonly<Record<string, Route>> = {
 };
 
 /** What is asked with GET by who may try changes. */
-export const AUTHORING: Readonly<Record<string, Route>> = {
+export const AUTHORING: Readonly<Record<string, PageRoute>> = {
   '/api/files': async ({ deps }): Promise<AuthorFiles> => {
     const files = await findAuthorFiles(foldersOf(deps));
     return { files: files.map(({ name, kind }) => ({ name, kind })) };
@@ -92,7 +92,7 @@ export const AUTHORING: Readonly<Record<string, Route>> = {
 };
 
 /** What tries a change and writes nothing; with POST, as it costs something. */
-export const TRYING: Readonly<Record<string, Route>> = {
+export const TRYING: Readonly<Record<string, PageRoute>> = {
   '/api/complete': complete,
   '/api/draft': draft,
   '/api/impact': impact,
@@ -100,7 +100,7 @@ export const TRYING: Readonly<Record<string, Route>> = {
 };
 
 /** What writes files; `dev` only. */
-export const WRITING: Readonly<Record<string, Route>> = {
+export const WRITING: Readonly<Record<string, PageRoute>> = {
   '/api/save': save,
   '/api/golden': golden,
   '/api/new': newMapping,
@@ -119,7 +119,7 @@ const Golden = Chosen.extend({
 
 const Completing = Draft.extend({ pos: z.int().nonnegative(), explicit: z.boolean() });
 
-async function complete({ deps }: RouteContext, { body }: Asked): Promise<Completion> {
+async function complete({ deps }: RouteContext, { body }: PageRequest): Promise<Completion> {
   const { file: fileName, request: id, ...at } = Completing.parse(body);
   const request = id === undefined ? undefined : await findKept(deps, id);
   const hookNames = [...deps.live.generation.table.paths];
@@ -141,7 +141,7 @@ export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
   return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
 }
 
-async function inbox({ deps, judge }: RouteContext, { query, who }: Asked): Promise<InboxPage> {
+async function inbox({ deps, judge }: RouteContext, { query, who }: PageRequest): Promise<InboxPage> {
   const asked = Number(query.get('limit') ?? Number.NaN);
   const { decisions } = deps.live.generation.config.settings.storage.keep;
   const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
@@ -162,7 +162,7 @@ async function loadDraft(
   return file && drafts.load(folders, { file, text, signal });
 }
 
-async function draft(context: RouteContext, { body, signal }: Asked): Promise<DraftAnswer | undefined> {
+async function draft(context: RouteContext, { body, signal }: PageRequest): Promise<DraftAnswer | undefined> {
   const asked = Draft.parse(body);
   const { request: id } = asked;
   const loaded = await loadDraft(context, asked, signal);
@@ -177,7 +177,7 @@ async function draft(context: RouteContext, { body, signal }: Asked): Promise<Dr
 
 async function impact(
   context: RouteContext,
-  { body, signal }: Asked,
+  { body, signal }: PageRequest,
 ): Promise<Partial<ImpactAnswer> | undefined> {
   const loaded = await loadDraft(context, Draft.parse(body), signal);
   if (loaded === undefined) return undefined;
@@ -189,7 +189,7 @@ async function impact(
 
 async function patch(
   context: RouteContext,
-  { body, signal }: Asked,
+  { body, signal }: PageRequest,
 ): Promise<{ readonly patch: string } | undefined> {
   const { deps } = context;
   const asked = Draft.parse(body);
@@ -207,7 +207,7 @@ async function patch(
   return { patch: await patchOf(made) };
 }
 
-async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<SaveAnswer | undefined> {
+async function save({ deps, drafts }: RouteContext, { body }: PageRequest): Promise<SaveAnswer | undefined> {
   const { file: name, text, version } = Save.parse(body);
   const file = await findAuthorFile(foldersOf(deps), name);
   if (file === undefined) return undefined;
@@ -219,7 +219,10 @@ async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<Sa
   return { kind: 'saved', version: written.version, findings };
 }
 
-async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<GoldenAnswer | undefined> {
+async function golden(
+  { deps, judge }: RouteContext,
+  { body }: PageRequest,
+): Promise<GoldenAnswer | undefined> {
   const { request: id, masks } = Golden.parse(body);
   const request = await findKept(deps, id);
   if (request === undefined) return undefined;
@@ -234,7 +237,10 @@ async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<G
   return answer;
 }
 
-async function newMapping({ deps, drafts }: RouteContext, { body }: Asked): Promise<object | undefined> {
+async function newMapping(
+  { deps, drafts }: RouteContext,
+  { body }: PageRequest,
+): Promise<object | undefined> {
   const { request: id } = Chosen.parse(body);
   // Nothing is kept of a request whose name no mapping has: its name alone is known.
   const request = (await findKept(deps, id)) ?? (await deps.storage.findDecision(id));

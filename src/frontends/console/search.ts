@@ -9,7 +9,7 @@ import type { KeptRequest, Storage } from '../../engine/storage/storage.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { rowOf } from './live-feed.ts';
 import type { FoundPart, InboxRow } from './protocol.ts';
-import type { Asked, RouteContext } from './routes.ts';
+import type { PageRequest, RouteContext } from './routes.ts';
 
 /** Characters that are looked through without a pause; of a longer request its beginning. */
 const PART_BYTES = 256 * 1024;
@@ -26,7 +26,7 @@ const Page = z.object({ cursor: z.coerce.number().int().nonnegative() });
 
 export async function search(
   { deps }: RouteContext,
-  { query, who, signal }: Asked,
+  { query, who, signal }: PageRequest,
 ): Promise<FoundPart | undefined> {
   const text = (query.get('text') ?? '').trim().slice(0, MAX_TEXT);
   const [from = '', to = ''] = (query.get('time') ?? '').split('/');

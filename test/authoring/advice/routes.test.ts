@@ -1,7 +1,7 @@
 /** The table of mappings as requests meet it: what is said of it is held against every request that there can be. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeRoutes, type HookRoutes, type Sample } from '../../../src/authoring/advice/routes.ts';
+import { describeRoutes, type HookRoutes, type NamedRequest } from '../../../src/authoring/advice/routes.ts';
 import { conditionWords } from '../../../src/authoring/advice/routes/condition-words.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import { takesRequest } from '../../../src/engine/mapping/mapping.ts';
@@ -30,7 +30,7 @@ const tableFrom = (conditions: readonly (JsonValue | undefined)[]) =>
 
 async function routesOf(
   conditions: readonly (JsonValue | undefined)[],
-  samples: readonly Sample[] = [],
+  samples: readonly NamedRequest[] = [],
 ): Promise<HookRoutes> {
   const table = tableFrom(conditions);
   const evaluate = (each: HookRequest) => evaluateHook(each, settingsWith({ table })).evaluation;

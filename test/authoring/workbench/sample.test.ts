@@ -6,14 +6,14 @@ import {
   withoutSignature,
   withStandIn,
 } from '../../../src/authoring/advice/proof-headers.ts';
-import { idOf, kindOf, type Sample } from '../../../src/authoring/workbench/sample-facts.ts';
+import { idOf, kindOf, type SentSample } from '../../../src/authoring/workbench/sample-facts.ts';
 import { fieldInTemplate, messageLines } from '../../../src/authoring/workbench/sample-text.ts';
 import type { JsonObject } from '../../../src/base/json.ts';
 import { listHelpers } from '../../../src/engine/mapping/facts.ts';
 import { actionOf, evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
 const HEX = 'a1'.repeat(32);
-const sample = (payload: JsonObject, headers: Sample['headers'] = {}): Sample => ({
+const sample = (payload: JsonObject, headers: SentSample['headers'] = {}): SentSample => ({
   headers,
   query: {},
   payload,

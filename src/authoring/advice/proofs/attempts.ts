@@ -35,7 +35,7 @@ export interface SecretProof extends ProofSettings {
 }
 
 /** What is tried in place of what the path has, and what is wrong where it fits; by default the proof is another one. */
-interface Attempt {
+interface ProofAttempt {
   readonly found?: ProofFinding;
   readonly verify?: SenderProof;
   readonly secrets?: readonly string[];
@@ -72,7 +72,7 @@ function fits(proof: ProofSettings, request: SignedRequest): boolean {
 const NOBODY_IS_ASKED = (): Promise<never> => Promise.reject(new Error('no issuer is asked'));
 
 /** Everything that is tried, the likeliest first. */
-function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Attempt> {
+function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<ProofAttempt> {
   const { settings } = proof;
   yield* otherPlaces(settings, request);
   if (request.body.length > MAX_TRIED_BYTES) return;
@@ -94,7 +94,10 @@ function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Atte
 const MAX_HEADERS = 50;
 
 /** The secret of the path itself, where its scheme does not look. */
-function* otherPlaces(settings: SecretProof['settings'], { rawHeaders }: SignedRequest): Generator<Attempt> {
+function* otherPlaces(
+  settings: SecretProof['settings'],
+  { rawHeaders }: SignedRequest,
+): Generator<ProofAttempt> {
   if (settings.scheme !== 'token') yield { verify: { scheme: 'token' } };
   const [user = ''] = basicPair(rawHeaders)?.bytes.toString('utf8').split(':', 1) ?? [];
   if (settings.scheme === 'basic')
@@ -111,7 +114,7 @@ function* otherPlaces(settings: SecretProof['settings'], { rawHeaders }: SignedR
 }
 
 /** Secrets that were set with more around them than was meant. */
-function* trimmedSecrets({ settings, secrets }: SecretProof): Generator<Attempt> {
+function* trimmedSecrets({ settings, secrets }: SecretProof): Generator<ProofAttempt> {
   const names = settings.secrets.map(nameOfSecret);
   const around = (what: 'space' | 'quotes'): ProofFinding => ({
     code: 'secret-white-space',
@@ -126,7 +129,7 @@ function* trimmedSecrets({ settings, secrets }: SecretProof): Generator<Attempt>
 const WORDS = ['Bearer', 'bearer', 'Token', 'token', 'Basic'];
 
 /** What stands before a secret, or around it, on one side and not on the other. */
-function* prefixedSecrets({ settings, secrets }: SecretProof): Generator<Attempt> {
+function* prefixedSecrets({ settings, secrets }: SecretProof): Generator<ProofAttempt> {
   const names = settings.secrets.map(nameOfSecret);
   const { scheme } = settings;
   const begins = settings.scheme === 'basic' ? `${settings.user}:` : /^[a-z]{2,8}_/i;
@@ -152,12 +155,12 @@ const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?$/is;
 const MAX_CUTS = 6;
 
 /** The addresses that a sender behind a proxy may have called, those that differ in one thing first. */
-function* otherUrls({ url, rawHeaders }: SignedRequest): Generator<Attempt> {
+function* otherUrls({ url, rawHeaders }: SignedRequest): Generator<ProofAttempt> {
   const [, scheme = '', authority = '', path = '', query = ''] = ABSOLUTE.exec(url) ?? [];
   if (authority === '') return;
   const own = `${scheme}://${authority}`;
   const [origins, paths] = [originsOf(scheme, authority, rawHeaders), pathsOf(path, query)];
-  const at = (origin: string, text: string): Attempt => {
+  const at = (origin: string, text: string): ProofAttempt => {
     const [signed = ''] = (origin + text).split('?', 1);
     const more = text === path + query ? { origin: { sent: origin } } : { taken: own + path };
     return {

@@ -70,9 +70,9 @@ function shapeOf(header: string, text: string): SignatureColumns | undefined {
   return form && { header, signed: '{body}', ...form };
 }
 
-type Form = Omit<SignatureColumns, 'header' | 'signed'>;
+type SignatureForm = Omit<SignatureColumns, 'header' | 'signed'>;
 
-function formOf(text: string): Form | undefined {
+function formOf(text: string): SignatureForm | undefined {
   for (const encoding of ENCODINGS) {
     const hash = hashOf(decodeExactly(text, encoding));
     if (hash !== undefined) return { algorithm: `hmac-${hash}`, encoding };
@@ -83,13 +83,13 @@ function formOf(text: string): Form | undefined {
 /** What stands before a signature: `sha256=`, `v1,`, `Bearer `; empty where nothing does. */
 const prefixOf = (text: string): string => /^[a-z][\w-]{0,30}(?:[=:,] ?| )/i.exec(text)?.[0] ?? '';
 
-function prefixedForm(text: string): Form | undefined {
+function prefixedForm(text: string): SignatureForm | undefined {
   const prefix = prefixOf(text);
   const form = prefix === '' ? undefined : formOf(text.slice(prefix.length));
   return form && { ...form, prefix };
 }
 
-function listForm(text: string): Form | undefined {
+function listForm(text: string): SignatureForm | undefined {
   for (const separator of [',', ';']) {
     for (const item of text.split(separator, 8)) {
       const [name = '', value = ''] = /^\s*([A-Za-z]\w{0,20})=(.+)$/.exec(item)?.slice(1) ?? [];
@@ -103,7 +103,7 @@ function listForm(text: string): Form | undefined {
 /** What is tried as the time and as the id: a sender has one of each, a proxy may add another. */
 const MAX_SOURCES = 2;
 
-type Columns = Partial<SignatureColumns>;
+type PartialColumns = Partial<SignatureColumns>;
 
 /** All that senders are known to sign, `{url}` only where the address is known, in every header and form. */
 export function* otherSignatures(
@@ -160,7 +160,7 @@ function timesOf(
   own: SignatureColumns | undefined,
   { header, separator, assign = '=' }: SignatureColumns,
   request: SignedRequest,
-): readonly Columns[] {
+): readonly PartialColumns[] {
   const { timestampField, timestampHeader, timestampMember } = own ?? {};
   const named = timed(
     defined({ timestampField, timestampHeader, timestampMember }),
@@ -178,13 +178,13 @@ function timesOf(
   return [...named, ...found, ...inList];
 }
 
-function timed(place: Columns, text: string | undefined): readonly Columns[] {
+function timed(place: PartialColumns, text: string | undefined): readonly PartialColumns[] {
   const timestampUnit: TimestampUnit | undefined = unitOf(text ?? '');
   return timestampUnit === undefined ? [] : [{ ...place, timestampUnit }];
 }
 
 /** The id that the settings name, then what looks like one. */
-function idsOf(own: SignatureColumns | undefined, { rawHeaders }: SignedRequest): readonly Columns[] {
+function idsOf(own: SignatureColumns | undefined, { rawHeaders }: SignedRequest): readonly PartialColumns[] {
   const named = own?.idHeader === undefined ? [] : [own.idHeader];
   const found = findHeadersLike(rawHeaders, /-(id|delivery|nonce)$/, SIGNED_ID).map(({ name }) => name);
   return [...named, ...found].map((idHeader) => ({ idHeader }));

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { isReserved } from '../../../engine/mapping/facts.ts';
 
 /** A path of a body, with its value. */
-export interface KnownPath {
+export interface BodyPath {
   readonly keys: readonly string[];
   readonly value: JsonValue;
 }
@@ -18,9 +18,9 @@ export interface KnownPath {
 export interface BodyIndex {
   readonly body: JsonValue;
   /** Fields that have a value, the nearest to the root first; of the elements of a list each with the first that has it. */
-  readonly fields: () => readonly KnownPath[];
+  readonly fields: () => readonly BodyPath[];
   /** What was meant by the steps of a path: the nearest, or two that are as near; none where more are. */
-  readonly find: (keys: readonly string[]) => readonly KnownPath[];
+  readonly find: (keys: readonly string[]) => readonly BodyPath[];
 }
 
 /** Fields of a body that are looked at. */
@@ -34,8 +34,8 @@ const MAX_STEPS = 12;
 const MAX_AS_NEAR = 2;
 
 export function createBodyIndex(body: JsonValue): BodyIndex {
-  let known: readonly KnownPath[] | undefined;
-  const fields = (): readonly KnownPath[] => (known ??= [...pathsOf(body)]);
+  let known: readonly BodyPath[] | undefined;
+  const fields = (): readonly BodyPath[] => (known ??= [...pathsOf(body)]);
   return {
     body,
     fields,
@@ -52,14 +52,14 @@ export const bodyPath = (keys: readonly string[], isRooted = false): string =>
   ).join('.');
 
 /** Fields that no list is on the way to: what a path names without a position. */
-export const outsideLists = ({ keys }: KnownPath): boolean => !keys.some(isIndex);
+export const outsideLists = ({ keys }: BodyPath): boolean => !keys.some(isIndex);
 
 /** Paths of a body that have a value, the nearest to the root first. */
-function* pathsOf(body: JsonValue): Generator<KnownPath> {
+function* pathsOf(body: JsonValue): Generator<BodyPath> {
   const seen = new Set<string>();
-  let level: readonly KnownPath[] = [{ keys: [], value: body }];
+  let level: readonly BodyPath[] = [{ keys: [], value: body }];
   for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
-    const next: KnownPath[] = [];
+    const next: BodyPath[] = [];
     for (const { keys, value } of level) {
       for (const [key, inner] of entriesOf(value)) {
         const path = [...keys, key];
@@ -100,7 +100,7 @@ function isThere(body: JsonValue, keys: readonly string[]): boolean {
 }
 
 /** The nearest; of those as near the ones with the longest common beginning, then those that can be printed. */
-function nearest(keys: readonly string[], fields: readonly KnownPath[]): readonly KnownPath[] {
+function nearest(keys: readonly string[], fields: readonly BodyPath[]): readonly BodyPath[] {
   const ranked = fields.flatMap((field) => {
     const far = distance(keys, field.keys);
     const common = commonSteps(keys, field.keys, (a, b) => a === b);

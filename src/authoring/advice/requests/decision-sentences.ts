@@ -24,8 +24,8 @@ export interface DecidedRequest {
   readonly table?: RoutingTable | undefined;
 }
 
-type Facts = NonNullable<StoredFinding['facts']>;
-type Say = (facts: Facts, about: DecidedRequest, at: string | undefined) => Sentence | undefined;
+type DecisionFacts = NonNullable<StoredFinding['facts']>;
+type Say = (facts: DecisionFacts, about: DecidedRequest, at: string | undefined) => Sentence | undefined;
 
 /** What is said of one finding; undefined where there is nothing more to it than what the decision shows. */
 export function sayFinding(
@@ -52,7 +52,7 @@ function placeOf(about: DecidedRequest): string | undefined {
 }
 
 /** Which module, of a batch which element. */
-const whoOf = ({ module, index }: Facts): string =>
+const whoOf = ({ module, index }: DecisionFacts): string =>
   index === undefined ? String(module) : `${String(module)}[${String(index)}]`;
 
 const SAY: Readonly<Record<string, Say>> = {
@@ -141,7 +141,7 @@ const SET_BY: Readonly<Record<string, (path: string) => Sentence>> = {
 const MAX_BODY_BYTES = 67_108_864;
 
 /** Which key sets the limit of a body, and what would be enough for this one. */
-function sayLimit({ setBy, bytes = 0 }: Facts, { path }: DecidedRequest): Sentence {
+function sayLimit({ setBy, bytes = 0 }: DecisionFacts, { path }: DecidedRequest): Sentence {
   const size = Number(bytes);
   const enough = size > 0 && size <= MAX_BODY_BYTES ? 2 ** Math.ceil(Math.log2(size)) : undefined;
   const enoughText =

@@ -101,13 +101,13 @@ export function emptyKeys(fields: readonly string[], warnings: readonly string[]
 }
 
 /** What else is said of an evaluation. */
-interface Said {
+interface FindingSources {
   readonly advice: EvaluationAdvice | undefined;
   /** Of the mappings that were considered. */
   readonly considered: readonly Finding[];
 }
 
-function ofRefusal(evaluation: Evaluation, said: Said): readonly Finding[] {
+function ofRefusal(evaluation: Evaluation, said: FindingSources): readonly Finding[] {
   const { outcome } = evaluation;
   const { advice } = said;
   if (outcome.kind !== 'rejected') return [];
@@ -151,7 +151,11 @@ function blankRemedy(code: string, { trace, outcome }: Evaluation): Sentence | u
   return say`the transform gave no text in ${code.endsWith('text') ? 'text' : 'message'}; ${why}`;
 }
 
-function remedyFor(code: string, evaluation: Evaluation, { advice, considered }: Said): Sentence | undefined {
+function remedyFor(
+  code: string,
+  evaluation: Evaluation,
+  { advice, considered }: FindingSources,
+): Sentence | undefined {
   const { trace } = evaluation;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
   const failed =

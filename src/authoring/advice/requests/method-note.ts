@@ -5,7 +5,7 @@ import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
 import type { RefusedRequest } from '../../../service/server/server.ts';
 import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
-type Facts = NonNullable<StoredFinding['facts']>;
+type MethodFacts = NonNullable<StoredFinding['facts']>;
 
 /** What a request with another method than its path takes tells of its sender. */
 export function methodFacts({ method, url = '', headers }: RefusedRequest): StoredFinding {
@@ -23,7 +23,7 @@ export function methodFacts({ method, url = '', headers }: RefusedRequest): Stor
 /** What to change; undefined where no mapping names the path. */
 export function sayMethod(
   path: string,
-  { found, check, hasBody, name }: Facts,
+  { found, check, hasBody, name }: MethodFacts,
   table: RoutingTable,
 ): Sentence | undefined {
   const [first, ...more] = table.mappings.filter(({ match }) => match.path === path);

@@ -29,7 +29,7 @@ export function findNearNames(asked: string, { mappings, disabled }: RoutingTabl
   return [...off, ...near, ...similar];
 }
 
-function speltNearly(asked: string, entries: readonly Named[]): readonly NearName[] {
+function speltNearly(asked: string, entries: readonly NamedMapping[]): readonly NearName[] {
   const names = entries.map(({ name }) => name);
   const spelt = didYouMean(asked, names);
   return entries
@@ -37,9 +37,9 @@ function speltNearly(asked: string, entries: readonly Named[]): readonly NearNam
     .map((entry) => ({ ...entry, why: say`is spelt nearly so` }));
 }
 
-type Named = Pick<NearName, 'mapping' | 'name'>;
+type NamedMapping = Pick<NearName, 'mapping' | 'name'>;
 
-function named(mappings: readonly CompiledMapping[]): readonly Named[] {
+function named(mappings: readonly CompiledMapping[]): readonly NamedMapping[] {
   return mappings.flatMap((mapping) => {
     const { path } = mapping.match;
     return path === undefined ? [] : [{ mapping, name: path }];

@@ -11,7 +11,7 @@ import {
   isIndex,
   outsideLists,
   type BodyIndex,
-  type KnownPath,
+  type BodyPath,
 } from './body-index.ts';
 import type { FoundText, Suggestion } from './evaluation-advice.ts';
 import { shownAs } from './shown-values.ts';
@@ -91,7 +91,7 @@ function inElement(path: string, element: BodyIndex | undefined): readonly NearP
   return found.length === 0 && !path.startsWith('item.') ? undefined : asPaths(found, 'item');
 }
 
-const asPaths = (found: readonly KnownPath[], ...before: readonly string[]): readonly NearPath[] =>
+const asPaths = (found: readonly BodyPath[], ...before: readonly string[]): readonly NearPath[] =>
   found.map(({ keys, value }) => ({ path: [...before, ...keys].join('.'), value }));
 
 /** A path that may have been meant, as it is written, with its value. */

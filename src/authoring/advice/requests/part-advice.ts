@@ -17,7 +17,7 @@ import type { Suggestions } from './near-paths.ts';
 import { findText } from './near-paths.ts';
 import { shownAs, value } from './shown-values.ts';
 
-interface Known {
+interface PartAdviceSources {
   readonly request: HookRequest;
   readonly body: BodyIndex;
   /** Near names that were found already. */
@@ -27,7 +27,7 @@ interface Known {
 /** Advises on each comparison that a mapping failed by, by its place. */
 export function adviseOnParts(
   considered: readonly ConsideredMapping[],
-  known: Known,
+  known: PartAdviceSources,
 ): ReadonlyMap<Place, readonly Finding[]> {
   const advice = new Map<Place, readonly Finding[]>();
   for (const mapping of considered) {
@@ -42,7 +42,7 @@ export function adviseOnParts(
   return advice;
 }
 
-function adviseOnPart(node: ConditionTrace, known: Known): readonly Finding[] {
+function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly Finding[] {
   const { found, expected, missing, result, rule } = node;
   const { suggestions, request } = known;
   const { operator = '' } = operationOf(rule) ?? {};

@@ -4,7 +4,7 @@ import type { RepeatFacts } from '../../../service/server/server.ts';
 import { hasEventId } from '../vocabulary/events.ts';
 import { deliveryHeaders } from '../vocabulary/senders.ts';
 
-type Facts = NonNullable<StoredFinding['facts']>;
+type EventFacts = NonNullable<StoredFinding['facts']>;
 
 /** What would be new for each event: the header of the event, or that the body has an id, decide. */
 export function repeatFacts({
@@ -22,7 +22,7 @@ export function repeatFacts({
 }
 
 /** By what it was recognised. */
-export function howRepeated({ by, header }: Facts): Sentence {
+export function howRepeated({ by, header }: EventFacts): Sentence {
   if (by === 'body') return say`dedupe: body of its mapping`;
   if (by === 'key') return say`dedupe.key of its mapping`;
   const named = `the header ${String(header)}`;
@@ -32,7 +32,7 @@ export function howRepeated({ by, header }: Facts): Sentence {
 }
 
 /** What to do where it was a new event. */
-export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: Facts): Sentence | undefined {
+export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: EventFacts): Sentence | undefined {
   if (by === 'signed')
     return say`the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
   // Two bodies that are the same have no field that would tell the events apart.

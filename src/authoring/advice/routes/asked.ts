@@ -11,7 +11,7 @@ import { bodyPath } from '../requests/body-index.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 
 /** A field that has to be one of some texts. */
-export interface Narrowed {
+export interface NarrowedField {
   /** As `canonicalPath` writes it. */
   readonly field: string;
   readonly texts: ReadonlySet<string>;
@@ -24,7 +24,7 @@ function askedBy({ match: { source, when } }: CompiledMapping): readonly JsonVal
 }
 
 /** Undefined where the rule says nothing of the kind: what may be equal after a conversion counts as nothing. */
-function narrowedBy(rule: JsonValue): Narrowed | undefined {
+function narrowedBy(rule: JsonValue): NarrowedField | undefined {
   const { operator, operands = [] } = operationOf(rule) ?? {};
   if (operator === 'or') return unionOf(operands.map(narrowedBy));
   const keys = operands.map(nameOfVariable).find(Boolean)?.split('.');
@@ -37,7 +37,7 @@ function narrowedBy(rule: JsonValue): Narrowed | undefined {
   return { field: canonicalPath(keys), texts: new Set(texts) };
 }
 
-function unionOf(parts: readonly (Narrowed | undefined)[]): Narrowed | undefined {
+function unionOf(parts: readonly (NarrowedField | undefined)[]): NarrowedField | undefined {
   const [first] = parts;
   if (first === undefined || !parts.every((part) => part?.field === first.field)) return undefined;
   return { field: first.field, texts: new Set(parts.flatMap((part) => [...(part?.texts ?? [])])) };
@@ -48,14 +48,14 @@ export const shownField = ([root = '', ...keys]: readonly string[]): string =>
   root === 'payload' ? bodyPath(keys) : [root, ...keys].join('.');
 
 /** What a mapping asks for, in the forms in which it is compared. */
-export interface Asked {
+export interface MappingDemands {
   readonly rules: readonly JsonValue[];
   readonly texts: ReadonlySet<string>;
   /** The texts that are left to each field. */
   readonly narrowed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-export function askedOf(mapping: CompiledMapping): Asked {
+export function askedOf(mapping: CompiledMapping): MappingDemands {
   const rules = askedBy(mapping);
   const narrowed = new Map<string, ReadonlySet<string>>();
   for (const { field, texts } of rules.flatMap((rule) => narrowedBy(rule) ?? []))
@@ -64,7 +64,7 @@ export function askedOf(mapping: CompiledMapping): Asked {
 }
 
 /** Whether every request that `narrow` takes is one that `wide` takes: each rule of `wide` follows from those of `narrow`. */
-export function asksNoMore(wide: Asked, narrow: Asked): boolean {
+export function asksNoMore(wide: MappingDemands, narrow: MappingDemands): boolean {
   return wide.rules.every((rule) => {
     if (narrow.texts.has(JSON.stringify(rule))) return true;
     const own = narrowedBy(rule);
@@ -73,7 +73,7 @@ export function asksNoMore(wide: Asked, narrow: Asked): boolean {
 }
 
 /** Whether no request can be taken by both: a field would have to be two texts. */
-export function areApart(one: Asked, other: Asked): boolean {
+export function areApart(one: MappingDemands, other: MappingDemands): boolean {
   return [...one.narrowed].some(
     ([field, texts]) => other.narrowed.get(field)?.isDisjointFrom(texts) === true,
   );

@@ -14,9 +14,9 @@ const MAX_TRIED = 2_000;
 const RECEIVED_AT = Date.UTC(2026, 0, 1);
 /** A field that the request does not have. */
 const ABSENT = Symbol('absent');
-type Candidate = JsonValue | typeof ABSENT;
+type CandidateValue = JsonValue | typeof ABSENT;
 
-export interface Wanted {
+export interface WitnessQuery {
   /** The hook name. */
   readonly path: string;
   /** Conditions that are read for fields and values. */
@@ -29,8 +29,8 @@ export interface Wanted {
 }
 
 /** A request that holds, without fields that it can do without; undefined where none of those that were tried does. */
-export function findWitness({ path, rules, narrowed, base, holds }: Wanted): HookRequest | undefined {
-  const fields = new Map<string, Candidate[]>();
+export function findWitness({ path, rules, narrowed, base, holds }: WitnessQuery): HookRequest | undefined {
+  const fields = new Map<string, CandidateValue[]>();
   for (const rule of rules) collect(rule, fields);
   const domains = [...fields].flatMap(([field, found]): readonly Domain[] => {
     const keys = JSON.parse(field) as readonly string[];
@@ -58,7 +58,7 @@ export function findWitness({ path, rules, narrowed, base, holds }: Wanted): Hoo
 function withoutNeedless(
   found: HookRequest,
   domains: readonly Domain[],
-  holds: Wanted['holds'],
+  holds: WitnessQuery['holds'],
 ): HookRequest {
   return domains.reduce((request, domain) => {
     const less = { ...request, ...put(request, [domain, ABSENT]) };
@@ -70,27 +70,29 @@ type Content = Pick<HookRequest, 'path' | 'headers' | 'query' | 'payload'>;
 
 interface Domain {
   readonly keys: readonly string[];
-  readonly values: readonly Candidate[];
+  readonly values: readonly CandidateValue[];
 }
 
 /** What is compared comes first, then that the field is not there, then something else. */
-const usual = (found: readonly Candidate[]): readonly Candidate[] => [
-  ...new Set<Candidate>([...found, ABSENT, 'other', true, false]),
+const usual = (found: readonly CandidateValue[]): readonly CandidateValue[] => [
+  ...new Set<CandidateValue>([...found, ABSENT, 'other', true, false]),
 ];
 
-function* combinationsOf(domains: readonly Domain[]): Generator<readonly (readonly [Domain, Candidate])[]> {
+function* combinationsOf(
+  domains: readonly Domain[],
+): Generator<readonly (readonly [Domain, CandidateValue])[]> {
   const [first, ...rest] = domains;
   if (first === undefined) return yield [];
   for (const others of combinationsOf(rest))
     for (const value of first.values) yield [[first, value], ...others];
 }
 
-function put(content: Content, [{ keys }, value]: readonly [Domain, Candidate]): Content {
+function put(content: Content, [{ keys }, value]: readonly [Domain, CandidateValue]): Content {
   return setAt(content, keys, value) as unknown as Content;
 }
 
 /** A copy with the value at its place; a text or number that stands in the way gives way. */
-function setAt(value: JsonValue | undefined, keys: readonly string[], to: Candidate): JsonValue {
+function setAt(value: JsonValue | undefined, keys: readonly string[], to: CandidateValue): JsonValue {
   const [key, ...rest] = keys;
   // A copy: `in` finds a list in a list only where it is the very same one.
   if (key === undefined)
@@ -107,9 +109,9 @@ function setAt(value: JsonValue | undefined, keys: readonly string[], to: Candid
 }
 
 /** Adds the fields that a rule reads with the values that it compares them with. */
-function collect(rule: JsonValue, fields: Map<string, Candidate[]>): void {
+function collect(rule: JsonValue, fields: Map<string, CandidateValue[]>): void {
   const { operator = '', operands = [] } = operationOf(rule) ?? {};
-  const add = (name: JsonValue, values: readonly Candidate[]): void => {
+  const add = (name: JsonValue, values: readonly CandidateValue[]): void => {
     if (typeof name !== 'string' || name === '') return;
     const field = canonicalPath(name.split('.'));
     fields.set(field, [...(fields.get(field) ?? []), ...values]);
@@ -127,7 +129,7 @@ function collect(rule: JsonValue, fields: Map<string, Candidate[]>): void {
 }
 
 /** A value that is compared with, and its neighbours. */
-function literalsOf(value: JsonValue, operator: string): readonly Candidate[] {
+function literalsOf(value: JsonValue, operator: string): readonly CandidateValue[] {
   if (Array.isArray(value)) return value as readonly JsonValue[];
   if (typeof value === 'number') return [value, value + 1, value - 1];
   return operator === 'in' ? [value, [value]] : [value];
@@ -135,8 +137,8 @@ function literalsOf(value: JsonValue, operator: string): readonly Candidate[] {
 
 /** An element of which the rule of `some` holds, as far as it compares its fields with values. */
 function elementFor(rule: JsonValue | undefined): JsonValue {
-  const fields = new Map<string, Candidate[]>();
-  const itself: Candidate[] = [];
+  const fields = new Map<string, CandidateValue[]>();
+  const itself: CandidateValue[] = [];
   const visit = (each: JsonValue | undefined): void => {
     const { operator, operands = [] } = operationOf(each) ?? {};
     if (operands.some((operand) => nameOfVariable(operand) === ''))

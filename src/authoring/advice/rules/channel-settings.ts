@@ -5,7 +5,7 @@ import type { GenerationFacts } from '../../../service/generation/facts.ts';
 import { recipientHint } from '../recipients.ts';
 import { nearName, type Advice, type Join, type Rules } from '../rule.ts';
 
-type Setting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
+type ChannelSetting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
 
 /** A channel with the settings that it cannot be without, as text to paste. */
 export function channelBlock(channel: string, required: readonly string[]): string {
@@ -19,22 +19,22 @@ function settingText(channel: string, key: string): string {
   return `${key}: '\${${name}}'`;
 }
 
-const isGiven = ({ root, as }: Setting, key: string): boolean =>
+const isGiven = ({ root, as }: ChannelSetting, key: string): boolean =>
   root.at(['channels', as, key]).value !== undefined;
 
 /** The key that was meant by one that a channel does not know. */
-function nearKey(setting: Setting): string | undefined {
+function nearKey(setting: ChannelSetting): string | undefined {
   const { key, known } = setting.problem;
   const near = key === undefined || known === undefined ? undefined : didYouMean(key, known);
   // Two keys of one name would be the next finding.
   return near !== undefined && isGiven(setting, near) ? undefined : near;
 }
 
-const isMissing = (setting: Setting): boolean =>
+const isMissing = (setting: ChannelSetting): boolean =>
   setting.problem.key !== undefined && !isGiven(setting, setting.problem.key);
 
 /** The engine types the facts of each code. */
-function settingOf(finding: Finding): Setting | undefined {
+function settingOf(finding: Finding): ChannelSetting | undefined {
   const facts: GenerationFacts['CHANNEL_SETTINGS'] = finding.facts ?? {};
   return facts.setting;
 }
@@ -63,7 +63,7 @@ export const CHANNEL_RULES: Rules = {
   ],
 };
 
-function adviceOn(setting: Setting, finding: Finding): Advice {
+function adviceOn(setting: ChannelSetting, finding: Finding): Advice {
   const { root, as, problem, isRecipient } = setting;
   const { channel, key, known } = problem;
   if (key === undefined)

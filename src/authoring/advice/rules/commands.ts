@@ -6,22 +6,22 @@ import { AGENT_PROFILES } from '../../../service/runners/facts.ts';
 import { isWithin } from '../../../service/runners/runners.ts';
 import { findShellWord, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
-import type { Found, Look, Rules } from '../rule.ts';
+import type { LookFinding, Look, Rules } from '../rule.ts';
 
-type Subject = GenerationSubjects['runner'];
+type RunnerSubject = GenerationSubjects['runner'];
 
-const atOf = ({ path }: Subject): string => path.join('.');
+const atOf = ({ path }: RunnerSubject): string => path.join('.');
 
 /** A finding at a key of the runner, with the value that is to stand there. */
 function found(
-  { root, path }: Subject,
+  { root, path }: RunnerSubject,
   key: string,
   {
     message,
     hint,
     text,
   }: { readonly message: string; readonly hint: string; readonly text?: string | undefined },
-): readonly Found[] {
+): readonly LookFinding[] {
   const at = root.place([...path, key]);
   const written = at.source.text.slice(at.start, at.end);
   // A list in a block ends with its line, and what a reference leads to is never written.
@@ -31,7 +31,7 @@ function found(
 }
 
 /** A program that cannot be started. */
-function notStartable(subject: Subject): readonly Found[] {
+function notStartable(subject: RunnerSubject): readonly LookFinding[] {
   const { runner, configDir, host } = subject;
   const isAgent = runner.kind === 'agent';
   const argv = isAgent ? [runner.command] : runner.argv;
@@ -52,7 +52,7 @@ function notStartable(subject: Subject): readonly Found[] {
 }
 
 /** Words that only a shell understands. */
-function wordsOfShell(subject: Subject): readonly Found[] {
+function wordsOfShell(subject: RunnerSubject): readonly LookFinding[] {
   const { runner } = subject;
   const word = runner.kind === 'command' ? findShellWord(runner.argv) : undefined;
   if (word === undefined) return [];
@@ -63,7 +63,7 @@ function wordsOfShell(subject: Subject): readonly Found[] {
 }
 
 /** The keys of a known agent that the service has, and a command does not get. */
-function keptVariables(subject: Subject): readonly Found[] {
+function keptVariables(subject: RunnerSubject): readonly LookFinding[] {
   const { runner, host } = subject;
   if (runner.kind === 'agent') return [];
   const { argv, env, passEnv } = runner;

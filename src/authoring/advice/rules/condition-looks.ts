@@ -15,7 +15,7 @@ import {
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { SEE_OTHER_TOOLS } from '../other-tools.ts';
-import type { Found, Look } from '../rule.ts';
+import type { LookFinding, Look } from '../rule.ts';
 import { isAsked, isInList, readsSecret, SECRET_HINT } from './conditions.ts';
 
 /** A rule that the engine takes, where it stands. */
@@ -26,19 +26,19 @@ interface RuleAt {
 }
 
 /** Without its place. */
-type Suspect = Omit<Found, 'at'>;
+type Suspect = Omit<LookFinding, 'at'>;
 
 const OF_ELEMENT = 'ITEM_WITHOUT_FOR_EACH';
 
 /** The first thing that each rule is suspected of. */
-function suspects(subject: ConditionSubject): readonly Found[] {
+function suspects(subject: ConditionSubject): readonly LookFinding[] {
   const found = suspectsIn(subject, subject.located.exact([]), []);
   const first = found.find(({ code }) => code === OF_ELEMENT);
   // What is asked of the element of a forEach is told once.
   return found.filter((each) => each === first || each.code !== OF_ELEMENT || subject.forEach === undefined);
 }
 
-function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): readonly Found[] {
+function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): readonly LookFinding[] {
   if (Array.isArray(value))
     return value.flatMap((each, index) => suspectsIn(subject, each, [...path, index]));
   const operation = operationOf(value);
@@ -65,9 +65,13 @@ const SECRET_COMPARED = say`the operands cannot be meant, and what is compared m
 const COMPARING = /^(?:[=!]==?|[<>]=?)$/;
 const EQUALITY = /^[=!]==?$/;
 
-type Words = ReturnType<typeof say>;
+type SuspectText = ReturnType<typeof say>;
 
-const operand = (message: Words, hint: Words): Suspect => ({ code: 'CONDITION_OPERANDS', message, hint });
+const operand = (message: SuspectText, hint: SuspectText): Suspect => ({
+  code: 'CONDITION_OPERANDS',
+  message,
+  hint,
+});
 
 /** A constant as the file has it: a reader of YAML makes 16 of 0x10, and 7 of 007. */
 function written(
@@ -201,7 +205,7 @@ function nullOf({ operation: { operator, operands }, path }: RuleAt): Suspect | 
 }
 
 /** A variable at the root whose name can find nothing. */
-function variableOf({ subject, operation: { operator, operands }, path }: RuleAt): Found | undefined {
+function variableOf({ subject, operation: { operator, operands }, path }: RuleAt): LookFinding | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string' || isInList(path)) return undefined;
   const at = subject.located.place([...path, operator]);
@@ -215,7 +219,7 @@ function variableOf({ subject, operation: { operator, operands }, path }: RuleAt
 }
 
 /** A variable that a condition wants to be two texts at once: it can never hold. */
-function contradictions({ match: { when, source, path } }: CompiledMapping): readonly Found[] {
+function contradictions({ match: { when, source, path } }: CompiledMapping): readonly LookFinding[] {
   if (when === undefined) return [];
   const wanted = new Map<string, string>();
   if (source !== undefined) wanted.set(canonicalPath(['payload', 'source']), source);

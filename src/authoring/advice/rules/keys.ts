@@ -9,7 +9,7 @@ import {
   type MappingSubject,
 } from '../../../engine/mapping/facts.ts';
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
-import type { Found, Look } from '../rule.ts';
+import type { LookFinding, Look } from '../rule.ts';
 import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
@@ -18,9 +18,9 @@ const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\
 const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
 
 /** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
-function withoutBraces({ compiled, located }: MappingSubject): readonly Found[] {
+function withoutBraces({ compiled, located }: MappingSubject): readonly LookFinding[] {
   if (compiled.behaviours.hasGatewayForm) return [];
-  return [...compiled.templates].flatMap(([key, { source: text }]): readonly Found[] => {
+  return [...compiled.templates].flatMap(([key, { source: text }]): readonly LookFinding[] => {
     const isWhole = key.endsWith('.key');
     const read = isWhole || key === 'sessionKey' ? withBraces(text, isWhole) : undefined;
     if (read === undefined) return [];
@@ -56,7 +56,7 @@ const isVolatile = ([, , header]: readonly unknown[]): boolean =>
   typeof header !== 'string' || retryHeaders().has(header.toLowerCase());
 
 /** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
-function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly Found[] {
+function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly LookFinding[] {
   const key = typeof dedupe === 'object' ? dedupe.key : '';
   const [, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
   if (read === undefined) return [];
@@ -73,7 +73,7 @@ function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly 
 const READ = /\{\{\s*([\w-]+(?:\.\[?[\w-]+\]?)*)\s*\}\}/g;
 
 /** A dedupe key that is the same for all events: of those after the first nothing is made. */
-function constantKey(subject: MappingSubject): readonly Found[] {
+function constantKey(subject: MappingSubject): readonly LookFinding[] {
   const { source, located, compiled } = subject;
   const { dedupe, verify } = source;
   const key = typeof dedupe === 'object' && dedupe.key !== 'body' ? dedupe.key : undefined;
@@ -95,7 +95,7 @@ function constantKey(subject: MappingSubject): readonly Found[] {
 }
 
 /** Keys that only another action reads. */
-function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
+function ofOtherAction({ source, located }: MappingSubject): readonly LookFinding[] {
   const { action = 'agent', transform, textTemplate } = source;
   if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return [];
   const keys = [...MAPPING_KEYS].flatMap(([key, { actions }]) => {
@@ -120,7 +120,7 @@ function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
 }
 
 /** A mapping that leaves the text to the request. */
-function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly Found[] {
+function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly LookFinding[] {
   const { action = 'agent', transform } = source;
   const [key, wrong] = templateKeys(action);
   const isText = source[key] !== undefined || source[wrong] !== undefined || transform !== undefined;
@@ -135,7 +135,7 @@ function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly
 }
 
 /** All keys of OpenClaw's that are ignored, named once. */
-function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
+function ignoredKeys({ entries }: MappingsSubject): readonly LookFinding[] {
   const ignored = entries.flatMap((entry) => unknownKeys(entry).map((key) => ({ entry, key })));
   const [first] = ignored;
   if (first === undefined) return [];

@@ -4,7 +4,7 @@ import { say } from '../../../base/finding.ts';
 import { quote, type MappingSubject } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { ownPath } from '../body-formats.ts';
-import { replacing, type Found, type Look, type Rules } from '../rule.ts';
+import { replacing, type LookFinding, type Look, type Rules } from '../rule.ts';
 
 /** Settings that go with what a sender sends, and not with what an operator wants. */
 const OF_SENDER: ReadonlySet<string> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
@@ -12,7 +12,7 @@ const OF_SENDER: ReadonlySet<string> = new Set(['bodyFormat', 'method', 'verify'
 const pathOf = ({ source }: MappingSubject): string =>
   (source.match?.path ?? '').trim().replace(/^\/+|(?<!\/)\/+$/g, '');
 
-function wildcard(subject: MappingSubject): readonly Found[] {
+function wildcard(subject: MappingSubject): readonly LookFinding[] {
   const path = pathOf(subject);
   const sign = /(?:^|\/)[\w-]*?(\*+|(?<![\w-]):[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
   if (sign === undefined) return [];
@@ -26,7 +26,7 @@ function wildcard(subject: MappingSubject): readonly Found[] {
 }
 
 /** The way that all senders go, written once more. */
-function withBase(subject: MappingSubject): readonly Found[] {
+function withBase(subject: MappingSubject): readonly LookFinding[] {
   const [path, base] = [pathOf(subject), subject.hooksPath.replace(/^\/+/, '')];
   if (base === '' || !path.startsWith(`${base}/`)) return [];
   const name = path.slice(base.length + 1);

@@ -7,14 +7,14 @@ import { say } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { exampleRecipient } from '../recipients.ts';
-import type { Found, Look } from '../rule.ts';
+import type { LookFinding, Look } from '../rule.ts';
 import { channelBlock } from './channel-settings.ts';
 
 type Whole = GenerationSubjects['generation'];
-type Settings = Whole['config']['settings'];
+type ServiceSettings = Whole['config']['settings'];
 
 /** Channels without settings that replies go to. */
-function withoutSettings({ config, catalog, mappings }: Whole): readonly Found[] {
+function withoutSettings({ config, catalog, mappings }: Whole): readonly LookFinding[] {
   const { settings, root, theirChannels } = config;
   // Nobody answers and nothing is delivered, which OPENCLAW_NOT_FOUND says of the file.
   if (settings.hooks.behaviours.findsRunner && settings.gateway.runner === 'echo') return [];
@@ -27,7 +27,7 @@ function withoutSettings({ config, catalog, mappings }: Whole): readonly Found[]
     ...mappings.flatMap(namedChannels),
   ];
   const passedOn = new Set<string>();
-  return named.flatMap(({ name, at, what, passer }): readonly Found[] => {
+  return named.flatMap(({ name, at, what, passer }): readonly LookFinding[] => {
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
     const isPassedOn = passer !== undefined && isOfGateway(passer, settings);
@@ -65,7 +65,10 @@ function withoutSettings({ config, catalog, mappings }: Whole): readonly Found[]
 }
 
 /** Whether its replies to a channel that is not set up here are left to the main session of an OpenClaw gateway. */
-const isOfGateway = ({ runner, fallback, summary }: CompiledMapping, { gateway, hooks }: Settings): boolean =>
+const isOfGateway = (
+  { runner, fallback, summary }: CompiledMapping,
+  { gateway, hooks }: ServiceSettings,
+): boolean =>
   gateway.runners[runner ?? gateway.runner]?.kind === 'openclaw' &&
   fallback === undefined &&
   (summary ?? hooks.defaults.summary) !== 'never';
@@ -93,7 +96,7 @@ function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
 }
 
 /** Mappings whose events wait for the regular turn of the main agent, which is off. */
-function waiting({ config: { settings, root }, mappings }: Whole): readonly Found[] {
+function waiting({ config: { settings, root }, mappings }: Whole): readonly LookFinding[] {
   const { gateway, hooks } = settings;
   if (gateway.heartbeat.everySeconds > 0) return [];
   const isOffAt = placeIfWritten(root, ['gateway', 'heartbeat', 'everySeconds']);
@@ -109,7 +112,7 @@ function waiting({ config: { settings, root }, mappings }: Whole): readonly Foun
 }
 
 /** Another gateway draws its boundary around all it gets, the operator's own words included. */
-function forwardedInstructions({ config, mappings }: Whole): readonly Found[] {
+function forwardedInstructions({ config, mappings }: Whole): readonly LookFinding[] {
   const { gateway } = config.settings;
   return mappings
     .filter(
@@ -129,7 +132,7 @@ const isLast = ({ channel }: CompiledMapping): boolean =>
   channel === undefined || ['', LAST_CHANNEL].includes(channel.literal?.trim().toLowerCase() ?? LAST_CHANNEL);
 
 /** Replies to the channel `last`, where several are set up and nothing says which was used last. */
-function undecidedChannel({ config: { settings }, mappings }: Whole): readonly Found[] {
+function undecidedChannel({ config: { settings }, mappings }: Whole): readonly LookFinding[] {
   const { channels, gateway, hooks } = settings;
   const configured = Object.keys(channels);
   if (gateway.main.channel !== undefined || configured.length < 2 || configured.includes(FALLBACK_CHANNEL))
@@ -151,13 +154,13 @@ function undecidedChannel({ config: { settings }, mappings }: Whole): readonly F
 }
 
 /** The channel that is set up, and that a mapping sends to for certain; what a transform returns may say where it goes. */
-function sendsTo(mapping: CompiledMapping, settings: Settings): string | undefined {
+function sendsTo(mapping: CompiledMapping, settings: ServiceSettings): string | undefined {
   const { action, deliver = settings.hooks.defaults.deliver, transform } = mapping;
   const isSent = transform === undefined && (action === 'notify' || (action === 'agent' && deliver));
   return isSent ? channelOf(mapping, settings) : undefined;
 }
 
-function channelOf({ channel }: CompiledMapping, { channels, gateway }: Settings): string | undefined {
+function channelOf({ channel }: CompiledMapping, { channels, gateway }: ServiceSettings): string | undefined {
   if (channel !== undefined && channel.literal === undefined) return undefined;
   const name = channelIdOf(channel?.literal?.trim().toLowerCase() ?? '');
   const configured = Object.keys(channels);
@@ -170,7 +173,7 @@ function channelOf({ channel }: CompiledMapping, { channels, gateway }: Settings
 const MAX_NAMED = 5;
 
 /** A channel without recipients is one finding, at the first mapping that may name one. */
-function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {
   // Channels that a mapping names with a recipient, who then is the last one.
   const used = new Set(
     mappings.map((each) => (each.to && !isLast(each) ? channelOf(each, settings) : undefined)),
@@ -181,7 +184,7 @@ function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): r
       channel === undefined || hasRecipient(settings, channel) || (isLast(mapping) && used.has(channel));
     return isUsed ? undefined : channel;
   });
-  return [...silent].flatMap(([channel, all]): readonly Found[] => {
+  return [...silent].flatMap(([channel, all]): readonly LookFinding[] => {
     const [first] = all;
     if (channel === undefined || first === undefined) return [];
     const ids = all.slice(0, MAX_NAMED).map(({ id }) => `"${id}"`);
@@ -198,7 +201,7 @@ function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): r
 }
 
 /** Whether messages without a recipient of their own go to somebody on a channel. */
-const hasRecipient = ({ channels, gateway: { main } }: Settings, channel: string): boolean =>
+const hasRecipient = ({ channels, gateway: { main } }: ServiceSettings, channel: string): boolean =>
   channels[channel]?.['to'] !== undefined || (main.channel === channel && main.to !== undefined);
 
 function exampleOf(catalog: Whole['catalog'], channel: string): string {
@@ -207,8 +210,8 @@ function exampleOf(catalog: Whole['catalog'], channel: string): string {
 }
 
 /** Runs wait in vain where their question reaches nobody. */
-function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
-  return mappings.flatMap(({ id, at, approve }): readonly Found[] => {
+function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {
+  return mappings.flatMap(({ id, at, approve }): readonly LookFinding[] => {
     const channel = approve?.channel ?? '';
     if (approve?.to !== undefined || settings.channels[channel] === undefined) return [];
     if (hasRecipient(settings, channel)) return [];
@@ -223,8 +226,8 @@ function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): r
 }
 
 /** A recipient beside `last`, which leads to one channel; one beside the name of a channel was judged with the mapping. */
-function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
-  return mappings.flatMap((mapping): readonly Found[] => {
+function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {
+  return mappings.flatMap((mapping): readonly LookFinding[] => {
     const { to } = mapping;
     const channel = isLast(mapping) ? sendsTo(mapping, settings) : undefined;
     const literal = to?.literal?.trim() ?? '';

@@ -15,12 +15,12 @@ import { consideredFindings } from '../requests/considered-findings.ts';
 import { type EvaluationAdvice, NO_ADVICE } from '../requests/evaluation-advice.ts';
 import { tellsWhatToWrite } from '../requests/findings.ts';
 import { adviceFor } from '../requests/request-advice.ts';
-import { replacing, type Found, type Look } from '../rule.ts';
+import { replacing, type LookFinding, type Look } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
 import type { SampledMapping, SampledScope } from '../samples/sampled-mapping.ts';
 
 /** Expressions that print nothing in any of the samples that the mapping takes. */
-function templatePaths(subject: SampledMapping): readonly Found[] {
+function templatePaths(subject: SampledMapping): readonly LookFinding[] {
   const { mapping, taken, scopes, named } = subject;
   const what = mapping.forEach === undefined ? named(taken) : `elements in ${taken.length} ${named(taken)}`;
   const forbidden = forbiddenPaths(subject).flatMap(({ at }) => at?.start ?? []);
@@ -49,7 +49,7 @@ function isUnknown({ path, at, total, absent }: PrintedPath): boolean {
   );
 }
 
-function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): Found {
+function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): LookFinding {
   const { path, at, expression, total, absent } = read;
   const shown = path.replace(/^payload\./, '');
   const message = say`${shown} is absent in ${total} of ${total} ${what}`;
@@ -84,7 +84,7 @@ const isAbout = ({ code, subject }: Finding, path: string): boolean =>
 const TELLING: ReadonlySet<string> = new Set('body_is_list body_is_text json_text other_kind'.split(' '));
 
 /** A condition that no sample satisfies, where one shows what was meant. */
-function conditions(subject: SampledMapping): readonly Found[] {
+function conditions(subject: SampledMapping): readonly LookFinding[] {
   const { mapping, taken, ofPath, named } = subject;
   const missed = mapping.match.when === undefined || taken.length > 0 ? undefined : adviceOnMiss(subject);
   if (missed === undefined) return [];
@@ -101,7 +101,7 @@ function conditions(subject: SampledMapping): readonly Found[] {
 }
 
 /** Paths that each schema of the mapping's events forbids. */
-function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly Found[] {
+function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly LookFinding[] {
   const { when, path: hook = '' } = mapping.match;
   const reads = [
     ...[...mapping.templates.values()].flatMap(({ readsAt = [] }) => readsAt),
@@ -109,7 +109,7 @@ function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly Found[] 
       ? []
       : namesRead(when.rule).map((name) => ({ keys: name.split('.'), at: when.at }))),
   ];
-  return reads.flatMap(({ keys, at }): readonly Found[] => {
+  return reads.flatMap(({ keys, at }): readonly LookFinding[] => {
     const [root, ...path] = JSON.parse(canonicalPath(keys)) as readonly string[];
     const said = root === 'payload' && path.length > 0 ? schemas.map((each) => schemaSays(each, path)) : [];
     const forbidden = said.flatMap((each) => (each?.kind === 'forbidden' ? [each] : []));

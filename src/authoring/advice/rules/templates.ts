@@ -2,10 +2,10 @@
 import type { MappingFacts, TemplateSubject } from '../../../engine/mapping/facts.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { foreignSyntax, SEE_OTHER_TOOLS } from '../other-tools.ts';
-import type { Found, Look, Rules } from '../rule.ts';
+import type { LookFinding, Look, Rules } from '../rule.ts';
 
 /** Paths from the root that find nothing, whatever is sent. */
-function emptyPaths({ reads: { paths } }: TemplateSubject): readonly Found[] {
+function emptyPaths({ reads: { paths } }: TemplateSubject): readonly LookFinding[] {
   return paths.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
 }
 

@@ -3,7 +3,7 @@ import type { Path, Place } from '../../../base/document/document.ts';
 import { singleQuoted } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import { type MappingSubject } from '../../../engine/mapping/facts.ts';
-import type { Found, Look } from '../rule.ts';
+import type { LookFinding, Look } from '../rule.ts';
 
 /** Texts with templates. */
 const TEXTS =
@@ -14,8 +14,8 @@ const TEXTS =
 const MAX_SHOWN = 200;
 
 /** Texts that YAML ends at ` #`, where a comment begins: `Ticket #{{id}}`. */
-function cutByComment({ located }: MappingSubject): readonly Found[] {
-  return TEXTS.flatMap((path): readonly Found[] => {
+function cutByComment({ located }: MappingSubject): readonly LookFinding[] {
+  return TEXTS.flatMap((path): readonly LookFinding[] => {
     const value = located.place(path);
     const cut = typeof located.at(path).value === 'string' ? findCut(value) : undefined;
     if (cut === undefined) return [];
@@ -33,7 +33,7 @@ function cutByComment({ located }: MappingSubject): readonly Found[] {
   });
 }
 
-interface Cut {
+interface CutComment {
   /** The comment. */
   readonly at: Place;
   /** The value with the comment, as it was meant. */
@@ -42,7 +42,7 @@ interface Cut {
 }
 
 /** A comment behind a plain value of one line that was meant as a part of it. */
-function findCut({ source, start, end }: Place): Cut | undefined {
+function findCut({ source, start, end }: Place): CutComment | undefined {
   const value = source.text.slice(start, end).trimEnd();
   if (value === '' || /^["'|>]|\n/.test(value)) return undefined;
   const from = start + value.length;
@@ -56,7 +56,7 @@ function findCut({ source, start, end }: Place): Cut | undefined {
 }
 
 /** The text of a run that has nothing of the request in it: its agent never sees what came. A word or two may be a bell. */
-function readsNothing({ located, compiled }: MappingSubject): readonly Found[] {
+function readsNothing({ located, compiled }: MappingSubject): readonly LookFinding[] {
   const { templates, transform, action, match, behaviours } = compiled;
   const template = templates.get('messageTemplate');
   // Of what a condition chose, words alone can tell.

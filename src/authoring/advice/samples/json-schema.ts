@@ -5,14 +5,14 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 
 /** `named`: it may be there. `forbidden`: it cannot be, with the names that can in its place. Undefined: nothing is said. */
-export type Said =
+export type SchemaAnswer =
   { readonly kind: 'named' } | { readonly kind: 'forbidden'; readonly known: readonly string[] } | undefined;
 
 const NAMED = { kind: 'named' } as const;
 /** References that lead to references are followed so far. */
 const MAX_DEPTH = 40;
 
-export const schemaSays = (root: JsonValue, keys: readonly string[]): Said =>
+export const schemaSays = (root: JsonValue, keys: readonly string[]): SchemaAnswer =>
   judge(root, keys, { root, depth: 0 });
 
 interface Within {
@@ -20,7 +20,7 @@ interface Within {
   readonly depth: number;
 }
 
-function judge(schema: JsonValue | undefined, keys: readonly string[], within: Within): Said {
+function judge(schema: JsonValue | undefined, keys: readonly string[], within: Within): SchemaAnswer {
   if (schema === false) return { kind: 'forbidden', known: [] };
   if (!isJsonObject(schema) || within.depth > MAX_DEPTH) return undefined;
   const next = { ...within, depth: within.depth + 1 };
@@ -33,7 +33,7 @@ function judge(schema: JsonValue | undefined, keys: readonly string[], within: W
 }
 
 /** Forbidden where each choice forbids it. */
-function anySays(choice: readonly JsonValue[], keys: readonly string[], within: Within): Said {
+function anySays(choice: readonly JsonValue[], keys: readonly string[], within: Within): SchemaAnswer {
   const said = choice.map((each) => judge(each, keys, within));
   const known = said.flatMap((each) => (each?.kind === 'forbidden' ? each.known : []));
   if (said.every((each) => each?.kind === 'forbidden')) return { kind: 'forbidden', known };
@@ -44,7 +44,7 @@ function ownSays(
   { properties, items, additionalProperties, patternProperties, type }: Readonly<Record<string, JsonValue>>,
   [key, ...rest]: readonly string[],
   within: Within,
-): Said {
+): SchemaAnswer {
   if (key === undefined) return NAMED;
   const known = isJsonObject(properties) ? Object.keys(properties) : [];
   if (isJsonObject(properties) && Object.hasOwn(properties, key)) return judge(properties[key], rest, within);

@@ -47,13 +47,13 @@ function pascal(text: string): string {
   return /^\d/.test(name) ? `_${name}` : name;
 }
 
-interface Place {
+interface TypePosition {
   readonly keys: readonly string[];
   /** Fields whose texts are told. */
   readonly literals: ReadonlySet<string>;
 }
 
-function typeOf(values: readonly JsonValue[], place: Place): string {
+function typeOf(values: readonly JsonValue[], place: TypePosition): string {
   if (values.length === 0 || place.keys.length > MAX_DEPTH) return 'unknown';
   const lists = values.filter((value) => Array.isArray(value)) as readonly (readonly JsonValue[])[];
   const objects = values.filter(isJsonObject);
@@ -66,9 +66,12 @@ function typeOf(values: readonly JsonValue[], place: Place): string {
   return [...parts].join(' | ');
 }
 
-const inside = ({ keys, literals }: Place, key: string): Place => ({ keys: [...keys, key], literals });
+const inside = ({ keys, literals }: TypePosition, key: string): TypePosition => ({
+  keys: [...keys, key],
+  literals,
+});
 
-function scalarType(value: JsonValue, { keys, literals }: Place): string | undefined {
+function scalarType(value: JsonValue, { keys, literals }: TypePosition): string | undefined {
   if (value === null) return 'null';
   if (value instanceof ExactNumber) return 'number';
   if (typeof value === 'object') return undefined;
@@ -77,7 +80,7 @@ function scalarType(value: JsonValue, { keys, literals }: Place): string | undef
     : typeof value;
 }
 
-function objectType(objects: readonly JsonObject[], place: Place): string {
+function objectType(objects: readonly JsonObject[], place: TypePosition): string {
   const names = [...new Set(objects.flatMap((object) => Object.keys(object)))];
   const valuesOf = (name: string): readonly JsonValue[] =>
     objects.flatMap((object) => (Object.hasOwn(object, name) ? [object[name] ?? null] : []));

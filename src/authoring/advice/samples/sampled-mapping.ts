@@ -58,7 +58,7 @@ export interface EventSchema {
   readonly schema: JsonValue;
 }
 
-export interface SampleOptions {
+export interface SampledMappingOptions {
   /** Default all. */
   readonly isAsked?: (mapping: CompiledMapping) => boolean;
   readonly schemas?: readonly EventSchema[];
@@ -80,7 +80,7 @@ function isOfEvents({ path, headers }: EventSchema, { match }: CompiledMapping):
 export function sampledMappings(
   table: RoutingTable,
   all: readonly Sample[],
-  { isAsked = () => true, schemas = [] }: SampleOptions = {},
+  { isAsked = () => true, schemas = [] }: SampledMappingOptions = {},
 ): readonly SampledMapping[] {
   const asked = table.mappings.filter(isAsked);
   const paths = new Set(asked.map(({ match }) => match.path));
@@ -197,13 +197,13 @@ function nameOf(
 const MAX_NAME = 60;
 
 /** A variable with the texts that a condition compares it with. */
-export interface Compared {
+export interface ComparedVariable {
   readonly name: string;
   readonly values: readonly string[];
 }
 
 /** What a condition tells kinds of events apart by: variables that are equal to a text, or in a list of texts. */
-export function comparedIn(rule: JsonValue): readonly Compared[] {
+export function comparedIn(rule: JsonValue): readonly ComparedVariable[] {
   if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(comparedIn);
   const { operator, operands } = operationOf(rule) ?? { operator: '', operands: [] };
   if (isListOperator(operator)) return [];

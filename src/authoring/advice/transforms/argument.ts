@@ -5,7 +5,7 @@
  */
 import { say } from '../../../base/finding.ts';
 import type { ModuleSubject } from '../../../engine/sandbox/facts.ts';
-import type { Found } from '../rule.ts';
+import type { LookFinding } from '../rule.ts';
 import { bodyOf, closingOf, partsOf } from './printed-parts.ts';
 
 /** What the argument of a transform has. */
@@ -42,7 +42,7 @@ const isTyped = ({ language, source }: ModuleSubject): boolean =>
   language === 'typescript' && source.text.includes('defineTransform');
 
 /** What is read of the argument that it has not, by the functions that mappings use. */
-export function misreadArgument(module: ModuleSubject): readonly Found[] {
+export function misreadArgument(module: ModuleSubject): readonly LookFinding[] {
   if (isTyped(module)) return [];
   const found = module.exports.flatMap((name) => {
     const exported = findExported(module.code, name);
@@ -69,7 +69,7 @@ interface Misread {
 }
 
 /** The function that a file exports as its transform, in the printed code. */
-interface Exported {
+interface ExportedFunction {
   readonly start: number;
   /** What stands between its brackets, as a whole and in parts. */
   readonly head: string;
@@ -79,7 +79,7 @@ interface Exported {
   readonly body: string;
 }
 
-function findExported(code: string, name: string): Exported | undefined {
+function findExported(code: string, name: string): ExportedFunction | undefined {
   const start = startOfParameters(code, name);
   if (start === undefined) return undefined;
   const end = closingOf(code, start);
@@ -87,7 +87,7 @@ function findExported(code: string, name: string): Exported | undefined {
   return { start, head, parameters: partsOf(head), end, body: bodyOf(code, end) };
 }
 
-function findMisread({ start, head, parameters, end, body }: Exported): Misread | undefined {
+function findMisread({ start, head, parameters, end, body }: ExportedFunction): Misread | undefined {
   const [first = ''] = parameters;
   if (first.startsWith('{')) return findTaken(first, start + head.indexOf('{'));
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, first, end) : undefined;

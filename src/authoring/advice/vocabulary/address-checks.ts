@@ -25,9 +25,12 @@ export interface AddressCheck {
   readonly also: string | undefined;
 }
 
-type Question = NonNullable<Sender['question']>;
+type AddressQuestion = NonNullable<Sender['question']>;
 
-function asks({ method, headers = {}, query, body = {}, only }: Question, request: AskingRequest): boolean {
+function asks(
+  { method, headers = {}, query, body = {}, only }: AddressQuestion,
+  request: AskingRequest,
+): boolean {
   const fits = (patterns: Readonly<Record<string, string>>, read: (name: string) => string | undefined) =>
     Object.entries(patterns).every(([name, pattern]) => {
       const value = read(name);
@@ -43,7 +46,7 @@ function asks({ method, headers = {}, query, body = {}, only }: Question, reques
 }
 
 /** How much a question says of itself: what says more is looked for first. */
-const weightOf = ({ headers = {}, query = {}, body = {} }: Question): number =>
+const weightOf = ({ headers = {}, query = {}, body = {} }: AddressQuestion): number =>
   [headers, query, body].flatMap(Object.values).reduce((sum, pattern) => sum + (pattern === '' ? 1 : 2), 0);
 
 /** Undefined of a request that asks nothing, or in a way that is not known. */

@@ -34,7 +34,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   await using bench = benchOf(cli.terminal, file, { needToken: true });
   if (flags.trust === true) await trust(cli, flags);
   const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
-  const check = (): Promise<Checked> => checkWithSamples(bench, kept);
+  const check = (): Promise<CheckResult> => checkWithSamples(bench, kept);
   if (flags.fix === true) await fix(cli, check);
   const checked = await check();
   const { findings } = checked;
@@ -54,13 +54,13 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
 /** `sluice dev` serves a folder without a token, too. */
 const isChoice = ({ isGeneral, code }: Finding): boolean => isGeneral === true || code === 'TOKEN_REQUIRED';
 
-type Checked = Awaited<ReturnType<Workbench['check']>>;
+type CheckResult = Awaited<ReturnType<Workbench['check']>>;
 
 /** What loading finds, and, where nothing refuses the files, what the samples beside them say. */
 async function checkWithSamples(
   bench: Workbench,
   kept: Parameters<typeof findInSamples>[2],
-): Promise<Checked> {
+): Promise<CheckResult> {
   const checked = await bench.check();
   if (checked.generation === undefined) return checked;
   const { generation, findings, ignored, notes } = checked;
@@ -112,7 +112,7 @@ function pageOf(asked: string): string {
     .trim();
 }
 
-function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding[]): void {
+function printNotes({ terminal }: Cli, checked: CheckResult, found: readonly Finding[]): void {
   const { findings, ignored, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
   if (ignored.length > 0) terminal.out(`left out, as the files say they are meant: ${ignored.length}`);
@@ -130,7 +130,7 @@ function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding
 const MAX_ROUNDS = 5;
 
 /** Makes the edits of findings until there are none, and says what was changed. */
-async function fix(cli: Cli, check: () => Promise<Checked>): Promise<void> {
+async function fix(cli: Cli, check: () => Promise<CheckResult>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // Each round judges what the one before wrote.
     // oxlint-disable-next-line no-await-in-loop

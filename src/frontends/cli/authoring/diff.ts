@@ -15,7 +15,7 @@ import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, type JsonFlags, printFindings } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import { type OpenOptions, openWorkbench } from './workbench.ts';
+import { type BenchOptions, openWorkbench } from './workbench.ts';
 
 export interface DiffFlags extends JsonFlags {
   readonly corpus?: string;
@@ -52,7 +52,7 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
 }
 
 /** Another commit may have other code: neither side loads any, so that both are judged alike. */
-function leavePlugins(terminal: Terminal): NonNullable<OpenOptions['mayLoadPlugins']> {
+function leavePlugins(terminal: Terminal): NonNullable<BenchOptions['mayLoadPlugins']> {
   return ({ settings: { plugins } }) => {
     terminal.err(
       `diff loads no plugins (${plugins.join(', ')}): settings and recipients of their channels are not judged`,

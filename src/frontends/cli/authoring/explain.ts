@@ -82,7 +82,7 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   const complain = (): void => {
     if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
   };
-  const page: Page = { explained, config, waits: found.waits, complain, all: flags.all === true };
+  const page: ExplainPage = { explained, config, waits: found.waits, complain, all: flags.all === true };
   if (flags.json === true) printStored(safe, page);
   else printPage(safe, page);
 }
@@ -94,7 +94,7 @@ function withoutSecretsIn(cli: Cli, { secrets }: LoadedConfig, { json }: JsonFla
   return { ...cli, terminal: { ...cli.terminal, out } };
 }
 
-function printStored(cli: Cli, { explained, complain }: Page): void {
+function printStored(cli: Cli, { explained, complain }: ExplainPage): void {
   const { request } = explained;
   if (request !== undefined) complain();
   const evaluation = request === undefined ? undefined : explained.explained;
@@ -102,7 +102,7 @@ function printStored(cli: Cli, { explained, complain }: Page): void {
   printJson(cli.terminal, 'explain', storedToJson(explained, evaluation && explanationToJson(evaluation)));
 }
 
-interface Page {
+interface ExplainPage {
   readonly explained: StoredExplanation;
   readonly config: LoadedConfig;
   readonly waits: Waits;
@@ -110,7 +110,7 @@ interface Page {
   readonly all: boolean;
 }
 
-function printPage(cli: Cli, page: Page): void {
+function printPage(cli: Cli, page: ExplainPage): void {
   const { explained, complain } = page;
   const { stored, findings, request } = explained;
   const print = (lines: readonly string[]): void => {
@@ -149,7 +149,7 @@ const knownFindings = ({ findings, request, explained, stored }: StoredExplanati
     : findings;
 
 /** The verdict and the hint, where there is something to be done; undefined where all is well. */
-function briefPage({ explained }: Page): Brief | undefined {
+function briefPage({ explained }: ExplainPage): Brief | undefined {
   const { explained: now } = explained;
   const known = findingsBrief(knownFindings(explained));
   if (now === undefined) return known.verdict.length + known.hints.length === 0 ? undefined : known;
@@ -172,7 +172,7 @@ const shortWork = ({ runs, events }: StoredRequest): readonly string[] => [
 ];
 
 /** The runs, deliveries and events that the request became. */
-function storedWork({ terminal }: Cli, { explained, config, waits }: Page): readonly string[] {
+function storedWork({ terminal }: Cli, { explained, config, waits }: ExplainPage): readonly string[] {
   const { stored } = explained;
   const work = workLines(stored, {
     gateway: config.settings.gateway,
@@ -248,7 +248,7 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, findings }: StoredExplan
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
-function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
+function explainKept(cli: Cli, { explained: page, config, all }: ExplainPage): void {
   const {
     explained,
     findings,

@@ -18,7 +18,7 @@ import { clearControl } from '../../../base/telemetry/telemetry.ts';
 import type { Workbench } from '../../../authoring/workbench/workbench.ts';
 import type { Terminal } from '../terminal.ts';
 
-export interface Mutating {
+export interface MutateOptions {
   readonly bench: Workbench;
   readonly generation: Generation;
   readonly cases: readonly GoldenCase[];
@@ -27,7 +27,7 @@ export interface Mutating {
 }
 
 /** Changes mappings in one place after the other, and says what no golden case notices. Resolves to whether all is noticed. */
-export async function mutate(terminal: Terminal, options: Mutating): Promise<boolean> {
+export async function mutate(terminal: Terminal, options: MutateOptions): Promise<boolean> {
   const { bench, generation, cases } = options;
   const before = await textsOf(cases, generation);
   const parsed = new Map();
@@ -84,7 +84,7 @@ async function textsOf(
 function findTelling(
   { path = 'any-name', mapping }: Mutant,
   changed: RoutingTable,
-  { generation: { table }, cases }: Mutating,
+  { generation: { table }, cases }: MutateOptions,
 ): HookRequest | undefined {
   const both = [table, changed].flatMap(({ mappings }) => mappings.filter(({ id }) => id === mapping));
   const rules = both.flatMap(({ match: { when }, templates }) => [

@@ -15,7 +15,7 @@ import {
   firstMappings,
   idOf,
   kindOf,
-  type Sample,
+  type SentSample,
 } from '../../../authoring/workbench/workbench.ts';
 import { challengeOf, proofOf, type Places, type PlannedFile } from '../setup/add-plan.ts';
 import type { Asker } from '../setup/asker.ts';
@@ -34,7 +34,7 @@ export interface SamplePlan {
   readonly firstCase: string;
 }
 
-export interface SampleOptions {
+export interface SamplePlanOptions {
   readonly name: string;
   /** What is known of the sender: its file, or the name that was given. */
   readonly sender?: Sender | undefined;
@@ -49,7 +49,7 @@ export interface SampleOptions {
 /** Makes mappings from request files, or from payloads as JSON or YAML. */
 export async function planSample(
   terminal: Terminal,
-  options: SampleOptions & { readonly samples: readonly string[] },
+  options: SamplePlanOptions & { readonly samples: readonly string[] },
 ): Promise<SamplePlan> {
   const { name, samples: files, places, secrets } = options;
   const samples = (await Promise.all(files.map((file) => readSamples(terminal, file)))).flat();
@@ -61,7 +61,7 @@ export async function planSample(
 /** Makes mappings from the examples in a sender's file. */
 export async function planExamples(
   terminal: Terminal,
-  { name, sender, places, secrets }: SampleOptions & { readonly sender: Sender },
+  { name, sender, places, secrets }: SamplePlanOptions & { readonly sender: Sender },
 ): Promise<SamplePlan> {
   const samples = await Promise.all(
     (sender.examples ?? []).map(async (each) => {
@@ -74,8 +74,8 @@ export async function planExamples(
 
 /** What is known of who sent them: by the file or the name that is given, else by their headers; several are asked about. */
 async function senderOf(
-  samples: readonly Sample[],
-  { name, sender, known, as, ask }: SampleOptions,
+  samples: readonly SentSample[],
+  { name, sender, known, as, ask }: SamplePlanOptions,
 ): Promise<SamplePlan['sender']> {
   const chosen = as === undefined ? sender : known.find((each) => each.name === as);
   if (as !== undefined && chosen === undefined) throw new CliError(`there is no sender "${as}"`, 2);
@@ -102,7 +102,7 @@ async function senderOf(
   return findSender(answer) ?? first;
 }
 
-async function readSamples(terminal: Terminal, file: string): Promise<readonly Sample[]> {
+async function readSamples(terminal: Terminal, file: string): Promise<readonly SentSample[]> {
   if (/\.request\.(ya?ml|json)$/.test(file)) {
     const deliveries = await readDeliveries(terminal, file);
     return deliveries.map(({ request: { headers, query, payload } }) => ({ headers, query, payload }));
@@ -121,7 +121,7 @@ async function readSamples(terminal: Terminal, file: string): Promise<readonly S
 }
 
 interface Given {
-  readonly samples: readonly Sample[];
+  readonly samples: readonly SentSample[];
   readonly sender: SamplePlan['sender'];
   readonly places: Places;
   readonly secrets: readonly string[];
@@ -172,7 +172,7 @@ const notSeen = ({ verify }: SamplePlan['sender']): string =>
   `What ${verify !== undefined && 'header' in verify ? verify.header : 'it'} signs cannot be seen: it was taken to be the body. If the first request is refused, "sluice explain ID" writes the whole verify.`;
 
 /** As its sender names it; a payload without headers is JSON or YAML, and what only calls itself a text may be JSON. */
-const formatOf = ({ headers, payload }: Sample): BodyFormat => {
+const formatOf = ({ headers, payload }: SentSample): BodyFormat => {
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const format = announcedFormat(named) ?? 'json';
   return format === 'text' && typeof payload !== 'string' ? 'json' : format;

@@ -79,27 +79,27 @@ function printTypeErrors(terminal: Terminal, errors: readonly Finding[]): boolea
   return errors.length > 0;
 }
 
-function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnder }: Plan): boolean {
+function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnder }: TestPlan): boolean {
   if (coverage === undefined || failUnder === undefined || !isBelow(coverage, failUnder)) return false;
   terminal.err(`coverage ${coverage.covered}/${coverage.total} is below ${failUnder}%`);
   return true;
 }
 
-interface Output<Name> {
+interface ReportOutput<Name> {
   readonly name: Name;
   /** Absent: stdout. */
   readonly file?: string;
 }
 
-interface Plan {
+interface TestPlan {
   readonly policy: UpdatePolicy;
-  readonly reporters: readonly Output<ReporterName>[];
+  readonly reporters: readonly ReportOutput<ReporterName>[];
   readonly coverage: boolean;
-  readonly coverageFiles: readonly Output<CoverageForm>[];
+  readonly coverageFiles: readonly ReportOutput<CoverageForm>[];
   readonly failUnder: number | undefined;
 }
 
-function readPlan(terminal: Terminal, flags: TestFlags): Plan {
+function readPlan(terminal: Terminal, flags: TestFlags): TestPlan {
   const policy = choosePolicy(terminal, flags);
   const failUnder = flags.failUnder === undefined ? undefined : readPercentage(flags.failUnder);
   const reporters = flags.reporter.map((text) => readOutput(text, REPORTERS, '--reporter'));
@@ -137,7 +137,11 @@ function readPercentage(text: string): number {
   throw new CliError(`--fail-under takes a percentage from 0 to 100, not ${JSON.stringify(text)}`, 2);
 }
 
-function readOutput<Name extends string>(text: string, names: readonly Name[], flag: string): Output<Name> {
+function readOutput<Name extends string>(
+  text: string,
+  names: readonly Name[],
+  flag: string,
+): ReportOutput<Name> {
   const [word = '', ...rest] = text.split('=');
   const name = names.find((candidate) => candidate === word);
   if (name === undefined)
@@ -164,7 +168,7 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
 function watchFound(
   terminal: Terminal,
   workbench: OpenWorkbench,
-  { plan, ...watched }: Pick<WatchOptions, 'dir' | 'filters' | 'report'> & { readonly plan: Plan },
+  { plan, ...watched }: Pick<WatchOptions, 'dir' | 'filters' | 'report'> & { readonly plan: TestPlan },
 ): Promise<RunReport> {
   return watchCases(terminal, workbench, {
     ...watched,
@@ -204,7 +208,7 @@ function progress(terminal: Terminal, total: number): { onResult?: (result: Case
 async function writeReports(
   terminal: Terminal,
   report: RunReport,
-  reporters: readonly Output<ReporterName>[],
+  reporters: readonly ReportOutput<ReporterName>[],
   options: { readonly verbose?: boolean; readonly brief?: boolean },
 ): Promise<void> {
   for (const { name, file } of reporters) {
@@ -233,7 +237,7 @@ async function reportCoverage(
   terminal: Terminal,
   generation: Generation,
   report: RunReport,
-  plan: Plan,
+  plan: TestPlan,
 ): Promise<Coverage | undefined> {
   if (!plan.coverage) return undefined;
   if (!CAN_COUNT_RUNS)
@@ -245,7 +249,7 @@ async function reportCoverage(
     modules: await generation.transforms.takeCoverage(),
     readModule: (file) => readText(resolve(terminal.cwd, file)),
   });
-  const outputs: Plan['coverageFiles'] =
+  const outputs: TestPlan['coverageFiles'] =
     plan.coverageFiles.length === 0 ? [{ name: 'text' }] : plan.coverageFiles;
   for (const { name, file } of outputs) await writeOutput(terminal, file, formatCoverage(coverage, name));
   return coverage;

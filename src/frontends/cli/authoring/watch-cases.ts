@@ -2,7 +2,7 @@ import { sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
 import { displayName } from '../../../base/document/document.ts';
 import { findCases, type FoundCases, type RunReport } from '../../../authoring/golden/golden.ts';
-import { debounce, type Debounced } from '../running/debounce.ts';
+import { debounce, type DebouncedCall } from '../running/debounce.ts';
 import type { Terminal } from '../terminal.ts';
 import type { OpenWorkbench } from './workbench.ts';
 
@@ -46,7 +46,7 @@ function tellChanges(
   watcher: FSWatcher,
   own: Set<string>,
   tell: (files: readonly string[]) => Promise<void>,
-): Debounced {
+): DebouncedCall {
   const changed = new Set<string>();
   const telling = debounce(QUIET_MS, async () => {
     const files = [...changed];

@@ -14,13 +14,13 @@ export interface OpenWorkbench extends AsyncDisposable {
   reload(): Promise<boolean>;
 }
 
-export type OpenOptions = Partial<WorkbenchOptions> & {
+export type BenchOptions = Partial<WorkbenchOptions> & {
   /** Default true. */
   readonly withTransforms?: boolean;
 };
 
 /** What loads the files of a command. Plugins are loaded where this machine said yes to them. */
-export function benchOf(terminal: Terminal, file: string, options: OpenOptions = {}): Workbench {
+export function benchOf(terminal: Terminal, file: string, options: BenchOptions = {}): Workbench {
   return new Workbench(file, { env: terminal.env, mayLoadPlugins: pluginGate(terminal), ...options });
 }
 
@@ -28,7 +28,7 @@ export function benchOf(terminal: Terminal, file: string, options: OpenOptions =
 export async function openWorkbench(
   terminal: Terminal,
   flags: ConfigFlags,
-  { withTransforms = true, ...options }: OpenOptions = {},
+  { withTransforms = true, ...options }: BenchOptions = {},
 ): Promise<OpenWorkbench> {
   const bench = benchOf(terminal, findConfigFile(terminal, flags), { workers: 1, ...options });
   const load = () => bench.load({ withoutTransforms: !withTransforms });

@@ -48,13 +48,13 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
 
 const NOT_LOOKED = 'mend the errors, then ask again: the rest was not looked at';
 
-interface Report {
+interface DoctorReport {
   readonly checks: readonly Check[];
   readonly findings: readonly Finding[];
   readonly proofs: readonly string[];
 }
 
-function print(terminal: Terminal, { checks, findings, proofs }: Report, { json }: JsonFlags): void {
+function print(terminal: Terminal, { checks, findings, proofs }: DoctorReport, { json }: JsonFlags): void {
   if (json === true) {
     return printJson(terminal, 'doctor', { checks, findings: findings.map(findingToJson) });
   }

@@ -27,7 +27,7 @@ export interface ListingOptions {
 /** A column of a table: its title, and what a row has in it. The last one is cut to what fits into a line of the terminal. */
 export type Column<Row> = readonly [title: string, cell: (row: Row, nowMs: number) => string];
 
-export interface Listing<Row> {
+export interface TableListing<Row> {
   readonly title: string;
   readonly list: List<Row>;
   /** Of the JSON form: the command, and what it calls the rows. */
@@ -40,7 +40,7 @@ export interface Listing<Row> {
 
 /** Prints one listing: as JSON on stdout, or a table for people. Resolves to its rows. */
 export async function printListing<Row>(
-  { title, list, json, also, footnote }: Listing<Row>,
+  { title, list, json, also, footnote }: TableListing<Row>,
   storage: Storage,
   terminal: Terminal,
   { limit, state, mapping, kind, session, ...options }: ListingOptions,
@@ -161,7 +161,7 @@ function tokensText(usage: ShownRow['usage']): string {
   return [`${inputTokens} + ${outputTokens}`, ...costText(usage)].join(', ');
 }
 
-export const runsListing: Listing<RunRecord> = {
+export const runsListing: TableListing<RunRecord> = {
   title: 'runs',
   list: RECORDS.runs,
   json: ['runs', 'runs'],
@@ -172,7 +172,7 @@ export const runsListing: Listing<RunRecord> = {
 };
 
 /** `waits` says of which agents and limits runs wait, however long they have been due. */
-export function queueListing(waits?: Waits): Listing<QueueEntry> {
+export function queueListing(waits?: Waits): TableListing<QueueEntry> {
   return {
     title: 'work in the queue',
     list: RECORDS.queue,
@@ -197,7 +197,7 @@ export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
   bodyUnread === true ? 'not read' : formatBytes(bodyBytes);
 
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
-export const requestsListing: Listing<DecisionRecord> = {
+export const requestsListing: TableListing<DecisionRecord> = {
   title: 'requests',
   list: RECORDS.requests,
   json: ['requests', 'requests'],

@@ -48,7 +48,7 @@ function readSelection(ids: readonly string[], { mapping, error, all }: Selectio
 /** No work fits what was asked for. */
 class NothingChanged extends CliError {}
 
-interface Wanted {
+interface QueueChange {
   readonly job: ChangeJob;
   readonly command: `queue ${'retry' | 'drop' | 'pause' | 'resume'}` | `webhooks mail ${'retry' | 'drop'}`;
   readonly done: (changed: number) => string;
@@ -59,7 +59,7 @@ interface Wanted {
 async function change(
   { terminal }: Cli,
   { json }: JsonFlags,
-  { job, command, done, nothing }: Wanted,
+  { job, command, done, nothing }: QueueChange,
   operator: Operator,
 ): Promise<void> {
   const plan = await planChange(operator, job);
@@ -196,7 +196,7 @@ async function changeMail(
   if (ids.length > 0 === (flags.all === true))
     throw new CliError('name the messages: one or more ids, or --all', 2);
   const selection: SetAsideSelection = flags.all === true ? { kind: 'all' } : { kind: 'ids', ids };
-  const wanted: Wanted = {
+  const wanted: QueueChange = {
     job: { change: `${what} mail`, selection },
     command: `webhooks mail ${what}`,
     done: (changed) => `${changed} ${changed === 1 ? 'message' : 'messages'} ${done}`,
@@ -254,7 +254,7 @@ export async function resumeQueue(cli: Cli, mapping: string | undefined, flags: 
   const of = readPausable(mapping, flags);
   const name = pausableName(of);
   const isAll = name === pausableName({});
-  const wanted: Wanted = {
+  const wanted: QueueChange = {
     job: { change: 'resume', of },
     command: 'queue resume',
     done: () => (isAll ? 'resumed' : `resumed ${name}`),

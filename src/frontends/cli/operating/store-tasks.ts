@@ -23,7 +23,7 @@ import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import {
-  type Listing,
+  type TableListing,
   type ListingOptions,
   printListing,
   queueListing,
@@ -92,7 +92,7 @@ export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'tex
 type Remark<Row> = (terminal: Terminal, rows: readonly Row[], config: LoadedConfig) => void;
 
 function listing<Row>(
-  open: Listing<Row> | ((storage: Storage, config: LoadedConfig) => Promise<Listing<Row>>),
+  open: TableListing<Row> | ((storage: Storage, config: LoadedConfig) => Promise<TableListing<Row>>),
   remark?: Remark<Row>,
 ): (cli: Cli, flags: ListFlags) => Promise<void> {
   return async (cli, flags) => {
@@ -144,7 +144,7 @@ const MAX_HINTS = 3;
 /** Prints what waits, is under way or was given up, and what keeps work from beginning. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
   const found: Partial<Obstacles> = {};
-  const open = async (storage: Storage, { settings }: LoadedConfig): Promise<Listing<QueueEntry>> => {
+  const open = async (storage: Storage, { settings }: LoadedConfig): Promise<TableListing<QueueEntry>> => {
     const waits = await findWaits(storage, settings.gateway);
     Object.assign(found, waits);
     return queueListing(waits);

@@ -1,11 +1,11 @@
 /** Calls once things have been quiet for `ms`; a call under way is followed by at most one more. */
-export interface Debounced {
+export interface DebouncedCall {
   trigger(): void;
   /** Calls no more; resolves when the call under way has ended. */
   stop(): Promise<void>;
 }
 
-export function debounce(ms: number, call: () => Promise<void>): Debounced {
+export function debounce(ms: number, call: () => Promise<void>): DebouncedCall {
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> = Promise.resolve();
   return {

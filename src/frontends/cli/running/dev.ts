@@ -64,12 +64,12 @@ export async function record(cli: Cli, { into, ...flags }: RecordFlags): Promise
 
 type RecordFlags = Omit<DevFlags, 'record'> & { readonly into?: string };
 
-interface Authoring extends DevFlags {
+interface DevContext extends DevFlags {
   readonly configFile: string;
   readonly recorder: Recorder | undefined;
 }
 
-async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
+async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void> {
   const { service, ...started } = await startForAuthors(terminal, flags);
   let tunnel: DevTunnel | undefined;
   let watcher: FSWatcher | undefined;
@@ -110,7 +110,7 @@ interface ServedAuthors {
   readonly knowsHow: boolean;
 }
 
-async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<ServedAuthors> {
+async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<ServedAuthors> {
   const log = withoutEcho(createLogger({ format: 'pretty' }));
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
@@ -181,7 +181,7 @@ const USUAL_LOG_COLUMNS = 100;
 function readableOptions(
   terminal: Terminal,
   log: Log,
-  { configFile, recorder, live }: Authoring & { readonly live: () => Generation },
+  { configFile, recorder, live }: DevContext & { readonly live: () => Generation },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onReload'> {
   const told = new Set<string>();
   let isRefused = false;
@@ -268,7 +268,7 @@ function makeDevToken(configFile: string, host: string): string {
   return token;
 }
 
-type Welcome = Authoring & Omit<ServedAuthors, 'service'>;
+type Welcome = DevContext & Omit<ServedAuthors, 'service'>;
 
 function printWelcome(terminal: Terminal, service: Service, flags: Welcome): void {
   const { configFile } = flags;

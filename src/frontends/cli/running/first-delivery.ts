@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { findStoreFile, openStorage, type Storage } from '../../../engine/storage/storage.ts';
 import { pause } from '../../../base/timers/timers.ts';
-import type { Setting } from '../setup/add-steps.ts';
+import type { SenderSetup } from '../setup/add-steps.ts';
 import type { Cli } from '../command-line.ts';
 import { explainById } from '../authoring/explain.ts';
 import { commandLine } from '../next-steps.ts';
@@ -14,7 +14,7 @@ const LOOK_MS = 500;
 const SERVED_WITHIN_MS = 2_000;
 
 /** Waits until a request comes to a hook name or the person ends it, and explains it. Without a terminal it does nothing. */
-export async function awaitFirstDelivery(cli: Cli, name: string, given: Setting): Promise<void> {
+export async function awaitFirstDelivery(cli: Cli, name: string, given: SenderSetup): Promise<void> {
   const { terminal } = cli;
   const { flags, file, settings } = given;
   if (!terminal.interactive || flags.wait === false) return;
@@ -48,7 +48,7 @@ async function isServed(origin: string): Promise<boolean> {
   return answer !== undefined;
 }
 
-interface Awaited {
+interface DeliveryWait {
   readonly name: string;
   /** Milliseconds since the epoch: what came before is nothing new. */
   readonly since: number;
@@ -56,7 +56,7 @@ interface Awaited {
 }
 
 /** The id of the first request that the store knows of; undefined where none came in time. */
-async function findFirst(url: string, { name, since, signal }: Awaited): Promise<string | undefined> {
+async function findFirst(url: string, { name, since, signal }: DeliveryWait): Promise<string | undefined> {
   let storage: Storage | undefined;
   try {
     while (!signal.aborted && Date.now() - since < WAIT_MS) {

@@ -48,13 +48,17 @@ export async function sendRequests(
   return answers;
 }
 
-interface Sent {
+interface AnsweredRequests {
   readonly requests: readonly WrittenRequest[];
   readonly answers: readonly Answer[];
 }
 
 /** Says of a refused request that its path wants the signature of its sender, which was not made. */
-async function sayUnsigned(cli: Cli, flags: SendFlags, { requests, answers }: Sent): Promise<void> {
+async function sayUnsigned(
+  cli: Cli,
+  flags: SendFlags,
+  { requests, answers }: AnsweredRequests,
+): Promise<void> {
   const refused = requests.filter((_, index) => answers[index]?.status === 401);
   if (flags.sign === true || refused.length === 0) return;
   // Where the files have errors now, "check" shows them.
@@ -73,7 +77,7 @@ export function formatAnswer(answer: Answer): string {
   return `${answer.status} ${answer.body === null ? '' : JSON.stringify(answer.body)}${request}`;
 }
 
-export interface Target {
+export interface SendTarget {
   /** Address and base path of the hooks, no slash at the end. */
   readonly url: string;
   readonly token: string;
@@ -82,7 +86,10 @@ export interface Target {
 }
 
 /** The running service of a configuration, and the token it takes. */
-export async function findTarget(cli: Cli, flags: Pick<SendFlags, 'config' | 'against'>): Promise<Target> {
+export async function findTarget(
+  cli: Cli,
+  flags: Pick<SendFlags, 'config' | 'against'>,
+): Promise<SendTarget> {
   const { settings, file } = await loadSettings(cli.terminal, flags, { needSecrets: true });
   const token = settings.hooks.token ?? readDevToken(file);
   if (token === undefined)
@@ -127,7 +134,7 @@ async function loadPathSettings(
 }
 
 interface SignedPost {
-  readonly target: Target;
+  readonly target: SendTarget;
   readonly settings: PathSettings;
   readonly keyFile: string | undefined;
 }
@@ -166,7 +173,7 @@ function withoutFraming(headers: Readonly<Record<string, string>>): Record<strin
 
 /** Posts one request as it was received, with the target's token. */
 export async function post(
-  target: Pick<Target, 'url' | 'token'>,
+  target: Pick<SendTarget, 'url' | 'token'>,
   { request, rawBody }: WrittenRequest,
 ): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
@@ -183,7 +190,7 @@ export async function post(
   });
 }
 
-async function exchange(target: Pick<Target, 'url'>, url: string, init: RequestInit): Promise<Answer> {
+async function exchange(target: Pick<SendTarget, 'url'>, url: string, init: RequestInit): Promise<Answer> {
   const response = await fetch(url, {
     ...init,
     redirect: 'manual',

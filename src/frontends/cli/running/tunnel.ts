@@ -9,7 +9,7 @@ import { CliError } from '../terminal.ts';
 const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const;
 export type TunnelTool = (typeof TUNNEL_TOOLS)[number];
 
-interface Tool {
+interface TunnelProgram {
   argv(port: number): readonly string[];
   findUrl(line: string): string | undefined;
   findProblem(line: string): string | undefined;
@@ -17,7 +17,7 @@ interface Tool {
 }
 
 /** As they print it: tailscale 1.52 and later, cloudflared 2025. */
-const TOOLS: Readonly<Record<TunnelTool, Tool>> = {
+const TOOLS: Readonly<Record<TunnelTool, TunnelProgram>> = {
   tailscale: {
     argv: (port) => ['funnel', String(port)],
     findUrl: (line) => /^\s*(https:\/\/[\w.-]+\.ts\.net(?::\d+)?)\/?\s*$/.exec(line)?.[1],
@@ -107,7 +107,7 @@ function endWithProcess(child: ChildProcess, ended: Promise<void>): void {
   void ended.then(() => process.removeListener('exit', endNow));
 }
 
-type Word = { readonly url: string } | { readonly problem: string };
+type ToolReport = { readonly url: string } | { readonly problem: string };
 
 interface Patience {
   readonly waitMs: number;
@@ -115,8 +115,12 @@ interface Patience {
 }
 
 /** Reads what the tool prints until it names its address or a problem, ends, or takes too long. */
-function firstWord(child: ChildProcess, tool: Tool, { waitMs, ended }: Patience): Promise<Word> {
-  const { promise: said, resolve } = Promise.withResolvers<Word>();
+function firstWord(
+  child: ChildProcess,
+  tool: TunnelProgram,
+  { waitMs, ended }: Patience,
+): Promise<ToolReport> {
+  const { promise: said, resolve } = Promise.withResolvers<ToolReport>();
   let last = '';
   const read = (line: string): void => {
     if (line.trim() !== '') last = line.trim();
@@ -132,7 +136,7 @@ function firstWord(child: ChildProcess, tool: Tool, { waitMs, ended }: Patience)
   return said.finally(() => clearTimeout(timer));
 }
 
-function wordIn(line: string, tool: Tool): Word | undefined {
+function wordIn(line: string, tool: TunnelProgram): ToolReport | undefined {
   const url = tool.findUrl(line);
   if (url !== undefined) return { url };
   const problem = tool.findProblem(line);

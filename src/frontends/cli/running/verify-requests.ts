@@ -30,7 +30,7 @@ export async function verify(cli: Cli, file: string, flags: JsonFlags): Promise<
   if (verdicts.some(({ proved }) => !proved)) cli.setExitCode(1);
 }
 
-interface Arrival {
+interface FileArrival {
   readonly rawBody: Buffer | undefined;
   readonly atMs: number;
 }
@@ -39,7 +39,7 @@ interface Arrival {
 async function judge(
   generation: Generation,
   request: HookRequest,
-  { rawBody, atMs }: Arrival,
+  { rawBody, atMs }: FileArrival,
 ): Promise<Verdict> {
   const { path } = request;
   const settings = generation.table.settingsOf(path);

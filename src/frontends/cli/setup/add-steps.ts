@@ -28,7 +28,7 @@ export interface AddFlags extends ConfigFlags {
 }
 
 /** What a sender is added with. */
-export interface Setting {
+export interface SenderSetup {
   /** Of the configuration: no sample has them. */
   readonly configSecrets: readonly string[];
   readonly flags: AddFlags;
@@ -37,7 +37,7 @@ export interface Setting {
   readonly settings: Settings;
 }
 
-export interface OfSender extends Setting {
+export interface OfSender extends SenderSetup {
   readonly ask: Asker;
   readonly made: SamplePlan;
 }
@@ -84,7 +84,7 @@ const unknownSetup = ({ verify }: SamplePlan['sender']): readonly string[] => [
 function trySteps(
   head: string,
   terminal: Terminal,
-  { places, flags, name }: Pick<Setting, 'places' | 'flags'> & { readonly name: string },
+  { places, flags, name }: Pick<SenderSetup, 'places' | 'flags'> & { readonly name: string },
 ): readonly string[] {
   const file = inShell(terminal, places, join(places.cases, `${name}.request.yaml`));
   const ours = (command: string): string => commandLine(terminal, findConfigFile(terminal, flags), command);
@@ -92,12 +92,12 @@ function trySteps(
 }
 
 /** The address of a hook, as the sender calls it. */
-export function addressOf(name: string, { flags, settings }: Setting): string {
+export function addressOf(name: string, { flags, settings }: SenderSetup): string {
   const origin = flags.url ?? settings.server.publicUrl ?? 'https://YOUR-ADDRESS';
   return `${hooksAddress(origin, settings)}/${name}`;
 }
 
-function needsAddress({ flags, settings }: Setting): readonly string[] {
+function needsAddress({ flags, settings }: SenderSetup): readonly string[] {
   if ((flags.url ?? settings.server.publicUrl) !== undefined) return [];
   return [
     '',

@@ -18,13 +18,19 @@ import {
   type AddFlags,
   type OfSender,
   type OwnSecrets,
-  type Setting,
+  type SenderSetup,
   stepsOf,
 } from './add-steps.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
 import { openAsker, type Asker } from './asker.ts';
-import { interfaceOf, type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
+import {
+  interfaceOf,
+  type WebhookRegistration,
+  registerWebhook,
+  removeWebhook,
+  targetProblem,
+} from './register.ts';
 import { awaitFirstDelivery } from '../running/first-delivery.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
@@ -33,7 +39,7 @@ import { writeSecretFile } from '../../../service/mail/mail.ts';
 import { writeTypes } from '../authoring/types.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { openWorkbench, type OpenWorkbench } from '../authoring/workbench.ts';
-import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
+import { editConfig, writePlan, type SetupPlan, type Secret } from './write-plan.ts';
 
 /** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
 export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void> {
@@ -75,8 +81,8 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
 async function registering(
   terminal: Terminal,
   name: string,
-  { target: named, ...setting }: Setting & { readonly target: string | true },
-): Promise<Registering> {
+  { target: named, ...setting }: SenderSetup & { readonly target: string | true },
+): Promise<WebhookRegistration> {
   const { flags, file, settings } = setting;
   const known = await knownSenders(file, settings.hooks);
   const sender = known.find((each) => each.name === name);
@@ -105,7 +111,7 @@ function refuseOddName(name: string): void {
   throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
 }
 
-async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
+async function makePlan(terminal: Terminal, name: string, given: SenderSetup): Promise<SetupPlan> {
   const { flags, file, places, configSecrets: secrets } = given;
   const ask = await openAsker(terminal, flags.dryRun !== true);
   const read = await readSenders(file, given.settings.hooks);
@@ -149,7 +155,7 @@ function noMappings(
   return new CliError(`${what}: save some of its payloads and run "sluice add ${name} --from FILE"`, 2);
 }
 
-async function planOf(terminal: Terminal, name: string, given: OfSender): Promise<Plan> {
+async function planOf(terminal: Terminal, name: string, given: OfSender): Promise<SetupPlan> {
   const { flags, settings, made } = given;
   const { sender } = made;
   const secret = await secretOf(terminal, name, given);
@@ -195,7 +201,7 @@ async function secretOf(
 
 async function commentToken(
   terminal: Terminal,
-  { ask, flags, places, settings }: Setting & Pick<OfSender, 'ask'>,
+  { ask, flags, places, settings }: SenderSetup & Pick<OfSender, 'ask'>,
 ): Promise<Secret | undefined> {
   if (settings.channels['github'] !== undefined) return undefined;
   const file = secretFileOf('github-token');
@@ -225,7 +231,7 @@ async function readGiven(terminal: Terminal, file: string): Promise<string> {
   return text.trim();
 }
 
-function serviceEdits(settings: Settings, { url }: AddFlags): Plan['edits'] {
+function serviceEdits(settings: Settings, { url }: AddFlags): SetupPlan['edits'] {
   if (url !== undefined && !/^https?:\/\/[^/?#\s]+\/?$/.test(url)) {
     throw new CliError(
       `--url is the beginning of the address, such as https://hooks.example.com, found ${url}`,
@@ -244,7 +250,7 @@ function serviceEdits(settings: Settings, { url }: AddFlags): Plan['edits'] {
 async function finish(
   { terminal }: Cli,
   name: string,
-  { flags, places, written }: Pick<Setting, 'flags' | 'places'> & { readonly written: readonly string[] },
+  { flags, places, written }: Pick<SenderSetup, 'flags' | 'places'> & { readonly written: readonly string[] },
 ): Promise<void> {
   await using workbench = await openWorkbench(terminal, flags);
   const own = new Set(written);
@@ -269,7 +275,7 @@ async function writeExpectations(
   }
 }
 
-function show(terminal: Terminal, { files, secrets, edits, steps }: Plan, { root }: Places): void {
+function show(terminal: Terminal, { files, secrets, edits, steps }: SetupPlan, { root }: Places): void {
   for (const { path, text } of files) {
     const note = existsSync(path) ? '  (exists already, would be left as it is)' : '';
     terminal.out(`--- ${relative(terminal.cwd, path)}${note}\n${text}`);

@@ -8,7 +8,7 @@ import { CliError, type Terminal } from '../terminal.ts';
 
 const TIMEOUT_MS = 20_000;
 
-export interface Registering {
+export interface WebhookRegistration {
   readonly title: string;
   readonly register: Registration;
   /** What the webhook is made for, as it was given. */
@@ -46,7 +46,10 @@ export function interfaceOf(address: string): URL {
 }
 
 /** Shows what it will do, asks, and does it; resolves to the secret that the sender made. */
-export async function registerWebhook(terminal: Terminal, given: Registering): Promise<string | undefined> {
+export async function registerWebhook(
+  terminal: Terminal,
+  given: WebhookRegistration,
+): Promise<string | undefined> {
   const { title, register, url } = given;
   const { create } = register;
   const shown = filled(create.body, { ...given, ...HIDDEN });
@@ -70,7 +73,7 @@ export async function registerWebhook(terminal: Terminal, given: Registering): P
 }
 
 /** Takes away the webhook of this address. */
-export async function removeWebhook(terminal: Terminal, given: Registering): Promise<void> {
+export async function removeWebhook(terminal: Terminal, given: WebhookRegistration): Promise<void> {
   const { title, register, url } = given;
   const { method, path } = register.remove;
   await agree(terminal, given, `${method} ${shownAddress(path, given)}`);
@@ -81,7 +84,7 @@ export async function removeWebhook(terminal: Terminal, given: Registering): Pro
 }
 
 /** Shows every request, of which the first bears the token, and where it goes; asks before any of them. */
-async function agree(terminal: Terminal, given: Registering, last: string): Promise<void> {
+async function agree(terminal: Terminal, given: WebhookRegistration, last: string): Promise<void> {
   const { api, isSure, register, title } = given;
   for (const { path } of [register.list, register.create, register.remove]) addressOf(path, given);
   terminal.out(`GET ${shownAddress(register.list.path, given)}\n${last}`);
@@ -94,7 +97,7 @@ async function agree(terminal: Terminal, given: Registering, last: string): Prom
 }
 
 /** The id of the webhook of this address; empty where it has none; undefined where there is no such webhook. */
-async function findWebhook(given: Registering): Promise<string | undefined> {
+async function findWebhook(given: WebhookRegistration): Promise<string | undefined> {
   const { path, items, url } = given.register.list;
   const answer = await call(given, path, { method: 'GET' });
   const held = items === undefined ? answer : valueAt(answer, items.split('.'));
@@ -104,10 +107,10 @@ async function findWebhook(given: Registering): Promise<string | undefined> {
   return found === undefined ? undefined : typeof id === 'string' || typeof id === 'number' ? String(id) : '';
 }
 
-type Filling = Registering & { readonly id?: string };
+type PlaceholderValues = WebhookRegistration & { readonly id?: string };
 
 /** A text with its placeholders filled; `{target:part}` is one part of a path. */
-function fill(text: string, { target = '', token, url, secret = '', id = '' }: Filling): string {
+function fill(text: string, { target = '', token, url, secret = '', id = '' }: PlaceholderValues): string {
   const values: Readonly<Record<string, string>> = {
     target,
     'target:part': encodeURIComponent(target),
@@ -119,7 +122,7 @@ function fill(text: string, { target = '', token, url, secret = '', id = '' }: F
   return text.replaceAll(/\{([a-z:]+)\}/g, (all, name: string) => values[name] ?? all);
 }
 
-function filled(value: JsonValue, filling: Filling): JsonValue {
+function filled(value: JsonValue, filling: PlaceholderValues): JsonValue {
   if (typeof value === 'string') return fill(value, filling);
   if (Array.isArray(value)) return (value as readonly JsonValue[]).map((each) => filled(each, filling));
   if (!isJsonObject(value)) return value;
@@ -129,14 +132,14 @@ function filled(value: JsonValue, filling: Filling): JsonValue {
 /** What is not shown of a request. */
 const HIDDEN = { secret: '…', token: '…', id: 'ID' };
 
-const joined = (path: string, filling: Filling): string =>
+const joined = (path: string, filling: PlaceholderValues): string =>
   `${filling.api.href.replace(/(?<!\/)\/+$/, '')}${fill(path, filling)}`;
 
-const shownAddress = (path: string, given: Registering): string =>
+const shownAddress = (path: string, given: WebhookRegistration): string =>
   clearLine(joined(path, { ...given, ...HIDDEN }));
 
 /** Of the host that was shown: a path may begin with what belongs to a host. */
-function addressOf(path: string, filling: Filling): URL {
+function addressOf(path: string, filling: PlaceholderValues): URL {
   const address = joined(path, filling);
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (url !== undefined && url.origin === filling.api.origin) return url;
@@ -166,7 +169,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
 };
 
 async function call(
-  filling: Filling,
+  filling: PlaceholderValues,
   path: string,
   { method, body }: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly body?: unknown },
 ): Promise<JsonValue> {

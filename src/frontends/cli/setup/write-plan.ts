@@ -18,7 +18,7 @@ export interface Secret {
 }
 
 /** What `sluice add` writes, and what the person does then. */
-export interface Plan {
+export interface SetupPlan {
   readonly files: readonly PlannedFile[];
   readonly secrets: readonly Secret[];
   readonly edits: readonly { readonly path: readonly [string, ...string[]]; readonly value: unknown }[];
@@ -30,7 +30,7 @@ export interface Plan {
 /** The files that were written; what exists is left. */
 export async function writePlan(
   terminal: Terminal,
-  { files, secrets }: Plan,
+  { files, secrets }: SetupPlan,
   { root, cases }: Places,
 ): Promise<readonly string[]> {
   await writeSecrets(terminal, secrets, root);
@@ -43,7 +43,7 @@ export async function writePlan(
 export const CASE_ATTRIBUTES = '* -text\n';
 
 /** Says of each file whether it was written; resolves to those that were. */
-export async function writeFiles(terminal: Terminal, files: Plan['files']): Promise<readonly string[]> {
+export async function writeFiles(terminal: Terminal, files: SetupPlan['files']): Promise<readonly string[]> {
   const written: string[] = [];
   for (const { path, text } of files) {
     await mkdir(dirname(path), { recursive: true });
@@ -65,7 +65,7 @@ async function writeUnlessThere(path: string, text: string): Promise<boolean> {
   }
 }
 
-async function writeSecrets(terminal: Terminal, secrets: Plan['secrets'], root: string): Promise<void> {
+async function writeSecrets(terminal: Terminal, secrets: SetupPlan['secrets'], root: string): Promise<void> {
   for (const { file, value } of secrets) {
     const path = join(root, file);
     if (value === undefined || existsSync(path)) continue;
@@ -82,7 +82,7 @@ async function hideFolder(root: string): Promise<void> {
 }
 
 /** Puts the settings of a plan into the configuration. */
-export async function editConfig(terminal: Terminal, file: string, { edits }: Plan): Promise<void> {
+export async function editConfig(terminal: Terminal, file: string, { edits }: SetupPlan): Promise<void> {
   if (edits.length === 0) return;
   const { edited } = await readEditable(file);
   await replaceFile(file, edited(edits));
@@ -102,7 +102,7 @@ export async function readEditable(file: string) {
   return {
     root: document.root,
     text: document.source.text,
-    edited: (edits: Plan['edits']): string => editDocument(document.source, format, edits),
+    edited: (edits: SetupPlan['edits']): string => editDocument(document.source, format, edits),
   };
 }
 

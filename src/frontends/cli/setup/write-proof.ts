@@ -11,7 +11,7 @@ import { createRunners, type Turn, type TurnResult } from '../../../service/runn
  * the file has to appear, then with the runner's own settings, where it must not.
  */
 
-type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
+type AgentUnderTest = Extract<RunnerSettings, { readonly kind: 'agent' }>;
 
 export type WriteProof =
   | { readonly kind: 'refused' }
@@ -31,7 +31,7 @@ export interface ProofOptions {
 }
 
 /** Tries it; the folders are removed again. */
-export async function proveWrite(agent: AgentSettings, options: ProofOptions): Promise<WriteProof> {
+export async function proveWrite(agent: AgentUnderTest, options: ProofOptions): Promise<WriteProof> {
   if (agent.access !== 'read') return { kind: 'allowed', access: agent.access };
   const control = await writes({ ...agent, access: 'edit', argv: [] }, options);
   if (control.kind === 'failed') return { kind: 'unproved', why: control.why };
@@ -42,9 +42,13 @@ export async function proveWrite(agent: AgentSettings, options: ProofOptions): P
   return { kind: 'unproved', why: 'asked to write a file, it wrote none even where it may (access: edit)' };
 }
 
-type Attempt = { readonly kind: 'wrote' | 'nothing' } | { readonly kind: 'failed'; readonly why: string };
+type WriteAttempt =
+  { readonly kind: 'wrote' | 'nothing' } | { readonly kind: 'failed'; readonly why: string };
 
-async function writes(agent: AgentSettings, { settings, env, takeTurn }: ProofOptions): Promise<Attempt> {
+async function writes(
+  agent: AgentUnderTest,
+  { settings, env, takeTurn }: ProofOptions,
+): Promise<WriteAttempt> {
   // Where the agent works anyway: some sandboxes make the folder for temporary files writable.
   const parent = agent.privateFolders ?? agent.cwd ?? dirname(agent.sessions);
   await mkdir(parent, { recursive: true, mode: 0o700 });
@@ -63,7 +67,7 @@ async function writes(agent: AgentSettings, { settings, env, takeTurn }: ProofOp
 }
 
 /** What a turn says that left no file. */
-function withoutFile(result: TurnResult): Attempt {
+function withoutFile(result: TurnResult): WriteAttempt {
   if (result.kind === 'completed' && result.outcome === 'ok') return { kind: 'nothing' };
   const error = result.kind === 'completed' ? result.error : result;
   return { kind: 'failed', why: `the turn did not end well (${error?.code ?? 'no reason'})` };

@@ -1,7 +1,7 @@
 /** JSON with numbers exactly as they were sent. */
 
 /** A number that a double cannot hold, as its text. */
-export class ExactText {
+export class NumberText {
   readonly text: string;
 
   constructor(text: string) {
@@ -9,42 +9,48 @@ export class ExactText {
   }
 }
 
-export type Value =
-  null | boolean | number | string | ExactText | readonly Value[] | { readonly [key: string]: Value };
+export type ExactValue =
+  | null
+  | boolean
+  | number
+  | string
+  | NumberText
+  | readonly ExactValue[]
+  | { readonly [key: string]: ExactValue };
 
 /** Browsers tell what a number was written as since 2024; an older one shows the nearest double. */
-export function parseExact(text: string): Value {
+export function parseExact(text: string): ExactValue {
   return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
     const source = context?.source;
     if (typeof value !== 'number' || source === undefined) return value;
     if (String(value) === source || Number.isSafeInteger(value)) return value;
     // 1.50 and 1.5e0 are the same number; more digits than a double has are not.
-    return source.replaceAll(/\D/g, '').length <= 15 ? value : new ExactText(source);
-  }) as Value;
+    return source.replaceAll(/\D/g, '').length <= 15 ? value : new NumberText(source);
+  }) as ExactValue;
 }
 
-export type Kind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
+export type ValueKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
 
-export function kindOf(value: Value): Kind {
+export function kindOf(value: ExactValue): ValueKind {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'list';
-  if (value instanceof ExactText) return 'number';
+  if (value instanceof NumberText) return 'number';
   if (typeof value === 'object') return 'object';
   return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean';
 }
 
 /** Made once for each object: one with 100,000 keys is asked for them many times. */
-const known = new WeakMap<object, readonly (readonly [string, Value])[]>();
+const known = new WeakMap<object, readonly (readonly [string, ExactValue])[]>();
 
 /** Keys and values of what holds others; none for anything else. */
-export function entriesOf(value: Value): readonly (readonly [string, Value])[] {
-  if (typeof value !== 'object' || value === null || value instanceof ExactText) return [];
+export function entriesOf(value: ExactValue): readonly (readonly [string, ExactValue])[] {
+  if (typeof value !== 'object' || value === null || value instanceof NumberText) return [];
   const found = known.get(value) ?? Object.entries(value);
   known.set(value, found);
   return found;
 }
 
 /** How many there are. */
-export function sizeOf(value: Value): number {
+export function sizeOf(value: ExactValue): number {
   return Array.isArray(value) ? value.length : entriesOf(value).length;
 }

@@ -1,24 +1,24 @@
 /** What a search finds in the tree of a payload. */
-import { entriesOf, ExactText, sizeOf, type Value } from './exact-json.ts';
+import { entriesOf, NumberText, sizeOf, type ExactValue } from './exact-json.ts';
 import { count } from './format.ts';
 
 /** Values looked at by a search, and hits it shows. */
 const MAX_LOOKED_AT = 300_000;
 const MAX_HITS = 200;
 
-export interface Hits {
+export interface SearchHits {
   /** Of what was found and of everything above it. */
   readonly paths: ReadonlySet<string>;
   readonly text: string;
 }
 
 /** Undefined where nothing is searched for. */
-export function findHits(value: Value, root: string, wanted: string): Hits | undefined {
+export function findHits(value: ExactValue, root: string, wanted: string): SearchHits | undefined {
   if (wanted === '') return undefined;
   const paths = new Set<string>([root]);
   let looked = 0;
   let found = 0;
-  const open: { readonly path: string; readonly value: Value }[] = [{ path: root, value }];
+  const open: { readonly path: string; readonly value: ExactValue }[] = [{ path: root, value }];
   for (let item = open.pop(); item !== undefined && looked < MAX_LOOKED_AT; item = open.pop()) {
     for (const [key, member] of entriesOf(item.value)) {
       looked += 1;
@@ -39,8 +39,8 @@ function addWay(paths: Set<string>, path: string): void {
   paths.add(path);
 }
 
-export function leafText(value: Value): string {
+export function leafText(value: ExactValue): string {
   if (typeof value === 'string') return value.slice(0, 100_000);
-  if (value instanceof ExactText) return value.text;
+  if (value instanceof NumberText) return value.text;
   return typeof value === 'object' && value !== null ? '' : String(value);
 }

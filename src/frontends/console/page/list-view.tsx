@@ -8,12 +8,12 @@ import { Choice } from './choice.tsx';
 import { formatAgo, formatDate, formatMs } from './format.ts';
 import { mayOperate, state } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
-import { endOf, type Listed, Operations, PauseButtons, text } from './operations.tsx';
+import { endOf, type ListSelection, Operations, PauseButtons, text } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
 import { RunWork } from './work-view.tsx';
 
-type Page = ListPage<WorkJson> & {
+type TablePage = ListPage<WorkJson> & {
   readonly conversation?: WorkJson;
   /** Of mappings: since when their counts are whole, where that is less than a day. */
   readonly since?: { readonly hits?: number; readonly runs?: number };
@@ -74,7 +74,7 @@ function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }):
 
 export function ListView(): JSX.Element {
   const { path, query } = place.value;
-  const page = useSignal<Page>({ rows: [] });
+  const page = useSignal<TablePage>({ rows: [] });
   const said = useSignal('Loading…');
   const asked = useSignal(0);
   /** More was asked for: the list stays as it is. */
@@ -86,7 +86,7 @@ export function ListView(): JSX.Element {
     if (before !== '') search.set('before', before);
     try {
       const api = isTalk ? 'conversation' : path.slice(1);
-      const found = await getJson<Page>(`/api/${api}?${search.toString()}`, signal);
+      const found = await getJson<TablePage>(`/api/${api}?${search.toString()}`, signal);
       const known = before === '' ? [] : page.peek().rows;
       page.value = { ...found, rows: isTalk ? [...found.rows, ...known] : [...known, ...found.rows] };
       const { rows, next } = page.value;
@@ -133,7 +133,7 @@ export function ListView(): JSX.Element {
   );
 }
 
-function Since({ of: { hits, runs } = {} }: { readonly of: Page['since'] }): JSX.Element {
+function Since({ of: { hits, runs } = {} }: { readonly of: TablePage['since'] }): JSX.Element {
   const from = (at: number | undefined): string => (at === undefined ? 'the last 24 hours' : formatDate(at));
   return (
     <p class="quiet small">
@@ -145,7 +145,7 @@ function Since({ of: { hits, runs } = {} }: { readonly of: Page['since'] }): JSX
 }
 
 /** What the filters of a list say, as a change of all of it asks for it. */
-function listedBy(path: string, query: URLSearchParams): Listed {
+function listedBy(path: string, query: URLSearchParams): ListSelection {
   const filters = [...query].filter(([name, value]) => ['state', 'mapping'].includes(name) && value !== '');
   return { of: path === '/runs' ? 'runs' : 'outbox', ...Object.fromEntries(filters) };
 }

@@ -1,14 +1,14 @@
 import { signal } from '@preact/signals';
 
 /** Where the page is: `/`, `/request/<id>`, `/author`, a list such as `/runs`. */
-export interface Place {
+export interface PageLocation {
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-export const place = signal<Place>(read());
+export const place = signal<PageLocation>(read());
 
-function read(): Place {
+function read(): PageLocation {
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
 

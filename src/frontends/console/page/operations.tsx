@@ -24,7 +24,7 @@ export const FAILED: readonly string[] = ['error', 'timeout', 'dead'];
 export const WAITING: readonly string[] = ['queued', 'pending'];
 
 /** What is asked for, how it is called, how what it changes is called afterwards, its class, and what it fits. */
-type Operation = readonly [
+type WorkOperation = readonly [
   path: 'retry' | 'approve' | 'deny' | 'cancel' | 'drop',
   label: string,
   done: string,
@@ -33,13 +33,13 @@ type Operation = readonly [
 ];
 
 /** Until when somebody may say whether a run begins, and who has said what. */
-interface Approval {
+interface RunApproval {
   readonly expiresAt: string;
   readonly decision?: string;
   readonly by?: string;
 }
 
-const approvalOf = (entry: WorkJson): Approval | undefined => entry['approval'] as Approval | undefined;
+const approvalOf = (entry: WorkJson): RunApproval | undefined => entry['approval'] as RunApproval | undefined;
 
 function isAsked(entry: WorkJson): boolean {
   const approval = approvalOf(entry);
@@ -59,7 +59,7 @@ const isIn =
     states.includes(endOf(entry));
 
 /** What has ended well is not begun again. */
-const OPERATIONS: readonly Operation[] = [
+const OPERATIONS: readonly WorkOperation[] = [
   ['retry', 'Run again what failed', 'due now', 'primary', isIn(...FAILED)],
   ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
   ['approve', 'Approve', 'approved', 'primary', isAsked],
@@ -69,18 +69,18 @@ const OPERATIONS: readonly Operation[] = [
 ];
 
 /** What a list shows, by its filters: a change is of all that it has, and not only of what is loaded. */
-export interface Listed {
+export interface ListSelection {
   readonly of: string;
   readonly state?: string;
   readonly mapping?: string;
   /** As its plan says. */
   readonly until?: number;
 }
-type Chosen = Listed | { readonly ids: readonly string[] };
+type Chosen = ListSelection | { readonly ids: readonly string[] };
 
 /** A change of several, planned: nothing is changed before somebody says so. */
-interface Planned {
-  readonly operation: Operation;
+interface OperationPlan {
+  readonly operation: WorkOperation;
   readonly chosen: Chosen;
   readonly plan: PlannedChange;
 }
@@ -88,16 +88,16 @@ interface Planned {
 /** A button for each operation that fits any of the entries; nothing for who may only look. One entry is changed at once. */
 export function Operations(props: {
   readonly entries: readonly WorkJson[];
-  readonly listed?: Listed;
+  readonly listed?: ListSelection;
   readonly onChanged: () => void;
 }): JSX.Element | null {
   const problem = useSignal('');
-  const planned = useSignal<Planned | undefined>(undefined);
+  const planned = useSignal<OperationPlan | undefined>(undefined);
   const tried = async (work: () => Promise<void>): Promise<void> => {
     problem.value = '';
     await work().catch((error: unknown) => (problem.value = messageOf(error)));
   };
-  const change = ([path, , done]: Operation, chosen: Chosen): Promise<void> =>
+  const change = ([path, , done]: WorkOperation, chosen: Chosen): Promise<void> =>
     tried(async () => {
       planned.value = undefined;
       const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, chosen);
@@ -108,7 +108,7 @@ export function Operations(props: {
       );
       props.onChanged();
     });
-  const ask = (operation: Operation, chosen: Chosen): Promise<void> =>
+  const ask = (operation: WorkOperation, chosen: Chosen): Promise<void> =>
     tried(async () => {
       const plan = await postJson<PlannedChange>('/api/plan', { change: operation[0], chosen });
       planned.value = { operation, chosen, plan };
@@ -149,8 +149,8 @@ export function Operations(props: {
 
 /** What a change would do, and what it would leave out. */
 function Plan(props: {
-  readonly planned: Planned;
-  readonly onDo: (planned: Planned) => void;
+  readonly planned: OperationPlan;
+  readonly onDo: (planned: OperationPlan) => void;
   readonly onLeave: () => void;
 }): JSX.Element {
   const { operation, plan } = props.planned;

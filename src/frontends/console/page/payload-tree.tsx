@@ -5,8 +5,8 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
-import { entriesOf, kindOf, sizeOf, type Value } from './exact-json.ts';
-import { findHits, type Hits, leafText } from './find-hits.ts';
+import { entriesOf, kindOf, sizeOf, type ExactValue } from './exact-json.ts';
+import { findHits, type SearchHits, leafText } from './find-hits.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
 
@@ -23,15 +23,15 @@ const MAX_OPEN_TEXT = 20_000;
 export interface PayloadTreeProps {
   /** Name of the root: payload, headers, query. */
   readonly root: string;
-  readonly value: Value;
+  readonly value: ExactValue;
   readonly label: string;
   /** What choosing a value does, for its title. */
   readonly action: string;
   readonly onChoose: (path: string) => void;
 }
 
-type Shared = Pick<PayloadTreeProps, 'action' | 'onChoose'> & { readonly hits: Hits | undefined };
-const Tree = createContext<Shared>({ action: '', onChoose: () => undefined, hits: undefined });
+type TreeContext = Pick<PayloadTreeProps, 'action' | 'onChoose'> & { readonly hits: SearchHits | undefined };
+const Tree = createContext<TreeContext>({ action: '', onChoose: () => undefined, hits: undefined });
 
 export function PayloadTree({ root, value, label, action, onChoose }: PayloadTreeProps): JSX.Element {
   const search = useSignal('');
@@ -64,7 +64,7 @@ export function PayloadTree({ root, value, label, action, onChoose }: PayloadTre
 interface BranchProps {
   readonly path: string;
   readonly name: string;
-  readonly value: Value;
+  readonly value: ExactValue;
   readonly level: number;
 }
 
@@ -132,7 +132,7 @@ function indentOf(level: number): { readonly paddingLeft: string } {
   return { paddingLeft: `${(Math.min(level, MAX_INDENTED) - 1) * 15 + 2}px` };
 }
 
-function ValueText({ value, isOpen }: { readonly value: Value; readonly isOpen: boolean }): JSX.Element {
+function ValueText({ value, isOpen }: { readonly value: ExactValue; readonly isOpen: boolean }): JSX.Element {
   const kind = kindOf(value);
   if (kind === 'object' || kind === 'list') {
     const size = sizeOf(value);

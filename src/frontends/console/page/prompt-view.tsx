@@ -7,7 +7,7 @@ import { ShownBlock, ShownText } from './shown-text.tsx';
 /** Actions of a batch that are shown. */
 const MAX_ACTIONS = 20;
 
-type Action = Judgement['actions'][number];
+type ShownAction = Judgement['actions'][number];
 
 export function PromptView({
   judgement: { actions, prompts },
@@ -38,7 +38,7 @@ export function PromptView({
 }
 
 function settingsOf(
-  action: Extract<Action, { readonly kind: 'agent' }>,
+  action: Extract<ShownAction, { readonly kind: 'agent' }>,
 ): readonly (readonly [string, string | undefined])[] {
   const channel = action.channel === 'last' ? 'the channel last used' : action.channel;
   return [

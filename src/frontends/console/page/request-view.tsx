@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { GoldenAnswer, Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, isPassing, messageOf, postJson } from './api.ts';
-import { parseExact, type Value } from './exact-json.ts';
+import { parseExact, type ExactValue } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
 import { mayOperate, mayWrite, state } from './inbox-store.ts';
 import { goTo } from './navigation.ts';
@@ -293,7 +293,7 @@ function Content({ page, kept }: { readonly page: RequestPage; readonly kept: Ke
 }
 
 /** The fields of the answer that the decision has, and the header that names the request. */
-function answerOf({ id, row }: RequestPage): Readonly<Record<string, Value>> {
+function answerOf({ id, row }: RequestPage): Readonly<Record<string, ExactValue>> {
   const { status = 0, outcome, code, work = [] } = row ?? {};
   return {
     'x-request-id': id,

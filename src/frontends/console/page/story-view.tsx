@@ -9,7 +9,7 @@ import { asRead } from './trace-view.tsx';
 import { sentOf, workOf } from './work-view.tsx';
 
 type Tone = 'accepted' | 'rejected' | 'waiting' | 'skipped';
-interface Step {
+interface StoryStep {
   readonly name: string;
   readonly tone: Tone;
   readonly said: string;
@@ -57,7 +57,7 @@ function worst(states: readonly string[]): Tone {
   return states.some((state) => WAITING.includes(state) || RUNNING.includes(state)) ? 'waiting' : 'accepted';
 }
 
-function stepsOf(page: RequestPage): readonly Step[] {
+function stepsOf(page: RequestPage): readonly StoryStep[] {
   const { runs, events } = workOf(page);
   const { row } = page;
   const work = [...runs, ...events];

@@ -12,7 +12,7 @@ export interface WorkProps {
   readonly onChanged: () => void;
 }
 
-type Changing = Omit<WorkProps, 'page'>;
+type WorkActions = Omit<WorkProps, 'page'>;
 
 export function WorkView({ page, ...changing }: WorkProps): JSX.Element {
   const { runs, events } = workOf(page);
@@ -30,7 +30,7 @@ export function WorkView({ page, ...changing }: WorkProps): JSX.Element {
   );
 }
 
-interface EntryProps extends Changing {
+interface EntryProps extends WorkActions {
   readonly entry: WorkJson;
 }
 
