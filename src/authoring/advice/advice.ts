@@ -5,8 +5,8 @@ import { JOINS, LOOKS, REMEDIES, RULES } from './rules.ts';
 import { findingInTheirFile } from './their-files.ts';
 
 /**
- * Adds to findings of the engine what to do about them, and what is found in its subjects; a finding that no rule knows
- * stays as it is.
+ * Adds to the engine's findings what to do about them, and adds findings of its own. A finding that no rule
+ * knows stays as it is.
  */
 export function advise(
   findings: readonly Finding[],
@@ -18,7 +18,7 @@ export function advise(
   );
   const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
-  // A transform of such a mapping is in a file of its own.
+  // A transform of such a mapping has a file of its own.
   const theirs = subjects.find(isOfTheirs)?.compiled.at;
   return inOrder(JOINS.reduce(joined, left), looked).map((finding) =>
     findingInTheirFile(
@@ -32,14 +32,13 @@ function advised(finding: Finding): Finding {
   const { code } = finding;
   const known = withAdvice(finding, RULES[code as keyof typeof RULES]);
   const hint = REMEDIES[code];
-  // Who reports findings knows them again: what has its hint stays the same one.
+  // A caller that knows findings by identity still recognises one that has a hint already.
   return known.hint !== undefined || hint === undefined ? known : { ...known, hint };
 }
 
 const isOfTheirs = (subject: Subject): subject is MappingSubject =>
   subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isTheirs === true;
 
-/** The room that gives the subject types each kind. */
 function lookAt(
   { codes, find }: Look,
   subject: Subject,
@@ -48,7 +47,7 @@ function lookAt(
   return found.map((each) => ({ severity: 'warning', code: codes[0], ...each }));
 }
 
-/** The findings with those of one mistake in a file as one, where the first of them stood. */
+/** Findings of one mistake become one finding, in the place of the first. */
 function joined(findings: readonly Finding[], { on, join }: Join): readonly Finding[] {
   const own = findings.filter(({ code, at }) => at && on.includes(code));
   const files = Map.groupBy(own, ({ at }) => at?.source.file);
@@ -60,7 +59,6 @@ function joined(findings: readonly Finding[], { on, join }: Join): readonly Find
   }, findings);
 }
 
-/** What was looked for among what was found: in a file that has findings at its place, else at the end. */
 function inOrder(
   findings: readonly Finding[],
   looked: readonly (Finding & Pick<LookFinding, 'replaces'>)[],

@@ -1,17 +1,18 @@
-/** `bodyFormat` holds for a whole path: what that means for its mappings whose requests are of another kind. */
 import { formatPlace } from '../../base/document/document.ts';
 import { say, write, type Sentence } from '../../base/finding.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 
-/** The name of a path of its own: of the mapping, where it has a name. */
 export function ownPath(path: string, { id }: CompiledMapping): string {
   return id.startsWith(`${path}-`) && /^[\w-]+$/.test(id)
     ? id
     : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
 }
 
-/** What to write where a body of another format than that of its path came; undefined where no mapping of the path names one. */
+/**
+ * Says what to write where a body of another format than that of its path came. Returns undefined where no
+ * mapping of the path names a format.
+ */
 export function formatNote(
   path: string,
   found: BodyFormat,
@@ -34,7 +35,6 @@ const names = (mappings: readonly CompiledMapping[]): string =>
 const placeOfFormat = ({ settingsAt, at }: CompiledMapping): string =>
   formatPlace(settingsAt?.bodyFormat ?? at);
 
-/** The mappings with a format leave the path to the others. */
 function moveOwners(
   path: string,
   owners: readonly CompiledMapping[],

@@ -1,4 +1,3 @@
-/** Paths that find nothing, whatever is sent. */
 import type { Place } from '../../base/document/document.ts';
 import { say } from '../../base/finding.ts';
 import { quote } from '../../engine/mapping/facts.ts';
@@ -7,13 +6,13 @@ import { SEE_OTHER_TOOLS } from './other-tools.ts';
 import { provider } from './proof-headers.ts';
 import { replacing, type LookFinding } from './rule.ts';
 
-/** Names that carry the hook token: a request never holds them (see the server and golden files). */
+/** The server and golden files remove the hook token from a request, so these names find nothing. */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   headers: ['authorization', 'x-service-token', 'x-openclaw-token'],
   query: ['token'],
 };
 
-/** Why a path finds nothing, whatever is sent; undefined where it may find something. */
+/** Says why a path finds nothing, whatever is sent; undefined where it may find something. */
 export function emptyPath(
   keys: readonly string[],
   at: Place,
@@ -29,7 +28,6 @@ export function emptyPath(
   );
 }
 
-/** `alerts[0].status` and `form['First Name']`, as templates write them. */
 function inBrackets(name: string, at: Place): LookFinding | undefined {
   const dotted = name.replaceAll(/\.?\[(?:(\d+)|["']([^"'.[\]]+)["'])\]/g, '.$1$2').replace(/^\./, '');
   if (!name.includes('[') || /[[\]]/.test(dotted)) return undefined;
@@ -42,7 +40,6 @@ function inBrackets(name: string, at: Place): LookFinding | undefined {
   return replacing(found, name, dotted);
 }
 
-/** `$json.title`, `$.title`, `.title`, `{{title}}`: no body has fields of such names. */
 function ofOtherTool(path: string, at: Place): LookFinding | undefined {
   if (!/^(?:\$[\w.]|\.\w|\{\{)/.test(path)) return undefined;
   return {
@@ -53,7 +50,6 @@ function ofOtherTool(path: string, at: Place): LookFinding | undefined {
   };
 }
 
-/** A header in upper case, and what can carry the hook token. */
 function unreadable([root = '', name]: readonly string[], at: Place): LookFinding | undefined {
   if (name === undefined) return undefined;
   const lower = root === 'headers' ? name.toLowerCase() : name;
@@ -75,7 +71,6 @@ function unreadable([root = '', name]: readonly string[], at: Place): LookFindin
   return replacing(found, name, lower);
 }
 
-/** A condition on the header by which a known sender proves itself. */
 function proof([root, header = '']: readonly string[], at: Place): LookFinding | undefined {
   const sender = root === 'headers' ? provider(header) : undefined;
   if (sender === undefined) return undefined;
@@ -88,7 +83,6 @@ function proof([root, header = '']: readonly string[], at: Place): LookFinding |
   };
 }
 
-/** What reads the element of a `forEach` where there is none. */
 function item(keys: readonly string[], at: Place, isCondition: boolean): LookFinding | undefined {
   const [root] = keys;
   if (root !== 'item' && root !== 'index') return undefined;

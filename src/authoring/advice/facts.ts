@@ -7,7 +7,6 @@ import type { RunnerFacts } from '../../service/runners/facts.ts';
 import type { SandboxFacts, SandboxSubjects } from '../../engine/sandbox/facts.ts';
 import type { SampledMapping } from './samples/sampled-mapping.ts';
 
-/** What the engine says of a finding beside its place, by code. */
 export type CodeFacts = ConfigFacts &
   DocumentFacts &
   GenerationFacts &
@@ -16,7 +15,6 @@ export type CodeFacts = ConfigFacts &
   RunnerFacts &
   SandboxFacts;
 
-/** What the engine gives to look at, by kind. */
 export type Subjects = ConfigSubjects &
   MappingSubjects &
   GenerationSubjects &

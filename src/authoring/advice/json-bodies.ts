@@ -1,11 +1,12 @@
-/* The usual slip behind a place where a body stops being JSON, and what to send; neither key nor value is in the words. */
+/**
+ * Finds the usual slip behind a place where a body stops being JSON, and says what to send. No sentence
+ * quotes a key or a value.
+ */
 import { say, todo, type Sentence } from '../../base/finding.ts';
 import type { JsonFacts } from '../../base/payload/facts.ts';
 
-/** What follows the place is looked at so far. */
 const MAX_LOOKED_AT = 400;
 
-/** What the slip was, and what to send, by a code that a decision keeps. */
 const WORDS = {
   ended: say`the body ends too early`,
   last_comma: say`remove the comma before the closing bracket`,
@@ -20,7 +21,7 @@ const WORDS = {
   quotes: say`only numbers, true, false and null stand without double quotes: ${todo}put them around the text, or around the placeholder that the sender fills in there`,
   quote_in_text: String.raw`if the text goes on here, the quote before it is written \"`,
   backslash: String.raw`a backslash of a text is written \\`,
-  // What a program printed in place of JSON, and how that program writes JSON.
+  // A program printed this in place of JSON, and the hint shows how that program writes JSON.
   python: say`this is how Python or a Jinja template prints a value: ${todo}send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests`,
   single_quotes: say`single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: ${todo}send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes`,
   javascript: say`this is how JavaScript prints an object, not JSON: ${todo}send JSON.stringify(…)`,
@@ -29,7 +30,6 @@ const WORDS = {
   unquoted_key: say`keys and texts stand in double quotes: a program sends JSON.stringify(…), and in a shell single quotes stand around the whole body: -d '{"key": "value"}'`,
 } as const;
 
-/** A tab or line break within a text, and how JSON writes it. */
 const SIGNS: Readonly<Record<string, string>> = {
   '\t': String.raw`\t`,
   '\n': String.raw`\n`,
@@ -37,10 +37,8 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 
 type Slip = keyof typeof WORDS;
-/** `where`: one or several of them, with a blank between them. */
 type Row = readonly [where: string, form: RegExp, slip: Slip];
 
-/** Values that a program printed, by what stands at the place of the error; the first that fits. */
 const PRINTED: readonly Row[] = [
   ['value key', /^(?:True|False|None)\b|^'[^]*[:,[]\s?(?:True|False|None)\b/, 'python'],
   ['value key', /^'/, 'single_quotes'],
@@ -62,20 +60,20 @@ const SLIPS: readonly Row[] = [
   ['after-value', /^"/, 'comma'],
 ];
 
-/** What was found; `sign` within a text, as JSON writes it. */
+/** `sign` is the character within a text, as JSON writes it. */
 export interface JsonSlip {
   readonly slip: Slip | 'sign';
   readonly sign?: string;
 }
 
-/** What to send; `field`: whose text it is, where it may be told. */
+/** Says what to send; `field` names the field, where it may be shown. */
 export function sayJsonSlip({ slip, sign = '' }: JsonSlip, field = 'NAME'): Sentence {
   if (slip === 'sign')
     return say`in JSON it is written ${sign}; a shell builds such a body with jq -n --arg ${field} "$VALUE" '{${field}: $${field}}'`;
   return say`${WORDS[slip]}`;
 }
 
-/** The usual slip where a body stops being JSON; undefined where nothing is known. */
+/** Finds the usual slip where a body stops being JSON; undefined where none is known. */
 export function findJsonSlip({
   text,
   at,

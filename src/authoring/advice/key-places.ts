@@ -1,4 +1,7 @@
-/** Where a key belongs that stands in the wrong object: the nearest objects of the schema that take it with its value. */
+/**
+ * Finds where a key belongs that stands in the wrong object: in the nearest objects of the schema that
+ * accept it with its value.
+ */
 import type { z } from 'zod';
 import type { LocatedValue, Path } from '../../base/document/document.ts';
 import {
@@ -11,19 +14,16 @@ import {
 } from '../../base/document/facts.ts';
 import { isStrict } from './schema.ts';
 
-/** Objects are looked for so many levels below one that surrounds the place. */
 const MAX_DEPTH = 4;
 
 export interface MisplacedKey {
   readonly schema: z.ZodType;
-  /** All that the schema is for. */
   readonly root: LocatedValue;
-  /** The object in which the key stands. */
   readonly path: Path;
   readonly key: string;
 }
 
-/** Whether a schema takes a value at a path; what a reference stands for is not known. */
+/** Whether a schema accepts a value at a path. The value behind a reference is not known. */
 export function takesAt(
   { schema, root }: Pick<MisplacedKey, 'schema' | 'root'>,
   path: Path,
@@ -33,7 +33,7 @@ export function takesAt(
   return findSchemasOf(schema, path, root.value).some((one) => isReference || one.safeParse(value).success);
 }
 
-/** The one object that takes the key, of the nearest that do; undefined where several are as near. */
+/** Returns the one nearest object that accepts the key; undefined where several are as near. */
 export function findKeyPlace(misplaced: MisplacedKey): Path | undefined {
   for (const level of levelsAround(misplaced)) {
     const taking = level.filter((object) => takesKey(misplaced, object));
@@ -50,7 +50,7 @@ function takesKey(misplaced: MisplacedKey, object: Path): boolean {
   return isNamed && takesAt(misplaced, [...object, key], root.at([...path, key]).value);
 }
 
-/** Those around the place, from the inside out; then those below it and below each of these, level by level. */
+/** Yields the objects around the place, from the inside out, and then those below, level by level. */
 function* levelsAround(misplaced: MisplacedKey): Generator<readonly Path[]> {
   const { path } = misplaced;
   const outwards = path.map((_, index) => path.slice(0, path.length - 1 - index));
@@ -71,7 +71,6 @@ function objectsIn({ schema, root }: MisplacedKey, object: Path): readonly Path[
     .filter((inner) => findSchemas(schema, inner).some((one) => knownKeys(one).length > 0));
 }
 
-/** What to do with the key. */
 export function placeHint({ root, path, key }: MisplacedKey, place: Path): string {
   const name = root.at(place).path.length === 0 ? 'the top level' : formatPath(root.at(place).path);
   const isBeside = place.length === path.length - 1;

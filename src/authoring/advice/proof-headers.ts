@@ -1,4 +1,3 @@
-/* Headers that carry the secret or the signature of a sender. */
 import { isCarried, oneOfEach, shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
@@ -8,14 +7,14 @@ export { carriesSignature } from './proofs/signatures.ts';
 export { writtenKey } from './proofs/written-verify.ts';
 export { deliveryHeaders } from './vocabulary/senders.ts';
 
-/** The sender that is known by such a header; undefined for any other header. */
+/** Returns the sender that is known by such a header; undefined for any other header. */
 export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
 
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * The senders whose proof a request carries, by names and forms of headers; of several those whose other headers it
- * has, too. Those that prove themselves in the same way are one.
+ * Returns the senders whose proof a request carries, by the names and forms of headers. If there are
+ * several, it returns those whose other headers came too. Senders with the same kind of proof count as one.
  */
 export function sendersOf(headers: Headers): readonly Sender[] {
   const raw = Object.entries(headers).flat();
@@ -29,13 +28,15 @@ export function sendersOf(headers: Headers): readonly Sender[] {
   return oneOfEach(fitting.filter(({ score }) => score === best).map(({ sender }) => sender));
 }
 
-/** Headers of a sender beside its proof. */
 const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly string[] => [
   ...[id, kind].flatMap((field) => /^headers\.(.*)/.exec(field ?? '')?.[1] ?? []),
   ...more,
 ];
 
-/** How a signature of nobody known is written, in keys of the general scheme; what is signed cannot be seen. */
+/**
+ * Describes the signature of an unknown sender in keys of the general scheme. What is signed cannot be
+ * seen.
+ */
 export function unknownSignature(headers: Headers): Sender['verify'] {
   const shape = shapesOf({ rawHeaders: Object.entries(headers).flat() })[0];
   if (shape === undefined || !shape.algorithm.startsWith('hmac-')) return undefined;
@@ -49,13 +50,11 @@ export function unknownSignature(headers: Headers): Sender['verify'] {
   };
 }
 
-/** Long texts in the letters of hex and base64. */
 const CODED = /[A-Za-z0-9+/_-]{27,200}={0,2}/g;
 const REMOVED = /\[removed: (\d{2,3}) of (hex|base64|base64url)\]/g;
-/** What may stand around a signature: names of its fields, a time, a prefix. */
 const AROUND = /^[\w .:=,;"-]{0,60}$/;
 
-/** `sha256=[removed: 64 of hex]`; of a text without a signature nothing stays. */
+/** Returns `sha256=[removed: 64 of hex]`, and an empty text where there is no signature. */
 export function withoutSignature(text: string): string {
   const left = text.replaceAll(CODED, (coded) => {
     const encoding = ENCODINGS.find((each) => hashOf(decodeExactly(coded, each)) !== undefined);
@@ -65,7 +64,7 @@ export function withoutSignature(text: string): string {
   return isForm && AROUND.test(left.replaceAll(REMOVED, '')) ? left : '[removed]';
 }
 
-/** A header as it was, with a signature of the same form in place of the one that was removed. */
+/** Puts a signature of the same form in place of the one that was removed. */
 export function withStandIn(text: string): string {
   return text.replaceAll(REMOVED, (removed, length: string, encoding: BufferEncoding) => {
     const written = HASHES.map(([, bytes]) => Buffer.alloc(bytes).toString(encoding));

@@ -1,9 +1,12 @@
-/* Recipients as people copy them (addresses of a browser, mentions, words of OpenClaw), in the form of their channel. */
+/**
+ * Turns recipients as people copy them (addresses of a browser, mentions, words of OpenClaw) into the form
+ * of their channel.
+ */
 import type { MappingFacts } from '../../engine/mapping/facts.ts';
 
 type WrongRecipient = MappingFacts['INVALID_RECIPIENT'];
 
-/** What is tried in this order; the first that the channel takes was meant. */
+/** The forms are tried in this order; the first that the channel accepts was meant. */
 const FORMS: readonly ((written: string) => string | undefined)[] = [
   // `channel:C0123`, `<#C0123|general>`, `<@!123>`, `@name`, `#name`
   (text) => /^(?:[a-z]+:)+(.+)$/i.exec(text)?.[1],
@@ -31,7 +34,7 @@ const lastOf = (text: string): string | undefined =>
 const topic = (found: RegExpExecArray | null): string | undefined =>
   found === null ? undefined : `${found[1] ?? ''}:topic:${found[2] ?? ''}`;
 
-/** The recipient that was meant by one in another form; undefined where none is certain. */
+/** Returns undefined where no form is certain. */
 function otherForm(to: string, isRight: (recipient: string) => boolean): string | undefined {
   if (to.length > MAX_CHARS) return undefined;
   for (const form of FORMS) {
@@ -41,18 +44,16 @@ function otherForm(to: string, isRight: (recipient: string) => boolean): string 
   return undefined;
 }
 
-/** Longer than any recipient that people copy. */
 const MAX_CHARS = 300;
 
-/** What to write for a recipient that is none on its channel; undefined where nothing is known. */
+/** Says what to write for a recipient that its channel does not accept; undefined where nothing is known. */
 export function recipientHint({ to, isRecipient }: WrongRecipient): string | undefined {
   const other = otherForm(to, isRecipient);
   return other === undefined ? undefined : `write to: ${JSON.stringify(other)}`;
 }
 
-/** Of each kind of channel one, as an example. */
 const EXAMPLES = ['#general', '-1001234567890', '+15551234567', '123456789012345678', 'owner/repository#123'];
 
-/** How a recipient looks on a channel. */
+/** Shows how a recipient looks on a channel. */
 export const exampleRecipient = (isRecipient: WrongRecipient['isRecipient']): string =>
   EXAMPLES.find(isRecipient) ?? '…';

@@ -1,4 +1,3 @@
-/** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
 export { bodyPath, createBodyIndex } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
 export { findingsOf, inOrderOf, nearestMisses, placesOf } from './requests/considered-findings.ts';

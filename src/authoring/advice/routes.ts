@@ -1,4 +1,4 @@
-/** The table of mappings as requests meet it, hook name by hook name, with what can be proved of it. */
+/** Lists the mappings of each hook name in the order of requests, with what can be proved of them. */
 import { formatPlace } from '../../base/document/document.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
 import { defined, valueAt, type JsonValue } from '../../base/json.ts';
@@ -20,26 +20,23 @@ import { findWitness } from './routes/witness.ts';
 
 export { findWitness };
 
-/** A mapping in its place. */
 export interface Route {
   readonly id: string;
   /** `mappings/github.yaml:3:5`. */
   readonly at: string;
   readonly action: 'wake' | 'agent' | 'notify' | 'skip';
   readonly source?: string;
-  /** Its condition in words; absent where it has none. */
   readonly condition?: string;
   /** The condition itself; absent, too, where it reads what may be a secret. */
   readonly when?: JsonValue;
   /** The mapping before it that takes all that it could take. */
   readonly shadowedBy?: string;
-  /** It is turned off, and takes nothing. */
+  /** The mapping is turned off, and matches nothing. */
   readonly disabled?: true;
-  /** Those after it are asked as well. */
+  /** The mappings after this one are asked as well. */
   readonly continue?: true;
 }
 
-/** A request as a file of a golden case has it. */
 export interface ShownRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -47,18 +44,17 @@ export interface ShownRequest {
   readonly body: JsonValue;
 }
 
-/** Two mappings that take the same request, though neither asks for less than the other: the first one gets it. */
 export interface Overlap {
   readonly first: string;
   readonly second: string;
-  /** The golden case that falls into both; absent where the request was made for this. */
+  /** The golden case that matches both; absent where the request was made up. */
   readonly case?: string;
   readonly request: ShownRequest;
-  /** The mapping that took it when it was evaluated. */
+  /** The mapping that matched the request. */
   readonly taken: string;
 }
 
-/** A kind of event that no mapping takes. */
+/** A kind of event that no mapping matches. */
 export interface Untaken {
   /** The fields that conditions of the hook name compare, with the texts of this kind: `headers.x-github-event`. */
   readonly kind: Readonly<Record<string, string>>;
@@ -66,23 +62,21 @@ export interface Untaken {
   readonly cases: readonly string[];
 }
 
-/** One hook name. */
 export interface HookRoutes {
   /** Absent for any name that no mapping names. */
   readonly name?: string;
   /** In the order in which they are tried. */
   readonly mappings: readonly Route[];
   readonly overlaps: readonly Overlap[];
-  /** Pairs of which it is neither proved that they are apart, nor a request was found that falls into both. */
+  /** Pairs for which neither a proof that they are apart nor a request that matches both was found. */
   readonly notDecided: readonly (readonly [string, string])[];
-  /** Texts that a field has to have: a request with any other one is taken by nothing. */
+  /** Texts that a field must have: a request with any other text matches nothing. */
   readonly only: Readonly<Record<string, readonly string[]>>;
   readonly untaken: readonly Untaken[];
-  /** What becomes of a request that none of them takes. */
+  /** What becomes of a request that matches none of them. */
   readonly otherwise: 'reject' | 'skip';
 }
 
-/** A request that is known, by its name. */
 export interface NamedRequest {
   readonly name: string;
   readonly request: HookRequest;
@@ -91,12 +85,11 @@ export interface NamedRequest {
 export interface RoutesOptions {
   /** Golden cases and the like. */
   readonly samples: readonly NamedRequest[];
-  /** Of `hooks.unmatched`. */
+  /** The value of `hooks.unmatched`. */
   readonly unmatched: 'reject' | 'skip';
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
 }
 
-/** Pairs of one hook name for which a request is looked for. */
 const MAX_PAIRS = 200;
 
 export async function describeRoutes(
@@ -110,7 +103,6 @@ export async function describeRoutes(
   );
 }
 
-/** A mapping with what it asks for. */
 interface MappingWithDemands {
   readonly mapping: CompiledMapping;
   readonly asked: MappingDemands;
@@ -150,7 +142,6 @@ async function describeHook(
 const otherwiseOf = (settings: PathSettings | undefined, { unmatched }: RoutesOptions): 'reject' | 'skip' =>
   settings?.otherwise ?? unmatched;
 
-/** A name that no mapping names. */
 function freeName({ paths }: RoutingTable): string {
   let name = 'any-name';
   while (paths.has(name)) name += '-';
@@ -184,7 +175,7 @@ interface Here {
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
 }
 
-/** Whether a condition takes a request; one that does not end on it takes nothing. */
+/** A condition that does not end on this request matches nothing. */
 function takes({ mapping }: MappingWithDemands, request: HookRequest): boolean {
   const scope: Scope = { request, work: new WorkBudget(WORK_LIMITS) };
   try {
@@ -194,7 +185,6 @@ function takes({ mapping }: MappingWithDemands, request: HookRequest): boolean {
   }
 }
 
-/** Pairs that are neither apart nor one a special case of the other, with a request that was run. */
 async function findOverlaps(
   asking: readonly MappingWithDemands[],
   here: Here,
@@ -220,13 +210,12 @@ async function findOverlaps(
   return { overlaps, notDecided };
 }
 
-/** What may be a secret by its name is left out. */
 function shownRequest({ path, headers, query, payload: body }: HookRequest): ShownRequest {
   const hide = (key: string, value: unknown): unknown => (SECRET_KEY.test(key) ? '…' : value);
   return JSON.parse(JSON.stringify({ path, headers, query, body }, hide)) as ShownRequest;
 }
 
-/** A request that falls into both: one that is known, else one that is made of what their conditions compare. */
+/** Prefers a known request to one that is made of what the conditions compare. */
 function findBoth(
   first: MappingWithDemands,
   second: MappingWithDemands,
@@ -247,7 +236,6 @@ function findBoth(
 
 const keysOf = (field: string): readonly string[] => JSON.parse(field) as readonly string[];
 
-/** Fields that every mapping asks to be one of some texts. */
 function onlyTexts(asking: readonly MappingWithDemands[]): HookRoutes['only'] {
   const [first, ...others] = asking.map(({ asked }) => asked.narrowed);
   const fields = [...(first?.keys() ?? [])].filter((field) => others.every((each) => each.has(field)));
@@ -259,7 +247,6 @@ function onlyTexts(asking: readonly MappingWithDemands[]): HookRoutes['only'] {
   );
 }
 
-/** Kinds of the samples that nothing takes, by the fields that conditions compare with texts. */
 function findUntaken(asking: readonly MappingWithDemands[], { table, samples }: Here): readonly Untaken[] {
   const fields = [...new Set(asking.flatMap(({ asked }) => [...asked.narrowed.keys()]))];
   const kinds = new Map<string, Untaken>();

@@ -3,31 +3,37 @@ import { quoted, say, Sentence, type Finding, type TextEdit } from '../../base/f
 import { defined } from '../../base/json.ts';
 import type { CodeFacts, Subjects } from './facts.ts';
 
-/** What is known of a mistake, in the parts of a finding. A text is what to do, where there is no more. */
+/** What is known of a mistake, in the parts of a finding. A bare text says only what to do. */
 export type Advice =
   | Sentence
   | string
   | {
       readonly hint: Sentence | string;
       readonly edit?: TextEdit | undefined;
-      /** The same mistake by its own place, where the engine knows only how far it came. */
+      /** The exact place of the mistake, where the engine knows only how far it came. */
       readonly at?: Finding['at'];
       readonly message?: Sentence;
-      /** Less than the engine hides, where it is now known that a value is no secret. */
+      /** Less than the engine hides, where a value is now known to be no secret. */
       readonly hides?: Finding['hides'];
     };
 
-/** One thing that is known of a mistake: it looks at a finding of the engine, and says what to do about it. */
+/** A rule looks at a finding of the engine, and says what to do about it. */
 export type Rule<Known> = (facts: Known, finding: Finding) => Advice | undefined;
 
-/** Rules by the code of the finding. Of several that know a mistake the first speaks: the surest stands first. */
+/**
+ * Rules by the code of the finding. The first that knows the mistake speaks, so the most certain one stands
+ * first.
+ */
 export type Rules = { readonly [Code in keyof CodeFacts]?: readonly Rule<CodeFacts[Code]>[] };
 
-/** A finding with what the first of its rules says; as it is where it has a hint, or none of them knows it. */
+/**
+ * Adds what the first of the rules says. A finding that has a hint already, or that no rule knows, stays as
+ * it is.
+ */
 export function withAdvice(finding: Finding, rules: readonly Rule<never>[] = []): Finding {
   if (finding.hint !== undefined || finding.facts === undefined) return finding;
   for (const rule of rules) {
-    // The reporter of the room types the facts of each code.
+    // The reporter of the module types the facts of each code.
     const advice = rule(finding.facts as never, finding);
     if (advice === undefined) continue;
     if (typeof advice === 'string') return { ...finding, hint: quoted(advice) };
@@ -38,7 +44,7 @@ export function withAdvice(finding: Finding, rules: readonly Rule<never>[] = [])
   return finding;
 }
 
-/** The word that was meant by another, where one of them is near: it then stands in its place. */
+/** Finds the word that was probably meant, and puts it in place of the other. */
 export function nearName(
   from: string,
   words: Iterable<string>,
@@ -49,39 +55,38 @@ export function nearName(
   return to === undefined ? undefined : { hint: sayIt(to), edit: at && replaceWithin(at, from, to) };
 }
 
-/** That one of some names is to be chosen. */
+/** Says that one of some names is to be chosen. */
 export const oneOf = (what: string, names: readonly string[]): string =>
   `choose one of the ${what}: ${names.join(', ') || '(none)'}`;
 
-/** What a look found: a warning with the look's first code, where nothing else is said. */
+/** A finding of advice's own: a warning with the first code of its look, where nothing else is said. */
 export type LookFinding = Omit<Finding, 'code' | 'severity'> &
   Partial<Pick<Finding, 'code' | 'severity'>> & {
-    /** Findings of the engine that say less of the same: they go. */
+    /** Findings of the engine that say less about the same mistake; they are removed. */
     readonly replaces?: readonly Finding[];
   };
 
-/** With the edit that replaces what is written at its place, where the file has it so. */
+/** Adds the edit that replaces what is written at the place, where the file has it so. */
 export function replacing(found: LookFinding, from: string, to: string): LookFinding {
   return { ...found, ...defined({ edit: found.at && replaceWithin(found.at, from, to) }) };
 }
 
 /**
- * A finding of advice's own: it looks at something that the engine took, and says what was hardly meant. Its findings
- * refuse nothing; their hint stands in them or comes from a rule on their code.
+ * A look finds what the engine accepts but the author hardly meant. Its findings refuse nothing; their hint
+ * stands in them or comes from a rule on their code.
  */
 export type Look = {
   readonly [Kind in keyof Subjects]: {
     readonly on: Kind;
-    /** In the registry of codes by being named here. */
+    /** The registry of codes reads these. */
     readonly codes: readonly [string, ...string[]];
     readonly find: (subject: Subjects[Kind]) => readonly LookFinding[];
   };
 }[keyof Subjects];
 
-/** One mistake that the engine meets as several findings, of which each by itself would lead astray. */
+/** One mistake that the engine reports as several findings, each of which would mislead. */
 export interface Join {
-  /** Its codes. */
   readonly on: readonly string[];
-  /** Gets all findings of these codes in one file, in their order; gives those that are told. */
+  /** Receives all findings of these codes in one file, in their order, and returns those that are shown. */
   readonly join: (found: readonly Finding[]) => readonly Finding[];
 }

@@ -21,7 +21,7 @@ import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
 
-/** All rules on findings of the engine. Each code is of one family. */
+/** All rules on findings of the engine. Each code belongs to one family. */
 export const RULES: Rules = {
   ...NAMES,
   ...RUNNER_SAFETY,
@@ -42,7 +42,7 @@ export const RULES: Rules = {
 
 const INTO_FOLDER = say`move the file into hooks.transformsDir: links are followed before this is decided`;
 
-/** What is always to be done about a finding, by its code, where no rule knows more. */
+/** What to do about a finding by its code, where no rule knows more. */
 export const REMEDIES: Readonly<Record<string, Sentence>> = {
   YAML_TAB: say`replace every tab at the beginning of a line with two spaces for each level`,
   NON_STRING_KEY: say`quote the key`,
@@ -80,10 +80,10 @@ export const REMEDIES: Readonly<Record<string, Sentence>> = {
   class_instance: say`return a plain object`,
 };
 
-/** What becomes one finding before rules are asked. */
+/** Each join makes one finding of several before rules are asked. */
 export const JOINS: readonly Join[] = [yamlStumbles, joinedKeys, channelSettings];
 
-/** All looks at what the engine took, family by family. Their codes are advice's own. */
+/** All looks at what the engine accepted. Their codes belong to advice. */
 export const LOOKS: readonly Look[] = [
   ...KEYS,
   ...TEXT_LOOKS,

@@ -1,4 +1,3 @@
-/** What samples of requests say of mappings: paths that no sample has, values that none has, keys that tell nothing apart. */
 export {
   comparedIn,
   type EventSchema,

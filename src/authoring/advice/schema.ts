@@ -1,4 +1,3 @@
-/** What advice reads of schemas: which options of a union a value leaves, what keys mean, and which may be left out. */
 import type { z } from 'zod';
 import type { Path } from '../../base/document/document.ts';
 import {
@@ -11,7 +10,10 @@ import {
 } from '../../base/document/facts.ts';
 import { memberAt } from '../../base/json.ts';
 
-/** The other options of a union that name a key, by the word that tells them apart, and the word of the one that is meant. */
+/**
+ * Returns the other options of a union that name a key, by the word that tells them apart, and the word of
+ * the one that is meant.
+ */
 export function kindsWith(
   schema: z.ZodType,
   { path, key, root }: { readonly path: Path; readonly key: string; readonly root: unknown },
@@ -43,7 +45,7 @@ export function isStrict(schema: z.ZodType): boolean {
   return type === 'object' && catchall !== undefined && definitionOf(catchall).type === 'never';
 }
 
-/** What a schema says about a key: its description without a full stop, and whether the key may be left out. */
+/** Returns the description of a key without its full stop, and whether the key may be left out. */
 export function findMeaning(
   schema: z.ZodType,
   path: Path,
@@ -61,7 +63,6 @@ export function findMeaning(
 
 const OPTIONAL: ReadonlySet<string> = new Set(['optional', 'default', 'prefault']);
 
-/** A schema and what it wraps, from outside to inside. */
 function layersOf(schema: z.ZodType | undefined): readonly z.ZodType[] {
   return schema === undefined ? [] : [schema, ...layersOf(wrappedBy(definitionOf(schema)))];
 }

@@ -1,6 +1,6 @@
 /**
- * What a file of an OpenClaw gateway can take: its gateway does not start with keys that it does not know, and its
- * templates have paths alone. Whatever is advised at such a place goes through here.
+ * Limits advice to what an OpenClaw file can hold: its gateway does not start with unknown keys, and its
+ * templates have paths only. All advice at such a place passes through here.
  */
 import {
   mapSentence,
@@ -14,19 +14,19 @@ import {
 import { GATEWAY_KEYS, MappingSchema } from '../../engine/mapping/facts.ts';
 
 const NAMES = [...Object.keys(MappingSchema.shape).filter((key) => !GATEWAY_KEYS.has(key)), 'when', 'env'];
-/** A key with its value, or by its name where it is said what to do with it. */
 const OUR_KEY = new RegExp(
   String.raw`\b(?:${NAMES.join('|')}):|\b(?:write|add|put|line|in|into|by|let|of|with) (?:the )?(?:match\.|transform\.)?(?:${NAMES.join('|')})\b`,
 );
-/** An expression that is more than a path, or begins with a name that only our templates have. */
 const OUR_TEMPLATE = /\{\{(?:\s*(?:item|index)\b|[^{}]*[^{}\w.[\]$@-][^{}]*\}\})/;
-/** A place in their file, as sentences name it. */
 const IN_THEIRS = / ?\b(?:in |at )(?:[\w-]+ \()?[^\s()]*openclaw\.json5?:\d+(?::\d+)?\)?(?:, beside match)?/g;
 
 const OWN = 'in a mapping of your own';
 const ELSEWHERE = say`; the gateway does not know that in openclaw.json: write it into a copy of this mapping, with another id, in hooks.mappings of a sluice.yaml with "extends: openclaw.json", whose mappings come first`;
 
-/** What is to be done about something in such a file: at a place there, or at one that the sentence names. */
+/**
+ * Changes what is to be done about something in an OpenClaw file, at a place there or at one that the
+ * sentence names.
+ */
 export function inTheirFile(sentence: Sentence, at?: Place): Sentence {
   const text = printSentence(sentence);
   const isAbout = at?.source.isTheirs === true || new RegExp(IN_THEIRS).test(text);
@@ -39,7 +39,7 @@ export function inTheirFile(sentence: Sentence, at?: Place): Sentence {
   return say`${moved(before)}${{ ...fix, where: OWN }}${moved(after)}${ELSEWHERE}`;
 }
 
-/** The same for a finding; what is to be written elsewhere is no change of this file. */
+/** Changes the hint of a finding. A text for another file is no change of this one. */
 export function findingInTheirFile(finding: Finding, at?: Place): Finding {
   const { hint, edit: _, ...rest } = finding;
   if (hint === undefined) return finding;

@@ -1,6 +1,6 @@
 /**
- * What a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the verdict, one hint (a
- * second only of the same kind), and how to see more.
+ * Writes what a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the
+ * verdict, one hint (a second only of the same kind), and how to see more.
  */
 import { inLine, quoted, say, write, type Finding } from '../../base/finding.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
@@ -20,11 +20,10 @@ import { advise } from '../advice/advice.ts';
 import { findingLines, hintLines, type LineOptions } from './format-findings.ts';
 import { wrap } from './format-lines.ts';
 
-/** What a request became and what to do, in lines. */
 export interface Brief {
   readonly verdict: readonly string[];
   readonly hints: readonly string[];
-  /** The findings that the hints are made of; of a warning its facts are its `code`. */
+  /** The findings behind the hints. The `code` of a warning is in its facts. */
   readonly told: readonly Finding[];
 }
 
@@ -32,7 +31,7 @@ const MAX_EMPTY = 3;
 const MAX_HINTS = 2;
 const MAX_NAMES = 10;
 
-/** What says what to do, the surest first. */
+/** Findings that say what to do, the most certain first. */
 const SUREST: readonly NoteCode[] = [
   ...ADVICE_CODES,
   ...PART_CODES,
@@ -48,14 +47,14 @@ const SUREST: readonly NoteCode[] = [
   'setting',
 ];
 
-/** Says what became of an evaluated request, and what is surest to be done about it. */
+/** Says what became of an evaluated request, and what is most certainly to be done about it. */
 export function briefOf(
   evaluation: Evaluation,
   advice: EvaluationAdvice | undefined,
   options: LineOptions = {},
 ): Brief {
   const { outcome, trace, warnings } = evaluation;
-  // It is as the operator wrote it.
+  // The operator wrote it so.
   if (outcome.kind === 'skipped') return { verdict: [], hints: [], told: [] };
   const findings = evaluationFindings(evaluation, advice);
   const error = outcome.kind === 'rejected' ? outcome.error : undefined;
@@ -75,7 +74,7 @@ export function briefOf(
   );
 }
 
-/** The same of all findings on a request, whether it was evaluated or the store knows why it was answered so. */
+/** Makes the brief of any findings on a request, whether it was evaluated or read from the store. */
 export function findingsBrief(findings: readonly Finding[], options: LineOptions = {}): Brief {
   const of = (...codes: readonly NoteCode[]): readonly Finding[] =>
     findings.filter(({ code }) => codes.includes(code as NoteCode));
@@ -104,7 +103,6 @@ export function findingsBrief(findings: readonly Finding[], options: LineOptions
 
 const isOfMiss = ({ code }: Finding): boolean => (PART_CODES as readonly string[]).includes(code);
 
-/** The surest, and a second of the same code. */
 function surest(findings: readonly Finding[]): readonly Finding[] {
   const rank = ({ code }: Finding): number => SUREST.indexOf(code as NoteCode);
   const [first, ...more] = findings.toSorted((a, b) => rank(a) - rank(b));
@@ -112,7 +110,6 @@ function surest(findings: readonly Finding[]): readonly Finding[] {
   return [first, ...more.filter(({ code }) => code === first.code)].slice(0, MAX_HINTS);
 }
 
-/** What it says to do; nothing of what only says what was found. */
 function hintOf(finding: Finding): readonly Finding[] {
   const { code, message, subject: { expression = '', paths = [] } = {} } = finding;
   if (code !== 'rendered_empty')
@@ -130,7 +127,6 @@ const namesIn = ({ message }: Finding, names: readonly Finding[]): Finding['mess
     message,
   );
 
-/** What is not in what was made of it; what the request has in its place is a hint. */
 function emptyLines(findings: readonly Finding[], options: LineOptions): readonly string[] {
   const more = findings.length - MAX_EMPTY;
   return [
@@ -145,7 +141,6 @@ function emptyLines(findings: readonly Finding[], options: LineOptions): readonl
   ];
 }
 
-/** What a transform threw and where, or what is wrong with its result. */
 function failureOf({ reply, problem }: TransformTrace): readonly string[] {
   if (reply.kind !== 'failed') return problem === undefined ? [] : [problem];
   const { name, message, position: at } = reply;

@@ -1,10 +1,12 @@
-/* What a command that ended with an error lacked of its environment, by what it said; and what to write. */
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { say, write, type Sentence } from '../../base/finding.ts';
 
 export type CommandRunnerSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
-/** How shells and programs say that a variable is not there; without a word of theirs only for names with an underscore. */
+/**
+ * How shells and programs say that a variable is not there. Without such words only names with an
+ * underscore count.
+ */
 const ABSENT = [
   /: (?:line )?\d+: ([A-Z][A-Z0-9_]{1,60}): (?!(?:command )?not found|no such|permission|is a |readonly|cannot|bad |invalid|division|syntax)/gi,
   /\b([A-Z][A-Z0-9_]{1,60}): (?:parameter (?:null or )?not set|unbound variable)\b/g,
@@ -13,18 +15,16 @@ const ABSENT = [
   /\b(?:[Mm]issing|[Ss]et) ['"`]?([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})\b/g,
 ];
 
-/** Variables of which a command said that they are missing. */
 function absentIn(error: string): readonly string[] {
   return ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
 }
 
-/** What every command gets, and what the shell and the machine set themselves. */
 const GIVEN =
   /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|HOSTNAME|TERM|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
 
 const GIVES = say`of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets`;
 
-/** How a command gets what it said that it lacks, or what its line reads; undefined where nothing says that. */
+/** Says how a command gets the variable that it lacks; undefined where nothing says that it lacks one. */
 export function environmentNote(
   { argv, env, passEnv }: CommandRunnerSettings,
   error: string,
@@ -41,7 +41,6 @@ export function environmentNote(
   return say`${GIVES}. It reads ${missing.join(', ')}. ${write(`passEnv: [${[...passEnv, ...missing].join(', ')}]`, `at ${key}`)}`;
 }
 
-/** Variables that a command line reads and does not set itself. */
 function readIn(argv: readonly string[]): readonly string[] {
   const words = argv.join('\n');
   const read = [...words.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);

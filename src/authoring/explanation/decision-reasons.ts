@@ -1,4 +1,7 @@
-/* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
+/**
+ * Says why a request was answered as it was, in the words of the operator's own files. Nothing more is
+ * known where the request was not stored.
+ */
 import {
   joinSentences,
   printSentence,
@@ -22,7 +25,7 @@ import { HOOK_ERRORS, type HookErrorCode } from '../../base/errors.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { type DecisionRecord, type MissedMapping } from '../../engine/storage/storage.ts';
 
-/** Says why, and what to change; `table`: the mappings that its findings are about. */
+/** Says why, and what to change; `table` has the mappings that its findings are about. */
 export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): readonly Finding[] {
   const { refusal, missed = [], empty = [], warnings = [], isOlder } = decision;
   const found = findingNotes(decision, table);
@@ -76,7 +79,7 @@ const KINDS: Readonly<Record<string, NoteCode>> = {
   transform_failed: 'transform',
 };
 
-/** What is said of what was found out about it, in its order; of the codes alone that are not `told` elsewhere. */
+/** Returns findings in their order, but only the codes that are not reported elsewhere. */
 export function findingNotes(
   { findings = [], path, mappingId }: DecisionRecord,
   table?: RoutingTable,
@@ -90,7 +93,7 @@ export function findingNotes(
     });
 }
 
-/** Why a request missed, or what is odd about what became of it, in one line for a list. */
+/** Says in one line for a list why a request missed, or what is odd about it. */
 export function decisionLine(decision: DecisionRecord): string {
   const { refusal, missed = [], outcome, code } = decision;
   if (refusal !== undefined) return printSentence(saidOf(refusal));
@@ -102,7 +105,7 @@ export function decisionLine(decision: DecisionRecord): string {
       '; ',
     ),
   );
-  // What is left alone may well have been meant by one of the mappings.
+  // One of the mappings may well mean to leave the request alone.
   if (said !== '') return decision.skippedBy === 'unmatched' && misses !== '' ? `${said}: ${misses}` : said;
   if (misses !== '') return misses;
   const odd = oddLine(decision);
@@ -131,7 +134,6 @@ function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
   return parts.join(', ');
 }
 
-/** Letters of a condition in a list. */
 const MAX_LEAF = 100;
 
 function missLine({ mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping): string {
@@ -146,7 +148,7 @@ function missLine({ mappingId, part, place = '', leaf, why, variable, how, inste
 const optional = (code: NoteCode, text: Sentence | undefined): readonly Finding[] =>
   text === undefined ? [] : [requestFinding(code, text)];
 
-/** Where something was found out, it says what to do. */
+/** A note on these findings says what to do. */
 const NOTED: ReadonlySet<string> = new Set([
   'invalid_json',
   'rate_limited',
@@ -159,23 +161,21 @@ const NOTED: ReadonlySet<string> = new Set([
   'mapping_requires_text',
 ]);
 
-/** What to do about a code, unless what is known of the request says more. */
 function decisionRemedy(
   { code, mappingId, missed, path }: DecisionRecord,
   isSaid: boolean,
 ): Sentence | undefined {
-  // Where no mapping has the name, the names there are say more.
+  // Where no mapping has the name, the list of names says more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
-  // What is known of the bytes says what to do about them.
+  // The facts about the bytes say what to do.
   const isTold = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
-  // The body of a mapping may have any shape: what is wrong with it is something else, which the detail says.
+  // The body of a mapping may have any shape, so the detail says what is wrong.
   const isOwnShape =
     code === 'invalid_utf8' || (code === 'invalid_body' && path !== 'wake' && path !== 'agent');
   const isKnown = isOwnShape || isName || isTold || (isSaid && NOTED.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
-/** What was refused, and why. */
 function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): Finding {
   const { scheme, code } = refusal;
   const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
@@ -186,9 +186,8 @@ function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): Finding {
 const saidOf = ({ code, facts }: NonNullable<DecisionRecord['refusal']>): Sentence =>
   sayProof({ code, ...defined({ facts }) }) ?? quoted(code);
 
-/** What was looked at before the proof. */
 const OTHERS: Readonly<Record<string, string>> = { challenge: 'challenge', address: 'allowFrom' };
-/** What is said of the hook token; a path may ask for a token of its own. */
+/** Such codes are about the hook token. A path may ask for a token of its own. */
 const OF_HOOK_TOKEN: ReadonlySet<string> = new Set([
   'token-elsewhere',
   'no-verify',
@@ -197,7 +196,6 @@ const OF_HOOK_TOKEN: ReadonlySet<string> = new Set([
   'unknown-token',
 ]);
 
-/** An expression of a template that found nothing. */
 function emptyNote({
   field,
   expression,
@@ -210,7 +208,6 @@ function emptyNote({
 const suggestionText = (instead: readonly string[] | undefined): string =>
   instead === undefined ? '' : `; the request has ${instead.join(' and ')}`;
 
-/** A candidate, and where it failed. */
 function missNotes(missed: MissedMapping): readonly Finding[] {
   const { mappingId, place, how, variable } = missed;
   const about = {

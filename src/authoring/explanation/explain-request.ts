@@ -27,7 +27,6 @@ import type { EvaluationJson } from '../../engine/hook/facts.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
 import { settingNotes, type RequestHistory } from './setting-notes.ts';
 
-/** What explains: the mappings and transforms as they are, with what was found in their files. */
 export interface Explainer {
   readonly generation: Pick<RequestHistory, 'config' | 'table'> & {
     evaluate(
@@ -39,18 +38,18 @@ export interface Explainer {
   readonly findings: readonly Finding[];
 }
 
-/** A request with what it becomes, and why. */
 export interface RequestExplanation {
   readonly request: HookRequest;
-  /** Where its path does not take POST. */
+  /** Set where the path does not accept POST. */
   readonly method?: 'GET';
   readonly evaluation: Evaluation;
   readonly advice: EvaluationAdvice;
 }
 
 /**
- * Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant. `results`: of a
- * shape, what transforms returned; what is warned of it is kept with its decision.
+ * Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant.
+ * `results` has what transforms returned for a request that was stored without values; its warnings are
+ * stored with the decision.
  */
 export async function explainRequest(
   request: HookRequest,
@@ -66,7 +65,7 @@ export async function explainRequest(
     passedOver: passedOver(findings),
     transform: wrongTransform(evaluation, findings),
     settings: settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
-      // Where a shape has no account, the decision knows more of it.
+      // Where the stored request has no account, the decision knows more.
       ({ subject }) => results === undefined || subject?.setting !== 'ignoreSenders',
     ),
   };
@@ -74,7 +73,7 @@ export async function explainRequest(
   return { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) };
 }
 
-/** A request as its sender writes it: as its path takes it, or why it cannot be read. */
+/** Reads a request as its sender writes it, or says why it cannot be read. */
 export async function explainWritten(
   written: WrittenRequest,
   explainer: Explainer,
@@ -89,7 +88,7 @@ export async function explainWritten(
   }
 }
 
-/** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
+/** The mapping that is looked for may stand in a file that is not read. */
 function passedOver(findings: readonly Finding[]): readonly Sentence[] {
   return findings
     .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
@@ -99,7 +98,6 @@ function passedOver(findings: readonly Finding[]): readonly Sentence[] {
 /** Findings on the code of a transform that make each call fail. */
 const OF_CALLS: ReadonlySet<string> = new Set(['TRANSFORM_ARGUMENT', 'TRANSFORM_MISSING_GLOBAL']);
 
-/** What is to be written in the file of a transform that failed. */
 function wrongTransform({ trace }: Evaluation, findings: readonly Finding[]): Sentence | undefined {
   const failed = trace.transforms.find(
     ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
@@ -113,11 +111,10 @@ function wrongTransform({ trace }: Evaluation, findings: readonly Finding[]): Se
   return say`${formatPlace(found.at)}: ${inLine(found)}`;
 }
 
-/** An explanation as `explain --json` prints it. */
 export interface ExplanationJson extends EvaluationJson {
   readonly request: Omit<HookRequest, 'receivedAt'> & { readonly receivedAt: string };
   readonly advice: {
-    /** Of a hook name that no mapping has. */
+    /** Set for a hook name that no mapping has. */
     readonly nearNames: readonly (Omit<NearHookName, 'why' | 'remedy'> & {
       readonly why: string;
       readonly remedy?: string;
@@ -126,7 +123,7 @@ export interface ExplanationJson extends EvaluationJson {
     readonly instead: readonly { readonly missing: string; readonly found: string }[];
     /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
     readonly elsewhere: readonly { readonly wanted: string; readonly text: string; readonly at: string }[];
-    /** What is surest to say of the part of a condition that failed. */
+    /** The most certain advice on the part of a condition that failed. */
     readonly leaves: readonly { readonly at: string; readonly text: string }[];
     readonly notes: readonly string[];
     readonly alsoMatched: readonly LaterMapping[];
@@ -140,7 +137,10 @@ export interface ExplanationJson extends EvaluationJson {
   readonly notes: readonly NoteJson[];
 }
 
-/** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
+/**
+ * Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions,
+ * advice.
+ */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
   const parts = [...advice.parts.values()].flat();
   return {

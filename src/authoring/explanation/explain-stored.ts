@@ -1,4 +1,4 @@
-/* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
+/** Explains a request that was answered, from what the store knows of it. */
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../../engine/hook/hook.ts';
 import type { KeptTrace } from '../../engine/hook/facts.ts';
@@ -16,38 +16,40 @@ import {
 import { settingNotes, type RequestHistory } from './setting-notes.ts';
 import { isBeforeMappings, isToldBefore, storedNotes } from './stored-notes.ts';
 
-/** What explains a stored request. */
 export interface StoredSources {
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Absent where the files have errors now. */
   readonly explainer?: Explainer | undefined;
-  /** The mappings and transforms that judged it, where they are no longer those of now and were kept. */
+  /** The mappings and transforms that judged the request, where they have changed since and were stored. */
   readonly before?: Explainer | undefined;
-  /** What was sent is kept, and who asks may not see it. */
+  /** What was sent is stored, but the reader may not see it. */
   readonly isHidden?: boolean;
-  /** Settings that may have taken part; those of the explainer where absent. */
+  /** Settings that may have taken part; the default is those of the explainer. */
   readonly settings?: Pick<RequestHistory, 'config' | 'table'> | undefined;
 }
 
-/** A request that was answered, with all that is said of it. */
 export interface StoredExplanation {
   readonly stored: StoredRequest;
-  /** As it was kept; absent where it was not. */
+  /** The request as it was stored; absent where it was not. */
   readonly request: HookRequest | undefined;
-  /** How it was judged when it came. */
   readonly judged: KeptTrace | undefined;
-  /** What the mappings that judged it make of it, or those of now; of a name that no mapping took without its content. */
+  /**
+   * What the mappings that judged the request make of it, or those of now. The content is missing for a
+   * name that no mapping matched.
+   */
   readonly explained: RequestExplanation | undefined;
-  /** Whether it is explained by the mappings that judged it, which are others now. */
+  /** Whether the mappings that judged the request explain it, and have changed since. */
   readonly isByThen: boolean;
   /** Whether the files are needed to say more, and have errors. */
   readonly lacksFiles: boolean;
-  /** Settings that took part, as they are now. */
   readonly settings: readonly Finding[];
   readonly findings: readonly Finding[];
 }
 
-/** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
+/**
+ * Explains what the store knows: how the request was judged, how it would be judged now, and what is said
+ * of both.
+ */
 export async function explainStored(
   stored: StoredRequest,
   { keepRequests, explainer: now, before, isHidden, settings: given }: StoredSources,
@@ -91,13 +93,12 @@ export async function explainStored(
   };
 }
 
-/** As it is judged by the mappings that judged it when it came. */
 const judgedThen = ({ evaluation }: RequestExplanation, decision: DecisionRecord | undefined): KeptTrace => ({
   ...evaluationToJson(evaluation),
   generation: decision?.generation ?? '',
 });
 
-/** What is said of the stored request stands at its end, and not in its middle, too. */
+/** Findings of the stored request stand at the end, and not in the middle as well. */
 function withoutTold(explained: RequestExplanation, told: readonly Finding[]): RequestExplanation {
   const keyOf = (each: Finding): string => `${each.subject?.setting ?? ''} ${placeOf(each) ?? ''}`;
   const said = new Set(told.filter((each) => !isToldBefore(each)).map(keyOf));
@@ -106,14 +107,14 @@ function withoutTold(explained: RequestExplanation, told: readonly Finding[]): R
   return { ...explained, advice };
 }
 
-/** Of a name that no mapping takes only the name is kept, and it says all. */
+/** For a name that no mapping matches, the store keeps only the name. */
 function nameOnly(decision: DecisionRecord | undefined): HookRequest | undefined {
   return decision?.code === 'no_mapping_matched' && isBeforeMappings(decision)
     ? createHookRequest({ path: decision.path, payload: {}, receivedAt: 0 })
     : undefined;
 }
 
-/** The hints of its settings, and of the request itself where it was taken; the surest first. */
+/** Returns the hints of the settings, and of the request itself where it matched; the most certain first. */
 export function allHints({ settings, explained }: StoredExplanation): readonly Finding[] {
   const ofSettings = [...settings, ...(explained?.advice.settings ?? [])].filter(isHint);
   if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;

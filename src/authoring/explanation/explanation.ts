@@ -1,7 +1,6 @@
 /**
- * One explanation of a request as data, for whoever shows it: `sluice explain`, `sluice replay`, the console. A request
- * is evaluated with the mappings as they are, what was probably meant is looked for, and both are told with what the
- * store knows.
+ * Explains a request as data for `sluice explain`, `sluice replay` and the console: what the mappings of
+ * now make of it, what was probably meant, and what the store knows.
  */
 export {
   explainRequest,

@@ -11,8 +11,9 @@ import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 import { indent, type Paint } from './format-lines.ts';
 
 /**
- * The actions of an evaluation for people: what each does, and the text that somebody reads. `stored`: the only ids that
- * can be asked for. `hasChannels`: false where no reply can be sent anywhere. `dedupe`: the template of the key.
+ * Prints the actions of an evaluation for people: what each does, and the text that somebody reads.
+ * `stored` has the only ids that can be asked for. `hasChannels` is false where no reply can be sent
+ * anywhere. `dedupe` is the template of the key.
  */
 export function actionLines(
   actions: readonly Action[],
@@ -25,7 +26,7 @@ export function actionLines(
   }: {
     readonly stored?: ReadonlySet<string> | undefined;
     readonly hasChannels?: boolean | undefined;
-    /** Of the request, which the markers in its prompts carry. */
+    /** The nonce of the request, which the markers in its prompts carry. */
     readonly nonce?: string | undefined;
     readonly dedupe?: string | undefined;
   } = {},
@@ -54,7 +55,7 @@ export function actionLines(
 
 const OUTSIDE = '    from outside, between the markers of the safety boundary (--json has the whole prompt):';
 
-/** What would have been made of a request that was taken for a repeat, in short. */
+/** Prints in short what a repeat would have become. */
 export function unmadeLines(
   actions: readonly Action[],
   paint: Paint,
@@ -72,26 +73,24 @@ export function unmadeLines(
   });
 }
 
-/** A key, without its value where its template reads what is called a secret: as in the list of fields. */
+/** A key is hidden where its template reads a secret. */
 function shownKey(key: string, written = ''): string {
   const paths = [...written.matchAll(/\{\{[^{}]{0,300}\}\}/g)].flatMap(([each]) => each.split(/[^\w-]+/));
   return paths.some((name) => SECRET_KEY.test(name)) ? '…' : clearLine(key);
 }
 
-/** Whether two actions of one request are repeats of each other. */
 function isSameKey(one: Action, other: Action): boolean {
   const [a, b] = [one.dedupe, other.dedupe];
   return a !== undefined && b !== undefined && a.scope === b.scope && a.key === b.key;
 }
 
 interface ActionContext {
-  /** Lines that actions of all kinds have. */
   readonly shared: readonly string[];
-  /** Another event began the run that it became a part of. */
+  /** Another event began the run that this action joined. */
   readonly isJoined: boolean;
   readonly hasChannels: boolean | undefined;
   readonly nonce: string;
-  /** What became of it is told below. */
+  /** What became of the action is printed below. */
   readonly isStored: boolean;
 }
 
@@ -118,7 +117,7 @@ function bodyLines(action: Action, told: ActionContext): string[] {
   }
 }
 
-/** The operator's words and those from outside, without the markers and the warning, which are the same in every prompt. */
+/** The markers and the warning are left out, because they are the same in every prompt. */
 function promptLines(prompt: string, nonce: string): string[] {
   const { before, external, after } = splitPrompt(prompt, nonce);
   if (external === undefined) return ['  prompt', ...indent(prompt)];
@@ -141,7 +140,6 @@ function notifySettings(action: NotifyAction): string[] {
   ]);
 }
 
-/** What the action has by keys of its mapping, as each key says it. */
 function keyLines(action: RunAction): string[] {
   return [...MAPPING_KEYS].flatMap(([key, { explain }]) => {
     const value: unknown = action[key as keyof RunAction];
@@ -164,7 +162,7 @@ function agentSettings(action: AgentAction, told: ActionContext): string[] {
   ]);
 }
 
-/** Whose conversation it is: a key alone does not name one. */
+/** Names the owner of a conversation: a key alone does not identify one. */
 export function ownerText(owner: AgentAction['owner']): string {
   switch (owner) {
     case 'main':

@@ -26,7 +26,6 @@ import { actionLines, unmadeLines } from './format-actions.ts';
 import { indent, type Paint } from './format-lines.ts';
 import { findingLines, type LineOptions } from './format-findings.ts';
 
-/** How an evaluation is printed. */
 export interface ExplainOptions {
   /** Printed in the first line where given. */
   readonly request?: HookRequest | undefined;
@@ -36,20 +35,24 @@ export interface ExplainOptions {
   readonly color?: boolean;
   /** False leaves the actions out, where a reader has them before him already; default true. */
   readonly actions?: boolean;
-  /** Whether it was taken for a repeat: what it would have become is told in short. */
+  /** A repeat prints in short what it would have become. */
   readonly isRepeat?: boolean;
-  /** Ids of what was stored: others of its actions joined the run of another request, or would be made only now. */
+  /**
+   * Ids of what was stored. Actions with other ids joined the run of another request, or would be made only
+   * now.
+   */
   readonly stored?: ReadonlySet<string>;
   /** Whether a channel is configured, where that is known. */
   readonly hasChannels?: boolean;
-  /** What else is known of the request: see `analysis/`. */
+  /** What else is known of the request. */
   readonly advice?: EvaluationAdvice;
 }
 
 /**
- * Prints an evaluation for people: the mappings considered (the nearest miss first where none matched), the first
- * conjunct that failed with what it found, what rendered empty, transform logs and stacks, each action with its prompt,
- * warnings, and for an error its remedy. Escape and control characters of the payload never come through.
+ * Prints an evaluation for people: the considered mappings (the nearest miss first where none matched), the
+ * first part that failed with what it found, what rendered empty, transform logs and stacks, each action
+ * with its prompt, warnings, and the remedy of an error. Escape and control characters of the payload never
+ * come through.
  */
 export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
   const paint = paintOf(options);
@@ -64,11 +67,10 @@ const paintOf =
   (style, text) =>
     color === true ? styleText(style, text, { validateStream: false }) : text;
 
-/** Settings that say what to do before those that did what they are there for. */
+/** Settings that say what to do stand before those that worked as intended. */
 export const settingsFirst = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter(({ code }) => code === 'setting').toSorted((a, b) => Number(isHint(b)) - Number(isHint(a)));
 
-/** The findings of a code, as they are printed. */
 type LinesOf = (code: NoteCode) => readonly string[];
 
 function sectionsOf(
@@ -106,10 +108,8 @@ function sectionsOf(
   ];
 }
 
-/** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
 
-/** The mappings that were considered, the nearest miss first where none matched. */
 function consideredLines(
   considered: readonly ConsideredMapping[],
   findings: readonly Finding[],
@@ -122,7 +122,7 @@ function consideredLines(
   const onPath = inOrderOf(findings, nearestMisses(considered));
   const near = onPath.slice(0, MAX_MISSES);
   const more = onPath.length - near.length;
-  // Those without a hook name are of no other one.
+  // Mappings without a hook name match every name.
   const all = considered.filter(
     ({ matched, mapping, failed }) =>
       !matched && (mapping.match.path !== undefined || failed?.part !== 'path'),
@@ -141,7 +141,6 @@ function consideredLines(
   ];
 }
 
-/** Where no mapping even has the hook name: what may have been meant, and the names there are. */
 function nameLines(considered: readonly ConsideredMapping[], of: LinesOf): readonly string[] {
   const names = of('hook_name');
   const more = placesOf(considered).size - names.length;
@@ -155,7 +154,6 @@ function nameLines(considered: readonly ConsideredMapping[], of: LinesOf): reado
   ];
 }
 
-/** A mapping that was considered, and why it was taken or not. */
 function mappingLines(
   { mapping, matched }: ConsideredMapping,
   findings: readonly Finding[],
@@ -169,7 +167,6 @@ function mappingLines(
   ];
 }
 
-/** The first lines: the request, its mapping and its outcome. */
 export function headOf(evaluation: Evaluation, options: ExplainOptions): readonly string[] {
   const { request, method = 'POST', isRepeat } = options;
   const paint = paintOf(options);
@@ -227,7 +224,7 @@ function failureLines({ position, failure, name, message, stack }: FailedReply, 
   return [`    ${paint('red', failure)}: ${what}${where}`, ...frames.flatMap(indent)];
 }
 
-/** A stack without the words of its error, which stand before it, and without the one frame that is its position. */
+/** Removes the words of the error, which stand before the stack, and the one frame that is its position. */
 function framesOf(
   stack: string,
   {

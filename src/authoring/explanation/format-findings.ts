@@ -1,6 +1,6 @@
 /**
- * How one finding on a request is printed, everywhere the same: ✗ what failed, · what was found, and a hint on lines of its
- * own: the verb, what is to be pasted as it stands, and why.
+ * Prints one finding on a request: ✗ for what failed, · for what was found, and a hint on lines of its own
+ * with the verb, what is to be pasted, and why.
  */
 import { printSentence, splitAtFix, type Finding, type Sentence } from '../../base/finding.ts';
 import type { Place } from '../../base/document/document.ts';
@@ -9,16 +9,16 @@ import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { wrap, type Paint } from './format-lines.ts';
 
 export interface LineOptions {
-  /** Letters in a line; absent where the terminal breaks them. */
+  /** The width of a line; absent where the terminal breaks lines. */
   readonly columns?: number | undefined;
-  /** Colours the marks; none where absent. */
+  /** Colours the marks; without it there are no colours. */
   readonly paint?: Paint;
 }
 
-/** A longer line is a file of its own: what is to be changed of it says more. */
+/** A longer line is a whole file, so only the change is shown. */
 const MAX_LINE = 300;
 
-/** A finding in lines, each set off by `indent`. */
+/** Prints a finding, each line set off by `indent`. */
 export function findingLines(finding: Finding, options: LineOptions = {}, indent = ''): readonly string[] {
   const refused = finding.code === 'refusal' ? marked('✗ ', finding.subject?.field ?? '', options) : [];
   const lines = isHint(finding) ? [...refused, ...hintLines(finding, options)] : foundLines(finding, options);
@@ -41,7 +41,6 @@ function foundLines(finding: Finding, options: LineOptions): readonly string[] {
   ];
 }
 
-/** What a finding speaks of, before what it says. */
 function aboutOf({ code, subject: { setting, mapping, field = '', index } = {} }: Finding): string {
   if (code === 'not_held' && mapping !== undefined) return `${mapping.id}: `;
   if (code === 'rendered_empty')
@@ -49,12 +48,12 @@ function aboutOf({ code, subject: { setting, mapping, field = '', index } = {} }
   return setting === undefined ? '' : `${setting}: `;
 }
 
-/** Whatever the finding is, what it says to do. */
+/** Prints what any finding says to do. */
 export function hintLines(finding: Finding, options: LineOptions = {}): readonly string[] {
   const { code, message, at: place, subject } = finding;
   const at = placeOf(finding);
   const { verb, line, why } = hintParts(message);
-  // What is empty in a template has its whole line already.
+  // The whole line of an empty template is shown already.
   const isRule = line?.startsWith('{') === true && code !== 'rendered_empty';
   const whole = isRule && place !== undefined ? changedLine([{ at: place, text: line }]) : undefined;
   const pasted = whole ?? line;
@@ -76,7 +75,6 @@ function marked(mark: string, text: string, { paint, columns }: LineOptions): re
   return [`${paint(sign === '✗' ? 'red' : 'green', sign)}${first.slice(sign.length)}`, ...more];
 }
 
-/** What to do, what is to be pasted, and why. */
 function hintParts(sentence: Sentence): {
   readonly verb: string;
   readonly line?: string | undefined;
@@ -89,7 +87,7 @@ function hintParts(sentence: Sentence): {
     const [verb = '', ...block] = found.split('\n');
     return { verb, why: block.length === 0 ? '' : ['', ...block].join('\n') };
   }
-  // All that follows says what to do.
+  // Everything that follows says what to do.
   if (fix.verb === '') return { verb: printSentence(after), why: found };
   const { verb, where, purpose, line } = fix;
   return {
@@ -99,7 +97,7 @@ function hintParts(sentence: Sentence): {
   };
 }
 
-/** The one line of the places with other texts there; undefined where a place has several lines or no end. */
+/** Returns the changed line; undefined where a place has several lines or no end. */
 function changedLine(edits: readonly { readonly at: Place; readonly text: string }[]): string | undefined {
   const [{ at: first }] = edits as [(typeof edits)[number]];
   const { source } = first;

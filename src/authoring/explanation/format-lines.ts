@@ -5,7 +5,10 @@ import { clearControl, clearLine } from '../../base/telemetry/telemetry.ts';
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-/** Text of several lines, cleared and set off by a bar: none of its lines can be taken for one of ours. */
+/**
+ * Clears a text of several lines, and sets it off by a bar so that none of its lines looks like output of
+ * ours.
+ */
 export function indent(text: string): string[] {
   return barred(text).map((each) => `    ${each}`);
 }
@@ -15,7 +18,7 @@ const barred = (text: string): readonly string[] =>
     .split('\n')
     .map((each) => `| ${each}`.trimEnd());
 
-/** The same of every text of several lines in data; other texts are only cleared. */
+/** Bars every text of several lines in data, and only clears other texts. */
 export function barredTexts(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\n') ? barred(value).join('\n') : clearControl(value);
   if (Array.isArray(value)) return value.map(barredTexts);
@@ -23,7 +26,7 @@ export function barredTexts(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [clearLine(key), barredTexts(each)]));
 }
 
-/** A text in lines behind a mark; what is between braces stays on one line, as it is there to be copied. */
+/** Wraps a text behind a mark. A part between braces stays on one line, as a person copies it. */
 export function wrap(
   mark: string,
   text: string,
@@ -33,7 +36,7 @@ export function wrap(
   const lines: string[] = [];
   let line = '';
   for (const word of wordsOf(clearLine(text).trim())) {
-    // What fits on no line stays where it is: the terminal breaks it, and copying does not.
+    // A part that fits on no line stays: the terminal breaks it, and copying does not.
     const isFull = line !== '' && line.length + word.length > room && word.length <= room;
     if (isFull) lines.push(line);
     line = isFull || line === '' ? word.trimStart() : `${line}${word}`;
@@ -42,7 +45,6 @@ export function wrap(
   return [...lines, line].map((each, number) => `${number === 0 ? mark : indented}${each}`);
 }
 
-/** Words with the spaces before them; what stands between braces is one. */
 function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   let from = 0;
@@ -55,7 +57,7 @@ function wordsOf(text: string): readonly string[] {
   return [...words, text.slice(from)];
 }
 
-/** Where a brace or bracket is closed; undefined where the text was cut before that. */
+/** Returns undefined where the text was cut before the bracket ends. */
 function closeOf(text: string, open: number): number | undefined {
   let depth = 0;
   for (let at = open; at < text.length; at += 1) {

@@ -1,4 +1,3 @@
-/* What the settings of a runner had to do with how a run ended, and what to write. */
 import { say, type Sentence, spanOf } from '../../base/finding.ts';
 import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import { placeIfWritten, type Place } from '../../base/document/document.ts';
@@ -7,11 +6,10 @@ import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
 import { type CommandRunnerSettings, environmentNote } from './command-failures.ts';
 
-/** What one setting did. */
 export interface SettingNote {
   readonly at: Place | string | undefined;
   readonly text: Sentence;
-  /** It did what it is there for: nothing is to be done. */
+  /** The setting worked as intended, and nothing is to be done. */
   readonly isFine?: boolean;
 }
 
@@ -21,7 +19,7 @@ interface RunFacts {
   readonly stored?: Pick<StoredRequest, 'runs'>;
 }
 
-/** In the order of the text; at most one of them is the cause of a failure. */
+/** In the order of the text. At most one of them is the cause of a failure. */
 export const RUN_RULES = {
   timeoutSeconds: endedByTime,
   passEnv: keptFromCommand,
@@ -30,7 +28,7 @@ export const RUN_RULES = {
 /** Whether a setting says how a run ended. */
 export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, setting);
 
-/** What to write where a run failed, or replied what was not meant; undefined where nothing is known. */
+/** Says what to write where a run failed, or replied what was not meant; undefined where nothing is known. */
 export function runAdvice(run: RunRecord, config: RunFacts['config']): Sentence | undefined {
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
@@ -40,7 +38,7 @@ export function runAdvice(run: RunRecord, config: RunFacts['config']): Sentence 
   return undefined;
 }
 
-/** The runner of a name, which may be one that the configuration no longer has. */
+/** Finds a runner by name; the configuration may no longer have it. */
 export function runnerNamed(
   { runners }: Pick<GatewaySettings, 'runners'>,
   name: string,
@@ -48,14 +46,12 @@ export function runnerNamed(
   return Object.hasOwn(runners, name) ? runners[name] : undefined;
 }
 
-/** A command whose run ended in a certain way, with the steps to its settings. */
 interface CommandRun {
   readonly run: RunRecord;
   readonly runner: CommandRunnerSettings;
   readonly path: readonly string[];
 }
 
-/** The first run that `ended` as asked, where a command made it. */
 function commandRun(
   { config, stored }: RunFacts,
   ended: (run: RunRecord) => boolean,
@@ -70,13 +66,11 @@ function commandRun(
 
 const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
 
-/** The steps to the settings of a runner; the only one has no name of its own. */
 function runnerPath({ root }: RunFacts['config'], name: string): readonly string[] {
   const path = ['gateway', 'runners', name];
   return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
 }
 
-/** The place of the first of the keys that the settings of a runner have. */
 function placeOfKey(
   { config }: RunFacts,
   path: readonly string[],
@@ -86,7 +80,7 @@ function placeOfKey(
   return places.find((place) => place !== undefined);
 }
 
-/** Of a command that ended with an error, and gets little of the service's environment. */
+/** Applies where a command ended with an error and does not get the service's environment. */
 function keptFromCommand(facts: RunFacts): SettingNote | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined) return undefined;
@@ -96,7 +90,7 @@ function keptFromCommand(facts: RunFacts): SettingNote | undefined {
   return text && { at, text };
 }
 
-/** Of a run that was ended when its time was over. */
+/** Applies where a run ended because its time was over. */
 function endedByTime({ config, mapping, stored }: RunFacts): SettingNote | undefined {
   const ended = stored?.runs.find(({ run: { outcome } }) => outcome === 'timeout')?.run.action;
   if (ended?.kind !== 'agent') return undefined;

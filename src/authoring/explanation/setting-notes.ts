@@ -1,7 +1,7 @@
-/*
- * The settings that had a hand in what became of a request: each with its place, what it did here, and what to write
- * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
- * a word is silent.
+/**
+ * Names the settings that had a part in what became of a request, each with its place, what it did, and
+ * what to write where another thing was meant. The same table serves a request file and the store. A
+ * setting that did nothing is not named.
  */
 import { defined, type JsonValue } from '../../base/json.ts';
 import { say, spanOf, todo, write, type Finding, type Sentence } from '../../base/finding.ts';
@@ -14,11 +14,10 @@ import type { HookRequest } from '../../base/request.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
 import { isOfRun, RUN_RULES, type SettingNote } from './run-notes.ts';
 
-/** A request with all that is known of it. */
 export interface RequestHistory {
   readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
   readonly table: RoutingTable;
-  /** Where it is there to look at. */
+  /** Set where the evaluation can be read. */
   readonly evaluated?: { readonly request: HookRequest; readonly evaluation: Evaluation };
   readonly stored?: StoredRequest;
 }
@@ -58,7 +57,7 @@ function factsOf(happened: RequestHistory): SettingFacts {
   };
 }
 
-/** Settings are those of the first mapping, where several took the request. */
+/** Where several mappings matched the request, the settings are those of the first. */
 function ofFirst(stored: StoredRequest, evaluation: Evaluation | undefined): StoredRequest {
   if (evaluation?.further === undefined) return stored;
   const { mapping } = evaluation;
@@ -92,7 +91,6 @@ function listRead({ mapping, code, evaluated }: SettingFacts): SettingNote | und
   return { at: mapping.forEach.at, text: noListText(mapping.forEach, evaluated?.request.payload) };
 }
 
-/** What has an event read at once. */
 function readAtOnce({ mapping, evaluated, stored }: SettingFacts): Sentence {
   const path = stored?.decision?.path ?? evaluated?.request.path;
   return mapping === undefined
@@ -100,7 +98,7 @@ function readAtOnce({ mapping, evaluated, stored }: SettingFacts): Sentence {
     : say`${write('wakeMode: now')} in the mapping (${formatPlace(mapping.at)})`;
 }
 
-/** Between two turns: who waits longer may not know it. */
+/** People may not know of a wait that is longer than this. */
 const MANY_SECONDS = 3_600;
 
 function waitsForTurn(facts: SettingFacts): SettingNote | undefined {
@@ -122,7 +120,10 @@ function waitsForTurn(facts: SettingFacts): SettingNote | undefined {
 
 type Reads = Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>;
 
-/** That `forEach` takes a list only, and which list of nearly that path this body has; the payload is undefined where it was not kept. */
+/**
+ * Says that `forEach` needs a list, and which list of nearly that path the body has. The payload is
+ * undefined where it was not stored.
+ */
 export function noListText({ text, keys }: Reads, payload: JsonValue | undefined): Sentence {
   if (Array.isArray(payload))
     return say`it takes a list only, and the whole body is the list: ${write('forEach: payload')}`;

@@ -14,20 +14,25 @@ import {
 import type { ExplanationJson } from './explain-request.ts';
 import type { StoredExplanation } from './explain-stored.ts';
 
-/** What the store knows of a request, with how it was judged and would be judged now, as `explain --json` prints it. */
 export interface StoredJson {
   readonly decision?: DecisionJson;
   readonly judged?: KeptTrace;
   readonly evaluation?: ExplanationJson;
   /** Settings that took part, with what each did, as they are now. */
   readonly settings: readonly SettingJson[];
-  /** Everything that the text says of it beside the bare facts, in its order; that of `evaluation` is there. */
+  /**
+   * Everything that the text says of the request beside the bare facts, in its order. `evaluation` has its
+   * own notes.
+   */
   readonly notes: readonly NoteJson[];
   readonly runs: readonly (RunJson & { readonly outbox: readonly OutboxJson[] })[];
   readonly events: readonly EventJson[];
 }
 
-/** Turns it into plain data; without `withText` what comes from payloads is left out. `evaluation` is that of the kept request, and absent where it was not kept. */
+/**
+ * Turns a stored request into plain data. Without `withText` all that comes from payloads is left out.
+ * `evaluation` is the one of the stored request, and absent where it was not stored.
+ */
 export function storedToJson(
   { stored: { decision, runs, events }, judged, settings, findings }: StoredExplanation,
   evaluation: ExplanationJson | undefined,

@@ -1,7 +1,4 @@
-/*
- * What is said of a request that the store knows, beside what the mappings make of it now: in the words of the
- * operator's own files where it was not kept, and of how it was judged when it came where it was.
- */
+/** Says what the store knows of a request, beside what the mappings make of it now. */
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { evaluationFindings, howRepeated, requestFinding } from '../advice/requests.ts';
 import { say, todo, type Finding, type Sentence, type StoredFinding } from '../../base/finding.ts';
@@ -14,16 +11,15 @@ import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { findingNotes, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
 
-/** What is known of a request that was answered. */
 export interface StoredFacts {
   readonly decision: DecisionRecord | undefined;
-  /** What it became; of a repeat what the first one became. */
+  /** What the request became, or for a repeat what the first one became. */
   readonly work: Pick<StoredRequest, 'runs' | 'events'>;
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Settings that took part, as they are now. */
   readonly settings: readonly Finding[];
   readonly isHidden?: boolean | undefined;
-  /** As it was kept; absent where it was not. */
+  /** The request as it was stored; absent where it was not. */
   readonly request?: HookRequest | undefined;
   /** How it was judged when it came. */
   readonly judged?: KeptTrace | undefined;
@@ -31,11 +27,11 @@ export interface StoredFacts {
   readonly table?: RoutingTable | undefined;
   /** What the mappings of now make of it. */
   readonly today?: RequestExplanation | undefined;
-  /** What is told of it; of a name that no mapping takes without its content. */
+  /** The explanation that is shown. The content is missing for a name that no mapping matched. */
   readonly explained?: RequestExplanation | undefined;
 }
 
-/** Everything that is said of it in the order of the text, without the notes of its evaluation. */
+/** Returns all notes in the order of the text, without those of the evaluation. */
 export function storedNotes(facts: StoredFacts): readonly Finding[] {
   const { request, settings } = facts;
   return [
@@ -44,10 +40,10 @@ export function storedNotes(facts: StoredFacts): readonly Finding[] {
   ];
 }
 
-/** Settings whose part in a kept request is told with the request. */
+/** The explanation of a stored request already reports these settings. */
 export const isToldBefore = ({ subject }: Finding): boolean => subject?.setting === 'forEach';
 
-/** Findings that the explanation of a kept request tells itself. */
+/** The explanation of a stored request reports these findings itself. */
 const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
 
 function keptNotes(
@@ -76,7 +72,10 @@ function keptNotes(
   ];
 }
 
-/** Whether what decides about it today was kept: of what was not kept nobody knows how it would be judged. */
+/**
+ * Whether everything that decides about the request today was stored. Without it nobody knows how it would
+ * be judged.
+ */
 function isJudgedWhole({ trace, outcome }: Evaluation, { payload }: HookRequest): boolean {
   const isWhole = !holdsUnkept(payload);
   const reads = trace.considered.flatMap(({ nodes = [], parts = [] }) => [...nodes, ...parts]);
@@ -84,7 +83,6 @@ function isJudgedWhole({ trace, outcome }: Evaluation, { payload }: HookRequest)
   return isWhole || (isOfMatch && !reads.some(({ found }) => holdsUnkept(found)));
 }
 
-/** The finding of a decision that a request was a repeat. */
 const repeatIn = (decision: DecisionRecord | undefined): StoredFinding | undefined =>
   decision?.findings?.find(({ code }) => code === 'repeat');
 
@@ -97,7 +95,7 @@ function repeatNotes(decision: DecisionRecord | undefined, work: StoredFacts['wo
   return [requestFinding('repeat', text)];
 }
 
-/** Of a request all of whose work another one had made: what that is, and who made it. */
+/** Says what another request had made, and which one that was. */
 function repeatedOf(
   requestId: string | undefined,
   { runs, events }: StoredFacts['work'],
@@ -117,7 +115,7 @@ function unkeptNotes(facts: StoredFacts): readonly Finding[] {
   const { explained, decision, table } = facts;
   const shown = decision && {
     ...decision,
-    // A name that is still unknown is told with the names that there are.
+    // A name that is still unknown is reported with the list of names.
     findings: decision.findings?.filter(({ code }) => code !== 'unknown_name' || explained === undefined),
   };
   return [
@@ -126,7 +124,6 @@ function unkeptNotes(facts: StoredFacts): readonly Finding[] {
   ];
 }
 
-/** Which hook names there are, where none was the one asked for. */
 function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding[] {
   return isNameUnknown(evaluation)
     ? evaluationFindings(evaluation, advice)
@@ -138,11 +135,10 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding
       ];
 }
 
-/** Whether still no mapping takes the name that was asked for. */
+/** Whether no mapping matches the name that was asked for. */
 export const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
   outcome.kind === 'rejected' && mapping === undefined;
 
-/** Names the secrets that were left out of what was kept. */
 function removedNotes({ headers, query }: HookRequest): readonly Finding[] {
   const paths = [...Object.entries(headers), ...Object.entries(query)].flatMap(([name, value]) =>
     value === '[removed]' ? [name] : [],
@@ -152,7 +148,6 @@ function removedNotes({ headers, query }: HookRequest): readonly Finding[] {
   return [requestFinding('removed', text, { paths })];
 }
 
-/** How it was judged when it came, where that is another thing. */
 function changedNotes(before: KeptTrace, now: EvaluationJson): readonly Finding[] {
   const [was, is] = [outcomeText(before), outcomeText(now)];
   if (was === is) return [];
@@ -184,12 +179,11 @@ function outcomeText({
   return `${outcome}${refusal}, mapping ${mapping?.id ?? 'none'}, ${count}`;
 }
 
-/** Whether it was answered before any mapping saw it. */
+/** Whether the request was answered before any mapping saw it. */
 export function isBeforeMappings(decision: DecisionRecord | undefined): boolean {
   return decision?.code !== undefined && decision.mappingId === undefined && decision.missed === undefined;
 }
 
-/** Why there is no content to look at, and the switch that keeps the next one. */
 function notKept({ keepRequests, isHidden }: StoredFacts, decision: DecisionRecord | undefined): Finding {
   if (isHidden === true) {
     const text = say`What was sent is not shown to the role view: a key of the role inspect shows what is kept of it.`;
@@ -211,7 +205,7 @@ function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['k
   const { which = 'shapes' } = Object.keys(written).length === 0 ? {} : written;
   if (which === 'shapes' || which === 'all')
     return say`is not kept any more, or more came at once than are kept: storage.keepRequests says how much, and how long`;
-  // Those that were answered well are kept by "shapes" and "all" alone.
+  // Only "shapes" and "all" keep requests that were answered well.
   const wanted =
     decision !== undefined && decision.status < 400 ? say`shapes or all` : say`shapes, failed or all`;
   return say`was not kept: storage.keepRequests.which is ${which}; ${todo}set it to ${wanted} to keep the next one, and send it again`;

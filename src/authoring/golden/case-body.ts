@@ -20,7 +20,7 @@ export type CaseBody =
       readonly value: JsonValue;
       readonly file?: string;
       readonly raw?: Buffer;
-      /** Of the bytes without their compression. */
+      /** The hash of the bytes without their compression. */
       readonly sha256?: string;
       readonly warnings?: readonly Finding[];
     }
@@ -56,12 +56,11 @@ export async function readCaseBody(
 }
 
 function inlineBody(delivery: CaseBodyKeys, part: LocatedValue): CaseBody {
-  // An empty body counts as {}, a body that is null is null: as it would be sent.
+  // An empty body counts as {}, and null counts as null, as they would be sent.
   const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
   return { value, warnings: findJsonText(delivery, part) };
 }
 
-/** A body that is a text with JSON in it, where nothing says that text is sent. */
 function findJsonText({ body, headers = {} }: CaseBodyKeys, part: LocatedValue): readonly Finding[] {
   if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
   const announced = announcedFormat(lowerCase(headers)['content-type']);
@@ -104,7 +103,6 @@ async function parseBodyFile(
   }
 }
 
-/** Files that are a body as it is sent. */
 export const PAYLOAD_FILE = /\.(?:json|form|xml|txt)$/i;
 
 /** Reads a file that is a body, of the format that its name says. */
@@ -122,10 +120,9 @@ export async function readPayloadFile(file: string): Promise<CaseBody> {
 const FORMAT_HINT =
   "the format is what the end of the file's name says, else the Content-Type of the request";
 
-/** As a document may have. */
+/** A document may have as many bytes. */
 const MAX_BODY_BYTES = 4_194_304;
 
-/** The bytes, or why there are none. */
 async function readWhole(file: string): Promise<Buffer | string> {
   try {
     const bytes = await readBounded(file, MAX_BODY_BYTES);
@@ -151,7 +148,7 @@ const ENDINGS: Readonly<Record<string, BodyFormat>> = {
   '.txt': 'text',
 };
 
-/** As the file is called, else as the request's Content-Type says, else JSON. */
+/** The name of the file decides, then the request's Content-Type; the default is JSON. */
 function formatOfFile(file: string, headers: Readonly<Record<string, string>>): BodyFormat {
   return ENDINGS[extname(file).toLowerCase()] ?? announcedFormat(headers['content-type']) ?? 'json';
 }
@@ -163,7 +160,7 @@ function parseBody(bytes: Buffer, headers: Readonly<Record<string, string>>, for
     : parsePayload({ bytes, headers }, format, decoder);
 }
 
-/** The engine's error says no place, so the file is parsed again for it. */
+/** The engine's error has no place, so the file is parsed again. */
 function notJson(
   { file, raw }: { readonly file: string; readonly raw: Buffer },
   ours: Omit<Finding, 'severity'>,

@@ -19,21 +19,21 @@ import { FORMAT } from './expectation.ts';
 import { findMisnamed, findNoRequest } from './other-files.ts';
 
 /**
- * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
- * `<case>.expected.yaml` next to it by the runner. A request file holds one delivery, or `deliveries: [...]` in order.
+ * Golden cases on disk. People or a recorder write `<group>/<case>.request.yaml|yml|json`; the runner
+ * writes `<case>.expected.yaml` next to it. A request file holds one delivery, or `deliveries: [...]` in
+ * order.
  */
 export interface GoldenCase {
-  /** `<group>/<case>`, with `/` whatever the platform. */
   readonly name: string;
   readonly requestFile: string;
   readonly expectedFile: string;
   /** Absent where there is none yet. */
   readonly expected?: { readonly text: string; readonly value: unknown };
   readonly deliveries: readonly DeliveryRequest[];
-  /** Whether the file used `deliveries`: its expectation is then a list too. */
+  /** Whether the file has `deliveries`: then its expectation is a list too. */
   readonly several: boolean;
   readonly at: Place;
-  /** What is odd about its bodies; each is among the findings, too. */
+  /** What is odd about the bodies. Each warning is also among the findings. */
   readonly warnings: readonly Finding[];
   /** Request, expectation and body files, absolute: a change of one re-runs the case. */
   readonly files: readonly string[];
@@ -41,19 +41,19 @@ export interface GoldenCase {
 
 export interface DeliveryRequest {
   readonly request: HookRequest;
-  /** Where the file says its hook name; absent where there is no file. */
+  /** The place of the hook name; absent where there is no file. */
   readonly pathAt?: Place;
-  /** The bytes of its `bodyFile`, as a signature covers them. */
+  /** The bytes of `bodyFile`, as a signature covers them. */
   readonly rawBody?: Buffer;
-  /** Whether the file says when it arrived. */
+  /** Whether the file says when the request arrived. */
   readonly isTimed: boolean;
-  /** From the `idempotency-key` header. */
+  /** The value of the `idempotency-key` header. */
   readonly idempotencyKey?: string;
 }
 
 export interface FoundCases {
   readonly cases: readonly GoldenCase[];
-  /** Expectation files without a request file, absolute; each has its finding too. */
+  /** Expectation files without a request file, absolute. Each has its finding too. */
   readonly obsolete: readonly string[];
   readonly findings: readonly Finding[];
 }
@@ -76,7 +76,6 @@ const Delivery = z.strictObject({
 const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
 const KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
 
-/** The form of a request file: one delivery, or several in order. */
 export const requestFileSchema = z.union([Delivery, Deliveries]);
 
 const DEFAULT_NOW = Date.UTC(2026, 0, 1);
@@ -84,8 +83,8 @@ const REQUEST = /\.request\.(yaml|yml|json)$/;
 const EXPECTED = /\.expected\.yaml$/;
 
 /**
- * Finds and reads every case below `dir` whose name contains one of `filters` (all of them where there is none), in
- * name order. What cannot be read is a finding, and so is an expectation without a request.
+ * Finds and reads every case below `dir` whose name contains one of `filters` (every case where there is
+ * none), in name order. What cannot be read is a finding, and so is an expectation without a request.
  */
 export async function findCases(folder: string, asked: readonly string[] = []): Promise<FoundCases> {
   const dir = resolve(folder);
@@ -120,7 +119,6 @@ async function listFiles(dir: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** A file of a case counts as the name of that case. */
 function caseOfPath(dir: string, name: string): string {
   const isFile = REQUEST.test(name) || EXPECTED.test(name);
   return isFile && !relative(dir, resolve(name)).startsWith('..') ? caseName(dir, resolve(name)) : name;
@@ -209,7 +207,7 @@ async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
   const files = [requestFile, ...read.files, expectedFile];
   const at = root.place([]);
   const golden = { name, requestFile, expectedFile, deliveries, several, at, warnings, files };
-  // A file of any other name, as `explain` takes it, has no expectation.
+  // A file of any other name, as `explain` accepts it, has no expectation.
   const expected = expectedFile === requestFile ? undefined : await readExpected(expectedFile);
   return {
     case: expected === undefined ? golden : { ...golden, expected },
@@ -250,7 +248,10 @@ interface RequestFileShape {
   readonly findings: readonly Finding[];
 }
 
-/** Holds the file against the form it evidently means: a union's own findings would say little. */
+/**
+ * Checks the file against the form that it evidently means, because the findings of a union would say
+ * little.
+ */
 function checkShape(root: LocatedValue, file: string): RequestFileShape {
   const foreign = findNoRequest(root, file, KEYS);
   if (foreign !== undefined) return { root, several: false, findings: [foreign] };
@@ -276,7 +277,8 @@ function createDelivery(
   const request = requestOf(delivery, payload);
   const key = request.headers['idempotency-key']?.trim();
   return {
-    // Seeds from the case's name: the marker's id does not change with the body, and two equal deliveries differ.
+    // The case's name is in the seed: the marker's id does not change with the body, and two equal
+    // deliveries differ.
     request: {
       ...request,
       ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }),
@@ -309,7 +311,7 @@ async function readExpected(
   return { text, value: document?.root.value, findings: [...findings, ...(unknown ?? [])] };
 }
 
-/** An expectation that another version wrote, in a form that this one does not know. */
+/** Another version wrote such an expectation, in a form that this one does not know. */
 function findUnknownFormat(root: LocatedValue): readonly Finding[] | undefined {
   const format = (root.value as { format?: unknown } | null)?.format;
   if (format === undefined || format === FORMAT) return undefined;

@@ -1,4 +1,4 @@
-/** What a person has to do about a case that did not become what is expected: the likeliest cause, in the first lines. */
+/** Says what a person has to do about a case that failed: the likeliest cause, in the first lines. */
 import { printInLine } from '../../base/finding.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
@@ -6,7 +6,7 @@ import type { CaseResult } from './run-cases.ts';
 
 export interface CaseHints {
   readonly hints: readonly string[];
-  /** Whether they say why the request became what it became: then its own reasons lead elsewhere. */
+  /** Whether the hints explain the outcome: then the reasons of the outcome mislead. */
   readonly isCause: boolean;
 }
 
@@ -17,14 +17,12 @@ export function hintsOn(result: CaseResult): CaseHints {
   return { hints: result.status === 'failed' ? differenceHints(result) : [], isCause: false };
 }
 
-/** Bodies that are not what they look like: of a case that failed the likeliest cause. */
 function bodyHints({ case: { warnings } }: CaseResult): readonly string[] {
   return warnings.map(
     (found) => `${printInLine(found)}${found.at === undefined ? '' : `  ${formatPlace(found.at)}`}`,
   );
 }
 
-/** Request files with the path of the address, where the hook name belongs. */
 function addressHints({ case: { deliveries }, evaluations }: CaseResult): readonly string[] {
   return evaluations.flatMap(({ outcome, mapping, trace }, index) => {
     const { request, pathAt } = deliveries[index] ?? {};
@@ -40,7 +38,10 @@ function addressHints({ case: { deliveries }, evaluations }: CaseResult): readon
   });
 }
 
-/** Where it differs, and how what came of it is written; none where what it became at all is the news. */
+/**
+ * Says where the case differs and how to write what came of it. It says nothing where the outcome itself is
+ * the news.
+ */
 function differenceHints({ case: { name }, expected, actual, evaluations }: CaseResult): readonly string[] {
   if (expected === undefined) return [];
   const [asked, found] = [leavesOf(expected.value), leavesOf(actual)];
@@ -62,11 +63,10 @@ function differenceHints({ case: { name }, expected, actual, evaluations }: Case
 const withoutReturns = (value: unknown): unknown =>
   typeof value === 'string' ? value.replaceAll('\r', '') : value;
 
-/** What became of a request at all, and what found nothing: its reasons follow. */
 const IS_NEWS = /^(?:deliveries\[\d+\]\.)?(?:outcome$|mapping$|(?:empty|failures|warnings)\b)/;
 const MAX_NAMED = 6;
 
-/** The values of an expectation by where they stand: `actions[0].sessionKey`. */
+/** Lists the values of an expectation by their places: `actions[0].sessionKey`. */
 function leavesOf(value: unknown, path = ''): ReadonlyMap<string, unknown> {
   if (typeof value !== 'object' || value === null || path.length > 200) return new Map([[path, value]]);
   const isList = Array.isArray(value);

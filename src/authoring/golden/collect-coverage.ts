@@ -5,15 +5,14 @@ import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping
 import type { ModuleCoverage } from '../../engine/sandbox/sandbox.ts';
 
 /**
- * What a set of evaluations reached. A mapping counts once it was taken; a condition leaf counts twice, once for
- * holding and once for failing; a template block counts once per side; what runs of a transform is counted by its
- * isolate. Only mappings up to the one taken are counted as visited, because later ones were never asked. What an
- * operator leaves out with a comment is listed, and counts for nothing.
+ * What a set of evaluations reached. A mapping counts once it matched. A condition leaf counts twice, once
+ * for holding and once for failing, and a template block once per side. The isolate counts what runs of a
+ * transform. Only mappings up to the first match count as visited, because later ones were never asked. An
+ * item that an operator leaves out with a comment is listed, and counts for nothing.
  */
 export interface Coverage {
   readonly items: readonly CoverageItem[];
   readonly covered: number;
-  /** Without what is ignored. */
   readonly total: number;
 }
 
@@ -25,7 +24,6 @@ export interface CoverageItem {
   /** What would have to happen, e.g. `mapping github-push is never taken`. */
   readonly what: string;
   readonly hits: number;
-  /** Why an operator leaves it out. */
   readonly ignored?: string;
 }
 
@@ -55,7 +53,7 @@ function countHit(items: readonly CoverageItem[]): number {
   return items.filter((item) => item.hits > 0).length;
 }
 
-/** A comment at the mapping leaves all of it out, others the items of their line. */
+/** A comment at the mapping leaves all of it out. Other comments leave out the items of their line. */
 function withReasons(
   { at }: CompiledMapping,
   items: readonly CoverageItem[],
@@ -69,7 +67,6 @@ function withReasons(
 
 type IgnoredLines = (file: string, text: () => string) => ReadonlyMap<number, string>;
 
-/** Looks for the comments that leave lines out once in each file. */
 function ignoredLinesByFile(): IgnoredLines {
   const lines = new Map<string, ReadonlyMap<number, string>>();
   return (file, text) => {
@@ -79,10 +76,9 @@ function ignoredLinesByFile(): IgnoredLines {
   };
 }
 
-/** What ran of the transforms, and their texts, in which lines are left out. */
 export interface CoverageSources {
   readonly modules: readonly ModuleCoverage[];
-  /** Empty where the file cannot be read. */
+  /** Returns an empty text where the file cannot be read. */
   readonly readModule: (file: string) => string;
 }
 
@@ -90,7 +86,6 @@ function withReason(item: CoverageItem, reason: string | undefined): CoverageIte
   return reason === undefined ? item : { ...item, ignored: reason };
 }
 
-/** Hits by `<what>@<place>`. */
 type CoverageHits = ReadonlyMap<string, number>;
 
 function countHits(evaluations: readonly Evaluation[]): CoverageHits {
@@ -184,7 +179,10 @@ function formatText(coverage: Coverage): string {
   return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}${note}`].join('\n')}\n`;
 }
 
-/** LCOV: functions as FN, the two sides of a condition or block as the branches of one block, lines as DA. */
+/**
+ * In LCOV functions are FN, the two sides of a condition or block are branches of one block, and lines are
+ * DA.
+ */
 function formatLcov(coverage: Coverage): string {
   const counted = countedOf(coverage.items);
   const records = [...Map.groupBy(counted, ({ file }) => file)].flatMap(([file, items]) =>
@@ -211,7 +209,7 @@ function lcovRecord(file: string, items: readonly CoverageItem[]): readonly stri
   ];
 }
 
-/** A line is hit as often as the item on it that is hit most. */
+/** A line counts as many hits as its item with the most hits. */
 function lcovLines(items: readonly CoverageItem[]): readonly string[] {
   const lines = new Map<number, number>();
   for (const item of items) lines.set(item.line, Math.max(lines.get(item.line) ?? 0, item.hits));
@@ -226,13 +224,13 @@ function lcovName({ what, line, column }: CoverageItem): string {
   return `${what.replaceAll(/ is never .*$/g, '').replaceAll(',', ' ')}@${line}:${column}`;
 }
 
-/** `# sluice-coverage ignore: reason` in YAML, with `//` in transforms. Without a reason it is no such comment. */
+/** Matches `# sluice-coverage ignore: reason` in YAML, and `//` in transforms. A reason is required. */
 const IGNORE = /(?:#|\/\/)[ \t]*sluice-coverage ignore:[ \t]*(\S.*?)[ \t]*(?:\*\/)?$/;
 const COMMENT_ONLY = /^[ \t]*(?:#|\/\/)/;
 
 /**
- * Lines (1-based) that coverage leaves out, with the reason that is given: the line with the comment, or, where
- * the comment stands alone, the next line that holds more than a comment.
+ * Returns the lines (1-based) that coverage leaves out, with the reason: the line with the comment, or,
+ * where the comment stands alone, the next line that holds more than a comment.
  */
 function findIgnoredLines(text: string): ReadonlyMap<number, string> {
   const ignored = new Map<number, string>();

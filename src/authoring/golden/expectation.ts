@@ -6,28 +6,30 @@ import type { Evaluation } from '../../engine/hook/hook.ts';
 import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 
 /**
- * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It holds codes,
- * fields, the operator's text and the sender's, and no sentence of ours: a new version words those as it likes.
+ * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It
+ * holds codes, fields, the operator's text and the sender's, and no sentence of Sluice, because a new
+ * version may change those.
  */
 export type Expectation = Readonly<Record<string, unknown>>;
 
-/** What the store made of a delivery in a case of several: the answer's `duplicate` and the actions it left out. */
+/**
+ * What the store made of a delivery in a case of several: the answer's `duplicate`, and the actions that
+ * were left out.
+ */
 export interface AcceptedAs {
   readonly duplicate: boolean;
   /** 0-based positions of actions left out as duplicates. */
   readonly duplicates: readonly number[];
-  /** Set where the store refused it, e.g. `idempotency_mismatch`. */
   readonly error?: { readonly status: number; readonly code: string };
 }
 
-/** The form of expectation files that is written; of files without it see `run-cases.ts`. */
+/** The form of expectation files that this version writes; `run-cases.ts` reads files without it. */
 export const FORMAT = 1;
 
-/** How the file of an expectation begins. */
 const HEADER =
   '# Written by `sluice test`; review it, do not edit it. `sluice test --update` writes it anew.\n';
 
-/** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
+/** Describes what a delivery became, without ids, times and positions. */
 export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {
   const { outcome, mapping, further, warnings, trace } = evaluation;
   const taken = mapping === undefined ? [] : [mapping, ...(further ?? [])];
@@ -46,7 +48,6 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
   };
 }
 
-/** What templates did not find, and what transforms said. */
 function describeTrace({ templates, transforms }: Evaluation['trace']): Expectation {
   const empty = templates.flatMap(({ field, index, empty: found }) =>
     found.map(({ expression }) => `${field}${index === undefined ? '' : `[${index}]`}: ${expression}`),
@@ -56,7 +57,7 @@ function describeTrace({ templates, transforms }: Evaluation['trace']): Expectat
   return {
     ...(empty.length === 0 ? {} : { empty: [...new Set(empty)] }),
     ...(logs.length === 0 ? {} : { logs }),
-    // Without it a transform that fails for another reason than the one meant would pass.
+    // Without the failure, a transform that fails for another reason than the intended one would pass.
     ...(failures.length === 0 ? {} : { failures }),
   };
 }
@@ -71,12 +72,12 @@ function describeFailure({
   if (problem !== undefined) return [{ module, code: WRONG_RESULT, ...defined({ key }) }];
   if (reply.kind === 'ok') return [];
   const { failure: code, name, message } = reply;
-  // What the code of the author threw is no sentence of ours.
+  // The author's code wrote this message.
   const error = code === 'user-error' ? `${name === undefined ? '' : `${name}: `}${message}` : undefined;
   return [{ module, code, ...defined({ error }) }];
 }
 
-/** The code of a transform that ran, and whose result makes no action. */
+/** A transform ran, and its result makes no action. */
 export const WRONG_RESULT = 'wrong-result';
 
 function describeOutcome(
@@ -98,7 +99,7 @@ function describeOutcome(
 
 type MatchedMapping = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions' | 'limits'>;
 
-/** Where several mappings took the request, each action says whose it is. */
+/** Where several mappings matched the request, each action names its mapping. */
 function describeActionOf(action: Action, taken: readonly MatchedMapping[]): Record<string, unknown> {
   const own = taken.find(({ id }) => id === action.origin.mappingId);
   const described = describeAction(action, own);
@@ -140,7 +141,6 @@ function describeRun(action: AgentAction, own: MatchedMapping | undefined): Reco
   };
 }
 
-/** What the action has by keys of its mapping, or by the request in their place. */
 function describeKeys(action: RunAction): Record<string, unknown> {
   const described = [...MAPPING_KEYS].map(([key, { actions, golden = (value: unknown) => value }]) => {
     const value: unknown = action[key as keyof RunAction];
@@ -152,7 +152,7 @@ function describeKeys(action: RunAction): Record<string, unknown> {
   return defined(Object.fromEntries(described));
 }
 
-/** The whole of an expectation file as data. */
+/** Returns the whole of an expectation file as data. */
 export function wholeExpectation(deliveries: readonly Expectation[], several: boolean): Expectation {
   return { format: FORMAT, ...(several ? { deliveries } : deliveries[0]) };
 }

@@ -19,12 +19,15 @@ import { IDEMPOTENCY_TTL_SECONDS, openStorage, type Storage } from '../../engine
 
 /** Evaluates as the service does: a generation, or anything that has its `evaluate`. */
 export interface Evaluator {
-  /** Says how paths take their requests; without it each is taken as it is written. */
+  /** Says how paths accept requests. Without it each request is evaluated as it is written. */
   readonly table?: Pick<RoutingTable, 'settingsOf'>;
   evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
 }
 
-/** The service's own evaluator and store, for golden cases: no second implementation of either. */
+/**
+ * Makes the service's own evaluator and store for golden cases, so that neither has a second
+ * implementation.
+ */
 export function createGoldenEngine(
   generation: Evaluator,
   advise?: NonNullable<GoldenEngine['advise']>,
@@ -36,7 +39,7 @@ export function createGoldenEngine(
   };
 }
 
-/** The same way as on the wire; a body that no sender could write for the path is taken as it is. */
+/** A body that no sender could write for the path is evaluated as it is. */
 async function evaluateWritten(
   { table, ...generation }: Evaluator,
   written: WrittenRequest,
@@ -53,7 +56,6 @@ async function evaluateWritten(
   }
 }
 
-/** A real store in a folder of its own, removed afterwards. */
 async function openAcceptor(): Promise<Acceptor> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-golden-'));
   const storage = await openStorage(`sqlite:${join(folder, 'case.db')}`, { mode: 'performer', fsync: false });

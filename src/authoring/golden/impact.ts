@@ -6,7 +6,6 @@ import type { GoldenCase } from './case-file.ts';
 import { formatDifference } from './reporters.ts';
 import { runCase, type GoldenEngine } from './run-cases.ts';
 
-/** One recorded request that the two sides treat differently. */
 interface OutcomeChange {
   readonly name: string;
   readonly before: string;
@@ -17,12 +16,12 @@ interface OutcomeChange {
 
 export interface CompareOptions {
   readonly after: GoldenEngine;
-  /** Ends the comparison with its reason. */
+  /** Ends the comparison with the reason of the signal. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (done: number) => void;
 }
 
-/** A request that is not in a file, as a case without expectation. */
+/** Makes a case without expectation of a request that is not in a file. */
 export function caseOfRequest(request: HookRequest): GoldenCase {
   const { id: name } = request;
   const delivery = { request, isTimed: true };
@@ -47,8 +46,8 @@ export interface ImpactReport {
 }
 
 /**
- * Evaluates every recorded request with both sides (a base revision's mappings and transforms, and the working
- * tree's) and lists which outcomes change. Expectation files play no part.
+ * Evaluates every recorded request with both sides (a base revision's mappings and transforms, and the
+ * working tree's) and lists which outcomes change. Expectation files play no part.
  */
 export async function compareOutcomes(
   cases: readonly GoldenCase[],
@@ -59,7 +58,7 @@ export async function compareOutcomes(
   const compared: RequestComparison[] = [];
   for (const [index, golden] of cases.entries()) {
     signal?.throwIfAborted();
-    // Whoever else works in this process gets a turn.
+    // Other work in this process gets a turn.
     await immediate();
     const { actualText: old, evaluations: was } = await runCase(golden, before);
     const { actualText: current, evaluations: is } = await runCase(golden, after);
@@ -84,16 +83,14 @@ export function formatImpact(report: ImpactReport, color: boolean): string {
   return `${[...blocks, ...words, `${report.changes.length} of ${report.compared} recorded requests change outcome`].join('\n')}\n`;
 }
 
-/** One thing that a change does, in words, with the requests that show it. */
 interface ImpactEffect {
-  /** Stays the same: `splits-conversations`, `widens-dedupe`. */
+  /** A stable code: `splits-conversations`, `widens-dedupe`. */
   readonly code: string;
   readonly text: string;
   /** Names of recorded requests. */
   readonly requests: readonly string[];
 }
 
-/** A recorded request, and what becomes of it before and after. */
 interface RequestComparison {
   readonly name: string;
   readonly before: readonly Evaluation[];
@@ -103,7 +100,7 @@ interface RequestComparison {
 const WIDENS = 'widens dedupe: repeats of each other now are';
 const NARROWS = 'narrows dedupe: no longer repeats of each other are';
 
-/** What a change does to all requests that were compared: what parts or joins, what goes elsewhere. */
+/** Says what a change does to all compared requests: what it splits or joins, and what goes elsewhere. */
 export function effectsOf(compared: readonly RequestComparison[]): readonly ImpactEffect[] {
   const { length } = compared;
   const of = (
@@ -154,7 +151,6 @@ const runsOf = (evaluations: readonly Evaluation[]): readonly RunAction[] =>
 const mappingsOf = (evaluations: readonly Evaluation[]): string =>
   evaluations.map(({ mapping }) => mapping?.id ?? '').join('\n');
 
-/** Where a reply goes, and who takes the turn. */
 const targetsOf = (evaluations: readonly Evaluation[]): string =>
   JSON.stringify(
     runsOf(evaluations).map((run) => [run.channel, run.to, run.kind === 'agent' && [run.runner, run.model]]),
@@ -165,7 +161,7 @@ const textsOf = (evaluations: readonly Evaluation[]): string =>
     actionsOf(evaluations).map((action) => (action.kind === 'wake' ? action.text : action.message)),
   );
 
-/** Keys of conversations that go on; one of its own ends with its run. */
+/** A conversation of its own ends with its run, so its key does not count. */
 const conversationsOf = (evaluations: readonly Evaluation[]): readonly string[] =>
   runsOf(evaluations).flatMap((run) =>
     run.kind === 'agent' && !run.oneShot ? [`${run.owner}\n${run.sessionKey}`] : [],
@@ -176,10 +172,9 @@ const repeatsOf = (evaluations: readonly Evaluation[]): readonly string[] =>
     dedupe === undefined ? [] : [`${dedupe.scope}\n${dedupe.key}`],
   );
 
-/** Requests that are named of one effect. */
 const MAX_NAMED = 4;
 
-/** Requests that shared a key on one side and share none on the other, of those that have one there. */
+/** Finds requests that shared a key on one side and share none on the other. */
 function apart(
   compared: readonly RequestComparison[],
   [from, to]: readonly ['before' | 'after', 'before' | 'after'],

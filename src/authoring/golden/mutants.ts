@@ -1,6 +1,7 @@
-/*
- * Mapping files with one change each: a condition negated, an operator or an operand changed, a part of a rule or a
- * template or a key dropped, two mappings swapped. A change that no golden case notices is one that may come unseen.
+/**
+ * Changes mapping files in one place each: it negates a condition, changes an operator or an operand, drops
+ * a part of a rule or a template or a key, or swaps two mappings. A change that no golden case notices
+ * could go live unseen.
  */
 import type { LocatedValue, Path, Place } from '../../base/document/document.ts';
 import { isJsonObject, isNumeric, type JsonObject, type JsonValue } from '../../base/json.ts';
@@ -8,20 +9,18 @@ import { operationOf } from '../../engine/mapping/facts.ts';
 import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 
 export interface Mutant {
-  /** `"===" becomes "!=="`. */
   readonly what: string;
   readonly at: Place;
-  /** Its id; its place in the file where it has none. */
+  /** The id of the mapping, or its place in the file where it has none. */
   readonly mapping: string;
-  /** The hook name; absent where it takes any. */
+  /** The hook name; absent where the mapping accepts any. */
   readonly path?: string;
-  /** The whole file as JSON, which is YAML, too. */
+  /** The whole file as JSON, which YAML can read. */
   readonly text: string;
 }
 
 type MutantEdit = readonly [what: string, changed: JsonObject, path: Path];
 
-/** Operators that people take for each other. */
 const OTHER: Readonly<Record<string, string>> = {
   '===': '!==',
   '!==': '===',
@@ -40,10 +39,9 @@ const OTHER: Readonly<Record<string, string>> = {
 const DROPPED: readonly string[] = [...MAPPING_KEYS].flatMap(([key, { actions }]) =>
   key === 'dedupe' || (actions !== undefined && !key.endsWith('Template')) ? [key] : [],
 );
-/** An expression that prints; what opens, parts or closes a block is none. */
 const EXPRESSION = /\{\{\{?~?\s*(?!else\b)[^#/!>{}\s][^{}]*\}\}\}?/g;
 
-/** All changes of one mapping file. */
+/** Yields all changes of one mapping file. */
 export function mutantsOf(root: LocatedValue): readonly Mutant[] {
   const whole = root.exact([]);
   const list = isJsonObject(whole) ? (whole['mappings'] ?? [whole]) : whole;
@@ -105,7 +103,6 @@ function* changesOf(entry: JsonObject): Generator<MutantEdit> {
   }
 }
 
-/** A rule with one change, at its operator, at an operand, or within one. */
 function* changedRules(rule: JsonValue): Generator<readonly [what: string, rule: JsonValue]> {
   const { operator = 'var', operands: list = [] } = operationOf(rule) ?? {};
   if (/^(?:var|missing)/.test(operator)) return;

@@ -10,14 +10,12 @@ import {
   nameOfKind,
 } from '../../base/document/document.ts';
 
-/** What ends a name behind the name of a case, as people write it. */
 const ENDING = /(?:[._-]?requests?)?\.(yaml|yml|json)$/i;
-/** Names that are read as parts of a case. */
 const OWN = /\.(?:request\.(?:yaml|yml|json)|expected\.yaml)$/;
-/** Files that are read to see what they hold; a folder may have many that are none of ours. */
+/** A folder may have many files of other kinds, so only some are read. */
 const MAX_READ = 50;
 
-/** Requests in the folder of cases that have not the name they need, so that no test reads them. */
+/** Finds requests in the folder of cases whose names keep any test from reading them. */
 export async function findMisnamed(files: readonly string[]): Promise<readonly Finding[]> {
   const asked = files.filter((file) => ENDING.test(file) && !OWN.test(file));
   const found = await Promise.all(asked.slice(0, MAX_READ).map(describeMisnamed));
@@ -40,7 +38,7 @@ async function describeMisnamed(file: string): Promise<Finding | undefined> {
 
 const REQUEST_FORM = 'a request file has path: NAME (the hook name), headers, and body or bodyFile';
 
-/** A file that evidently holds something else than a request, which has one of `keys`. */
+/** Recognises a file that evidently holds something else than a request, because it has one of `keys`. */
 export function findNoRequest(
   root: LocatedValue,
   file: string,

@@ -15,15 +15,13 @@ import {
 
 export interface RecordOptions {
   readonly dir: string;
-  /** Places whose values are masked, e.g. `payload.email`, `headers.x-real-ip`, `payload.users[].name`. */
   readonly masks: readonly string[];
-  /** Secrets of the configuration, left out wherever a text holds one. */
   readonly secrets?: readonly string[];
-  /** Case name below the group; default the time of receipt and the request id's first 8 digits. */
+  /** The case name below the group; default the time of receipt and the first 8 digits of the request id. */
   readonly name?: string;
 }
 
-/** Headers of the transport, which say nothing about the hook and differ on every delivery and behind every proxy. */
+/** Transport headers say nothing about the hook, and differ on every delivery and behind every proxy. */
 const TRANSPORT_HEADERS =
   /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|via|forwarded|x-forwarded-.*|x-real-ip|traceparent|tracestate|x-request-id)$/;
 const MASK = '***';
@@ -32,28 +30,30 @@ const REMOVED = '[removed]';
 const MIN_SECRET_NUMBER = 1e8;
 const ROOTS = ['payload', 'body', 'headers', 'query'] as const;
 
-/** What is wrong with a place to mask, or undefined: one that can match nothing would leave a secret in the file. */
+/**
+ * Says what is wrong with a place to mask, or undefined. A mask that can match nothing would leave a secret
+ * in the file.
+ */
 export function maskProblem(mask: string): string | undefined {
   const [root, ...rest] = splitPath(mask);
   if (rest.length > 0 && ROOTS.some((known) => known === root)) return undefined;
   return `a place to mask begins with payload., headers. or query., such as payload.email or payload.users[].name; found ${JSON.stringify(mask)}`;
 }
 
-/** Masks that fit nothing in this request. */
+/** Returns the masks that match nothing in this request. */
 export function unusedMasks(request: HookRequest, masks: readonly string[]): readonly string[] {
   return maskAll(caseFileOf(request), masks).unused;
 }
 
 export interface RecordedCase {
   readonly file: string;
-  /** Masks that fitted nothing in this request. */
   readonly unused: readonly string[];
-  /** Places of credentials that were left out. */
   readonly leftOut: readonly string[];
 }
 
 /**
- * Writes a received request as a new case file; an existing file is never overwritten. A group is the hook name.
+ * Writes a received request as a new case file; an existing file is never overwritten. The group is the
+ * hook name.
  */
 export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
@@ -84,12 +84,12 @@ function maskAll(
   return { masked, unused };
 }
 
-/** Resolves to the file; rejects where it exists. */
 async function writeCase(folder: string, name: string, content: JsonObject): Promise<string> {
   const { body = null, ...head } = content;
   const file = join(folder, `${name}.request.yaml`);
   const bodyFile = `${name}.body.json`;
-  // Case files refuse the key __proto__, as all files of operators do; a sender may have it: its body is JSON.
+  // Case files refuse the key __proto__, as all files of operators do. A sender may use it, so such a
+  // body is JSON.
   const bodyJson = JSON.stringify(body);
   const isApart = bodyJson.includes('"__proto__":');
   const text = printYaml(isApart ? { ...head, bodyFile } : content);
@@ -101,22 +101,25 @@ async function writeCase(folder: string, name: string, content: JsonObject): Pro
 
 const SCHEMA = fileURLToPath(new URL('../../../schemas/request.schema.json', import.meta.url));
 
-/** Tells editors the form of the file. */
 function schemaLine(file: string): string {
   return `# yaml-language-server: $schema=${relative(dirname(file), SCHEMA)}\n`;
 }
 
-/** The folder of a hook name's cases. No name leads out of the folder above: a hook called ".." is one of dots. */
+/**
+ * Returns the folder of a hook name's cases. No name leads out of the folder above: a hook called ".."
+ * becomes dots.
+ */
 export function caseGroup(path: string): string {
   return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
 }
 
-/** A request as the content of a case file. */
+/** Returns a request as the content of a case file. */
 export const caseFileOf = (request: HookRequest): JsonObject => sampleOf(request).content;
 
 /**
- * A request as the content of a case file, without headers of the transport and without credentials: by the names of
- * headers, parameters and fields of the body, and the configuration's own wherever they stand. Says what it left out.
+ * Returns a request as the content of a case file, without transport headers and without credentials: by
+ * the names of headers, parameters and fields of the body, and the configuration's own wherever they stand.
+ * It says what it left out.
  */
 export function sampleOf(
   request: HookRequest,
@@ -159,7 +162,7 @@ export function sampleOf(
     leftOut.add(place);
     return REMOVED;
   };
-  /** A form may carry its event as JSON in a field. */
+  /** // A form may carry its event as JSON in a field. */
   const textOf = (text: string, place: string): string => {
     if (!/^\s*[[{]/.test(text) || !isJsonText(text)) return plain(text, place);
     const value = parseJson(text);
@@ -179,13 +182,16 @@ export function sampleOf(
   return { content, leftOut: [...leftOut] };
 }
 
-/** Of a signature what shows who signs and how: its name, and its form. */
+/** Keeps the name and the form of a signature, which show who signs and how. */
 function signatureForms(headers: HookRequest['headers']): HookRequest['headers'] {
   const signatures = Object.entries(headers).filter(([name, text]) => carriesSignature(name, text));
   return Object.fromEntries(signatures.map(([name, text]) => [name, withoutSignature(text)]));
 }
 
-/** `payload.users[].name` -> keys, where `[]` (or `*`) means every element; header names in lower case. */
+/**
+ * Splits `payload.users[].name` into keys, where `[]` (or `*`) means every element; header names are in
+ * lower case.
+ */
 function splitPath(path: string): readonly string[] {
   const [root = '', ...keys] = path
     .replaceAll('[]', '.*')
@@ -196,7 +202,7 @@ function splitPath(path: string): readonly string[] {
   return [root === 'payload' ? 'body' : root, ...keys];
 }
 
-/** The value with every place that the keys name replaced; the value itself where they name none. */
+/** Returns the value itself where the keys match nothing. */
 function maskPath(value: JsonValue, keys: readonly string[]): JsonValue {
   const [key, ...rest] = keys;
   if (key === undefined) return value === null ? value : MASK;

@@ -13,11 +13,10 @@ export type ReporterName = (typeof REPORTERS)[number];
 
 export interface ReportOptions {
   readonly color: boolean;
-  /** Names in reports are relative to it. */
+  /** The folder to which names in reports are relative. */
   readonly cwd: string;
-  /** List passed cases too (pretty only). */
   readonly verbose?: boolean;
-  /** Only name what failed: the differences were shown already (pretty only). */
+  /** Only names what failed, because the differences were shown already (pretty only). */
   readonly brief?: boolean;
 }
 
@@ -35,16 +34,15 @@ export function formatReport(report: RunReport, reporter: ReporterName, options:
   }
 }
 
-/** What they say is what they said before. */
 const HAS_NO_NEWS: ReadonlySet<CaseStatus> = new Set<CaseStatus>(['passed', 'migrated']);
 const FAILED: ReadonlySet<CaseStatus> = new Set<CaseStatus>(['failed', 'missing']);
 
-/** The difference between the expectation file and what happened, then why it happened. */
+/** Prints the difference between the expectation file and what happened, then why it happened. */
 export function explainFailure(result: CaseResult, options: ReportOptions): string {
   const isMissing = result.status === 'missing';
   const why = result.evaluations
     .map((evaluation, index) => {
-      // The difference shows what changed of the actions; where there is none, they are the news.
+      // The difference shows the changed actions. Where there is none, the actions are the news.
       const advice = result.advice[index];
       const text = formatEvaluation(evaluation, {
         color: options.color,
@@ -55,7 +53,7 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
     })
     .join('\n');
   const { hints, isCause } = hintsOn(result);
-  // Why a text has no such field is no remedy, and it shows the field.
+  // The reason for a missing field is no remedy, and it shows the field.
   const reasons = isCause ? [] : [why];
   const first = hints.map((hint) => `hint: ${hint}`);
   if (isMissing) {
@@ -65,16 +63,16 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
   }
   const before = withoutHead(result.expected?.text ?? '');
   const difference = formatDifference(before, withoutHead(result.actualText), options.color);
-  // Where nothing is to be said of the file, what became of the request is what differs.
+  // Where nothing is wrong with the file, the outcome of the request is what differs.
   return (first.length === 0 ? [...reasons, difference] : [...first, difference, ...reasons]).join('\n\n');
 }
 
-/** The file's own comment offers to write it anew, which a difference does not ask for. */
+/** The file's own comment offers to write it anew, which does not fit a difference. */
 const withoutHead = (text: string): string => text.replace(/^(?:#.*\r?\n)+/, '').trimEnd();
 
 const CONTEXT_LINES = 3;
 
-/** A line diff with three lines around each change; `-` is the expectation, `+` what happened. */
+/** Prints a line diff with three lines around each change; `-` is the expectation, `+` what happened. */
 export function formatDifference(expected: string, actual: string, color: boolean): string {
   // Git may have written the file with other line ends.
   const entries = diff(expected.split(/\r?\n/), actual.split('\n'));
@@ -93,7 +91,6 @@ export function formatDifference(expected: string, actual: string, color: boolea
 
 type DiffEntry = ReturnType<typeof diff>[number];
 
-/** Positions of the changed lines and of those around them. */
 function nearChanges(entries: readonly DiffEntry[]): ReadonlySet<number> {
   const shown = new Set<number>();
   for (const [index, [operation]] of entries.entries()) {
@@ -120,7 +117,7 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
     }
   }
   blocks.push(...report.removed.map((file) => `- ${relative(options.cwd, file)}  removed`));
-  // What a case that failed has said already is not said again.
+  // The report of a failed case is not repeated.
   const failed = report.results.filter(({ status }) => FAILED.has(status));
   const said = options.brief === true ? [] : failed.flatMap((result) => result.case.warnings);
   const others = report.findings.filter(
@@ -172,7 +169,7 @@ function printedNothing({ evaluations }: CaseResult): readonly string[] {
 function summaryLine(report: RunReport): string {
   const count = (status: CaseStatus): number =>
     report.results.filter((result) => result.status === status).length;
-  // Of those that passed and of those that failed: no case counts twice.
+  // No case counts as both passed and failed.
   const among = (statuses: readonly CaseStatus[]): string => {
     const named = statuses
       .filter((status) => count(status) > 0)
@@ -276,7 +273,7 @@ function splitName(name: string): { group: string; title: string } {
 
 const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
-// XML 1.0 has no way to write most control characters, lone surrogates and U+FFFE: they become U+FFFD.
+// XML 1.0 cannot write most control characters, lone surrogates and U+FFFE, so they become U+FFFD.
 const xml = (text: string): string =>
   escapeHtml(text.toWellFormed().replaceAll(/(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu, '\uFFFD'));
 

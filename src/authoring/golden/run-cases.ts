@@ -21,9 +21,9 @@ import {
 export interface GoldenEngine {
   /** Evaluates with full detail, transforms included. */
   evaluate(request: WrittenRequest): Promise<Evaluation>;
-  /** What may have been meant by a request that became something else than was expected. */
+  /** Advises on a request that became something else than was expected. */
   advise?(evaluation: Evaluation, request: HookRequest): EvaluationAdvice;
-  /** A fresh, empty store's accept, for dedupe and idempotency. */
+  /** Opens a fresh, empty store for dedupe and idempotency. */
   openAcceptor(): Promise<Acceptor>;
 }
 
@@ -33,8 +33,9 @@ export interface Acceptor {
 }
 
 /**
- * `none` writes nothing (CI), `new` only what is missing, `all` also what differs and removes what is obsolete;
- * `migrate` what is missing, and what is in the form of an earlier version, the same in the form of this one.
+ * `none` writes nothing (CI), and `new` only what is missing. `all` also writes what differs and removes
+ * what is obsolete. `migrate` writes what is missing, and rewrites the form of an earlier version in the
+ * form of this one.
  */
 export type UpdatePolicy = 'none' | 'new' | 'all' | 'migrate';
 
@@ -48,14 +49,12 @@ export type CaseStatus = 'passed' | 'failed' | 'missing' | 'written' | 'updated'
 export interface CaseResult {
   readonly case: GoldenCase;
   readonly status: CaseStatus;
-  /** The expectation file as it should read. */
   readonly actualText: string;
-  /** The same as data. */
   readonly actual: unknown;
   /** What the expectation file says, in the form of this version; absent where there is none. */
   readonly expected?: { readonly text: string; readonly value: unknown; readonly isFirstFormat: boolean };
   readonly evaluations: readonly Evaluation[];
-  /** Of each delivery, where the case did not pass. */
+  /** The advice for each delivery, where the case did not pass. */
   readonly advice: readonly (EvaluationAdvice | undefined)[];
   readonly tookMs: number;
 }
@@ -63,7 +62,6 @@ export interface CaseResult {
 export interface RunReport {
   readonly results: readonly CaseResult[];
   readonly findings: readonly Finding[];
-  /** Obsolete expectation files that were removed (`--update` only). */
   readonly removed: readonly string[];
   readonly tookMs: number;
 }
@@ -120,7 +118,7 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
   };
 }
 
-/** What each delivery becomes; in a case of several, after those before it. */
+/** In a case of several, each delivery comes after those before it. */
 async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<CaseOutcome> {
   const evaluations: Evaluation[] = [];
   const expectations: Expectation[] = [];
@@ -137,7 +135,10 @@ async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<Ca
   return { evaluations, expectations };
 }
 
-/** Same text is the fast answer; else the values count, so that re-formatting a file by hand is no difference. */
+/**
+ * Equal texts are the fast answer. Otherwise the values count, so that re-formatting a file by hand makes
+ * no difference.
+ */
 function compare(expected: CaseResult['expected'], actualText: string, actual: unknown): CaseStatus {
   if (expected === undefined) return 'missing';
   if (expected.text === actualText) return 'passed';
@@ -191,19 +192,17 @@ export function hasFailed(report: RunReport): boolean {
   );
 }
 
-/** What such a file is compared with: what each delivery became, and how that is written now. */
 interface CaseOutcome {
   readonly evaluations: readonly Evaluation[];
   readonly expectations: readonly Expectation[];
 }
 
-/** Whether an expectation file has no `format` yet. */
 const isFirstFormat = (value: unknown): boolean => isRecord(value) && value['format'] === undefined;
 
 /**
- * An expectation as version 0.1.0 wrote it, without `format`: whole prompts, with the paragraph of the boundary and its
- * id, and sentences of Sluice behind the codes. It is compared by code and field, so no sentence counts. The same in
- * the form that is written now: what cannot be taken apart stays as it is, and so differs.
+ * Reads an expectation as version 0.1.0 wrote it, without `format`: whole prompts with the boundary's
+ * paragraph and its id, and sentences of Sluice behind the codes. It is compared by code and field, so no
+ * sentence counts. A part that cannot be read stays as it is, and so differs.
  */
 function fromFirstFormat(value: unknown, { evaluations, expectations }: CaseOutcome): unknown {
   if (!isRecord(value)) return value;
@@ -229,7 +228,7 @@ function readDelivery(value: unknown, became?: Evaluation, now: Expectation = {}
     failures: (one, index) => readFailure(one, listIn(now, 'failures')[index]),
   };
   const entries = Object.entries(value).flatMap(([key, part]): readonly (readonly [string, unknown])[] => {
-    // The field that it was about stood in the sentence alone.
+    // Version 0.1.0 named the field only in the sentence.
     if (key === 'detail') return field === undefined ? [] : [['field', field]];
     const read = readers[key];
     return [[key, read === undefined || !Array.isArray(part) ? part : part.map(read)]];
@@ -243,7 +242,7 @@ function withoutMessage(error: unknown): unknown {
   return others;
 }
 
-/** `CODE FIELD: sentence`; what a sender calls a field may hold a colon of its own. */
+/** Matches `CODE FIELD: sentence`; the sender's name of a field may hold a colon. */
 function readWarning(text: unknown, found: Evaluation['warnings']): unknown {
   if (typeof text !== 'string') return text;
   const same = found.find(({ code, subject }) =>
@@ -254,13 +253,13 @@ function readWarning(text: unknown, found: Evaluation['warnings']): unknown {
   return defined({ code: same?.code ?? code, field: same === undefined ? field : same.subject?.field });
 }
 
-/** `MODULE: CODE: sentence`, or `MODULE: sentence` of a result that makes no action. */
+/** Matches `MODULE: CODE: sentence`, or `MODULE: sentence` of a result that makes no action. */
 function readFailure(text: unknown, now: unknown): unknown {
   const [, module, rest = ''] = typeof text === 'string' ? (/^(.*?): ([^]*)$/.exec(text) ?? []) : [];
   if (module === undefined) return text;
   const [, code, error] = /^([a-z]+(?:-[a-z]+)*): ([^]*)$/.exec(rest) ?? [];
   if (code !== undefined) return { module, code, ...(code === 'user-error' ? { error } : {}) };
-  // Its key was said in the sentence alone.
+  // Version 0.1.0 named the key only in the sentence.
   const isSame = isRecord(now) && now['module'] === module && now['code'] === WRONG_RESULT;
   return isSame ? now : { module, code: WRONG_RESULT };
 }
@@ -268,17 +267,16 @@ function readFailure(text: unknown, now: unknown): unknown {
 const PROMPT =
   /^(?:([^]*?)\n\n)?The text between the two markers with the id (\w+) [^]*?\n<<<EXTERNAL_CONTENT id="\2">>>\nSource: webhook(?: \(([^\n]*)\))?\nHook: [^\n]*\n---\n([^]*)\n<<<END_EXTERNAL_CONTENT id="\2">>>$/;
 
-/** A prompt as the instructions and the message that it was made of. */
 function readAction(value: unknown, run: AgentAction | undefined, instructions = ''): unknown {
   if (!isRecord(value) || typeof value['prompt'] !== 'string') return value;
   const { prompt, ...others } = value;
   const own = defined({ instructions: instructions.trim() || undefined });
-  // A trusted prompt has nothing in it that says where the message begins.
+  // A trusted prompt does not mark where the message begins.
   if (run?.origin.trusted === true && run.prompt === prompt)
     return { ...others, ...own, message: run.message };
   const [, before, , source, text] = PROMPT.exec(prompt) ?? [];
   if (text === undefined) return value;
-  // What was written is what is left of the message behind the boundary.
+  // The message is what is left behind the boundary.
   const message =
     run !== undefined && new NeutralisedTexts().neutralise(run.message) === text ? run.message : text;
   return { ...others, ...defined({ instructions: before, boundary: 'v1', source, message }) };

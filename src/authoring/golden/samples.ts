@@ -19,13 +19,15 @@ import { PAYLOAD_FILE, readPayloadFile } from './case-body.ts';
 import { findCases, type GoldenCase } from './case-file.ts';
 
 export interface SampleFolders {
-  /** `samples` beside the folder of mappings. */
+  /** The folder `samples` beside the folder of mappings. */
   readonly samplesDir: string;
-  /** Golden cases. */
   readonly casesDir: string;
 }
 
-/** Where they are, of a configuration: `samples` beside the folder of mappings, and `test/golden`. */
+/**
+ * Returns the sample folders of a configuration: `samples` beside the folder of mappings, and
+ * `test/golden`.
+ */
 export function sampleFolders({
   file,
   settings,
@@ -39,7 +41,6 @@ export function sampleFolders({
   };
 }
 
-/** Samples of one hook name that are looked at: those of its own folder first. */
 const MAX_OF_PATH = 500;
 
 interface FoundSamples {
@@ -49,8 +50,9 @@ interface FoundSamples {
 }
 
 /**
- * What senders really send: the files of `samples/<hook name>/`, which are payloads or request files, and the requests of
- * golden cases. What cannot be read in the folder is a finding; of golden cases `sluice test` says it.
+ * Reads what senders really send: the files of `samples/<hook name>/`, which are payloads or request files,
+ * and the requests of golden cases. A file of the folder that cannot be read is a finding; `sluice test`
+ * reports golden cases.
  */
 export async function findSamples(
   { samplesDir, casesDir }: SampleFolders,
@@ -86,7 +88,7 @@ function samplesOfCase({ deliveries, requestFile, expected }: GoldenCase): reado
   return deliveries.map(({ request }) => ({ request, from: displayName(requestFile), knownEmpty }));
 }
 
-/** Expressions that an expectation lists as empty: `messageTemplate[0]: item.body`. */
+/** Returns expressions that an expectation lists as empty: `messageTemplate[0]: item.body`. */
 function emptyIn(value: unknown): readonly string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]: readonly [string, unknown]) =>
@@ -104,13 +106,12 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
     .sort();
 }
 
-/** Files of other payloads are JSON, or a text that may be anything. */
 const SENT_AS: Readonly<Record<string, string>> = {
   '.form': 'application/x-www-form-urlencoded',
   '.xml': 'application/xml',
 };
 
-/** A payload as it was sent; its folder is its hook name. */
+/** The folder of a payload is its hook name. */
 async function readSample(
   file: string,
   folder: string,
@@ -134,7 +135,10 @@ async function readSample(
   return { sample: { request, from: displayName(file) }, findings: [] };
 }
 
-/** A payload has no headers: `issues.opened.json` is of the event `issues` where a condition asks a header for it. */
+/**
+ * A payload has no headers, so `issues.opened.json` counts as the event `issues` where a condition asks a
+ * header for it.
+ */
 function headersNamedBy(name: string, path: string, { mappings }: RoutingTable): Record<string, string> {
   const asked = mappings
     .filter(({ match }) => match.path === path || match.path === undefined)
@@ -153,7 +157,7 @@ function headersNamedBy(name: string, path: string, { mappings }: RoutingTable):
 
 type EvaluationSource = { readonly table: RoutingTable; readonly evaluate?: EvaluateFully };
 
-/** What samples say of the mappings of a table; `kept` are requests that a service kept. */
+/** Says what samples show about the mappings of a table; `kept` are requests that a service stored. */
 export async function findInSamples(
   folders: SampleFolders,
   judged: EvaluationSource,
@@ -163,7 +167,9 @@ export async function findInSamples(
   return samplesSay({ ...found, samples: [...found.samples, ...kept] }, judged);
 }
 
-/** The same of samples that were read before, and of those mappings alone that are asked for; default all. */
+/**
+ * Says the same of samples that were read before, and only of the mappings that are asked for; default all.
+ */
 export async function samplesSay(
   { samples, schemas, findings }: FoundSamples,
   { table, evaluate }: EvaluationSource,
@@ -176,28 +182,24 @@ export async function samplesSay(
   return { ...siftIgnored(advise([...findings, ...taint], subjects)), notes: notCheckedNotes(subjects) };
 }
 
-/** Mappings of which there is no sample. */
 function notCheckedNotes(subjects: readonly SampledMapping[]): readonly string[] {
   const names = subjects.filter(({ taken }) => taken.length === 0).map(({ mapping }) => mapping.id);
   return names.length === 0 ? [] : [`without a sample, and so not checked with one: ${names.join(', ')}`];
 }
 
-/** Fields of a result that decide who reads a reply, or which agent and model run. */
 const ROUTING = ['channel', 'to', 'model', 'thinking', 'agentId'] as const;
 
-/** Evaluates as the service does. */
 type EvaluateFully = (request: HookRequest, detail: 'full') => Evaluation | Promise<Evaluation>;
 
-/** Samples of one mapping, and texts of one sample, that are tried. */
 const MAX_SAMPLES = 10;
 const MAX_TEXTS = 5;
 const MARK = 'x7q';
 
 /**
- * Results of transforms that the request decides, never of an OpenClaw file. What a transform returns in a field that
- * decides who reads a reply, or what runs, is taken from the request where it follows a change of the request. That is
- * tried: a text of a sample that stands in the field is marked, and the transform runs again. No code is read, and a
- * level that merely is the same word is no finding.
+ * Finds results of transforms that the request controls, but never in an OpenClaw file. A result is
+ * controlled if it decides who reads a reply, or what runs, and follows a change of the request. To test
+ * this, a text of a sample that stands in the field is marked, and the transform runs again. No code is
+ * read, and a level that is merely the same word is no finding.
  */
 async function findTaint(
   subjects: readonly SampledMapping[],
@@ -227,7 +229,6 @@ async function findTaint(
   return findings;
 }
 
-/** Fields of the result that follow a text of the request, with its path. */
 async function taintIn(
   request: HookRequest,
   keys: ReadonlySet<string>,
@@ -256,7 +257,6 @@ async function taintIn(
 const isPart = (text: string, value: string): boolean =>
   text.length >= 2 && value.toLowerCase().includes(text.toLowerCase());
 
-/** Texts in the routing fields of every result. */
 function returned({ trace }: Evaluation): readonly (readonly [key: string, value: string])[] {
   const results = trace.transforms.flatMap(({ reply }): readonly unknown[] => {
     const value: unknown = reply.kind === 'ok' && reply.json !== undefined ? readJson(reply.json) : undefined;
@@ -281,7 +281,6 @@ function* textsIn(
 
 const MAX_DEPTH = 10;
 
-/** The same request with another text at a path. */
 function withText(
   { payload, headers, query, ...request }: HookRequest,
   path: readonly string[],

@@ -1,6 +1,6 @@
-/*
- * The files an author may change: mapping files, and the files of transforms. A name is looked up among those that are
- * there, links are followed first, and what lies outside of the two folders does not exist here.
+/**
+ * Finds the files that an author may change: mapping files, and the files of transforms. A name is looked
+ * up among existing files, links are followed first, and nothing outside of the two folders is found.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -13,9 +13,8 @@ export interface AuthorFolders {
   readonly transformsDir: string;
 }
 
-/** A mapping or transform file. */
 export interface AuthorFile {
-  /** From the working directory, as findings name it. */
+  /** The path from the working directory, as findings name it. */
   readonly name: string;
   readonly kind: 'mapping' | 'transform';
 }
@@ -23,15 +22,13 @@ export interface AuthorFile {
 export interface FileContent {
   readonly name: string;
   readonly text: string;
-  /** Names the content on disk; a save that names another is refused. */
+  /** Names the content on disk; a save that names another version is refused. */
   readonly version: string;
 }
 
-/** A file with its place on the disk. */
 export interface FoundFile extends AuthorFile {
-  /** As found, for its folder and name. */
   readonly path: string;
-  /** Links followed: this is what is read and written. */
+  /** The path with links followed: this file is read and written. */
   readonly real: string;
 }
 
@@ -77,7 +74,7 @@ async function filesIn(
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Where a path really leads; undefined where that is no file inside the folder. */
+/** Returns undefined where a path leads to no file inside the folder. */
 async function fileInside(root: string, path: string): Promise<string | undefined> {
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined || !real.startsWith(root + sep)) return undefined;
@@ -95,7 +92,10 @@ export async function readAuthorFile(file: FoundFile): Promise<FileContent> {
   return { name: file.name, text: text.replace(MARK, '').replaceAll('\r\n', '\n'), version: versionOf(text) };
 }
 
-/** Writes the text as it is, unless the file has changed since that version; a byte order mark and line ends stay. */
+/**
+ * Writes the text as it is, unless the file has changed since that version. A byte order mark and line ends
+ * stay.
+ */
 export async function saveAuthorFile(
   file: FoundFile,
   { text, version }: { readonly text: string; readonly version: string },

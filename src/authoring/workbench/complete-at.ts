@@ -1,53 +1,50 @@
 /**
- * What can be written at a place of a mapping file or a transform: keys and their values, hook names, operators, helpers,
- * and paths with what requests have there. The page of the console and the language server ask the same.
+ * Completes mapping files and transforms: keys and their values, hook names, operators, helpers, and paths
+ * with the values that requests have there. The console and the language server share it.
  */
 import type { HookRequest } from '../../base/request.ts';
 import { ExactNumber, type JsonValue, valueAt } from '../../base/json.ts';
 import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
 import { blockAt, forEachAt, hookNameAt, lineBefore, type TextAt, wordAt } from './places.ts';
 
-/** A choice; the form is that of CodeMirror's completions. */
+/** A choice, in the form of CodeMirror's completions. */
 export interface CompletionChoice {
   readonly label: string;
   readonly type: 'constant' | 'enum' | 'function' | 'keyword' | 'property' | 'variable';
   readonly detail?: string;
   readonly info?: string;
-  /** What is written; default the label. */
+  /** The text that is written; default the label. */
   readonly apply?: string;
   readonly boost?: number;
 }
 
 export interface CompletionList {
-  /** Where the text begins that a choice takes the place of. */
+  /** Where the text begins that a choice replaces. */
   readonly from: number;
   readonly options: readonly CompletionChoice[];
-  /** A text that is typed on within it needs no other offer. */
+  /** A text that is typed on within this pattern needs no new completion. */
   readonly validFor: RegExp;
 }
 
-/** What is known beside the text. */
 export interface CompletionFacts {
   readonly requests: readonly Pick<HookRequest, 'path' | 'headers' | 'payload'>[];
   readonly hookNames: readonly string[];
 }
 
-/** A path with what stands there. */
 export interface SamplePath {
   readonly path: string;
   readonly kind: 'header' | 'field';
   /** Different values, the first ones seen first, cut to 40 characters. */
   readonly values: readonly string[];
-  /** Samples that have it. */
+  /** How many samples have the path. */
   readonly count: number;
 }
 
-/** Paths offered at most; a payload may have any number. */
 const MAX_PATHS = 1_500;
 const MAX_DEPTH = 7;
 const MAX_VALUES = 5;
 
-/** Made when it is first asked for: the schema of a mapping takes some ten milliseconds, which no start should. */
+/** The schema of a mapping takes some ten milliseconds, so it is made when it is first asked for. */
 let made: { readonly helpers: ReturnType<typeof listHelpers>; readonly mapping: Schema } | undefined;
 const vocabulary = (): NonNullable<typeof made> =>
   (made ??= { helpers: listHelpers(), mapping: mappingJsonSchema() as Schema });
@@ -70,7 +67,7 @@ const isCode = ({ fileName }: TextAt): boolean => /\.[mc]?[jt]s$/i.test(fileName
 const wordStart = (before: string, { pos }: TextAt, word: RegExp): number =>
   pos - (word.exec(before)?.[0].length ?? 0);
 
-/** Inside `{{…}}`: helpers, and paths without `payload.` before them. */
+/** Inside `{{…}}` paths have no `payload.` before them. */
 function completeExpression(before: string, at: TextAt, known: CompletionFacts): CompletionList | null {
   const from = wordStart(before, at, /#?[\w.$-]*$/);
   if (from === at.pos && !at.explicit && !/[{(\s]$/.test(before)) return null;
@@ -104,7 +101,7 @@ function presence({ values, count }: SamplePath, of: number): string {
   return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
 }
 
-/** What is known of what stands at a place. */
+/** Says what is known of what stands at a place. */
 export function hoverText(at: TextAt, known: CompletionFacts): string | undefined {
   const ofKey = describeKey(at);
   if (ofKey !== undefined) return ofKey;
@@ -114,7 +111,7 @@ export function hoverText(at: TextAt, known: CompletionFacts): string | undefine
   return vocabulary().helpers.find(({ name }) => name === wordAt(at))?.usage;
 }
 
-/** The path of a request that a place names, as requests have it. */
+/** Returns the path of a request that a place names, as requests have it. */
 export function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | undefined {
   const word = wordAt(at)
     .replaceAll(/\[([^\]]*)\]/g, '$1')
@@ -128,7 +125,10 @@ export function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | u
   return names.map((name) => paths.find(({ path }) => path === name)).find((found) => found !== undefined);
 }
 
-/** The paths that requests of the hook name of a place have, of all requests where it has none; of how many they are. */
+/**
+ * Returns the paths that requests of the hook name of a place have, or those of all requests where it has
+ * none, and how many requests these are.
+ */
 export function pathsAt(
   at: TextAt,
   { requests }: Pick<CompletionFacts, 'requests'>,
@@ -142,7 +142,6 @@ export function pathsAt(
   return { paths: knownPaths(samples), of: samples.length };
 }
 
-/** A request, as far as paths lead into it. */
 interface SampleContent extends Pick<HookRequest, 'headers' | 'payload'> {
   /** The first element of the list that a mapping's forEach goes through. */
   readonly item?: JsonValue;
@@ -192,7 +191,6 @@ interface Schema {
   readonly description?: string;
 }
 
-/** A key where a key may stand, by the keys above it; after `key:` its values. */
 function completeKey(
   before: string,
   at: TextAt,
@@ -217,13 +215,12 @@ function completeKey(
   return { from, options: keysAt(root, way), validFor: /^[\w-]*$/ };
 }
 
-/** The operator of a rule, from the schema: after the brace that opens it, or alone on a line under `when`. */
 function completeOperator(before: string, { pos }: TextAt, root: Schema): CompletionList | null {
   const [, quote, typed] = /(?:^[\s-]*|\{\s*)(["']?)([\w!=<>%*/+?-]*)$/.exec(before) ?? [];
   if (typed === undefined) return null;
   const options = Object.entries(root.definitions?.['rule']?.properties ?? {}).map(
     ([label, { description }]): CompletionChoice => {
-      // A sign such as `!` or `>` means something else in YAML where it is not in quotes.
+      // A sign such as `!` or `>` needs quotes, because it means something else in YAML.
       const isPlain = quote !== '' || /^\w+$/.test(label);
       const info = description === undefined ? {} : { info: description };
       return { label, type: 'keyword', ...info, apply: isPlain ? label : `'${label}'` };
@@ -262,7 +259,7 @@ function completeValue(
   return options.length === 0 ? null : { from, options, validFor: /^[\w-]*$/ };
 }
 
-/** What the schema says of the key that a line begins with; undefined where it is none of a mapping. */
+/** Returns undefined where the key belongs to no mapping. */
 function describeKey(at: TextAt): string | undefined {
   const start = at.text.lastIndexOf('\n', at.pos - 1) + 1;
   const [, lead = '', key] = /^([\s-]*)["']?([\w-]+)["']?\s*:/.exec(at.text.slice(start)) ?? [];
@@ -271,7 +268,6 @@ function describeKey(at: TextAt): string | undefined {
   return options.find(({ label }) => label === key)?.info;
 }
 
-/** The keys that the line stands under, from the top; sequences have none. */
 function keysAbove({ text, pos }: TextAt, indent: number): readonly string[] {
   const way: string[] = [];
   let left = indent;

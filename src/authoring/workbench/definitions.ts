@@ -1,4 +1,4 @@
-/* Where what a place of a mapping file names is written down: a file, or a field of a request. */
+/** Finds where the thing that a mapping names is written: a file, or a field of a request. */
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type LocatedValue, type OpenTexts, type Place, readDocument } from '../../base/document/document.ts';
@@ -7,14 +7,17 @@ import { forEachAt, hookNameAt, linkedFile, type TextAt } from './places.ts';
 import type { LoadedProject } from './project.ts';
 
 export interface DefinitionPlace {
-  /** Absolute. */
+  /** An absolute path. */
   readonly file: string;
   readonly at?: Place;
 }
 
 const MAX_PLACES = 50;
 
-/** The file that a key names; where a path is in samples; else the samples and golden cases of the hook name. */
+/**
+ * Returns the file that a key names, else where samples have a path, else the samples and golden cases of
+ * the hook name.
+ */
 export async function findDefinitions(
   at: TextAt,
   { samples, transformsDir = '' }: LoadedProject,
@@ -42,7 +45,7 @@ export async function findDefinitions(
   );
 }
 
-/** Where a field of a request stands in the file of a sample; undefined where the file has none, or is neither JSON nor YAML. */
+/** Returns undefined where the file has no such field, or is neither JSON nor YAML. */
 async function placeInSample(
   file: string,
   [part = '', ...keys]: readonly string[],

@@ -1,7 +1,7 @@
-/*
- * A draft is a file as it would be saved, loaded as the service would load it. The text of a mapping file stands in for
- * the file. A transform is read by other programs: its folder is copied with the draft in place of the file, and findings
- * name the files as they are named in the real folder.
+/**
+ * Loads a draft, which is a file as it would be saved, as the service would load it. The text of a mapping
+ * file replaces the file. Other programs read a transform, so its folder is copied with the draft in place
+ * of the file, and findings name the files of the real folder.
  */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,25 +15,27 @@ import type { Judge } from './judge.ts';
 import { type LoadedFiles, workOf } from './load.ts';
 
 /**
- * Of a text, read in a thread: one that is broken, on purpose or while somebody types, can cost far more than one that is
- * not. A mapping file of 100 KB takes 0.2 s in a thread that has read nothing before.
+ * Limits the thread that reads a draft: a broken text can cost far more than a good one. A mapping file of
+ * 100 KB takes 0.2 s in a thread that has read nothing before.
  */
 const LIMITS = { here: 0, cpuMs: 1_000, memoryMb: 128 };
 
 export interface LoadedDraft extends LoadedFiles {
-  /** What the type checker says of a transform; it takes a second or two. */
+  /** What the type checker says of a transform, after a second or two. */
   readonly typeFindings: Promise<readonly Finding[]>;
 }
 
-/** A file with the text it would have. */
 export interface FileDraft {
   readonly file: FoundFile;
   readonly text: string;
-  /** Fires when nobody waits for it any more. */
+  /** Aborts when nobody waits for the draft any more. */
   readonly signal: AbortSignal;
 }
 
-/** Holds the last draft that was loaded: judging it and comparing all requests with it ask for the same one. */
+/**
+ * Keeps the last draft that was loaded, because judging it and comparing all requests with it ask for the
+ * same one.
+ */
 export class Drafts {
   readonly #judge: Judge;
   #turn: Promise<void> = Promise.resolve();
@@ -44,7 +46,7 @@ export class Drafts {
     this.#judge = judge;
   }
 
-  /** Loads it, one after the other: who types fast must not fill the machine with loaders. */
+  /** Loads drafts one after the other: someone who types fast must not fill the machine with loaders. */
   load(folders: AuthorFolders, draft: FileDraft): Promise<LoadedDraft> {
     const key = `${draft.file.name}\0${draft.text}`;
     if (this.#last?.key === key) return this.#last.loaded;
@@ -66,7 +68,7 @@ export class Drafts {
     return loaded;
   }
 
-  /** The other files have changed. */
+  /** Forgets the draft, because the other files have changed. */
   forget(): void {
     const last = this.#last;
     this.#last = undefined;
@@ -76,7 +78,7 @@ export class Drafts {
     );
   }
 
-  /** A text that is broken goes no further; transforms are those of the files as they are. */
+  /** A broken text goes no further. The transforms are those of the files as they are. */
   async #loadMapping({ file: { path }, text }: FileDraft): Promise<LoadedDraft> {
     const open = { texts: new Map([[path, text]]), parsed: new Map() };
     const { findings } = await readDocument(path, { open, limits: LIMITS });
@@ -114,9 +116,9 @@ export class Drafts {
           await remove();
         }
       };
-      // One after the other, too: a compiler takes a processor and much memory.
+      // Type checks also run one after the other, because a compiler takes a processor and much memory.
       const typeFindings = this.#types.then(check);
-      // Whoever does not ask for them does not want to hear of a failure either.
+      // A failure is reported only to the caller who asks for the findings.
       this.#types = typeFindings.catch(() => undefined);
       return { ...work, findings: named(work.findings), typeFindings };
     } catch (error) {
@@ -144,7 +146,7 @@ function inFolder(
   return { ...finding, at: { ...at, source: { ...at.source, file } } };
 }
 
-/** Links are followed, so that the copy holds what they lead to and nothing is written through one. */
+/** Links are followed, so that the copy holds their content and nothing is written through one. */
 async function copyFolder(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await cp(from, to, {

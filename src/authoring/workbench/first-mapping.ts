@@ -1,11 +1,14 @@
-/** Mappings to begin with, made from what a sender sent: its hook name, its kinds of events, and what its payload tells. */
+/**
+ * Makes first mappings from what a sender sent: its hook name, its kinds of events, and the useful fields
+ * of its payload.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HookRequest } from '../../base/request.ts';
 import { kindOf, type KindField, type SentSample } from './sample-facts.ts';
 import { messageLines } from './sample-text.ts';
 
-/** What a first mapping may cost. */
+/** Limits what a first mapping may cost. */
 export const FIRST_LIMITS = 'limits: { runsPerHour: 60, runsPerHourAndSession: 20 }';
 
 const TEXTS = [
@@ -22,12 +25,12 @@ export interface FirstMappings {
   readonly field: KindField | undefined;
   /** Kinds that a mapping is wanted for; default all. */
   readonly kinds?: readonly string[] | undefined;
-  /** Lines of the first mapping alone, which hold for its path. */
+  /** Lines of the first mapping alone, which apply to its path. */
   readonly ofPath?: readonly string[];
   readonly ofEach: readonly string[];
 }
 
-/** One for each kind of event, which takes only that kind, with a blank line between them. */
+/** Makes one mapping for each kind of event, which matches only that kind, with a blank line between them. */
 export function firstMappings({
   id,
   path,
@@ -69,13 +72,15 @@ function ruleOf(path: string, kind: string): string {
   return `{ '===': [{ var: ${JSON.stringify(variable)} }, ${JSON.stringify(kind)}] }`;
 }
 
-/** In quotes where YAML could read something else than a text. */
 const inYaml = (text: string): string =>
   /^[a-z][\w./-]*$/i.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
     ? text
     : JSON.stringify(text);
 
-/** Writes one for a request, of which at least the hook name is known, into a new file of the folder; resolves to its name there. */
+/**
+ * Writes a mapping for a request, of which at least the hook name is known, into a new file of the folder;
+ * resolves to its name there.
+ */
 export async function writeNewMapping(
   { path, headers = {}, query = {}, payload = {} }: Pick<HookRequest, 'path'> & Partial<HookRequest>,
   mappingsDir: string,

@@ -1,6 +1,6 @@
-/*
- * Judges requests with the files as they are, and with drafts of them. Nothing here touches the generation that is
- * live: transforms run in processes of their own, so that a draft that hangs holds up no sender.
+/**
+ * Judges requests with the files as they are, and with drafts of them. It never touches the live
+ * generation: transforms run in processes of their own, so a draft that hangs delays no sender.
  */
 import { splitPrompt, type PromptParts } from '../../base/boundary/boundary.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -22,39 +22,34 @@ import {
 } from '../golden/golden.ts';
 import { type ValidFiles, judging, type LoadedFiles, type Workbench } from './load.ts';
 
-/** Kept requests a draft is tried on. */
 const MAX_KEPT = 1_000;
 /** The processes of transforms end when nobody has asked for this long. */
 const IDLE_MS = 5 * 60_000;
-/** How long golden cases that were read are taken as they are. */
+/** Golden cases that were read are not read again for this long. */
 const CASES_MS = 10_000;
-/** A change that is shown; further ones are counted. */
 const MAX_DIFFERENCE = 20_000;
 
-/** What a draft means for all requests that are at hand. */
 export interface Impact {
   readonly kept: number;
   readonly golden: number;
   readonly changes: readonly {
     readonly name: string;
     readonly kind: 'kept' | 'golden';
-    /** Lines that begin with `+ `, `- ` or two spaces. */
     readonly difference: string;
   }[];
 }
 
-/** What explain says of a request with the files as they are; its content is told apart, with exact numbers. */
+/** What explain says of a request with the files as they are. The content is separate, with exact numbers. */
 export interface Judgement extends Omit<ExplanationJson, 'request'> {
-  /** Of each agent action, in order. */
+  /** The prompt of each agent action, in order. */
   readonly prompts: readonly PromptParts[];
 }
 
-/** What requests are judged with. */
 export interface JudgeDeps {
   readonly goldenDir: string;
   readonly openBench: () => Workbench;
   readonly storage: Pick<Storage, 'listKeptRequests' | 'findGeneration'>;
-  /** Of another id where the files have changed. */
+  /** The id changes when the files have changed. */
   readonly live: () => Pick<Generation, 'id'>;
 }
 
@@ -62,9 +57,7 @@ export class Judge {
   readonly #deps: JudgeDeps;
   #bench: Workbench | undefined;
   #idle: NodeJS.Timeout | undefined;
-  /** The files as they are, loaded for the generation with this id. */
   #base: { readonly id: string; readonly loaded: Promise<LoadedFiles> } | undefined;
-  /** What was live once, loaded beside the files as they are. */
   #then:
     | { readonly kept: string; readonly now: LoadedFiles; readonly loaded: Promise<LoadedFiles | undefined> }
     | undefined;
@@ -77,14 +70,17 @@ export class Judge {
     this.#deps = deps;
   }
 
-  /** Where drafts are loaded; opened on first use. */
+  /** Opened on first use; drafts are loaded here. */
   get bench(): Workbench {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref();
     return (this.#bench ??= this.#deps.openBench());
   }
 
-  /** The files as they are; without a generation where they have errors, as then something older is live. */
+  /**
+   * Loads the files as they are. There is no generation where they have errors, because an older one is
+   * live then.
+   */
   base(): Promise<LoadedFiles> {
     const { bench } = this;
     const { id } = this.#deps.live();
@@ -93,7 +89,7 @@ export class Judge {
     const base = { id, loaded: bench.load() };
     this.#base = base;
     this.#before = new WeakMap();
-    // Files with errors are mended without another generation going live.
+    // Files with errors can be mended without another generation going live.
     const forget = (): void => {
       if (this.#base === base) this.#base = undefined;
     };
@@ -101,7 +97,10 @@ export class Judge {
     return base.loaded;
   }
 
-  /** What judged a request when it came, where the files judge otherwise now; the last one stays loaded. */
+  /**
+   * Returns what judged a request when it came, where the files judge otherwise now. The last one stays
+   * loaded.
+   */
   async before(id: string | undefined): Promise<ValidFiles | undefined> {
     if (id === undefined || id === this.#deps.live().id) return undefined;
     const kept = await this.#deps.storage.findGeneration(id);
@@ -116,7 +115,7 @@ export class Judge {
     return judging(await this.#then.loaded);
   }
 
-  /** The newest kept requests and all golden cases, judged with the files as they are and with the draft. */
+  /** Judges the newest stored requests and all golden cases with the files as they are and with the draft. */
   async impact(draft: Generation, signal: AbortSignal): Promise<Impact | undefined> {
     const { generation: base } = await this.base();
     if (base === undefined) return undefined;
@@ -135,7 +134,7 @@ export class Judge {
     };
   }
 
-  /** Golden cases are read again: one was added. */
+  /** Reads golden cases again, because one was added. */
   forgetCases(): void {
     this.#golden = undefined;
   }
@@ -184,7 +183,7 @@ export class Judge {
   }
 }
 
-/** An explanation with the prompts taken apart at their markers. */
+/** Returns an explanation with the prompts split at their markers. */
 export function judgementOf(explained: RequestExplanation): Judgement {
   const { request, ...explanation } = explanationToJson(explained);
   const prompts = explanation.actions.flatMap((action) =>

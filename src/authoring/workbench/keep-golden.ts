@@ -1,4 +1,4 @@
-/** Makes a kept request a golden case: its file, and what it becomes with the files as they are. */
+/** Makes a stored request a golden case: its file, and what it becomes with the files as they are. */
 import { realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { displayName } from '../../base/document/document.ts';
@@ -15,7 +15,6 @@ import {
 import type { HookRequest } from '../../base/request.ts';
 import type { Generation } from '../../service/generation/generation.ts';
 
-/** The names of the files, and places of credentials that were left out; or what is wrong. */
 export type KeptCase =
   | { readonly kind: 'kept'; readonly files: readonly string[]; readonly leftOut: readonly string[] }
   | { readonly kind: 'refused'; readonly problem: string };
@@ -23,9 +22,8 @@ export type KeptCase =
 interface GoldenOptions {
   readonly dir: string;
   readonly masks: readonly string[];
-  /** Of the configuration that is live. */
   readonly secrets: readonly string[];
-  /** Absent where the files have errors: then only the request is written. */
+  /** Absent where the files have errors; then only the request is written. */
   readonly generation: Generation | undefined;
 }
 

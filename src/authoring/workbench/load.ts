@@ -1,6 +1,6 @@
-/*
- * One loader for everybody who writes mappings, or shows what they do: commands, console, language server and agents'
- * tools. It loads the files of a configuration as `serve` would, beside whatever is live, and what it loads never goes live.
+/**
+ * Loads the files of a configuration as `serve` would, for commands, the console, the language server and
+ * agents' tools. What it loads never goes live.
  */
 import { defined } from '../../base/json.ts';
 import type { Finding } from '../../base/document/document.ts';
@@ -18,7 +18,7 @@ import {
 import { advise } from '../advice/advice.ts';
 
 export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLoadPlugins' | 'coverage'> {
-  /** Default false: most work is done where the secrets are not. */
+  /** Default false, because most work is done where the secrets are not. */
   readonly needSecrets?: boolean;
   /** Whether a hook token must be there; default false, as `sluice dev` makes one. */
   readonly needToken?: boolean;
@@ -26,19 +26,18 @@ export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLo
   readonly workers?: number;
 }
 
-/** What is otherwise than in the files: texts or folders in their place, or no transforms. */
+/** What differs from the files: texts or folders in their place, or no transforms. */
 export type Changes = Pick<GenerationOptions, 'open' | 'folders' | 'withoutTransforms' | 'reuse'>;
 
-/** What was loaded, with all that was found in it. */
 export interface LoadedFiles extends LoadedGeneration, AsyncDisposable {
-  /** Frees what it has of its own. */
+  /** Frees what belongs only to this load. */
   release(): Promise<void>;
 }
 
-/** Work without errors, which judges requests. */
+/** Files without errors, which can judge requests. */
 export type ValidFiles = Pick<Required<LoadedGeneration>, 'generation' | 'findings'>;
 
-/** Work that has no errors. */
+/** Returns files that have no errors. */
 export const judging = ({ generation, findings = [] }: Partial<LoadedFiles> = {}): ValidFiles | undefined =>
   generation && { generation, findings };
 
@@ -57,7 +56,10 @@ export class Workbench implements AsyncDisposable {
     return workOf(loaded, changes.reuse);
   }
 
-  /** What was live once: undefined where `now` judges alike, and where it cannot be loaded any more. */
+  /**
+   * Loads what was live once. Returns undefined where `now` judges alike, and where it cannot be loaded any
+   * more.
+   */
   async loadKept(
     kept: KeptGeneration,
     given: {
@@ -74,7 +76,7 @@ export class Workbench implements AsyncDisposable {
     return checkGeneration(this.#file, this.#options);
   }
 
-  /** What the type checker says of the transforms, or of a draft of one in a folder that stands in for theirs. */
+  /** Checks the types of the transforms, or of a draft in a folder that replaces theirs. */
   checkTypes(
     generation: Generation,
     draft?: { readonly dir: string; readonly file: string },
@@ -82,7 +84,7 @@ export class Workbench implements AsyncDisposable {
     return checkTypes(generation, { file: this.#file, env: this.#options.env, ...defined({ draft }) });
   }
 
-  /** What it has against the transforms; that nothing could be checked is left to `check`. */
+  /** Returns the type errors of the transforms. `check` reports where nothing could be checked. */
   async findTypeErrors(generation: Generation): Promise<readonly Finding[]> {
     return (await this.checkTypes(generation)).filter(({ severity }) => severity === 'error');
   }
@@ -96,7 +98,7 @@ export class Workbench implements AsyncDisposable {
   }
 }
 
-/** Transforms that were taken from another generation are freed with that. */
+/** Transforms that came from another generation are freed with that one. */
 export function workOf(
   { generation, findings, ignored }: LoadedGeneration,
   other?: Changes['reuse'],

@@ -1,4 +1,4 @@
-/** A change of a file, and the request that it is for as a golden case, as a patch for review: nothing is written. */
+/** Writes a change of a file, and its request as a golden case, as a patch for review. Nothing is saved. */
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -8,21 +8,20 @@ import type { Generation } from '../../service/generation/generation.ts';
 import type { FileContent } from './author-files.ts';
 import { keepAsGolden } from './keep-golden.ts';
 
-/** Lines around a change. */
 const CONTEXT = 3;
 
 export interface PatchOptions {
   readonly file: FileContent;
   readonly text: string;
-  /** Absent where none is chosen, or it was not kept. */
+  /** Absent where none is chosen, or it was not stored. */
   readonly request: HookRequest | undefined;
-  /** The files with the change; without it a case has no expectation. */
+  /** The files with the change. Without it a case has no expectation. */
   readonly generation: Generation | undefined;
   readonly goldenDir: string;
   readonly secrets: readonly string[];
 }
 
-/** In the form that `git apply` takes; names are relative to where the service was started. */
+/** Returns the form that `git apply` accepts; names are relative to where the service was started. */
 export async function patchOf({
   file,
   text,
@@ -42,7 +41,7 @@ export async function patchOf({
     const added = files.map(async ({ parentPath, name }) => {
       const path = join(parentPath, name);
       const shown = displayName(join(goldenDir, relative(dir, path)));
-      // The schema is found from the folder of the cases, and not from the one that stands in for it.
+      // The schema is found from the folder of the cases, and not from the temporary one.
       const content = (await readFile(path, 'utf8')).replace(/^# yaml-language-server:.*\n/, '');
       return differenceOf(shown, undefined, content);
     });
@@ -52,7 +51,7 @@ export async function patchOf({
   }
 }
 
-/** One hunk from the first line that is another to the last; `before` is undefined for a file that is new. */
+/** Writes one hunk from the first changed line to the last; `before` is undefined for a new file. */
 function differenceOf(name: string, before: string | undefined, after: string): string {
   const [old, lines] = [linesOf(before ?? ''), linesOf(after)];
   const most = Math.min(old.length, lines.length);
@@ -78,7 +77,7 @@ function differenceOf(name: string, before: string | undefined, after: string): 
   ].join('');
 }
 
-/** With their ends, as a patch has them: it says where the last line has none. */
+/** A patch says where the last line has no end. */
 function linesOf(text: string): readonly string[] {
   return (text.match(/[^\n]*\n|[^\n]+$/g) ?? []).map((line) =>
     line.endsWith('\n') ? line : `${line}\n\\ No newline at end of file\n`,

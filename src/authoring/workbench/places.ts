@@ -1,6 +1,8 @@
-/* What stands at a place of a mapping file, read from the text alone: while somebody types it is often no YAML. */
+/**
+ * Reads what stands at a place of a mapping file from the text alone, because it is often no YAML while
+ * somebody types.
+ */
 
-/** A text, and a place in it. */
 export interface TextAt {
   readonly fileName: string;
   readonly text: string;
@@ -11,13 +13,12 @@ export interface TextAt {
 
 type TextPosition = Pick<TextAt, 'text' | 'pos'>;
 
-/** The text of the line up to the place. */
 export const lineBefore = ({ text, pos }: TextPosition): string =>
   text.slice(text.lastIndexOf('\n', pos - 1) + 1, pos);
 
 const lineAt = (at: TextPosition): string => lineBefore(at) + (at.text.slice(at.pos).split('\n', 1)[0] ?? '');
 
-/** The path, name or operator that a place is in; empty for none. */
+/** Returns the path, name or operator that a place is in; empty for none. */
 export function wordAt(at: TextPosition): string {
   const column = lineBefore(at).length;
   const words = [...lineAt(at).matchAll(/[\w$/-]+(?:\.(?:[\w$-]+|\[[^\][]+\]))*/g)];
@@ -26,7 +27,7 @@ export function wordAt(at: TextPosition): string {
   return words.find(isHere)?.[0] ?? '';
 }
 
-/** What the names of an expression are fields of, within `each` and `with`; empty outside. */
+/** Returns what the names of an expression are fields of, within `each` and `with`; empty outside. */
 export function blockAt({ text, pos }: TextPosition): string {
   const open = [''];
   const signs = /\{\{~?([#^/])\s*(\w+)\s*(?:payload\.)?([\w.$-]*)/g;
@@ -49,14 +50,14 @@ function mappingAt({ text, pos }: TextPosition): string {
   return text.slice(from, to);
 }
 
-/** The hook name of the mapping around a place; undefined where it names none. */
+/** Returns the hook name of the mapping around a place; undefined where it names none. */
 export const hookNameAt = (at: TextPosition): string | undefined =>
   /\bpath:\s*["']?\/?([\w./-]*[\w.-])/.exec(mappingAt(at))?.[1];
 
-/** The keys of its list, without `payload`; undefined where it has no forEach. */
+/** Returns the keys of its list, without `payload`; undefined where it has no forEach. */
 export const forEachAt = (at: TextPosition): readonly string[] | undefined =>
   /\bforEach:\s*["']?(?:payload\b\.?)?([\w.$-]*)/.exec(mappingAt(at))?.[1]?.split('.').filter(Boolean);
 
-/** A file that the line of a place names: a transform or a schema. */
+/** Returns the file that the line of a place names: a transform or a schema. */
 export const linkedFile = (at: TextPosition): string | undefined =>
   /(?:\b(?:module|transform|schema):\s*["']?|\$schema=)([^\s"'{}]+\.\w+)/.exec(lineAt(at))?.[1];

@@ -1,4 +1,4 @@
-/* The files of a project as an editor shows them: judged anew while somebody types, and only as far as they changed. */
+/** Judges the files of a project anew while somebody types, and only as far as they changed. */
 import { byWeight, type Finding, type OpenTexts } from '../../base/document/document.ts';
 import type { SourceText } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
@@ -8,30 +8,29 @@ import type { Generation } from '../../service/generation/generation.ts';
 import { findSamples, samplesSay, sampleFolders } from '../golden/golden.ts';
 import { Workbench } from './load.ts';
 
-/** A project as its files are now, with what is open in the editor. */
 export interface LoadedProject {
   readonly findings: readonly Finding[];
-  /** Those of the last time without errors. */
+  /** The mappings of the last time without errors. */
   readonly mappings: readonly CompiledMapping[];
   /** Absent where the configuration cannot be read. */
   readonly transformsDir?: string;
-  /** Requests that are known, each with the file that it is in, from the working directory. */
+  /** Known requests, each with its file, relative to the working directory. */
   readonly samples: readonly { readonly request: HookRequest; readonly from: string }[];
 }
 
 export interface Project {
   readonly configFile: string;
   /**
-   * Only what differs from the last time is judged anew; with `isFresh` transforms and samples are read again, too.
-   * Gives what is known first, and the whole where that takes longer.
+   * Judges only what differs from the last time; `isFresh` also reads transforms and samples again. Yields
+   * what is known first, and the whole where that takes longer.
    */
   load(open: OpenTexts, isFresh: boolean): AsyncIterable<LoadedProject>;
   close(): Promise<void>;
 }
 
 /**
- * Of what did not change, transforms, samples and what these say are taken from the last time. Where transforms have to
- * be loaded, which takes a second, all else is told before.
+ * Transforms and samples that did not change are used again. Loading transforms takes a second, so
+ * everything else is yielded before.
  */
 export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project {
   const bench = new Workbench(configFile, { env });
@@ -40,13 +39,13 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
   let samples: Awaited<ReturnType<typeof findSamples>> | undefined;
   let told: readonly Finding[] = [];
 
-  /** What samples say now: of the mappings that changed, and of the others what they said before. */
+  /** Only mappings that changed are judged again; the other findings are those of the last time. */
   const judgeSamples = async ({ config, evaluate, ...now }: Generation, isFresh: boolean): Promise<void> => {
     if (isFresh || samples === undefined) samples = await findSamples(sampleFolders(config), now.table);
     const touched = touchedSources(now.table, isFresh ? undefined : table);
     const current = new Set(now.table.mappings.map(({ at }) => at.source));
     const asked = ({ at }: CompiledMapping): boolean => touched.has(at.source);
-    // Transforms that are not loaded say nothing.
+    // Transforms that are not loaded have no findings.
     const judged =
       now.transforms === whole?.transforms ? { table: now.table, evaluate } : { table: now.table };
     const { findings } = await samplesSay(samples, judged, asked);
@@ -87,7 +86,7 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
 const hasAll = ({ table, transforms }: Generation): boolean =>
   table.mappings.every(({ transform }) => transform === undefined || transforms.hashes.has(transform.module));
 
-/** Files with a mapping of a path of which a mapping changed: the kinds of its events are told apart by all of a path. */
+/** All mappings of a path tell its kinds of events apart, so a change of one affects the files of all. */
 function touchedSources(now: RoutingTable, before: RoutingTable | undefined): ReadonlySet<SourceText> {
   const known = new Set(before?.mappings.map(({ at }) => at.source));
   const current = new Set(now.mappings.map(({ at }) => at.source));

@@ -3,14 +3,13 @@ import { kindHeaders } from '../advice/requests.ts';
 import { deliveryHeaders } from '../advice/proof-headers.ts';
 import type { Sender } from '../../engine/senders/senders.ts';
 
-/** One request that a sender sent. */
 export interface SentSample {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
   readonly payload: JsonValue;
 }
 
-/** What tells the kinds of events apart: a field as templates name it, and of which kind each sample is. */
+/** What tells the kinds of events apart: a field as templates name it, and the kind of each sample. */
 export interface KindField {
   readonly path: string;
   readonly values: readonly string[];
@@ -30,7 +29,10 @@ function valuesOf(samples: readonly SentSample[], path: string): readonly string
 
 const KIND_FIELD = /(?:^|\.)(?:type|event|event_?type|event_?name|topic|kind|action|webhook_?event|status)$/i;
 
-/** What tells the kinds apart: what is known of the sender, else what differs between samples, else what looks so. */
+/**
+ * Finds what tells the kinds apart: what is known of the sender, else what differs between samples, else
+ * what looks so.
+ */
 export function kindOf(
   samples: readonly SentSample[],
   sender?: Pick<Sender, 'kind' | 'id'>,
@@ -50,14 +52,15 @@ export function kindOf(
 }
 
 const OF_AN_EVENT = /(?:^|[._-])(?:event|delivery|notification|transmission|evt)[._-]?(?:id|uuid|guid)$/i;
-/** Ids that begin with what they are of. */
 const EVENT_VALUE = /^(?:evt|event|notif|ntf|whevt)[_-]\w/i;
-/** The same in every event. */
 const OF_ANOTHER = /web_?hook|hook[._-]?id|account|subscription|app[._-]|org|workspace|team|tenant/i;
 
 export type EventId = { readonly path: string } | { readonly why: string };
 
-/** The field that names the event and is the same when it is sent again; one that is not sure would lose events. */
+/**
+ * Finds the field that names the event and is the same when the event is sent again. A wrong field would
+ * lose events.
+ */
 export function idOf(samples: readonly SentSample[], sender?: Pick<Sender, 'kind' | 'id'>): EventId {
   const [first] = samples;
   if (first === undefined) return { why: NOTHING_SURE };
@@ -87,7 +90,6 @@ export function idOf(samples: readonly SentSample[], sender?: Pick<Sender, 'kind
 const NOTHING_SURE =
   'no field is sure to name the event: an id of the thing that changed would make its second change a repeat, which is lost';
 
-/** Paths of texts and numbers, at most two objects deep, in the order of the payload. */
 function fieldsOf(payload: JsonValue): readonly string[] {
   if (!isJsonObject(payload)) return [];
   const own = (holder: JsonObject): readonly string[] =>

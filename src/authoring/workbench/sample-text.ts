@@ -1,12 +1,11 @@
 import { isReserved, listHelpers, templatePath } from '../../engine/mapping/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 
-/** Lines of the message at most; a person takes out what is too much, and rarely adds. */
+/** A person removes lines more often than adding some. */
 const MAX_LINES = 12;
 const MAX_DEPTH = 3;
 const LONG_CHARS = 200;
 
-/** What people look for first. */
 const TELLING = [
   /^(title|subject|summary|headline)$/i,
   /^(message|text|body|description|content|comment|reason|error)$/i,
@@ -24,7 +23,7 @@ interface Leaf {
   readonly rank: number;
 }
 
-/** A first message template for a payload: its telling fields, one a line. */
+/** Writes a first message template for a payload: its telling fields, one a line. */
 export function messageLines(payload: JsonValue): readonly string[] {
   if (!isJsonObject(payload)) {
     return Array.isArray(payload) ? listLines('payload', payload as readonly JsonValue[]) : ['{{payload}}'];
@@ -45,7 +44,6 @@ export function messageLines(payload: JsonValue): readonly string[] {
   return all.length === 0 ? ['{{json payload}}'] : all;
 }
 
-/** Texts and numbers with a name that a template can say, the telling ones first, the deep ones last. */
 function leavesOf(holder: JsonObject, path: readonly string[]): readonly Leaf[] {
   return Object.entries(holder).flatMap(([key, value]): readonly Leaf[] => {
     if (!isPlainKey(key) || value === null || value === '') return [];
@@ -76,8 +74,8 @@ const isPlainKey = (key: string): boolean => /^[A-Za-z_][\w-]{0,60}$/.test(key);
 const HELPER_NAMES: ReadonlySet<string> = new Set(listHelpers().map(({ name }) => name));
 
 /**
- * A field of the payload, or of the element that is `this` in a block. A name that means something else at the root of
- * a template has its holder before it.
+ * Writes a field of the payload, or of the element that is `this` in a block. A name that means something
+ * else at the root of a template has its holder before it.
  */
 export function fieldInTemplate(keys: readonly string[], holder: 'payload' | 'this' = 'payload'): string {
   const [first = ''] = keys;

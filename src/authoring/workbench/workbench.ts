@@ -1,6 +1,6 @@
 /**
- * What people work with who write mappings and transforms, once for every front end: loading, drafts and what they change,
- * completion, first mappings, golden cases of what came. It prints nothing, and nothing that it loads goes live.
+ * What every front end for authors shares: loading, drafts and their impact, completion, first mappings,
+ * golden cases. It prints nothing, and nothing that it loads goes live.
  */
 export {
   type AuthorFile,

@@ -8,18 +8,17 @@ const SHELLS: ReadonlySet<string> = new Set(['sh', 'bash', 'dash', 'zsh', 'ksh',
 /** Pipes, lists and redirections, each a whole word; a variable or the home folder, which a shell would replace. */
 const OF_SHELL = /^(?:\|\|?|\|&|&&?|;|\d?>>?|\d?>&\d|<{1,3}|\d?>>?(?:&\d|[\w./-]+)|\$[A-Za-z_]\w*|~\/\S+)$/;
 
-/** The first word that only a shell understands; undefined of a command that is a shell. */
+/** Returns the first word that only a shell understands; undefined for a command that is a shell. */
 export function findShellWord(argv: readonly string[]): string | undefined {
   const isShell = argv.some((word) => SHELLS.has(basename(word)));
   return isShell ? undefined : argv.slice(1).find((each) => OF_SHELL.test(each));
 }
 
-/** A text as a word that a shell reads back, quoted where it has to be. */
+/** Quotes a text, where needed, so that a shell reads it as one word. */
 export function shellWord(text: string): string {
   return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** A command as a list, as a person writes it in one line. */
 export function listText(argv: readonly string[]): string {
   return JSON.stringify(argv).replaceAll('","', '", "');
 }

@@ -1,6 +1,6 @@
-/*
- * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
- * and after one that did not start.
+/**
+ * Says why a program cannot be started, from what the disk has under its name. Only the most certain cause
+ * is reported, and it is the same before the first run and after one that did not start.
  */
 import { closeSync, openSync, readdirSync, readSync, type Stats, statSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
@@ -8,15 +8,14 @@ import { findOnPath, isExecutable } from '../../../engine/config/facts.ts';
 import { didYouMean } from '../../../base/document/document.ts';
 import { listText } from './shell-words.ts';
 
-/** What is wrong, and what mends it. */
 export interface StartProblem {
   readonly problem: string;
   readonly remedy: string;
-  /** The whole list that mends it, where nothing else has to be done. */
+  /** The whole list of words to write, where nothing else has to be done. */
   readonly argv?: readonly string[];
 }
 
-/** Looks at the disk; undefined where the program should start. `path` is what PATH of the command holds. */
+/** Looks at the disk. Returns undefined where the program should start; `path` is the command's own PATH. */
 export function findStartProblem(
   argv: readonly string[],
   path: string | undefined = '',
@@ -33,7 +32,6 @@ const problemOf = (problem: string, remedy: string): StartProblem => ({ problem,
 const MAX_SHOWN = 300;
 const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_SHOWN);
 
-/** A whole command line in one element, as a list; for a shell where it has signs of one. */
 function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
   const problem = 'argv is a list of words, and its first element is a whole command line';
   const isForShell = /[|&;<>$`*"'\\]/.test(program);
@@ -55,7 +53,6 @@ function notOnPath(program: string, path: string): StartProblem {
   );
 }
 
-/** Names of a folder that are compared. */
 const MAX_NAMES = 5_000;
 
 function namesIn(folder: string): readonly string[] {
@@ -66,7 +63,6 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** What is wrong with a file that is named with its folder; undefined where nothing is. */
 function fileProblem(file: string): StartProblem | undefined {
   const stats = statOf(file);
   if (stats === undefined) return missingFile(file);
@@ -85,7 +81,7 @@ function missingFile(file: string): StartProblem {
 
 const FIRST_LINE_BYTES = 256;
 
-/** Of a script: its first line names a program that is not there. */
+/** A script cannot start where its first line names a program that is not there. */
 function interpreterProblem(file: string): StartProblem | undefined {
   const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file, FIRST_LINE_BYTES).toString('latin1')) ?? [];
   const [interpreter = ''] = line.split(/[ \t\r]/);
@@ -107,7 +103,7 @@ function statOf(file: string): Stats | undefined {
   try {
     return statSync(file);
   } catch {
-    // Not there, or a word that is too long for a name.
+    // The file is not there, or the word is too long for a name.
     return undefined;
   }
 }
@@ -120,7 +116,7 @@ function beginningOf(file: string, maxBytes: number): Buffer {
     const bytes = Buffer.alloc(maxBytes);
     return bytes.subarray(0, readSync(handle, bytes, 0, maxBytes, 0));
   } catch {
-    // Not there, not to be read, or no file.
+    // The file is not there, cannot be read, or is no file.
     return Buffer.alloc(0);
   } finally {
     if (handle !== undefined) closeSync(handle);

@@ -1,6 +1,7 @@
 /**
- * What a request that was refused may have been meant as: other readings of the secret, of the address and of the body,
- * and other proofs. Each is judged as the service judges; the first by which the request is right says what is wrong.
+ * Tries what a refused request may have been meant as: other readings of the secret, the address and the
+ * body, and other proofs. Each attempt is judged as the service judges, and the first that fits says what
+ * is wrong.
  */
 import {
   basicPair,
@@ -28,13 +29,12 @@ import type { Sender } from '../../../engine/senders/senders.ts';
 import { otherSignatures } from './signatures.ts';
 import { columnsOf, generalProof, keysOf, withSecrets } from './written-verify.ts';
 
-/** A path whose senders have secrets, which are all set. */
+/** A path with the secrets of its senders, which are all set. */
 export interface SecretProof extends ProofSettings {
   readonly settings: Exclude<VerifySettings, { scheme: 'oidc' }>;
   readonly senders: readonly Sender[];
 }
 
-/** What is tried in place of what the path has, and what is wrong where it fits; by default the proof is another one. */
 interface ProofAttempt {
   readonly found?: ProofFinding;
   readonly verify?: SenderProof;
@@ -42,7 +42,10 @@ interface ProofAttempt {
   readonly request?: Partial<SignedRequest>;
 }
 
-/** What would have fitted; undefined where nothing does. At most some two hundred signatures are computed. */
+/**
+ * Returns what would have fitted; undefined where nothing does. It computes at most some two hundred
+ * signatures.
+ */
 export function findFitting(proof: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const { settings } = proof;
   for (const { verify, found, ...attempt } of attemptsAt(proof, request)) {
@@ -55,14 +58,14 @@ export function findFitting(proof: SecretProof, request: SignedRequest): ProofFi
   return undefined;
 }
 
-/** Whether one sends the secret itself, where the other signs with it: that is never advised. */
+/** Whether one sends the secret itself where the other signs with it. A weaker proof is never advised. */
 export const isWeaker = (settings: VerifySettings, verify: SenderProof): boolean =>
   isSigned(settings) && !isSigned(withSecrets(verify, []));
 
 const isSigned = (settings: VerifySettings): boolean =>
   isTable(settings) && schemeOf(settings).ways.every(({ way }) => way.kind !== 'secret');
 
-/** Whatever its time: a request that is old is one of the right proof. */
+/** The time is ignored, because an old request can still have the right proof. */
 function fits(proof: ProofSettings, request: SignedRequest): boolean {
   const judged = createVerifier(proof, { clock: () => 0, fetchJson: NOBODY_IS_ASKED }).prove(request);
   if (judged instanceof Promise) return false;
@@ -71,7 +74,6 @@ function fits(proof: ProofSettings, request: SignedRequest): boolean {
 
 const NOBODY_IS_ASKED = (): Promise<never> => Promise.reject(new Error('no issuer is asked'));
 
-/** Everything that is tried, the likeliest first. */
 function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<ProofAttempt> {
   const { settings } = proof;
   yield* otherPlaces(settings, request);
@@ -90,10 +92,9 @@ function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Proo
   for (const verify of otherSignatures(proof, request)) yield { verify };
 }
 
-/** Headers that are looked through: a sender chooses how many there are. */
+/** A sender chooses how many headers there are, so only some are read. */
 const MAX_HEADERS = 50;
 
-/** The secret of the path itself, where its scheme does not look. */
 function* otherPlaces(
   settings: SecretProof['settings'],
   { rawHeaders }: SignedRequest,
@@ -113,7 +114,6 @@ function* otherPlaces(
   }
 }
 
-/** Secrets that were set with more around them than was meant. */
 function* trimmedSecrets({ settings, secrets }: SecretProof): Generator<ProofAttempt> {
   const names = settings.secrets.map(nameOfSecret);
   const around = (what: 'space' | 'quotes'): ProofFinding => ({
@@ -125,10 +125,8 @@ function* trimmedSecrets({ settings, secrets }: SecretProof): Generator<ProofAtt
   yield { secrets: unquoted, found: around('quotes') };
 }
 
-/** Words before credentials. */
 const WORDS = ['Bearer', 'bearer', 'Token', 'token', 'Basic'];
 
-/** What stands before a secret, or around it, on one side and not on the other. */
 function* prefixedSecrets({ settings, secrets }: SecretProof): Generator<ProofAttempt> {
   const names = settings.secrets.map(nameOfSecret);
   const { scheme } = settings;
@@ -149,12 +147,9 @@ function* prefixedSecrets({ settings, secrets }: SecretProof): Generator<ProofAt
     };
 }
 
-/** An address, its query apart. */
 const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?$/is;
-/** A path is cut this often, and no more. */
 const MAX_CUTS = 6;
 
-/** The addresses that a sender behind a proxy may have called, those that differ in one thing first. */
 function* otherUrls({ url, rawHeaders }: SignedRequest): Generator<ProofAttempt> {
   const [, scheme = '', authority = '', path = '', query = ''] = ABSOLUTE.exec(url) ?? [];
   if (authority === '') return;
@@ -172,7 +167,6 @@ function* otherUrls({ url, rawHeaders }: SignedRequest): Generator<ProofAttempt>
   for (const origin of [own, ...origins]) for (const text of paths) yield at(origin, text);
 }
 
-/** With the other scheme and the other port, and with hosts that only count where they were signed. */
 function originsOf(scheme: string, authority: string, rawHeaders: readonly string[]): readonly string[] {
   const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
   const bare = authority.replace(/:\d+$/, '');
@@ -186,7 +180,6 @@ function originsOf(scheme: string, authority: string, rawHeaders: readonly strin
   ];
 }
 
-/** The path without its query, with its slash at the end changed, and without what it may begin with twice. */
 function pathsOf(path: string, query: string): readonly string[] {
   const steps = path.split('/').slice(1);
   const cuts = steps.slice(1, MAX_CUTS).map((_, index) => `/${steps.slice(index + 1).join('/')}${query}`);
@@ -194,7 +187,6 @@ function pathsOf(path: string, query: string): readonly string[] {
   return [...(query === '' ? [] : [path]), slash + query, ...cuts];
 }
 
-/** The forms in which common libraries write the same JSON, and the ends that editors and proxies change. */
 function bodyVariants(body: Buffer): readonly Buffer[] {
   const text = body.toString('utf8');
   const forms = [
@@ -211,18 +203,16 @@ function bodyVariants(body: Buffer): readonly Buffer[] {
   return forms.filter((form) => form !== text).map((form) => Buffer.from(form, 'utf8'));
 }
 
-/** Compact, with two spaces, and as Python writes it. */
 function jsonForms(text: string): readonly string[] {
   try {
     const value: unknown = JSON.parse(text);
     return [JSON.stringify(value), JSON.stringify(value, undefined, 2), spaced(value)];
   } catch {
-    // It is no JSON, or so deep that writing it again overflows the stack.
+    // The text is no JSON, or is so deep that writing it again overflows the stack.
     return [];
   }
 }
 
-/** `{"a": 1, "b": [1, 2]}`. */
 function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
@@ -234,7 +224,7 @@ const asEscape = (letter: string): string => `\\u${letter.charCodeAt(0).toString
 
 type OtherCode = Extract<ProofFinding, { readonly facts: OtherVerify }>['code'];
 
-/** What it is called that such a key has to change; of several the first says most. */
+/** Each key has a code for the case that it has to change; the first of several says most. */
 const CODES: readonly (readonly [key: string, code: OtherCode])[] = [
   ['secretEncoding', 'secret-encoding'],
   ['signed', 'signed-content'],
@@ -248,7 +238,7 @@ const CODES: readonly (readonly [key: string, code: OtherCode])[] = [
   ['algorithm', 'algorithm'],
 ];
 
-/** That a request is right by another `verify`, or carries the proof of another sender. */
+/** Says that a request is right by another `verify`, or carries the proof of another sender. */
 export function otherVerify(
   settings: SecretProof['settings'],
   verify: SenderProof,

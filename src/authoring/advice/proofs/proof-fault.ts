@@ -21,17 +21,23 @@ import {
 } from '../../../engine/verify/verify.ts';
 import { defined } from '../../../base/json.ts';
 
-/** What the service knows beside a proof: whether the hook token came, and the address that the sender signs. */
+/**
+ * What the service knows beside a proof: whether the hook token came, and the address that the sender
+ * signs.
+ */
 export interface KnownBeside {
   readonly hasToken?: boolean;
   readonly signsUrl?: boolean;
   readonly publicUrl?: string | undefined;
   readonly url?: string;
-  /** All senders that are known; default those of this package. */
+  /** All known senders; the default is those of this package. */
   readonly senders?: readonly Sender[];
 }
 
-/** Why a request was refused: first the forms in which it would be right, then what the refusal says by itself. */
+/**
+ * Says why a request was refused. It tries the forms in which the request would be right before it repeats
+ * what the refusal says.
+ */
 export function findProofFault(
   proof: ProofSettings,
   request: SignedRequest,
@@ -88,13 +94,11 @@ function noProof(
   return { code: 'no-proof', facts: { scheme: proof.settings.scheme, headers, ...more } };
 }
 
-/** A signature of nobody known, by its form. */
 function carried(request: SignedRequest): { readonly carries?: Name } {
   const shape = shapesOf(request).find(isSureShape);
   return shape === undefined ? {} : { carries: { sent: shape.header } };
 }
 
-/** A right proof whose time is in another unit than the path reads. */
 function otherUnit({ settings }: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const [own] = columnsOf(settings);
   const timestampUnit = own && unitOf(writtenTime(own, request) ?? '');
@@ -103,7 +107,6 @@ function otherUnit({ settings }: SecretProof, request: SignedRequest): ProofFind
   return otherVerify(settings, generalProof({ ...own, timestampUnit }), { isProved: true });
 }
 
-/** The sender whose header came in place of the one that the path asks for. */
 function otherSender({ settings, senders }: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const found = findCarried(request.rawHeaders, senders);
   const fitting = found?.senders.filter(({ verify }) => !isWeaker(settings, verify)) ?? [];
@@ -114,7 +117,6 @@ function otherSender({ settings, senders }: SecretProof, request: SignedRequest)
   return otherVerify(settings, first.verify, { isProved: false, header: found.header, of, or });
 }
 
-/** Nothing in the request says which address its sender called. */
 function otherUrl({ publicUrl, url = '' }: KnownBeside): ProofFinding {
   const taken = publicUrl === undefined ? undefined : url.replace(/\?.*$/s, '');
   return { code: 'other-url', facts: defined({ taken }) };
@@ -130,7 +132,7 @@ function wrongSecret(proof: SecretProof, request: SignedRequest): ProofFinding {
   return { code: 'wrong-secret', facts: { ...namesOf(proof), scheme: settings.scheme, ...more } };
 }
 
-/** A header with a time that the path does not count as signed, though most senders that write one sign it. */
+/** Most senders that write a header with a time sign it, but this path does not count it as signed. */
 function unsignedTime(settings: SecretProof['settings'], { rawHeaders }: SignedRequest): Name | undefined {
   const [own] = columnsOf(settings);
   if (own === undefined || settings.scheme !== 'hmac' || own.signed.includes('{timestamp}')) return undefined;

@@ -1,4 +1,4 @@
-/** The sentences of what was found out about a proof, which is kept as codes and facts. */
+/** Writes the sentences for what was found out about a proof. The store keeps that as codes and facts. */
 import { inTheirFile } from '../their-files.ts';
 import { say, type Sentence } from '../../../base/finding.ts';
 import { type ProofFinding, type SecretFacts, secretSentence } from '../../../engine/verify/verify.ts';
@@ -98,14 +98,14 @@ const SAY: { readonly [Code in ProofCode]: (facts: FactsOf<Code>) => Sentence } 
   },
 };
 
-/** What was found out, in a sentence; undefined of what an earlier version kept without its facts. */
+/** Returns undefined for what an earlier version stored without its facts. */
 export function sayProof(found: { readonly code: string; readonly facts?: object }): Sentence | undefined {
   if (found.facts === undefined || !Object.hasOwn(SAY, found.code)) return undefined;
   const { code, facts } = found as ProofFinding;
   return inTheirFile((SAY[code] as (facts: object) => Sentence)(facts));
 }
 
-/** What to write. Names that only the sender wrote may be in it. */
+/** The sentence may hold names that only the sender wrote. */
 function sayOther({ header = 'a signature', of = [], or = [], ...facts }: OtherVerify): Sentence {
   const replaced = { verb: 'replace the whole verify of the mapping by:', line: wholeVerify(facts) };
   const { verify, now, isProved } = facts;
@@ -118,7 +118,7 @@ function sayOther({ header = 'a signature', of = [], or = [], ...facts }: OtherV
 
 const sayDoubt = (doubt: SecretFacts): string => `${secretSentence(doubt)}; ${secretHint(doubt)}`;
 
-/** Where a secret of the path comes from: its names in the mapping, never a value. */
+/** Names the mapping's sources of a secret, never a value. */
 function ofPath(names: readonly string[]): string {
   const are = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
   return ` (${are} ${names.join(', ')})`;

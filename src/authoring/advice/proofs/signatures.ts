@@ -1,4 +1,7 @@
-/** Signatures in the headers of a request: which there are, how they are written, how they may have been made, and whose they look like. */
+/**
+ * Recognises signatures in the headers of a request: how they are written, how they may have been made, and
+ * whose they look like.
+ */
 import {
   decodeExactly,
   ENCODINGS,
@@ -27,10 +30,8 @@ import { SIGNATURE_NAME } from '../../../base/telemetry/telemetry.ts';
 import { waysOf } from '../vocabulary/senders.ts';
 import { columnsOf, generalProof } from './written-verify.ts';
 
-/** Headers that are of the web, or name a thing: what has the form of a hash there is none. */
 const NO_SIGNATURE =
   /^(?:accept|access|cache|cdn|cf|connection|content|cookie|date|digest|forwarded|host|if|origin|pragma|referer|repr|sec|te|upgrade|user-agent|via|want|x-amz|x-forwarded)(?:$|-)|(?:^|[-_])(?:agent|authorization|commit|delivery|etag|event|guid|id|key|nonce|parent|revision|sha|span\w*|token|trace\w*|uuid|version)$/;
-/** What a request of a known or unknown sender carries at most. */
 const MAX_SHAPES = 2;
 
 /** Hashes with the bytes of their results. */
@@ -41,12 +42,11 @@ export const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
   ['sha512', 64],
 ];
 
-/** The hash whose results are as long. */
 export function hashOf(signature: Buffer | undefined): HmacAlgorithm | undefined {
   return HASHES.find(([, length]) => length === signature?.length)?.[0];
 }
 
-/** The signatures of a request by their form alone; what is signed is not known of them. */
+/** Recognises signatures by their form alone. What is signed is not known. */
 export function shapesOf({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): readonly SignatureColumns[] {
   const find = (isOne: (name: string) => boolean) =>
     findHeadersLike(rawHeaders, { test: (name) => isOne(name) && !NO_SIGNATURE.test(name) }, /^.{20,500}$/);
@@ -60,11 +60,10 @@ export function shapesOf({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): rea
 export const carriesSignature = (name: string, text: string): boolean =>
   SIGNATURE_NAME.test(name) || (!NO_SIGNATURE.test(name) && shapeOf(name, text) !== undefined);
 
-/** Whether somebody may be told to expect this, though nothing was proved. */
+/** Whether to advise this form although nothing was proved. */
 export const isSureShape = ({ header, prefix = '' }: SignatureColumns): boolean =>
   SIGNATURE_NAME.test(header) || /sha-?\d|hmac/i.test(prefix);
 
-/** `sha1=<hex>`, `<base64>`, `t=1700000000,v1=<hex>` and the like. */
 function shapeOf(header: string, text: string): SignatureColumns | undefined {
   const form = formOf(text) ?? prefixedForm(text) ?? listForm(text);
   return form && { header, signed: '{body}', ...form };
@@ -80,7 +79,6 @@ function formOf(text: string): SignatureForm | undefined {
   return undefined;
 }
 
-/** What stands before a signature: `sha256=`, `v1,`, `Bearer `; empty where nothing does. */
 const prefixOf = (text: string): string => /^[a-z][\w-]{0,30}(?:[=:,] ?| )/i.exec(text)?.[0] ?? '';
 
 function prefixedForm(text: string): SignatureForm | undefined {
@@ -100,12 +98,15 @@ function listForm(text: string): SignatureForm | undefined {
   return undefined;
 }
 
-/** What is tried as the time and as the id: a sender has one of each, a proxy may add another. */
+/** A sender has one time and one id, and a proxy may add another of each. */
 const MAX_SOURCES = 2;
 
 type PartialColumns = Partial<SignatureColumns>;
 
-/** All that senders are known to sign, `{url}` only where the address is known, in every header and form. */
+/**
+ * Yields all that known senders sign, in every header and form. `{url}` is tried only where the address is
+ * known.
+ */
 export function* otherSignatures(
   { settings, senders }: { readonly settings: VerifySettings; readonly senders: readonly Sender[] },
   request: SignedRequest,
@@ -122,7 +123,6 @@ export function* otherSignatures(
   }
 }
 
-/** What the senders sign that are known, as they document it. */
 function signedTexts(senders: readonly Sender[]): readonly string[] {
   const all = [
     ...Object.values(SCHEMES).flatMap(({ ways }) => ways.map(({ way }) => way)),
@@ -131,7 +131,6 @@ function signedTexts(senders: readonly Sender[]): readonly string[] {
   return [...new Set(all.flatMap((way) => (way.kind === 'signature' ? [way.columns.signed] : [])))];
 }
 
-/** The signature that the path reads as it reads it, then as it looks, then the others. */
 function shapes(own: SignatureColumns | undefined, request: SignedRequest): readonly SignatureColumns[] {
   const others = shapesOf(request).filter(({ header }) => header !== own?.header);
   if (own === undefined) return others;
@@ -141,7 +140,7 @@ function shapes(own: SignatureColumns | undefined, request: SignedRequest): read
   const seen = typeof text === 'string' ? shapeOf(header, text) : undefined;
   const keyed = defined({ secretEncoding, secretPrefix });
   const read = { algorithm, header, encoding, ...defined({ prefix, separator, assign, signatureField }) };
-  // A secret is written as the path has it; one of nobody known is a text.
+  // A secret is read as the path says; the secret of an unknown sender is a text.
   const plain = seen === undefined || Object.keys(keyed).length === 0 ? [] : [seen];
   return [
     ...[{ ...read, signed: '' }, ...(seen === undefined ? [] : [seen]), ...others].map((shape) => ({
@@ -152,10 +151,8 @@ function shapes(own: SignatureColumns | undefined, request: SignedRequest): read
   ];
 }
 
-/** Names of headers with a time. */
 export const TIME_NAME = /time(stamp)?$|-ts$/;
 
-/** The time that the settings name, then what looks like one. */
 function timesOf(
   own: SignatureColumns | undefined,
   { header, separator, assign = '=' }: SignatureColumns,
@@ -183,20 +180,18 @@ function timed(place: PartialColumns, text: string | undefined): readonly Partia
   return timestampUnit === undefined ? [] : [{ ...place, timestampUnit }];
 }
 
-/** The id that the settings name, then what looks like one. */
 function idsOf(own: SignatureColumns | undefined, { rawHeaders }: SignedRequest): readonly PartialColumns[] {
   const named = own?.idHeader === undefined ? [] : [own.idHeader];
   const found = findHeadersLike(rawHeaders, /-(id|delivery|nonce)$/, SIGNED_ID).map(({ name }) => name);
   return [...named, ...found].map((idHeader) => ({ idHeader }));
 }
 
-/** A header that is the proof of known senders, and how these prove themselves: each way once. */
 interface CarriedProof {
   readonly header: string;
   readonly senders: readonly (Sender & { readonly verify: SenderProof })[];
 }
 
-/** The first header in the form of a known sender, and all whose proof has that form. */
+/** Returns the first header in the form of a known sender, with all senders whose proof has that form. */
 export function findCarried(
   rawHeaders: readonly string[],
   senders: readonly Sender[],
@@ -212,7 +207,9 @@ export function findCarried(
   return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
 }
 
-/** Of senders that prove themselves in the same way the one after whom it is named, or the first. */
+/**
+ * Senders with the same kind of proof become one: the sender after which the scheme is named, or the first.
+ */
 export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
   const ways = new Map<string, Sender & { readonly verify: SenderProof }>();
   for (const { verify, ...sender } of senders) {
@@ -223,14 +220,14 @@ export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
   return [...ways.values()];
 }
 
-/** Whether the headers carry such a proof, in its form and, of a hash, in its length. */
+/** Whether the headers carry such a proof, in its form and, for a hash, in its length. */
 export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
   const header = headerOf(way);
   if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
-  // Whose header has a common name, and is known by the time beside the signature.
+  // The header has a common name, so the time beside the signature decides.
   if (way.kind === 'mercado-pago') return typeof presentedIn(MERCADO_PAGO, rawHeaders) !== 'string';
   if (way.kind !== 'signature') return true;
-  // The signature alone, whatever else the sender has to send with it.
+  // Only the signature is looked at, whatever else the sender has to send.
   const {
     timestampField: _field,
     timestampHeader: _header,
@@ -242,7 +239,6 @@ export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
   return typeof presented !== 'string' && (hash === undefined || hash === hashOf(presented.signatures[0]));
 }
 
-/** What the headers carry in such a form. */
 const presentedIn = (
   columns: SignatureColumns,
   rawHeaders: readonly string[],

@@ -6,10 +6,13 @@ import { shippedSenders } from '../../../engine/senders/senders.ts';
 import { findCarried, isSureShape, shapesOf } from './signatures.ts';
 import { writtenProof, writtenScheme } from './written-verify.ts';
 
-/** Headers and fields that are looked through for the token: a sender chooses how many there are. */
+/** A sender chooses how many headers and fields there are, so only some are read. */
 const MAX_LOOKED_AT = 50;
 
-/** Why a request did not prove itself with the hook token; `near` is the hook name nearest to one that no mapping has. */
+/**
+ * Says why a request did not prove itself with the hook token. `near` is the hook name nearest to one that
+ * no mapping has.
+ */
 export function findTokenFault(facts: TokenFacts, near?: string, senders = shippedSenders()): ProofFinding {
   const { rawHeaders, unknownName, mapping, reason } = facts;
   const place = defined({ mapping, near });
@@ -39,7 +42,6 @@ export function findTokenFault(facts: TokenFacts, near?: string, senders = shipp
 const withoutAuthorization = (rawHeaders: readonly string[]): readonly string[] =>
   rawHeaders.filter((_, at) => rawHeaders[at - (at % 2)]?.toLowerCase() !== 'authorization');
 
-/** How hooks.token came to hold more than the token: what stands before and behind it. */
 const AROUND: readonly (readonly [before: string, behind: string, what: 'space' | 'quotes'])[] = [
   ['"', '"', 'quotes'],
   ["'", "'", 'quotes'],
@@ -67,7 +69,6 @@ function headersOf(raw: readonly string[]): readonly Header[] {
   return headers;
 }
 
-/** Where the right token stands in a place or form in which it does not count. */
 function tokenElsewhere({ rawHeaders, query, mapping, ...facts }: TokenFacts): ProofFinding | undefined {
   const isToken = (text = ''): boolean => text !== '' && facts.isToken(text);
   for (const { name, value } of headersOf(rawHeaders)) {
@@ -87,5 +88,4 @@ function tokenElsewhere({ rawHeaders, query, mapping, ...facts }: TokenFacts): P
   return { code: 'token-elsewhere', facts: { in: 'query', name: nameOf(field) } };
 }
 
-/** A name that the sender chose. */
 const nameOf = (name: string): { readonly sent: string } => ({ sent: isPlainHeaderName(name) ? name : '…' });

@@ -17,7 +17,7 @@ import { nearestName } from './near-names.ts';
 import { refusalFinding } from './refusal-notes.ts';
 import { repeatFacts } from './repeat-note.ts';
 
-/** What the server may ask of the requests of one generation. */
+/** Makes what the server asks about the requests of one generation. */
 export function createAdvisor(table: RoutingTable, senders = shippedSenders()): RequestAdvisor {
   return {
     onRefusal: (refused) => refusalFinding(refused, table),
@@ -48,7 +48,7 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
   };
 }
 
-/** What to do about a body that could not be read. */
+/** Says what to do about a body that could not be read. */
 export function adviceOnUnread(
   { code, field, facts }: HookError,
   { path, headers, url }: HookRequest,

@@ -1,36 +1,34 @@
-/*
- * One body, walked once: its fields by their paths, from which is told which path was meant by one that finds nothing. Two
- * paths are near where they are the same but for one place: steps that were left out or added there, one step that is written
- * otherwise, or a position in a list. What differs in two places is another thing.
+/**
+ * Indexes one body by the paths of its fields, and finds which path was meant by one that finds nothing.
+ * Two paths are near where they differ in one place only: steps that were left out or added there, one step
+ * that is written otherwise, or a position in a list.
  */
 import { didYouMean } from '../../../base/document/document.ts';
 import { spelling } from '../../../base/document/facts.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { isReserved } from '../../../engine/mapping/facts.ts';
 
-/** A path of a body, with its value. */
 export interface BodyPath {
   readonly keys: readonly string[];
   readonly value: JsonValue;
 }
 
-/** A body, which is walked at the first question. */
+/** The body is walked at the first question. */
 export interface BodyIndex {
   readonly body: JsonValue;
-  /** Fields that have a value, the nearest to the root first; of the elements of a list each with the first that has it. */
+  /**
+   * Returns the fields that have a value, nearest to the root first. Of the elements of a list it returns
+   * each field with the first element that has it.
+   */
   readonly fields: () => readonly BodyPath[];
-  /** What was meant by the steps of a path: the nearest, or two that are as near; none where more are. */
+  /** Returns the nearest path, or two that are as near, or none where more are. */
   readonly find: (keys: readonly string[]) => readonly BodyPath[];
 }
 
-/** Fields of a body that are looked at. */
 const MAX_LOOKED_AT = 3_000;
 const MAX_LEVELS = 9;
-/** Elements of one list, the first of which stands for those that have the same fields. */
 const MAX_ELEMENTS = 20;
-/** Steps of a path that is compared. */
 const MAX_STEPS = 12;
-/** More that are as near say nothing. */
 const MAX_AS_NEAR = 2;
 
 export function createBodyIndex(body: JsonValue): BodyIndex {
@@ -44,17 +42,18 @@ export function createBodyIndex(body: JsonValue): BodyIndex {
   };
 }
 
-/** Keys of a body as templates and conditions write them: a name that would mean another thing gets its root. */
+/**
+ * Writes keys of a body as templates and conditions do. A name that would mean another thing gets its root.
+ */
 export const bodyPath = (keys: readonly string[], isRooted = false): string =>
   (isRooted || keys.length === 0 || isReserved(keys[0] ?? '') || isIndex(keys[0] ?? '')
     ? ['payload', ...keys]
     : keys
   ).join('.');
 
-/** Fields that no list is on the way to: what a path names without a position. */
+/** Whether no list is on the way, so that a path names the field without a position. */
 export const outsideLists = ({ keys }: BodyPath): boolean => !keys.some(isIndex);
 
-/** Paths of a body that have a value, the nearest to the root first. */
 function* pathsOf(body: JsonValue): Generator<BodyPath> {
   const seen = new Set<string>();
   let level: readonly BodyPath[] = [{ keys: [], value: body }];
@@ -81,14 +80,14 @@ function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] 
     const elements = (value as readonly JsonValue[]).slice(0, MAX_ELEMENTS);
     return elements.map((element, index) => [String(index), element] as const);
   }
-  // What a path cannot name is told in other words.
+  // A key that no path can name is described in other words.
   const entries = isJsonObject(value) ? Object.entries(value).slice(0, MAX_LOOKED_AT) : [];
   return entries.filter(([key]) => /^[\p{L}\p{N}_$@:-]+$/u.test(key));
 }
 
 export const isIndex = (key: string): boolean => /^\d+$/.test(key);
 
-/** Whether the body has the path, or a null on the way: that is not set, and nothing else is meant. */
+/** A null on the way counts as there: the field is not set, and no other path is meant. */
 function isThere(body: JsonValue, keys: readonly string[]): boolean {
   let value: JsonValue | undefined = body;
   for (const key of keys) {
@@ -99,7 +98,10 @@ function isThere(body: JsonValue, keys: readonly string[]): boolean {
   return true;
 }
 
-/** The nearest; of those as near the ones with the longest common beginning, then those that can be printed. */
+/**
+ * Among paths that are as near, those with the longest common beginning come first, then those that can be
+ * printed.
+ */
 function nearest(keys: readonly string[], fields: readonly BodyPath[]): readonly BodyPath[] {
   const ranked = fields.flatMap((field) => {
     const far = distance(keys, field.keys);
@@ -114,10 +116,9 @@ function nearest(keys: readonly string[], fields: readonly BodyPath[]): readonly
 
 /** Another spelling, a position, a step that is written otherwise, steps too many or too few. */
 const DISTANCES = { spelling: 0.25, position: 0.5, step: 1, further: 0.5 } as const;
-/** Three steps at one place. */
 const MAX_DISTANCE = 2;
 
-/** How far two paths are from each other; Infinity where they differ in more than one place. */
+/** Returns Infinity where two paths differ in more than one place. */
 function distance(keys: readonly string[], found: readonly string[]): number {
   const start = commonSteps(keys, found);
   const [left, right] = [keys.slice(start), found.slice(start)];
@@ -132,13 +133,13 @@ function distance(keys: readonly string[], found: readonly string[]): number {
     string[],
     string[],
   ];
-  // user_name for user.name
+  // For example, user_name may stand for user.name.
   if (spelling(names.join('')) === spelling(others.join(''))) return isSpelt + positions;
   if (names.length === 0 || others.length === 0)
     return end === 0
       ? Infinity
       : DISTANCES.step + positions + DISTANCES.further * (names.length + others.length - 1);
-  // Whatever stands before a list, its elements are what is read.
+  // The elements of a list are what is read, whatever stands before them.
   const [name = '', more] = names;
   const isOne = more === undefined && isAlike(name, others.at(-1) ?? '');
   return isOne && (others.length === 1 || positions > 0)
@@ -157,7 +158,10 @@ function commonSteps(
   return end === -1 ? keys.length : end;
 }
 
-/** One and many, a letter or two apart, or a name that has the other as one of its words: amount, amount_paid. */
+/**
+ * Names are alike if they are one and many, a letter or two apart, or if one has the other as a word:
+ * amount, amount_paid.
+ */
 function isAlike(key: string, other: string): boolean {
   const [a, b] = [spelling(key), spelling(other)];
   if (`${a}s` === b || `${b}s` === a) return true;

@@ -1,17 +1,15 @@
-/* The one walk over the comparisons of a condition that made its result: every rule on conditions reads it. */
+/** Walks the comparisons that made the result of a condition. Every rule on conditions reads this walk. */
 import type { FindingSubject } from '../../../base/finding.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
 import { namesRead, operationOf } from '../../../engine/mapping/facts.ts';
 
-/** Parts of one condition that are looked at. */
 const MAX_PARTS = 20;
 
-/** The comparisons that a mapping failed by. */
 export const failedParts = ({ failed, nodes = [] }: ConsideredMapping): readonly ConditionTrace[] =>
   failed?.part === 'when' ? decidingLeaves(nodes, failed.node).slice(0, MAX_PARTS) : [];
 
-/** The leaves that made the result of a node of a condition; of the whole condition where none is named. */
+/** Returns the leaves that made the result of a node, or of the whole condition where no node is named. */
 export function decidingLeaves(
   nodes: readonly ConditionTrace[],
   of: ConditionTrace | undefined = nodes[0],
@@ -23,7 +21,7 @@ export function decidingLeaves(
   return decidingOf(of, children).flatMap((child) => decidingLeaves(nodes, child));
 }
 
-/** An `or` that holds does so by the one part that holds, an `and` that does not by those that do not. */
+/** An `or` holds because of the one part that holds. An `and` fails because of the parts that fail. */
 function decidingOf(node: ConditionTrace, children: readonly ConditionTrace[]): readonly ConditionTrace[] {
   const holds = ({ result }: ConditionTrace): boolean => result === 'true';
   const operator = operationOf(node.rule)?.operator;
@@ -31,7 +29,6 @@ function decidingOf(node: ConditionTrace, children: readonly ConditionTrace[]): 
   return operator === 'and' && !holds(node) ? children.filter((child) => !holds(child)) : children;
 }
 
-/** Where the nodes right below one stand. */
 function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly number[] {
   const depth = nodes[index]?.depth ?? 0;
   const children: number[] = [];
@@ -43,7 +40,6 @@ function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly n
   return children;
 }
 
-/** What a part of a condition reads. */
 export function readBy({ rule }: Pick<ConditionTrace, 'rule'>): Pick<FindingSubject, 'paths'> {
   const paths = [...new Set(namesRead(rule))].filter((name) => name !== '');
   return paths.length === 0 ? {} : { paths };

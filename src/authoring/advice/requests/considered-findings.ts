@@ -1,4 +1,4 @@
-/* What is said of the mappings that were considered: why the one taken held, why the others did not. */
+/** Says of the considered mappings why the one that matched did, and why the others did not. */
 import { quoted, say, type Finding, type FindingSubject, type Sentence } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { spelling } from '../../../base/document/facts.ts';
@@ -10,19 +10,16 @@ import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { requestFinding } from './findings.ts';
 import { shownAs, value } from './shown-values.ts';
 
-/** Misses told of; the others are counted. */
 const MAX_MISSES = 20;
-/** Hook names listed where none is the one asked for. */
 const MAX_NAMES = 30;
-/** Comparisons told of a condition that held; of more, the last note says how many. */
 const MAX_TRUE = 5;
 
-/** A part that only asks for another spelling of a name that is there: less than one that found another value. */
+/** A part that only needs another spelling of a name counts less than a part that found another value. */
 const MISSPELT = 0.25;
 
 /**
- * The mappings of a request's hook name that did not take it, the nearest first: fewest failing parts, most that held.
- * `instead`: what the request has in place of names that were not sent.
+ * Orders the mappings of a hook name that did not match, nearest first: fewest failing parts, then most
+ * that held. `instead` says what the request has in place of names that were not sent.
  */
 export function nearestMisses(
   considered: readonly ConsideredMapping[],
@@ -49,7 +46,6 @@ function isMisspelt(
   return isSame && (expected === undefined || near?.shown === shownAs(name, expected));
 }
 
-/** What is said of mappings and hook names, in the order of the text. */
 export function consideredFindings(
   considered: readonly ConsideredMapping[],
   advice: EvaluationAdvice | undefined,
@@ -66,7 +62,7 @@ export function consideredFindings(
   ];
 }
 
-/** Misses in the order in which something is said of them: the findings know better which is the nearest. */
+/** Orders misses by their findings, which know best which one is the nearest. */
 export function inOrderOf(
   findings: readonly Finding[],
   misses: readonly ConsideredMapping[],
@@ -79,7 +75,6 @@ export function inOrderOf(
   return misses.toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** What is said of one mapping, but for its standing behind the one taken. */
 export function findingsOf(findings: readonly Finding[], { id, at }: CompiledMapping): readonly Finding[] {
   const place = formatPlace(at);
   return findings.filter(
@@ -88,7 +83,7 @@ export function findingsOf(findings: readonly Finding[], { id, at }: CompiledMap
   );
 }
 
-/** The nearest miss with all that is said of it; undefined where no mapping has the hook name. */
+/** Returns the nearest miss with its findings; undefined where no mapping has the hook name. */
 export function nearestMiss(
   considered: readonly ConsideredMapping[],
   findings: readonly Finding[],
@@ -110,7 +105,6 @@ const ofLater = (later: EvaluationAdvice['alsoMatched']): readonly Finding[] =>
 const ofNearNames = (names: EvaluationAdvice['nearNames']): readonly Finding[] =>
   names.map(({ name, why, at }) => requestFinding('near_name', say`${name} ${why}`, { at }));
 
-/** Of a hook name that no mapping has: which may have been meant, and which there are, with their places. */
 function ofNames(
   misses: readonly ConsideredMapping[],
   advice: EvaluationAdvice | undefined,
@@ -126,7 +120,6 @@ function ofNames(
   ];
 }
 
-/** The hook names of the mappings, each with its first place. */
 export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
   for (const { mapping } of misses) {
@@ -140,7 +133,6 @@ const aboutMapping = ({ mapping: { id, at } }: ConsideredMapping): Pick<FindingS
   mapping: { id, at: formatPlace(at) },
 });
 
-/** What made the condition of the mapping taken hold. */
 function ofTaken(taken: ConsideredMapping): readonly Finding[] {
   const about = aboutMapping(taken);
   const leaves = decidingLeaves(taken.nodes ?? []);
@@ -149,7 +141,7 @@ function ofTaken(taken: ConsideredMapping): readonly Finding[] {
   return [
     ...shown.map((node) => {
       const { expected: _met, element, ...met } = node;
-      // Of "some" the element that it held for, in place of the whole list.
+      // For "some" this shows the element for which it held, and not the whole list.
       const why =
         element === undefined ? whyOf(met) : `is true: element ${element.index} is ${value(element.value)}`;
       return requestFinding('held', say`when ${node.expression} ${why}`, {
@@ -162,7 +154,6 @@ function ofTaken(taken: ConsideredMapping): readonly Finding[] {
   ];
 }
 
-/** The part of a mapping that failed, what may have been meant, and the comparisons of a connective. */
 function ofMiss(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): readonly Finding[] {
   const { failed } = miss;
   if (failed === undefined) return [];
@@ -200,10 +191,8 @@ function whyOf(node: ConditionTrace): Sentence {
   return say`is ${result}${seen}${result === 'true' ? '' : wantedBy(node)}`;
 }
 
-/** An order as it reads from its other side. */
 const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
-/** What a comparison that did not hold asks for, in the words of its operator. */
 function wantedBy(node: ConditionTrace): Sentence {
   const { expected, rule } = node;
   if (expected === undefined) return say``;
@@ -214,7 +203,7 @@ function wantedBy(node: ConditionTrace): Sentence {
   const isFirst = !isJsonObject(first);
   const text = value(expected);
   const mirrored = MIRRORED[operator];
-  // `!=` and `!==` fail on the very value they name.
+  // `!=` and `!==` fail on the very value that they name.
   if (operator.startsWith('!=')) return say`, expected anything but ${text}`;
   if (mirrored !== undefined) return say`, expected ${isFirst ? mirrored : operator} ${text}`;
   if (operator === 'in') return isFirst ? say`, expected ${text} in it` : say`, expected one of ${text}`;

@@ -10,15 +10,14 @@ import { findSuggestions } from './near-paths.ts';
 import { BODY_IS_LIST, findKind } from './request-notes.ts';
 import { lacksAccount } from './sender-note.ts';
 
-/** Where paths begin: names of ours, and positions in lists. */
 const OWN_NAME = /^(?:payload|headers|query|item|\d+)$/;
 
-/** A letter that stands in no word, and separates none either: a name with one is the sender's own. */
+/** A name with a letter like this is the sender's own: the letter is part of no word and separates none. */
 const STRANGE = /[^\p{L}\p{N}_\s./[\]@:-]/u;
 
 /**
- * Advises on requests that are not kept: names of fields belong to the sender, so one is told only where the operator's
- * files have that word already.
+ * Advises on requests that are not stored. Names of fields belong to the sender, so a name is shown only
+ * where the operator's files have that word already.
  */
 export function createDecisionAdvisor(
   table: RoutingTable,
@@ -45,7 +44,7 @@ export function createDecisionAdvisor(
   };
 }
 
-/** In words that quote nothing of the request. */
+/** The notes quote nothing of the request. */
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly Finding[] {
   const kind =
     evaluation.mapping === undefined ? findKind(request, table.settingsOf(request.path)) : undefined;
@@ -54,7 +53,7 @@ function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTa
   return isList && isReadAmiss(evaluation) ? [requestFinding('body_is_list', BODY_IS_LIST)] : [];
 }
 
-/** Of the operator's files, each read once however many mappings it has. */
+/** Each of the operator's files is read once, however many mappings it has. */
 export function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
   const texts = new Set(mappings.map(({ at }) => at.source.text));
   return new Set([...texts].flatMap(wordsIn));

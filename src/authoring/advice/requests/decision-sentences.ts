@@ -1,4 +1,4 @@
-/* The sentences of what a decision keeps of a request: its findings are codes and facts. */
+/** Writes the sentences for the codes and facts that a decision keeps of a request. */
 import { inTheirFile } from '../their-files.ts';
 import { quoted, say, todo, write, type Sentence, type StoredFinding } from '../../../base/finding.ts';
 import { describeMalformed } from '../../../base/errors.ts';
@@ -15,19 +15,17 @@ import { howRepeated, sayNewEvent } from './repeat-note.ts';
 import { BODY_IS_LIST, GITHUB_PING, sayAddressCheck } from './request-notes.ts';
 import { sayNoAccount } from './sender-note.ts';
 
-/** The request that findings are of. */
 export interface DecidedRequest {
-  /** The hook name. */
   readonly path: string;
   readonly mappingId?: string | undefined;
-  /** The mappings that judged it, or those of today; without them less can be said. */
+  /** The mappings that judged the request, or those of today. Without them less can be said. */
   readonly table?: RoutingTable | undefined;
 }
 
 type DecisionFacts = NonNullable<StoredFinding['facts']>;
 type Say = (facts: DecisionFacts, about: DecidedRequest, at: string | undefined) => Sentence | undefined;
 
-/** What is said of one finding; undefined where there is nothing more to it than what the decision shows. */
+/** Says one finding. Returns undefined where it adds nothing to what the decision shows. */
 export function sayFinding(
   { code, facts = {}, at }: StoredFinding,
   about: DecidedRequest,
@@ -36,13 +34,12 @@ export function sayFinding(
   return said && inTheirFile(said, firstOf(about)?.at);
 }
 
-/** Those of all, in their order. */
+/** Says all findings, in their order. */
 export const sayFindings = (
   findings: readonly StoredFinding[] | undefined,
   about: DecidedRequest,
 ): readonly Sentence[] => (findings ?? []).flatMap((finding) => sayFinding(finding, about) ?? []);
 
-/** The first mapping of the path. */
 const firstOf = ({ path, table }: DecidedRequest): CompiledMapping | undefined =>
   table?.mappings.find(({ match }) => match.path === path);
 
@@ -51,12 +48,10 @@ function placeOf(about: DecidedRequest): string | undefined {
   return first && `${first.id} (${formatPlace(first.at)})`;
 }
 
-/** Which module, of a batch which element. */
 const whoOf = ({ module, index }: DecisionFacts): string =>
   index === undefined ? String(module) : `${String(module)}[${String(index)}]`;
 
 const SAY: Readonly<Record<string, Say>> = {
-  // Before the proof.
   body_limit: sayLimit,
   rate: ({ perMinute }, about) =>
     say`rate of ${placeOf(about) ?? `the mappings of ${about.path}`} takes ${String(perMinute)} a minute and refuses the others: ${write('limits: {runsPerHour: N}', 'in its place', 'to take all of them')}, N being how many runs may begin in an hour; the others wait in the queue`,
@@ -83,7 +78,6 @@ const SAY: Readonly<Record<string, Say>> = {
   },
   connect: () =>
     say`the sender asked with CONNECT, as one asks a proxy: ${todo}remove the service from its proxy settings`,
-  // Of a body that could not be read.
   not_json: ({ line, column, expected, field, ...slip }) => {
     const hint =
       'slip' in slip ? sayJsonSlip(slip as unknown as JsonSlip, field as string | undefined) : undefined;
@@ -97,7 +91,6 @@ const SAY: Readonly<Record<string, Say>> = {
     return near && say`the hook name ${near}`;
   },
   method: (facts, { path, table }) => table && sayMethod(path, facts, table),
-  // Of what became of it.
   skipped: (facts) => say`skipped by ${skipText(facts as unknown as Parameters<typeof skipText>[0])}`,
   repeat: (facts) => say`a repeat, by ${howRepeated(facts)}: nothing new was made`,
   new_event: sayNewEvent,
@@ -118,9 +111,7 @@ const SAY: Readonly<Record<string, Say>> = {
     say`${whoOf(facts)} wrong-result${key === undefined ? '' : `: "${String(key)}" is a key of the mapping, to be written there, beside transform`}`,
   transform_failed: ({ failure, ...facts }, _, at) =>
     say`${whoOf(facts)} ${String(failure)}${at === undefined ? '' : ` at ${at}`}`,
-  // Of what it is.
   body_is_list: () => BODY_IS_LIST,
-  // Of a decision from before.
   list_read: ({ list }) =>
     say`${String(list)} is a list: ${write(`forEach: ${String(list)}`, undefined, 'for one run per element')}`,
   address_check: ({ provider }) => sayAddressCheck(String(provider)),
@@ -137,7 +128,6 @@ const SET_BY: Readonly<Record<string, (path: string) => Sentence>> = {
   preset: (path) => say`the preset of ${path}; maxBodyBytes of its mappings sets another`,
 };
 
-/** What `maxBodyBytes` may be at most. */
 const MAX_BODY_BYTES = 67_108_864;
 
 /** Which key sets the limit of a body, and what would be enough for this one. */

@@ -3,8 +3,9 @@ import { isNumeric, type JsonValue } from '../../../base/json.ts';
 import { holdsUnkept } from '../../../base/request.ts';
 
 /**
- * How what was sent differs from what a comparison asks for, as a code with facts that tell neither: this may be kept
- * where values may not. Undefined where the two have nothing in common, and where what was sent was not kept.
+ * Describes how what was sent differs from what a comparison asks for, as a code with facts that reveal
+ * neither value, so that it may be stored where values may not. Returns undefined where the two have
+ * nothing in common, and where what was sent was not stored.
  */
 export function findDifference(
   found: JsonValue | undefined,
@@ -20,7 +21,6 @@ export function findDifference(
   return textsDiffer(found, expected);
 }
 
-/** The sentence of such a difference. */
 export function sayDifference({ code, facts = {} }: StoredFinding): Sentence {
   const { sent, asked, operator, of } = facts;
   const kinds = say`${String(sent)} was sent, and ${String(asked)} is asked for`;
@@ -45,14 +45,13 @@ const kindsOf = (
   asked: kindWord(expected),
 });
 
-/** The number that a text is, as JavaScript reads it; undefined of any other text. */
+/** Returns the number that JavaScript reads from a text; undefined for any other text. */
 export const numberIn = (text: string): number | undefined =>
   /^\s*-?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
 
 const isDigits = (value: JsonValue): value is string =>
   typeof value === 'string' && numberIn(value) !== undefined;
 
-/** Two numbers as texts that stand in another order than their numbers, or a text that is no number beside a number. */
 function howOrdered(found: JsonValue, expected: JsonValue, operator: string): StoredFinding | undefined {
   if (isDigits(found) && isDigits(expected)) {
     const isSame = Math.sign(Number(found) - Number(expected)) === (found < expected ? -1 : 1);
@@ -65,7 +64,6 @@ function howOrdered(found: JsonValue, expected: JsonValue, operator: string): St
     : undefined;
 }
 
-/** A text within another, or one of a list that differs in its kind or its spelling. */
 function howContained(found: JsonValue, expected: JsonValue): StoredFinding | undefined {
   if (typeof found === 'string' && typeof expected === 'string')
     return found.toLowerCase().includes(expected.toLowerCase()) ? { code: 'case' } : undefined;
@@ -81,7 +79,6 @@ function howContained(found: JsonValue, expected: JsonValue): StoredFinding | un
   return undefined;
 }
 
-/** Longer texts are not compared. */
 const MAX_CHARS = 200;
 
 function textsDiffer(found: JsonValue, expected: JsonValue): StoredFinding | undefined {
@@ -96,7 +93,6 @@ function textsDiffer(found: JsonValue, expected: JsonValue): StoredFinding | und
   return isEnd ? { code: 'begins_with_more' } : undefined;
 }
 
-/** The kind of a value in the words of advice. */
 function kindWord(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';

@@ -1,4 +1,3 @@
-/* All that is said of an evaluation, as findings. */
 import { inTheirFile } from '../their-files.ts';
 import { quoted, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
@@ -10,10 +9,10 @@ import { type Evaluation, skipText, type TransformTrace } from '../../../engine/
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 import { transformRemedy } from './transform-remedy.ts';
 
-/** Says of an evaluation what is to be said beside its outcome, actions and warnings. */
+/** Says of an evaluation all that is not its outcome, actions or warnings. */
 export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
   const { mapping, outcome, trace } = evaluation;
-  // That others left what one took, or what no mapping is to take, is as it was meant.
+  // Nothing is said of mappings that were passed over on purpose.
   const isMiss = mapping === undefined && outcome.kind === 'rejected';
   const parts = isMiss && advice !== undefined ? advice.parts : NO_ADVICE.parts;
   const considered = consideredFindings(trace.considered, { ...NO_ADVICE, ...advice, parts });
@@ -40,7 +39,6 @@ function ofTransform({ reply, at, index }: TransformTrace): readonly Finding[] {
   ];
 }
 
-/** What rendered empty, each expression once, and what follows of it. */
 function ofTemplates(
   { trace: { templates }, warnings }: Evaluation,
   advice: EvaluationAdvice | undefined,
@@ -76,10 +74,8 @@ function ofTemplates(
   ];
 }
 
-/** Elements named at most. */
 const MAX_ELEMENTS = 3;
 
-/** Which elements of a batch it is of, where there are several. */
 function elementsText(elements: readonly number[], all: number): string {
   if (elements.length < 2) return ``;
   if (elements.length === all) return ` (in each of the ${all} elements)`;
@@ -88,9 +84,9 @@ function elementsText(elements: readonly number[], all: number): string {
   return ` (in the elements ${shown}${more > 0 ? ` and ${more} more` : ''})`;
 }
 
-/** What follows where these keys of a mapping have an empty part. */
+/** Says what follows where these keys of a mapping have an empty part. */
 export function emptyKeys(fields: readonly string[], warnings: readonly string[]): readonly Finding[] {
-  // Of a key that is empty as a whole the warning says what is true.
+  // A warning already covers a key that is empty as a whole.
   const blank = (field: string): string =>
     `blank_${field.replace('.', '_').replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)}`;
   const partly = fields.filter((field) => !warnings.some((each) => each.startsWith(blank(field))));
@@ -100,10 +96,8 @@ export function emptyKeys(fields: readonly string[], warnings: readonly string[]
   });
 }
 
-/** What else is said of an evaluation. */
 interface FindingSources {
   readonly advice: EvaluationAdvice | undefined;
-  /** Of the mappings that were considered. */
   readonly considered: readonly Finding[];
 }
 
@@ -113,7 +107,7 @@ function ofRefusal(evaluation: Evaluation, said: FindingSources): readonly Findi
   if (outcome.kind !== 'rejected') return [];
   const { cause } = outcome.error;
   const isSaid = advice?.notes?.some(({ code }) => SETTLES[code]?.includes(outcome.error.code)) === true;
-  // A transform that returned nothing has its note.
+  // A transform that returned nothing has its own note.
   const isIdle =
     BLANK.includes(outcome.error.code) &&
     evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
@@ -127,10 +121,9 @@ function ofRefusal(evaluation: Evaluation, said: FindingSources): readonly Findi
 
 const BLANK: readonly string[] = ['mapping_requires_message', 'mapping_requires_text'];
 const NO_MAPPING = ['no_mapping_matched'];
-/** Hook names that a preset takes, under its own name or the older one. */
 const OF_PRESETS: ReadonlySet<string> = new Set(['mail', 'gmail']);
 
-/** The errors that a note settles: it says what to do about them, better than the remedy that is right in general. */
+/** The note says what to do about these errors better than the general remedy. */
 const SETTLES: Readonly<Record<string, readonly string[] | undefined>> = {
   body_is_list: BLANK,
   body_is_text: BLANK,
@@ -139,7 +132,6 @@ const SETTLES: Readonly<Record<string, readonly string[] | undefined>> = {
   json_text: [...BLANK, ...NO_MAPPING],
 };
 
-/** A transform that gave an object, and no text in it. */
 function blankRemedy(code: string, { trace, outcome }: Evaluation): Sentence | undefined {
   if (!BLANK.includes(code) || outcome.kind !== 'rejected') return undefined;
   const last = trace.transforms.at(-1);
@@ -176,7 +168,7 @@ function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined, nam
     : say`${near.remedy} (${near.at})`;
 }
 
-/** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */
+/** Where the nearest condition found another value, the request may be of a kind that nobody wants. */
 function missRemedy(
   considered: Evaluation['trace']['considered'],
   findings: readonly Finding[],

@@ -1,12 +1,11 @@
 /**
- * What is said of a request beside its bare facts, as findings: text, `--json` and the console say the same, and what is
- * printed for people is made of these and of nothing else.
+ * All that is said of a request, as findings. Text, `--json` and the console are made of these and of
+ * nothing else.
  */
 import { printSentence, type Finding, type FindingSubject, type Sentence } from '../../../base/finding.ts';
 import { formatPlace, type Place } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
 
-/** Of what a request is. */
 export const ADVICE_CODES = [
   'body_is_list',
   'body_is_text',
@@ -17,28 +16,23 @@ export const ADVICE_CODES = [
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 
-/** Of a comparison that failed: what to write in it, beside what was found. */
 export const PART_CODES = ['leaf_advice', 'instead', 'difference', 'found_elsewhere'] as const;
 export type PartCode = (typeof PART_CODES)[number];
 
-/** All codes of findings on a request: each is a word that stays the same. */
+/** Lists all codes of findings on a request. A code never changes. */
 export const NOTE_CODES = [
-  // Of a hook name that no mapping has.
   'unknown_name',
   'near_name',
   'hook_name',
   'passed_over',
   'name_known',
-  // Of a mapping that was considered.
   'held',
   'more_held',
   'not_held',
   'part',
   ...PART_CODES,
   'also_matched',
-  // Of the request itself.
   ...ADVICE_CODES,
-  // Of what was made of it.
   'skipped',
   'lines_dropped',
   'returned_nothing',
@@ -47,7 +41,6 @@ export const NOTE_CODES = [
   'setting',
   'cause',
   'remedy',
-  // Of the decision that the store keeps.
   'detail',
   'older',
   'decision',
@@ -63,10 +56,8 @@ export const NOTE_CODES = [
 ] as const;
 export type NoteCode = (typeof NOTE_CODES)[number];
 
-/** Those of what failed or was refused; a request goes on with the others. */
 const FAILURES: ReadonlySet<string> = new Set<NoteCode>(['unknown_name', 'not_held', 'detail', 'older']);
 
-/** Codes that say what to do, and not what was found. */
 const HINTS: ReadonlySet<string> = new Set<NoteCode>([
   ...ADVICE_CODES,
   ...PART_CODES,
@@ -80,7 +71,7 @@ const HINTS: ReadonlySet<string> = new Set<NoteCode>([
   'warning',
 ]);
 
-/** Makes one, for the operator; `at`: its place in the files, or how that is written. */
+/** Makes a finding for the operator; `at` is its place in the files, or how that place is written. */
 export function requestFinding(
   code: NoteCode,
   message: Sentence,
@@ -97,33 +88,31 @@ export function requestFinding(
   };
 }
 
-/** Where it is, as it is printed. */
 export const placeOf = ({ at, subject }: Pick<Finding, 'at' | 'subject'>): string | undefined =>
   at === undefined ? subject?.place : formatPlace(at);
 
-/** Whether it says what to do. */
+/** Whether the finding says what to do. */
 export const isHint = ({ code, subject }: Finding): boolean => HINTS.has(code) && subject?.isFine !== true;
 
-/** Whether it says what is wrong with a condition, so that nothing is left to choose. */
+/** Whether the finding says what is wrong with a condition, so that nothing is left to choose. */
 export const tellsWhatToWrite = ({ code }: Pick<Finding, 'code'>): boolean =>
   (PART_CODES as readonly string[]).includes(code);
 
-/** Whether it says that a request is no event: the conditions that it misses are no fault. */
+/** Whether the finding says that a request is no event, so that the conditions it misses are no fault. */
 export const isOfKind = ({ code }: Pick<Finding, 'code'>): boolean =>
   code === 'address_check' || code === 'github_ping';
 
-/** Whether it says what a request is, or why its names found nothing. */
+/** Whether the finding says what a request is, or why its names found nothing. */
 export const isAdvice = ({ code }: Pick<Finding, 'code'>): boolean =>
   (ADVICE_CODES as readonly string[]).includes(code);
 
-/** Warnings that no finding tells already, with what to write. */
+/** Leaves out warnings that a finding already reports together with what to write. */
 export const warningsLeft = <Told extends { readonly code: string }>(
   warnings: readonly Told[],
   findings: readonly Finding[],
 ): readonly Told[] =>
   warnings.filter(({ code }) => code !== 'json_text' || !findings.some((each) => each.code === code));
 
-/** A finding on a request as `--json` and the console have it. */
 export interface NoteJson extends Omit<FindingSubject, 'place' | 'isOfRun'> {
   readonly code: NoteCode;
   readonly text: string;
@@ -141,7 +130,6 @@ export function toNote(finding: Finding): NoteJson {
   };
 }
 
-/** A setting that took part, as plain data. */
 export interface SettingJson extends Pick<FindingSubject, 'isOfRun'> {
   readonly setting: string;
   readonly at?: string;

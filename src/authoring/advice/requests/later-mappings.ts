@@ -1,4 +1,6 @@
-/* Mappings behind the one taken that would have taken the request, too: only the first one acts. */
+/**
+ * Finds mappings behind the first match that would have matched the request, too. Only the first one acts.
+ */
 import { formatPlace } from '../../../base/document/document.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { takesRequest, WorkBudget, type RoutingTable } from '../../../engine/mapping/mapping.ts';
@@ -6,7 +8,6 @@ import { WORK_LIMITS } from '../../../engine/mapping/facts.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { LaterMapping } from './evaluation-advice.ts';
 
-/** Mappings named at most. */
 const MAX_NAMED = 10;
 
 /** Finds them in their order. */
@@ -24,7 +25,7 @@ export function laterMappings(
     try {
       if (takesRequest(other, scope)) found.push({ id: other.id, at: formatPlace(other.at) });
     } catch {
-      // A condition that does not end on this body takes nothing.
+      // A condition that does not end on this body matches nothing.
       break;
     }
   }

@@ -7,7 +7,7 @@ import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-
 
 type MethodFacts = NonNullable<StoredFinding['facts']>;
 
-/** What a request with another method than its path takes tells of its sender. */
+/** Describes the sender of a request whose method its path does not accept. */
 export function methodFacts({ method, url = '', headers }: RefusedRequest): StoredFinding {
   if (method !== 'GET') return { code: 'method', facts: { found: method } };
   const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
@@ -20,7 +20,7 @@ export function methodFacts({ method, url = '', headers }: RefusedRequest): Stor
   };
 }
 
-/** What to change; undefined where no mapping names the path. */
+/** Says what to change; undefined where no mapping names the path. */
 export function sayMethod(
   path: string,
   { found, check, hasBody, name }: MethodFacts,

@@ -2,16 +2,15 @@ import { say, write, type Sentence } from '../../../base/finding.ts';
 import { didYouMean, formatPlace } from '../../../base/document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../../engine/mapping/mapping.ts';
 
-/** A hook name that was probably meant, and what is different about it. */
 export interface NearName {
   readonly mapping: CompiledMapping;
   readonly name: string;
   readonly why: Sentence;
-  /** What to do, where that is neither another name at the sender nor another in the mapping. */
+  /** What to do, where the remedy is neither another name at the sender nor another name in the mapping. */
   readonly remedy?: Sentence;
 }
 
-/** Names that a request may have meant, the likeliest first. */
+/** Lists names that a request may have meant, the likeliest first. */
 export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearName[] {
   const off = named(disabled)
     .filter(({ name }) => name === asked)
@@ -46,7 +45,6 @@ function named(mappings: readonly CompiledMapping[]): readonly NamedMapping[] {
   });
 }
 
-/** What two names differ in, other than by spelling. */
 function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'remedy'> | undefined {
   if (asked.toLowerCase() === name.toLowerCase())
     return { why: say`differs in upper and lower case, which count` };
@@ -61,14 +59,13 @@ function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'reme
   return undefined;
 }
 
-/** Longer names are looked at by nobody: a stranger chose them. */
+/** A stranger chooses the name, so longer ones are not compared. */
 const MAX_NAME_CHARS = 200;
 
-/** The hook name that was probably meant. */
 export const nearestName = (path: string, table: RoutingTable): NearName | undefined =>
   path.length > MAX_NAME_CHARS ? undefined : findNearNames(path, table)[0];
 
-/** The same, with what is different about it, and its place. */
+/** Says which hook name was probably meant, what is different about it, and its place. */
 export function nearName(path: string, table: RoutingTable): Sentence | undefined {
   const near = nearestName(path, table);
   if (near === undefined) return undefined;

@@ -1,4 +1,7 @@
-/* What a request has in place of what found nothing, and where in it a text stands that a condition asked for. */
+/**
+ * Finds what a request has in place of a path that found nothing, and where a text stands that a condition
+ * asked for.
+ */
 import { didYouMean } from '../../../base/document/document.ts';
 import { isNumeric, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
@@ -16,15 +19,11 @@ import {
 import type { FoundText, Suggestion } from './evaluation-advice.ts';
 import { shownAs } from './shown-values.ts';
 
-/** By what found nothing. */
 export type Suggestions = ReadonlyMap<string, Suggestion>;
 
-/** Suggestions made at most for one request. */
 const MAX_SUGGESTIONS = 50;
-/** Paths of one expression that are looked at. */
 const MAX_PATHS = 5;
 
-/** Variables and expressions that found nothing, with what the request has in their place. */
 export function findSuggestions(
   { mapping, trace }: Evaluation,
   request: HookRequest,
@@ -42,7 +41,8 @@ export function findSuggestions(
   for (const [expression, block] of blocks) {
     if (suggestions.size >= MAX_SUGGESTIONS) break;
     for (const path of pathsIn(expression)) {
-      // A field that is a text has a note of its own, and a helper may have got what it cannot print.
+      // A field that is a text has a note of its own, and a helper may have received what it cannot
+      // print.
       const isOther = path !== expression && hasValue(path, request);
       if (isOther || jsonTextOn(path, { request, item }) !== undefined) continue;
       const near =
@@ -61,13 +61,15 @@ export function findSuggestions(
   return suggestions;
 }
 
-/** Variables of the condition of a mapping that were not sent. */
 export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping): readonly string[] {
   if (failed?.part !== 'when') return [];
   return [failed.node, ...nodes, ...parts].flatMap(({ missing }) => missing ?? []);
 }
 
-/** The path that an expression is, or the paths that it gives to its helper or block; those of its text are left out. */
+/**
+ * Returns the path that an expression is, or the paths that it gives to its helper or block. Paths within
+ * texts are left out.
+ */
 export function pathsIn(expression: string): readonly string[] {
   const written = expression.trim();
   if (/^[\w.$[\]-]+$/.test(written)) return [written];
@@ -78,11 +80,11 @@ export function pathsIn(expression: string): readonly string[] {
 const hasValue = (path: string, { payload }: HookRequest): boolean =>
   (valueAt(payload, path.replace(/^payload\./, '').split('.')) ?? null) !== null;
 
-/** A block goes through a list or into an object: no text is meant. */
+/** A block goes through a list or into an object, so no text is meant. */
 const isFit = (expression: string, { value }: NearPath): boolean =>
   !/^#(?:each|with)\s/.test(expression) || (typeof value === 'object' && !isNumeric(value));
 
-/** The very path in the element of `forEach`, or what is near to it there; undefined where neither is. */
+/** Returns the same path in the element of `forEach`, or one near to it; undefined where neither is there. */
 function inElement(path: string, element: BodyIndex | undefined): readonly NearPath[] | undefined {
   if (element === undefined) return undefined;
   const value = valueAt(element.body, path.split('.')) ?? null;
@@ -94,21 +96,19 @@ function inElement(path: string, element: BodyIndex | undefined): readonly NearP
 const asPaths = (found: readonly BodyPath[], ...before: readonly string[]): readonly NearPath[] =>
   found.map(({ keys, value }) => ({ path: [...before, ...keys].join('.'), value }));
 
-/** A path that may have been meant, as it is written, with its value. */
 export interface NearPath {
   readonly path: string;
   readonly value?: JsonValue;
 }
 
-/** `alerts[0].status` and `form['name']` with a dot before each step. */
 export const withDots = (path: string): string =>
   path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\.(?=.)/, '');
 
 const ROOTS: readonly string[] = ['payload', 'headers', 'query'];
 
 /**
- * What a variable that found nothing probably meant, among what the request has: a header or field of nearly that name,
- * or the same name elsewhere in the body. Two where both are as near.
+ * Finds what a variable that found nothing probably meant: a header or field of nearly that name, or the
+ * same name elsewhere in the body. It returns two where both are as near.
  */
 export function suggestPaths(
   missing: string,
@@ -135,7 +135,7 @@ function asPath(path: string | undefined, { headers, query }: HookRequest): read
   return path === undefined ? [] : [value === undefined ? { path } : { path, value }];
 }
 
-/** A header or parameter whose name is near; what all headers of a sender begin with does not count. */
+/** The common beginning of all headers of a sender does not count as near. */
 function nearName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
   const bare = (written: string): string => written.toLowerCase().replace(/^x-[a-z\d]+-/, '');
   const asked = bare(name);
@@ -147,23 +147,21 @@ function nearName(root: 'headers' | 'query', name: string, request: HookRequest)
   return near === undefined || near === name ? undefined : `${root}.${near}`;
 }
 
-/** A bare name is a field of the body: a parameter of the address and a header of the very name have roots of their own. */
+/** A bare name is a field of the body. A query parameter or a header of that name has a root of its own. */
 function outsideBody(keys: readonly string[], request: HookRequest): string | undefined {
   const name = keys.join('.');
   if (Object.hasOwn(request.query, name)) return `query.${name}`;
   const header = name.toLowerCase();
-  // `date` and `from` are names of fields as well.
+  // `date` and `from` are also names of fields.
   return header.includes('-') && Object.hasOwn(request.headers, header) ? `headers.${header}` : undefined;
 }
 
-/** Longer texts are no names of events. */
 const MAX_NAME_CHARS = 60;
-/** Letters of an ending, as in `triggered`: what goes on for longer is another word. */
 const MAX_ENDING = 3;
 
 /**
- * Where in the request a text stands that a condition asked for at another place, or in the body one that is nearly so; the
- * nearest to the root. `was` is what the condition found.
+ * Finds a text that a condition asked for at another place of the request, or a text of the body that is
+ * nearly so; the nearest to the root. `was` is what the condition found.
  */
 export function findText(
   wanted: string,
@@ -187,7 +185,6 @@ export function findText(
   );
 }
 
-/** `merged` of a condition on the action, where `pull_request.merged` is true. */
 function nameThatIsTrue(wanted: string, body: BodyIndex): FoundText | undefined {
   const found = body
     .fields()
@@ -195,7 +192,10 @@ function nameThatIsTrue(wanted: string, body: BodyIndex): FoundText | undefined 
   return found && { wanted, at: bodyPath(found.keys), text: wanted, isTrue: true };
 }
 
-/** `incident.trigger` and `incident.triggered`: at most a few letters are different, and one holds most of the other. */
+/**
+ * Texts such as `incident.trigger` and `incident.triggered` differ in a few letters, and one holds most of
+ * the other.
+ */
 function isAlike(wanted: string, text: string): boolean {
   if (text.length < 4 || wanted.length < 4) return false;
   const [a, b] = [wanted.toLowerCase(), text.toLowerCase()];

@@ -1,4 +1,3 @@
-/* An event of another kind than the template was written for: all that it reads below one name is not there. */
 import { say, write, type Finding } from '../../../base/finding.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
@@ -10,8 +9,9 @@ import { withDots } from './near-paths.ts';
 const TEXTS: ReadonlySet<string> = new Set(['messageTemplate', 'textTemplate']);
 
 /**
- * Says how such events are left out, only where it shows that the name is right and of other events: it is there and is
- * null, a field beside it has it in its own name, or it is the end of a longer path that is there but for it.
+ * Says how to leave out events of another kind than the template was written for. It speaks only where the
+ * name is right and belongs to other events: the field is there and is null, a field beside it has its name
+ * as a part, or it is the end of a longer path.
  */
 export function otherKindNotes(
   { mapping, trace }: Evaluation,
@@ -41,7 +41,7 @@ export function otherKindNotes(
   return [requestFinding('other_kind', text, { at: when?.at ?? pathAt ?? mapping.at, paths: [first.path] })];
 }
 
-/** The name on the path that is not there, where that is the event's doing. */
+/** The event, and not the path, is the reason that this name is not there. */
 function absentIn(
   path: string,
   payload: JsonValue,
@@ -62,8 +62,7 @@ function absentIn(
   return undefined;
 }
 
-/** Names before the one that is not there: with fewer the path may as well be wrong. */
+/** With fewer names before the missing one, the path may as well be wrong. */
 const MIN_THERE = 2;
 
-/** `edited_message` beside `message`. */
 const isKindOf = (key: string, name: string): boolean => key !== name && key.endsWith(`_${name}`);

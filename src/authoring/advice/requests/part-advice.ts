@@ -1,6 +1,6 @@
 /**
- * What is to be said of the comparisons that a mapping failed by. It is made of the rule as written and of what its
- * variables found, and says nothing of what was not kept.
+ * Advises on the comparisons that a mapping failed by. It reads the rule as written and what its variables
+ * found, and says nothing of what was not stored.
  */
 import { hasFix, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
 import { shorten, type Place } from '../../../base/document/document.ts';
@@ -20,7 +20,6 @@ import { shownAs, value } from './shown-values.ts';
 interface PartAdviceSources {
   readonly request: HookRequest;
   readonly body: BodyIndex;
-  /** Near names that were found already. */
   readonly suggestions: Suggestions;
 }
 
@@ -31,7 +30,7 @@ export function adviseOnParts(
 ): ReadonlyMap<Place, readonly Finding[]> {
   const advice = new Map<Place, readonly Finding[]>();
   for (const mapping of considered) {
-    // Of alternatives nobody knows which one was meant.
+    // Nobody knows which of several alternatives was meant.
     const isOne = mapping.failed?.part === 'when' && mapping.failed.node.leaf;
     for (const node of failedParts(mapping)) {
       if (holdsUnkept(node.found)) continue;
@@ -51,7 +50,7 @@ function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly 
     requestFinding(code, text, { at: node.at, ...readBy(node) });
   if (how !== undefined) {
     const fix = ofSameKind(node);
-    // Where the two are merely not equal, what stands elsewhere in the request is surer.
+    // Where the two are merely not equal, a text found elsewhere in the request is more certain.
     if (hasFix(fix) || /^[<>]/.test(operator))
       return [finding('leaf_advice', say`${sayDifference(how)}${fix}`)];
   }
@@ -63,7 +62,7 @@ function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly 
   const isNamed =
     hasValue(named, expected) ||
     named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
-  // Where the text that was asked for is found, the variable that was meant is known better than by its name.
+  // A text that was found tells more about the variable that was meant than its name does.
   const near = there === undefined || isNamed ? named : undefined;
   return [
     ...(near === undefined
@@ -77,8 +76,8 @@ function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly 
 }
 
 /**
- * An equality with a constant of another kind, with the constant as the kind of what was sent. A text that is the same
- * number keeps its own spelling: 1.10 is not 1.1.
+ * Writes an equality whose constant has the kind of what was sent. A text that is the same number keeps its
+ * own spelling: 1.10 is not 1.1.
  */
 function ofSameKind(node: ConditionTrace): Sentence {
   const { found, expected } = node;
@@ -89,7 +88,9 @@ function ofSameKind(node: ConditionTrace): Sentence {
   return say``;
 }
 
-/** `items.0.name` that is another text, where a further element has the one that was asked for: the rule for all of them. */
+/**
+ * Where another element has the text that `items.0.name` was asked for, this is the rule for all elements.
+ */
 function inOtherElement(rule: JsonValue, request: HookRequest): Sentence | undefined {
   const { operator = '', operands = [] } = operationOf(rule) ?? {};
   const at = operands.findIndex((operand) => /\.\d+\./.test(nameOfVariable(operand) ?? ''));
@@ -104,7 +105,6 @@ function inOtherElement(rule: JsonValue, request: HookRequest): Sentence | undef
   return say`another element of ${list} has it: ${write(JSON.stringify(asked), undefined, 'to ask each of them')}`;
 }
 
-/** Whether it is one path, with the very value that was asked for. */
 const hasValue = (near: Suggestion | undefined, expected: JsonValue | undefined): boolean =>
   expected !== undefined && near?.shown === shownAs(near?.names[0] ?? '', expected);
 
@@ -119,7 +119,6 @@ function insteadText(near: Suggestion, node: ConditionTrace): Sentence {
     : say`the request has ${shown}: ${todo}read ${others.length === 0 ? 'that' : 'one of them'}`;
 }
 
-/** Differences in how one thing is written. */
 const SAME: ReadonlySet<string> = new Set(['case', 'white_space', 'punctuation', 'begins_with_more']);
 
 const asSent = (code: string, node: ConditionTrace): Sentence =>
@@ -135,14 +134,14 @@ function elsewhere(there: FoundText, node: ConditionTrace): Finding {
   return { ...requestFinding('found_elsewhere', message, { at: node.at, paths: [at] }), facts: there };
 }
 
-/** An equality with another variable or constant, as it is to be written behind `before`; nothing of any other rule. */
+/** Writes an equality with another variable or constant, behind `before`; undefined for any other rule. */
 function ruleFix(
   { rule }: ConditionTrace,
   { variable, literal }: { readonly variable?: string; readonly literal: JsonValue | undefined },
   before = ': ',
 ): Sentence {
   const { operator = '', operands = [] } = operationOf(rule) ?? {};
-  // Of two variables nobody knows which one was meant.
+  // Nobody knows which of two variables was meant.
   const isLiteral = operands.some((operand) => !isJsonObject(operand));
   if (!operator.startsWith('==') || literal === undefined || !isLiteral) return say``;
   const written = operands.map((operand): JsonValue => {

@@ -10,7 +10,10 @@ import { findJsonSlip } from '../json-bodies.ts';
 import { wordsOf } from './decision-advice.ts';
 import { methodFacts } from './method-note.ts';
 
-/** What is known of a request that was refused before mappings saw it; for the operator, with nothing that came. */
+/**
+ * Says what is known of a request that was refused before any mapping was tried. The operator reads it, and
+ * it quotes nothing of the request.
+ */
 export function refusalFinding(refused: RefusedRequest, table: RoutingTable): StoredFinding | undefined {
   const { code, field, headers, facts } = refused;
   if (code === 'no_mapping_matched') return { code: 'unknown_name' };
@@ -26,7 +29,7 @@ export function refusalFinding(refused: RefusedRequest, table: RoutingTable): St
   };
 }
 
-/** Whether a name stands in the mappings, so that it may be told though a sender chose it. */
+/** A name that stands in the mappings may be shown, though a sender chose it. */
 const isWord = (word: string, table: RoutingTable): boolean =>
   /^[A-Za-z_]\w{0,60}$/.test(word) && wordsOf(table).has(word);
 
@@ -35,14 +38,13 @@ function formatFinding(facts: FormatFacts, headers: RefusedRequest['headers']): 
   return { code: 'other_format', facts: defined({ ...facts, sender }) };
 }
 
-/** Senders whose webhooks have the content type as a setting, and what they call it. */
 const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[] = [
   ['x-gitea-event', 'Gitea or Forgejo choose POST Content Type:'],
   ['x-gogs-event', 'Gogs choose Content Type:'],
   ['x-github-event', 'GitHub choose Content type:'],
 ];
 
-/** What to write where the body is of another format than its path. */
+/** Says what to write where the body has another format than its path. */
 export function sayFormat(
   path: string,
   { format: found, takes, isWrapped, sender }: NonNullable<StoredFinding['facts']>,

@@ -3,7 +3,7 @@ import type { HookErrorCode } from '../../../base/errors.ts';
 
 const LATER = say`nothing was accepted, and most senders send again by themselves`;
 
-/** Of a request that no mapping had taken yet; what an operator can change then. */
+/** What an operator can change where no mapping had matched yet. */
 const BEFORE_MAPPINGS = {
   method_not_allowed: say`set the method of the sender to the one this path takes`,
   body_too_large: say`raise that limit, or let the sender send less`,
@@ -30,7 +30,10 @@ const BEFORE_MAPPINGS = {
   stopping: say`send it again: the service was stopping`,
 } as const satisfies Partial<Record<HookErrorCode, Sentence>>;
 
-/** Of a request that a mapping, or the body of wake and agent, made something of. */
+/**
+ * What an operator can change where a mapping, or the body of wake and agent, made something of the
+ * request.
+ */
 const BY_MAPPING = {
   mapping_requires_message: say`give the mapping a messageTemplate whose values are in the payload, or a transform`,
   mapping_requires_text: say`give the mapping a textTemplate whose values are in the payload, or a transform`,
@@ -50,12 +53,15 @@ const BY_MAPPING = {
 const OF_MAPPING: Partial<Readonly<Record<HookErrorCode, Sentence>>> = BY_MAPPING;
 const OF_ANY: Partial<Readonly<Record<HookErrorCode, Sentence>>> = { ...BEFORE_MAPPINGS, ...BY_MAPPING };
 
-/** What to change; undefined where the detail says all there is to say. `isMapped`: a mapping was chosen for it. */
+/**
+ * Says what to change; undefined where the detail says all there is to say. `isMapped` means that a mapping
+ * was chosen.
+ */
 export function remedyOf(code: string | undefined, isMapped: boolean): Sentence | undefined {
   return code === undefined ? undefined : (isMapped ? OF_MAPPING : OF_ANY)[code as HookErrorCode];
 }
 
-/** Of a transform whose call gave undefined: the mapping stays as it is written. */
+/** The mapping stays as it is written, because the transform returned undefined. */
 export const RETURNED_NOTHING = say`it returned nothing (a bare return gives nothing, too), so the mapping stays as it is written, and what it changed in payload does not reach the templates: ${todo}return { message: … } sets the text, return null skips the request; an arrow function needs ( ) around the object: => ({ message: … })`;
 
 const CONSEQUENCES: Readonly<Record<string, Sentence>> = {
@@ -65,7 +71,9 @@ const CONSEQUENCES: Readonly<Record<string, Sentence>> = {
   'maxRuns.key': say`a part of maxRuns.key is empty: runs that differ only there wait for each other`,
 };
 
-/** What it means that something in this key of a mapping rendered empty; undefined where nothing follows. */
+/**
+ * Says what follows where something in this key of a mapping rendered empty; undefined where nothing does.
+ */
 export function consequenceOf(field: string): Sentence | undefined {
   return Object.hasOwn(CONSEQUENCES, field) ? CONSEQUENCES[field] : undefined;
 }

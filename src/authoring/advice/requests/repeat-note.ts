@@ -6,7 +6,7 @@ import { deliveryHeaders } from '../vocabulary/senders.ts';
 
 type EventFacts = NonNullable<StoredFinding['facts']>;
 
-/** What would be new for each event: the header of the event, or that the body has an id, decide. */
+/** Says what decided that this was a repeat: a header, or the id in the body. */
 export function repeatFacts({
   by,
   header,
@@ -14,14 +14,14 @@ export function repeatFacts({
   payload,
   ttlSeconds,
 }: RepeatFacts): StoredFinding | undefined {
-  // Such a header is never the same for two events: somebody or something sent this one again.
+  // Such a header is never the same for two events, so this one was sent again.
   if (by === 'key' && header !== undefined && deliveryHeaders().has(header)) return undefined;
   const hasId = by === 'key' && payload !== undefined && hasEventId(payload);
   const event = by === 'key' ? [...deliveryHeaders()].find((each) => headers[each] !== undefined) : undefined;
   return { code: 'new_event', facts: defined({ by, header, hasId: hasId || undefined, event, ttlSeconds }) };
 }
 
-/** By what it was recognised. */
+/** Says by what a repeat was recognised. */
 export function howRepeated({ by, header }: EventFacts): Sentence {
   if (by === 'body') return say`dedupe: body of its mapping`;
   if (by === 'key') return say`dedupe.key of its mapping`;
@@ -31,14 +31,14 @@ export function howRepeated({ by, header }: EventFacts): Sentence {
   return header === undefined ? say`the key that its sender sends` : quoted(named);
 }
 
-/** What to do where it was a new event. */
+/** Says what to do if the request was a new event. */
 export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: EventFacts): Sentence | undefined {
   if (by === 'signed')
     return say`the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
-  // Two bodies that are the same have no field that would tell the events apart.
+  // Two equal bodies have no field that would tell the events apart.
   if (by === 'body')
     return say`if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
-  // An id in the body names the event, and a header may name the delivery alone.
+  // An id in the body names the event, but a header may name only the delivery.
   if (by === 'key') {
     const inHeader = event === undefined ? '' : say`, such as {{headers.${String(event)}}}`;
     return say`if it was a new event, choose a key that is new for each event${hasId === true ? ', such as an id of the body' : inHeader}`;

@@ -17,10 +17,9 @@ import { adviseOnParts } from './part-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { findKind, findMisread } from './request-notes.ts';
 
-/** Mappings named at most. */
 const MAX_NAMED = 10;
 
-/** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
+/** Looks at a request beside its evaluation: why it missed, and what else would have matched it. */
 export function adviceFor(
   evaluation: Evaluation,
   request: HookRequest,
@@ -31,12 +30,12 @@ export function adviceFor(
   const isOdd = isReadAmiss(evaluation) || outcome.kind === 'rejected';
   const kind = isOdd ? findKind(request, settings) : undefined;
   const near = table.canTake(request.path) ? [] : nearNames(request, table);
-  // Of a request that is no event: that it misses conditions and fields is no fault.
+  // A request that is no event misses conditions and fields without fault.
   if (mapping === undefined && kind !== undefined) return { ...NO_ADVICE, nearNames: near, notes: [kind] };
   const body = createBodyIndex(request.payload);
   const suggestions = findSuggestions(evaluation, request, body);
   const parts = adviseOnParts(trace.considered, { request, body, suggestions });
-  // What asks an element of the list is surer than that it is one: a condition is asked before forEach.
+  // A field that was found in an element is more certain than the fact that the body is a list.
   const isListSaid = (Array.isArray(request.payload) && parts.size > 0) || readsBodyAsList(evaluation);
   const misread = !isListSaid && isReadAmiss(evaluation) ? findMisread(request, settings) : undefined;
   return {
@@ -52,20 +51,23 @@ export function adviceFor(
   };
 }
 
-/** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */
+/**
+ * Whether a body of another form than was meant explains the result: nothing matched, or names found
+ * nothing.
+ */
 export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
   if (mapping === undefined) return true;
   return mapping.forEach === undefined && trace.templates.some(({ empty }) => empty.length > 0);
 }
 
-/** Whether the mapping that came nearest goes through the list that the body is, so that nobody needs to be told. */
+/** Whether the mapping that came nearest goes through the list that the body is. */
 export function readsBodyAsList({ trace: { considered } }: Evaluation): boolean {
   const nearest = nearestMisses(considered)[0];
   const names = namesRead(nearest?.nodes?.[0]?.rule ?? null);
   return nearest?.mapping.forEach?.keys.length === 0 || names.includes('payload') || names.includes('');
 }
 
-/** The field of the body that holds as a text what a path names: SNS and others send a whole event so. */
+/** SNS and others send a whole event as a text in one field of the body. */
 function textWith(
   name: string,
   payload: JsonValue,
@@ -80,7 +82,7 @@ function textWith(
   return undefined;
 }
 
-/** Fields that hold JSON as a text, into which a condition or a template reads: neither can. */
+/** A condition or template cannot read into a field that holds JSON as a text. */
 function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Finding[] {
   const names = [
     ...trace.considered.flatMap(missingIn),

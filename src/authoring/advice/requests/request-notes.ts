@@ -6,7 +6,7 @@ import { announcedFormat } from '../../../base/payload/payload.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
-/** What kind of request it is, where that alone explains why no mapping wants it. */
+/** Says what kind of request it is, where that alone explains why no mapping wants it. */
 export function findKind(
   { payload, headers, query }: HookRequest,
   { challenge }: Pick<PathSettings, 'challenge'>,
@@ -18,7 +18,7 @@ export function findKind(
   return headers['x-github-event'] === 'ping' ? requestFinding('github_ping', GITHUB_PING) : undefined;
 }
 
-/** A body of another form than was meant: a list, or what was read as one text. */
+/** Recognises a body of another form than was meant: a list, or what was read as one text. */
 export function findMisread(request: HookRequest, settings: PathSettings): Finding | undefined {
   const { payload } = request;
   if (Array.isArray(payload)) return requestFinding('body_is_list', BODY_IS_LIST);
@@ -28,13 +28,12 @@ export function findMisread(request: HookRequest, settings: PathSettings): Findi
 export const BODY_IS_LIST = say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`;
 export const GITHUB_PING = say`this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204`;
 
-/** Checks of an address that no `challenge` answers. */
 const UNANSWERED: Readonly<Record<string, Sentence>> = {
   'Amazon SNS': say`open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204`,
   Discord: say`no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants`,
 };
 
-/** What to do about the check of a provider. */
+/** Says what to do about the check of a provider. */
 export function sayAddressCheck(provider: string, place = 'a mapping of this path'): Sentence {
   const known = checkOf(provider);
   return known === undefined
@@ -42,7 +41,7 @@ export function sayAddressCheck(provider: string, place = 'a mapping of this pat
     : adviseOnCheck(known, place);
 }
 
-/** Who asks whether an address is theirs, before they send events to it; undefined of any other request. */
+/** Recognises a provider that asks for the address before it sends events there. */
 function addressCheck(
   body: JsonObject,
   { headers, query }: Pick<HookRequest, 'headers' | 'query'>,
@@ -70,7 +69,6 @@ function onlyName(body: JsonObject): string | undefined {
   return more.length === 0 ? name : undefined;
 }
 
-/** What was sent as a form or as XML, and was read as one text. */
 function otherFormatOf({ payload, headers }: HookRequest, { bodyFormat }: PathSettings): Finding | undefined {
   const format = announcedFormat(headers['content-type']);
   if (bodyFormat !== 'text' || typeof payload !== 'string' || (format !== 'form' && format !== 'xml'))
@@ -79,7 +77,7 @@ function otherFormatOf({ payload, headers }: HookRequest, { bodyFormat }: PathSe
   return requestFinding('body_is_text', text);
 }
 
-/** JSON that was read as something else, or was made a text before it was sent. */
+/** Recognises JSON that was read as something else, or was made a text before it was sent. */
 function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): Finding | undefined {
   const isJson =
     typeof payload === 'string'
@@ -93,5 +91,5 @@ function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): Finding | 
   return requestFinding('body_is_text', text);
 }
 
-/** Whether a text is a list or object in JSON, and no title such as "[urgent] the disk is full". */
+/** Whether a text is a list or object in JSON, and not a title such as "[urgent] the disk is full". */
 const isStructure = (text: string): boolean => /^\s*[{[]/.test(text) && isJsonText(text);

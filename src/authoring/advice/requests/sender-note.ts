@@ -3,18 +3,18 @@ import { usualSenders, type Evaluation } from '../../../engine/hook/hook.ts';
 import { USUAL_SENDERS } from '../../../engine/hook/facts.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 
-/** Whether `ignoreSenders` of the mapping taken found no account at any of the places where it looks. */
+/** Whether `ignoreSenders` of the matched mapping found no account at any place where it looks. */
 export const lacksAccount = ({ mapping, outcome }: Evaluation, { payload }: HookRequest): boolean =>
   mapping?.ignoreSenders !== undefined &&
   mapping.ignoreSenders.from === undefined &&
   outcome.kind !== 'skipped' &&
   usualSenders(payload).length === 0;
 
-/** What to write where `ignoreSenders` with these names found no account. */
+/** Says what to write where `ignoreSenders` with these names found no account. */
 export const sayNoAccount = (names: ReadonlyMap<string, string>): Sentence =>
   say`none of the fields in which it looks for ${inWords([...names.values()], 'or')} is in this request (${USUAL_SENDERS.join(', ')}): ${todo}name the path of the account in from of ignoreSenders`;
 
-/** With what `ignoreSenders` of the mapping taken compared its names in a request that it did not skip. */
+/** Says what `ignoreSenders` compared its names with, in a request that it did not skip. */
 export function sayAccounts(evaluation: Evaluation, request: HookRequest): Sentence | undefined {
   const { mapping, outcome, trace } = evaluation;
   if (mapping?.ignoreSenders === undefined || outcome.kind === 'skipped') return undefined;

@@ -5,15 +5,15 @@ import { clearLine, SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 
 const MAX_VALUE_CHARS = 200;
 
-/** A value of the payload on one line. */
+/** Prints a value of the payload on one line. */
 export function value(found: JsonValue | undefined): string {
   return found === undefined ? 'missing' : cut(clearLine(JSON.stringify(found)));
 }
 
-/** At most 200 characters of it. */
+/** Cuts a text to 200 characters. */
 export const cut = (text: string): string => shorten(text, MAX_VALUE_CHARS);
 
-/** How a path of the request and its value are told: of lists and objects how large they are, of secrets nothing. */
+/** Shows a path of the request with its value: lists and objects by their size, and secrets not at all. */
 export function shownAs(path: string, found: JsonValue): string {
   if (Array.isArray(found)) return `${path} (a list of ${found.length})`;
   if (isJsonObject(found)) return `${path} (an object)`;

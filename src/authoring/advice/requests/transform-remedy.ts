@@ -3,7 +3,10 @@ import { fieldAt, isJsonObject, parseJson } from '../../../base/json.ts';
 import type { TransformTrace } from '../../../engine/hook/hook.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
-/** Of a transform that threw where it read on from a field: a text that holds JSON, or a field that is not there. */
+/**
+ * Explains a transform that threw where it read on from a field: the field is a text that holds JSON, or is
+ * not there.
+ */
 export function transformRemedy(trace: TransformTrace | undefined): Sentence | undefined {
   const { reply, call: { json = '' } = {} } = trace ?? {};
   if (reply?.kind !== 'failed' || reply.read?.path === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { HookFacts } from '../../../engine/hook/facts.ts';
 import { defined } from '../../../base/json.ts';
 import { advise } from '../advice.ts';
 
-/** A decision keeps the code of a warning alone: what it says of any request, with what a rule reads where that is not known. */
+/** A decision stores only the code of a warning, so these sentences fit any request. */
 const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts[keyof HookFacts]]>> = {
   blank_dedupe_key: ['the dedupe key was blank, so a repeat of this request is not recognised'],
   class_instance: ['the transform returned an instance of a class', {}],
@@ -35,7 +35,7 @@ const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts
   undefined_as_text: ['the transform wrote "undefined"', { isElement: false, isList: false }],
 };
 
-/** The code of a kept warning with its sentence. */
+/** Returns the code of a stored warning with its sentence. */
 export function keptWarning(code: string): string {
   const [message, facts] = Object.hasOwn(KEPT, code) ? (KEPT[code] ?? []) : [];
   if (message === undefined) return code;

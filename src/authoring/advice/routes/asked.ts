@@ -1,4 +1,4 @@
-/* What a mapping asks of a request of its path, and which texts that leaves to each of its fields. */
+/** Works out what a mapping requires of a request, and which texts that leaves to each field. */
 import type { JsonValue } from '../../../base/json.ts';
 import {
   canonicalPath,
@@ -10,20 +10,20 @@ import {
 import { bodyPath } from '../requests/body-index.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 
-/** A field that has to be one of some texts. */
 export interface NarrowedField {
-  /** As `canonicalPath` writes it. */
   readonly field: string;
   readonly texts: ReadonlySet<string>;
 }
 
-/** The rules that all have to hold, `match.source` among them. */
 function askedBy({ match: { source, when } }: CompiledMapping): readonly JsonValue[] {
   const ofSource = source === undefined ? [] : [{ '===': [{ var: 'payload.source' }, source] }];
   return [...ofSource, ...conjunctsOf(when?.rule)];
 }
 
-/** Undefined where the rule says nothing of the kind: what may be equal after a conversion counts as nothing. */
+/**
+ * Returns undefined where the rule narrows nothing. A value that may be equal after a conversion does not
+ * count.
+ */
 function narrowedBy(rule: JsonValue): NarrowedField | undefined {
   const { operator, operands = [] } = operationOf(rule) ?? {};
   if (operator === 'or') return unionOf(operands.map(narrowedBy));
@@ -43,15 +43,16 @@ function unionOf(parts: readonly (NarrowedField | undefined)[]): NarrowedField |
   return { field: first.field, texts: new Set(parts.flatMap((part) => [...(part?.texts ?? [])])) };
 }
 
-/** A field as a condition names it: those of the payload without `payload`, where no other name stands first then. */
+/**
+ * Writes a field as a condition does. Fields of the payload have no `payload` before them, unless the name
+ * means something else then.
+ */
 export const shownField = ([root = '', ...keys]: readonly string[]): string =>
   root === 'payload' ? bodyPath(keys) : [root, ...keys].join('.');
 
-/** What a mapping asks for, in the forms in which it is compared. */
 export interface MappingDemands {
   readonly rules: readonly JsonValue[];
   readonly texts: ReadonlySet<string>;
-  /** The texts that are left to each field. */
   readonly narrowed: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -63,7 +64,10 @@ export function askedOf(mapping: CompiledMapping): MappingDemands {
   return { rules, texts: new Set(rules.map((rule) => JSON.stringify(rule))), narrowed };
 }
 
-/** Whether every request that `narrow` takes is one that `wide` takes: each rule of `wide` follows from those of `narrow`. */
+/**
+ * Whether `wide` matches every request that `narrow` matches: each rule of `wide` follows from those of
+ * `narrow`.
+ */
 export function asksNoMore(wide: MappingDemands, narrow: MappingDemands): boolean {
   return wide.rules.every((rule) => {
     if (narrow.texts.has(JSON.stringify(rule))) return true;
@@ -72,7 +76,7 @@ export function asksNoMore(wide: MappingDemands, narrow: MappingDemands): boolea
   });
 }
 
-/** Whether no request can be taken by both: a field would have to be two texts. */
+/** Whether no request can match both, because a field would have to be two texts. */
 export function areApart(one: MappingDemands, other: MappingDemands): boolean {
   return [...one.narrowed].some(
     ([field, texts]) => other.narrowed.get(field)?.isDisjointFrom(texts) === true,

@@ -1,4 +1,3 @@
-/* A condition in words. */
 import { inWords } from '../../../base/document/facts.ts';
 import { readsSecret } from '../rules/conditions.ts';
 import { shownField } from './asked.ts';
@@ -17,13 +16,16 @@ const COMPARED: Readonly<Record<string, string>> = {
 };
 const OF_LIST: Readonly<Record<string, string>> = { some: 'one', all: 'every one', none: 'none' };
 
-/** What has to hold, e.g. `action is "opened" and not draft`. What is compared with a secret is not shown. */
+/**
+ * Says what has to hold, e.g. `action is "opened" and not draft`. A value that is compared with a secret is
+ * not shown.
+ */
 export function conditionWords(rule: JsonValue | undefined): string {
   const conjuncts = conjunctsOf(rule);
   return conjuncts.map((each) => truthWords(each, conjuncts.length > 1)).join(' and ');
 }
 
-/** A value in the place of a condition holds where it is neither missing nor empty. */
+/** A value in the place of a condition holds if it is neither missing nor empty. */
 function truthWords(rule: JsonValue, isPart: boolean): string {
   return operationOf(rule)?.operator === 'var' ? `${wordsOf(rule, isPart)} is set` : wordsOf(rule, isPart);
 }

@@ -1,34 +1,31 @@
-/*
- * Finds a request for which something holds, from what conditions compare: each field gets the values that it is
- * compared with, and a few others, and all combinations are tried with the conditions themselves. What is found is
- * therefore true, and where nothing is found nothing is known.
+/**
+ * Finds a request for which something holds. Each field gets the values that conditions compare it with,
+ * and a few others, and all combinations are tried with the conditions themselves. A request that is found
+ * therefore proves the claim; if none is found, nothing is known.
  */
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { canonicalPath, isListOperator, nameOfVariable, operationOf } from '../../../engine/mapping/facts.ts';
 import { createHookRequest } from '../../../engine/hook/hook.ts';
 import type { HookRequest } from '../../../base/request.ts';
 
-/** Combinations that are tried at most. */
 const MAX_TRIED = 2_000;
-/** As golden cases without a time have it. */
 const RECEIVED_AT = Date.UTC(2026, 0, 1);
-/** A field that the request does not have. */
 const ABSENT = Symbol('absent');
 type CandidateValue = JsonValue | typeof ABSENT;
 
 export interface WitnessQuery {
-  /** The hook name. */
   readonly path: string;
-  /** Conditions that are read for fields and values. */
   readonly rules: readonly JsonValue[];
-  /** The only texts that a field may have, by `canonicalPath`. */
   readonly narrowed: readonly ReadonlyMap<string, ReadonlySet<string>>[];
-  /** Where the search begins; default nothing. */
+  /** Where the search begins; the default is an empty request. */
   readonly base?: HookRequest;
   holds(request: HookRequest): boolean;
 }
 
-/** A request that holds, without fields that it can do without; undefined where none of those that were tried does. */
+/**
+ * Returns a request that holds, without fields that it does not need; undefined where none of those tried
+ * holds.
+ */
 export function findWitness({ path, rules, narrowed, base, holds }: WitnessQuery): HookRequest | undefined {
   const fields = new Map<string, CandidateValue[]>();
   for (const rule of rules) collect(rule, fields);
@@ -54,7 +51,6 @@ export function findWitness({ path, rules, narrowed, base, holds }: WitnessQuery
   return undefined;
 }
 
-/** The same without each field that it holds without. */
 function withoutNeedless(
   found: HookRequest,
   domains: readonly Domain[],
@@ -73,7 +69,6 @@ interface Domain {
   readonly values: readonly CandidateValue[];
 }
 
-/** What is compared comes first, then that the field is not there, then something else. */
 const usual = (found: readonly CandidateValue[]): readonly CandidateValue[] => [
   ...new Set<CandidateValue>([...found, ABSENT, 'other', true, false]),
 ];
@@ -91,10 +86,10 @@ function put(content: Content, [{ keys }, value]: readonly [Domain, CandidateVal
   return setAt(content, keys, value) as unknown as Content;
 }
 
-/** A copy with the value at its place; a text or number that stands in the way gives way. */
+/** Returns a copy with the value at its place. A text or number on the way is replaced. */
 function setAt(value: JsonValue | undefined, keys: readonly string[], to: CandidateValue): JsonValue {
   const [key, ...rest] = keys;
-  // A copy: `in` finds a list in a list only where it is the very same one.
+  // The list is copied, because `in` finds a list in a list only if it is the same one.
   if (key === undefined)
     return to === ABSENT ? null : Array.isArray(to) ? [...(to as readonly JsonValue[])] : to;
   if (Array.isArray(value) || (value === undefined && /^\d$/.test(key))) {
@@ -108,7 +103,6 @@ function setAt(value: JsonValue | undefined, keys: readonly string[], to: Candid
   return Object.fromEntries(Object.entries(object).filter(([each]) => each !== key));
 }
 
-/** Adds the fields that a rule reads with the values that it compares them with. */
 function collect(rule: JsonValue, fields: Map<string, CandidateValue[]>): void {
   const { operator = '', operands = [] } = operationOf(rule) ?? {};
   const add = (name: JsonValue, values: readonly CandidateValue[]): void => {
@@ -128,14 +122,12 @@ function collect(rule: JsonValue, fields: Map<string, CandidateValue[]>): void {
   }
 }
 
-/** A value that is compared with, and its neighbours. */
 function literalsOf(value: JsonValue, operator: string): readonly CandidateValue[] {
   if (Array.isArray(value)) return value as readonly JsonValue[];
   if (typeof value === 'number') return [value, value + 1, value - 1];
   return operator === 'in' ? [value, [value]] : [value];
 }
 
-/** An element of which the rule of `some` holds, as far as it compares its fields with values. */
 function elementFor(rule: JsonValue | undefined): JsonValue {
   const fields = new Map<string, CandidateValue[]>();
   const itself: CandidateValue[] = [];

@@ -1,4 +1,3 @@
-/** Settings of channels that are missing, or unknown: the key that was meant, and what to add. */
 import { didYouMean } from '../../../base/document/document.ts';
 import type { Finding } from '../../../base/finding.ts';
 import type { GenerationFacts } from '../../../service/generation/facts.ts';
@@ -7,13 +6,13 @@ import { nearName, type Advice, type Join, type Rules } from '../rule.ts';
 
 type ChannelSetting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
 
-/** A channel with the settings that it cannot be without, as text to paste. */
+/** Returns a channel with its required settings, as text to paste. */
 export function channelBlock(channel: string, required: readonly string[]): string {
   const settings = required.map((key) => settingText(channel, key));
   return `${channel}: {${settings.length === 0 ? '…' : settings.join(', ')}}`;
 }
 
-/** A setting as a reference, whose variable is called after both: a setting need not be a secret for that. */
+/** The variable is called after channel and key; a setting need not be a secret for that. */
 function settingText(channel: string, key: string): string {
   const name = `${channel}_${key.replaceAll(/(?=[A-Z])/g, '_')}`.replaceAll(/\W/g, '_').toUpperCase();
   return `${key}: '\${${name}}'`;
@@ -22,7 +21,6 @@ function settingText(channel: string, key: string): string {
 const isGiven = ({ root, as }: ChannelSetting, key: string): boolean =>
   root.at(['channels', as, key]).value !== undefined;
 
-/** The key that was meant by one that a channel does not know. */
 function nearKey(setting: ChannelSetting): string | undefined {
   const { key, known } = setting.problem;
   const near = key === undefined || known === undefined ? undefined : didYouMean(key, known);
@@ -33,7 +31,6 @@ function nearKey(setting: ChannelSetting): string | undefined {
 const isMissing = (setting: ChannelSetting): boolean =>
   setting.problem.key !== undefined && !isGiven(setting, setting.problem.key);
 
-/** The engine types the facts of each code. */
 function settingOf(finding: Finding): ChannelSetting | undefined {
   const facts: GenerationFacts['CHANNEL_SETTINGS'] = finding.facts ?? {};
   return facts.setting;

@@ -1,4 +1,3 @@
-/** Runners that start a command: programs that are not there, words of a shell, variables that are kept from it. */
 import { basename, relative } from 'node:path';
 import { quoted } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
@@ -12,7 +11,6 @@ type RunnerSubject = GenerationSubjects['runner'];
 
 const atOf = ({ path }: RunnerSubject): string => path.join('.');
 
-/** A finding at a key of the runner, with the value that is to stand there. */
 function found(
   { root, path }: RunnerSubject,
   key: string,
@@ -24,7 +22,7 @@ function found(
 ): readonly LookFinding[] {
   const at = root.place([...path, key]);
   const written = at.source.text.slice(at.start, at.end);
-  // A list in a block ends with its line, and what a reference leads to is never written.
+  // A list in a block ends with its line, and the value behind a reference is never written.
   const isFree = !written.startsWith('-') && !written.includes('${');
   const edit = text === undefined || !isFree ? {} : { edit: { at, text } };
   return [{ message: quoted(message), at, hint: quoted(hint), ...edit }];
@@ -51,7 +49,6 @@ function notStartable(subject: RunnerSubject): readonly LookFinding[] {
   });
 }
 
-/** Words that only a shell understands. */
 function wordsOfShell(subject: RunnerSubject): readonly LookFinding[] {
   const { runner } = subject;
   const word = runner.kind === 'command' ? findShellWord(runner.argv) : undefined;
@@ -62,7 +59,6 @@ function wordsOfShell(subject: RunnerSubject): readonly LookFinding[] {
   });
 }
 
-/** The keys of a known agent that the service has, and a command does not get. */
 function keptVariables(subject: RunnerSubject): readonly LookFinding[] {
   const { runner, host } = subject;
   if (runner.kind === 'agent') return [];
@@ -70,7 +66,7 @@ function keptVariables(subject: RunnerSubject): readonly LookFinding[] {
   const at = atOf(subject);
   const isKnown = (name: string): boolean => Object.hasOwn(env, name) || passEnv.includes(name);
   const isSet = (name: string): boolean => (host[name] ?? '') !== '';
-  // Wherever in the arguments the agent stands.
+  // The agent may stand anywhere in the arguments.
   const words = new Set(
     argv.flatMap((argument) => argument.split(/[\s;|&()'"]+/).map((word) => basename(word))),
   );
@@ -90,7 +86,6 @@ export const COMMANDS: readonly Look[] = [
   { on: 'runner', codes: ['RUNNER_ENVIRONMENT'], find: keptVariables },
 ];
 
-/** Agents that may do more than they should. */
 export const RUNNER_SAFETY: Rules = {
   RUNNER_FOLDER: [
     ({ of, runner: { at, hasCwd, kind } = {} }) => {

@@ -1,4 +1,4 @@
-/** Rules of a condition that are right, and give the same for every request: they never hold, or always do. */
+/** Finds rules of a condition that give the same for every request: they never hold, or always do. */
 import { say } from '../../../base/finding.ts';
 import type { Path } from '../../../base/document/document.ts';
 import { isJsonObject, isScalar } from '../../../base/json.ts';
@@ -18,23 +18,20 @@ import { SEE_OTHER_TOOLS } from '../other-tools.ts';
 import type { LookFinding, Look } from '../rule.ts';
 import { isAsked, isInList, readsSecret, SECRET_HINT } from './conditions.ts';
 
-/** A rule that the engine takes, where it stands. */
 interface RuleAt {
   readonly subject: ConditionSubject;
   readonly operation: Operation;
   readonly path: Path;
 }
 
-/** Without its place. */
 type Suspect = Omit<LookFinding, 'at'>;
 
 const OF_ELEMENT = 'ITEM_WITHOUT_FOR_EACH';
 
-/** The first thing that each rule is suspected of. */
 function suspects(subject: ConditionSubject): readonly LookFinding[] {
   const found = suspectsIn(subject, subject.located.exact([]), []);
   const first = found.find(({ code }) => code === OF_ELEMENT);
-  // What is asked of the element of a forEach is told once.
+  // A finding about the element of a forEach is reported once.
   return found.filter((each) => each === first || each.code !== OF_ELEMENT || subject.forEach === undefined);
 }
 
@@ -73,7 +70,7 @@ const operand = (message: SuspectText, hint: SuspectText): Suspect => ({
   hint,
 });
 
-/** A constant as the file has it: a reader of YAML makes 16 of 0x10, and 7 of 007. */
+/** A constant is shown as the file has it, because a YAML parser makes 16 of 0x10, and 7 of 007. */
 function written(
   { subject: { located }, operation: { operator, operands }, path }: RuleAt,
   value: unknown,
@@ -85,7 +82,7 @@ function written(
 
 const MAX_SHOWN = 120;
 
-/** Operands that cannot be meant: whatever is sent, the comparison gives the same. */
+/** Whatever is sent, a comparison with such operands gives the same. */
 function operandsOf(at: RuleAt): Suspect | undefined {
   const { operation } = at;
   const { operator, operands } = operation;
@@ -139,7 +136,6 @@ function operandsOfIn({ operands: [first, second] }: Operation): Suspect | undef
 const nameIn = (operands: Operation['operands']): string | undefined =>
   operands.map(nameOfVariable).find((each) => each !== undefined);
 
-/** A rule as text, in which every spelling of a variable is the same. */
 function asOne(rule: unknown): string {
   return JSON.stringify(rule, (_key, value: unknown) => {
     const name = nameOfVariable(value);
@@ -147,7 +143,10 @@ function asOne(rule: unknown): string {
   });
 }
 
-/** Of an `or` or `and`: two differences of one variable, of which one always holds, and constants that are asked whether they hold. */
+/**
+ * Finds two differences of one variable in an `or`, of which one always holds, and constants in the place
+ * of a condition.
+ */
 function constantsOf(at: RuleAt): Suspect | undefined {
   const { operator, operands } = at.operation;
   if (operator !== 'or' && operator !== 'and') return undefined;
@@ -169,14 +168,13 @@ function constantsOf(at: RuleAt): Suspect | undefined {
   };
 }
 
-/** The variable of which two texts are ruled out, one in each of two parts. */
 function differingName(operands: Operation['operands']): string | undefined {
   const differences = operands.flatMap((each) => differenceIn(each) ?? []);
   const byName = Map.groupBy(differences, ({ name }) => canonicalPath(name.split('.')));
   return [...byName.values()].find((group) => new Set(group.map(({ value }) => value)).size > 1)?.[0]?.name;
 }
 
-/** Of `{"!==": [variable, text]}`, or of a negated equality; a text that spells a number equals others that do. */
+/** A text that spells a number equals other texts that do. */
 function differenceIn(rule: unknown): { readonly name: string; readonly value: string } | undefined {
   const outer = operationOf(rule);
   const isNegated = outer?.operator === '!';
@@ -189,7 +187,10 @@ function differenceIn(rule: unknown): { readonly name: string; readonly value: s
     : { name, value };
 }
 
-/** What is unknown does not match, as a null does not that must not be there: of such a rule nothing is said. */
+/**
+ * An unknown value does not match, and neither does a null that must not be there. Such rules are left
+ * alone.
+ */
 function nullOf({ operation: { operator, operands }, path }: RuleAt): Suspect | undefined {
   const isNegated = path.filter((step) => step === '!').length % 2 === 1;
   const asksForNull = !operator.startsWith('!');
@@ -204,7 +205,6 @@ function nullOf({ operation: { operator, operands }, path }: RuleAt): Suspect | 
   };
 }
 
-/** A variable at the root whose name can find nothing. */
 function variableOf({ subject, operation: { operator, operands }, path }: RuleAt): LookFinding | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string' || isInList(path)) return undefined;
@@ -218,7 +218,7 @@ function variableOf({ subject, operation: { operator, operands }, path }: RuleAt
   return { ...whole, hint };
 }
 
-/** A variable that a condition wants to be two texts at once: it can never hold. */
+/** Finds a variable that a condition requires to be two texts at once. */
 function contradictions({ match: { when, source, path } }: CompiledMapping): readonly LookFinding[] {
   if (when === undefined) return [];
   const wanted = new Map<string, string>();

@@ -1,4 +1,3 @@
-/** Conditions that are none: unknown operators, operands that are missing, texts in place of a rule. */
 import { isJsonText, type JsonValue } from '../../../base/json.ts';
 import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import {
@@ -15,13 +14,12 @@ import { nearName, type Rules } from '../rule.ts';
 export const readsSecret = (rule: JsonValue): boolean =>
   namesRead(rule).some((name) => SECRET_KEY.test(name));
 
-/** What to do in place of a condition that compares a secret. */
 export const SECRET_HINT =
   'let verify compare it, and no condition: scheme header with the header that carries it, or scheme token for Authorization: Bearer';
 
 const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
 
-/** Whether the rule at a path is asked whether it holds, and is no value that is compared. */
+/** Whether the rule at a path decides by itself, and is no value that is compared. */
 export function isAsked(path: RuleFacts['path']): boolean {
   return path.every(
     (step, index) =>
@@ -29,7 +27,10 @@ export function isAsked(path: RuleFacts['path']): boolean {
   );
 }
 
-/** Whether the variables at a path read an element: the second operand of a list operator. */
+/**
+ * Whether the variables at a path read an element: the path leads into the second operand of a list
+ * operator.
+ */
 export function isInList(path: RuleFacts['path']): boolean {
   return path.some(
     (step, index) => typeof step === 'string' && isListOperator(step) && path[index + 1] === 1,
@@ -39,7 +40,6 @@ export function isInList(path: RuleFacts['path']): boolean {
 const operatorOf = ({ rule: written }: RuleFacts): string => operationOf(written)?.operator ?? '';
 
 const LIST = '{"var": "list"}, {"var": "name"}';
-/** Operands of operators that need more than a variable or two. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   var: '"name", "default"',
   missing_some: '1, ["a", "b"]',
@@ -48,7 +48,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   reduce: '{"var": "list"}, {"+": [{"var": "accumulator"}, {"var": "current"}]}, 0',
 };
 
-/** The operator with as many operands as it needs. */
 function example(operator: string): string {
   const names = ['a', 'b'].slice(0, OPERATORS.get(operator)?.min ?? 0);
   const shown = EXAMPLES[operator] ?? names.map((name) => `{"var": "${name}"}`).join(', ');

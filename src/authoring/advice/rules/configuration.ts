@@ -1,4 +1,3 @@
-/** The configuration: files that are none, names that lead nowhere, references that cannot be resolved. */
 import { AGENT_RUNNERS, type ConfigFacts } from '../../../engine/config/facts.ts';
 import { replaceWithin } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
@@ -8,7 +7,6 @@ import { secretHint } from '../vocabulary/senders.ts';
 const CONFIGURATION =
   'name the configuration, -c PATH/sluice.yaml, or leave -c out in the folder of that file';
 
-/** What each kind of file is for. */
 const BELONGS: Readonly<Record<ConfigFacts['NOT_A_CONFIGURATION']['kind'], string>> = {
   'mapping file':
     'mapping files are found by the configuration: "sluice check" without -c reads all of its mappings folder',
@@ -17,7 +15,7 @@ const BELONGS: Readonly<Record<ConfigFacts['NOT_A_CONFIGURATION']['kind'], strin
   'package.json': 'nothing of Sluice is set in it',
 };
 
-/** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
+/** A name with a space, a hyphen or a dollar is accepted as a name, because other tools write it so. */
 function variableOf(written: string): string {
   return written
     .trim()

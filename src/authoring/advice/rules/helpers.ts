@@ -1,4 +1,3 @@
-/** Helpers of templates: those that there are not, and arguments that one does not take. */
 import { say } from '../../../base/finding.ts';
 import { BLOCK_HELPERS, HELPERS } from '../../../engine/mapping/facts.ts';
 import { nearName, type Rules } from '../rule.ts';

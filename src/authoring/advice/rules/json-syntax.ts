@@ -1,19 +1,16 @@
-/** Texts that JSON and JSON5 cannot read. */
 import { isJsonText } from '../../../base/json.ts';
 import type { Finding } from '../../../base/finding.ts';
 import type { Advice, Rules } from '../rule.ts';
 
-/** Longer texts are not repeated; nor are those that may be secrets, whose keys stand elsewhere. */
+/** Longer texts are not repeated, and neither are those that may be secrets. */
 const MAX_SHOWN = 300;
 
-/** The text with its line ends and tabs as escapes. */
 function escaped(written: string): string {
   const text = written.replaceAll(/\r?\n/g, String.raw`\n`).replaceAll('\t', String.raw`\t`);
   const isShown = written.includes('{{') && text.length <= MAX_SHOWN && !/[\p{Cc}]/u.test(text);
   return isShown ? `write the text in one line: ${text}` : String.raw`write it as an escape such as \n`;
 }
 
-/** In JSON, which is stricter than JSON5, by what stands around the place. */
 function inJson({ at }: Finding): Advice | undefined {
   if (at === undefined) return undefined;
   const before = at.source.text.slice(0, at.start).trimEnd();

@@ -1,4 +1,3 @@
-/** Keys of a mapping that are in order one by one, and do not do what they were written for. */
 import { inWords, singleQuoted } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import {
@@ -12,12 +11,13 @@ import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
 import type { LookFinding, Look } from '../rule.ts';
 import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
-/** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
-/** The whole of a key that can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key. */
+/**
+ * Such a key can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key.
+ */
 const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
 
-/** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
+/** `dedupe: {key: event.id}` is the same for all requests, because only braces read the request. */
 function withoutBraces({ compiled, located }: MappingSubject): readonly LookFinding[] {
   if (compiled.behaviours.hasGatewayForm) return [];
   return [...compiled.templates].flatMap(([key, { source: text }]): readonly LookFinding[] => {
@@ -47,15 +47,15 @@ function withBraces(text: string, isWhole: boolean): string | undefined {
 }
 
 /**
- * A header, the time of receipt or the count of attempts as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day,
- * and is meant so.
+ * Matches a header, the time of receipt or the count of attempts without a format: `{{date now
+ * "yyyy-MM-dd"}}` makes a key of one day, and is meant so.
  */
 const EXPRESSION =
   /\{\{\s*(headers\.\[?([\w-]+)\]?|now|(?:[\w-]+\.)*(?:\w*_)?(?:attempts?|attempt_(?:number|count)|retr(?:y|ies)_?(?:count|number|num)?))\s*\}\}/g;
 const isVolatile = ([, , header]: readonly unknown[]): boolean =>
   typeof header !== 'string' || retryHeaders().has(header.toLowerCase());
 
-/** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
+/** A repeat does not have the same volatile part, so no repeat is ever found. */
 function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly LookFinding[] {
   const key = typeof dedupe === 'object' ? dedupe.key : '';
   const [, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
@@ -69,10 +69,9 @@ function volatileKey({ source: { dedupe }, located }: MappingSubject): readonly 
   ];
 }
 
-/** All that a key reads, as far as it is a path. */
 const READ = /\{\{\s*([\w-]+(?:\.\[?[\w-]+\]?)*)\s*\}\}/g;
 
-/** A dedupe key that is the same for all events: of those after the first nothing is made. */
+/** With a key that is the same for all events, everything after the first event counts as a repeat. */
 function constantKey(subject: MappingSubject): readonly LookFinding[] {
   const { source, located, compiled } = subject;
   const { dedupe, verify } = source;
@@ -94,12 +93,11 @@ function constantKey(subject: MappingSubject): readonly LookFinding[] {
   ];
 }
 
-/** Keys that only another action reads. */
 function ofOtherAction({ source, located }: MappingSubject): readonly LookFinding[] {
   const { action = 'agent', transform, textTemplate } = source;
   if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return [];
   const keys = [...MAPPING_KEYS].flatMap(([key, { actions }]) => {
-    // Of the texts of a run and of a wake, the wrong one is a finding of its own.
+    // A wrong text of a run or a wake is a finding of its own.
     const isRead = actions?.includes(action) !== false || (action !== 'skip' && key.endsWith('Template'));
     return isRead || located.at([key]).value === undefined ? [] : [key];
   });
@@ -107,7 +105,7 @@ function ofOtherAction({ source, located }: MappingSubject): readonly LookFindin
   if (first === undefined) return [];
   const named = inWords(keys.map((key) => `"${key}"`));
   const isOne = keys.length === 1;
-  // What is meant for a run may be all that tells that a run is meant.
+  // A key that belongs to a run may be the only sign that a run is meant.
   const isText = action === 'wake' && textTemplate !== undefined;
   const renamed = isText ? ', its text messageTemplate' : '';
   return [
@@ -119,7 +117,6 @@ function ofOtherAction({ source, located }: MappingSubject): readonly LookFindin
   ];
 }
 
-/** A mapping that leaves the text to the request. */
 function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly LookFinding[] {
   const { action = 'agent', transform } = source;
   const [key, wrong] = templateKeys(action);
@@ -134,7 +131,7 @@ function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly
   ];
 }
 
-/** All keys of OpenClaw's that are ignored, named once. */
+/** All ignored keys of the OpenClaw file are named in one finding. */
 function ignoredKeys({ entries }: MappingsSubject): readonly LookFinding[] {
   const ignored = entries.flatMap((entry) => unknownKeys(entry).map((key) => ({ entry, key })));
   const [first] = ignored;

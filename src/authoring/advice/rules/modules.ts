@@ -1,4 +1,3 @@
-/** Transforms: files and imports that are not there, parts of Node and browsers, functions that return nothing. */
 import path from 'node:path';
 import { formatPlace, didYouMean, replaceWithin } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
@@ -80,7 +79,7 @@ function toExport({ functions, module }: SandboxFacts['TRANSFORM_NOT_A_FUNCTION'
     : `write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${first}}; it exports ${functions.slice(0, 5).join(', ')}`;
 }
 
-/** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */
+/** Suggests another ending, a near name, or a path without the transforms folder written twice. */
 function suggestModule(dir: string, module: string): string | undefined {
   const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');
   const known = (name: string): boolean =>

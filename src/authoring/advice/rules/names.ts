@@ -1,4 +1,3 @@
-/** Names in a mapping that lead nowhere: channels, recipients, models. */
 import { CHANNEL_ALIASES, LAST_CHANNEL, otherWay } from '../../../base/action.ts';
 import { replaceWithin, didYouMean } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
@@ -6,7 +5,6 @@ import type { MappingFacts } from '../../../engine/mapping/facts.ts';
 import { recipientHint } from '../recipients.ts';
 import { nearName, oneOf, type Rules } from '../rule.ts';
 
-/** More models are not listed. */
 const MAX_MODELS = 8;
 
 type Channels = MappingFacts['UNKNOWN_CHANNEL'];
@@ -14,7 +12,6 @@ type Channels = MappingFacts['UNKNOWN_CHANNEL'];
 const channelsOf = ({ known, isFixed }: Channels): readonly string[] =>
   isFixed === true ? known : [LAST_CHANNEL, ...known];
 
-/** `slack:C123`: the place on a platform, and the platform, in one. */
 function placeInChannel({ written, known }: Channels): string | undefined {
   const [, platform = '', to = ''] = /^([a-z]+)\s*[:/]\s*(\S.*)$/i.exec(written) ?? [];
   const id = platform.toLowerCase();

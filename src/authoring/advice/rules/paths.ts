@@ -1,4 +1,3 @@
-/** Paths of mappings: names that no request has, settings that two mappings share, and mappings that are never taken. */
 import { formatPlace } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import { quote, type MappingSubject } from '../../../engine/mapping/facts.ts';
@@ -6,7 +5,7 @@ import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { ownPath } from '../body-formats.ts';
 import { replacing, type LookFinding, type Look, type Rules } from '../rule.ts';
 
-/** Settings that go with what a sender sends, and not with what an operator wants. */
+/** Such settings describe what a sender sends, and not what an operator wants. */
 const OF_SENDER: ReadonlySet<string> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
 
 const pathOf = ({ source }: MappingSubject): string =>
@@ -25,7 +24,6 @@ function wildcard(subject: MappingSubject): readonly LookFinding[] {
   ];
 }
 
-/** The way that all senders go, written once more. */
 function withBase(subject: MappingSubject): readonly LookFinding[] {
   const [path, base] = [pathOf(subject), subject.hooksPath.replace(/^\/+/, '')];
   if (base === '' || !path.startsWith(`${base}/`)) return [];

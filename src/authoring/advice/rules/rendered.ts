@@ -1,4 +1,7 @@
-/** Values that a template printed, or a helper got, and that are hardly meant so. Fields are named, nothing of what is in them. */
+/**
+ * Finds printed values and arguments of helpers that are hardly meant so. Findings name fields and quote
+ * nothing of their values.
+ */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import type { PrintedJson, Unfit } from '../../../engine/mapping/mapping.ts';
 import type { Rules } from '../rule.ts';
@@ -20,7 +23,7 @@ function firstObject(value: JsonValue): JsonObject {
 
 function forPrinted({ expression, value }: PrintedJson): string {
   const first = firstObject(value);
-  // An element of XML that has attributes.
+  // The value is an element of XML that has attributes.
   if (!Array.isArray(value) && Object.hasOwn(first, '#text'))
     return `write {{${expression}.[#text]}}, its text`;
   const [field] = Object.keys(first).filter(isWritable);
@@ -41,7 +44,7 @@ function forUnfit(unfit: Unfit): string | undefined {
   }
   if (unfit.kind !== 'no') return undefined;
   const [, block, path] = /^\{\{~?\s*#(if|unless)\s+([\w.@/[\]-]+)/.exec(unfit.opening) ?? [];
-  // What holds for the value itself, too: some senders write true, and others "true".
+  // The condition must hold for the value itself, too: some senders write true, and others "true".
   return block === undefined || path === undefined
     ? 'compare it with (ne …)'
     : `write {{#${block} (and ${path} (ne ${path} "${unfit.value}"))}}`;

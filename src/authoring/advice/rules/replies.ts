@@ -1,4 +1,4 @@
-/** Replies, notifications and events that reach nobody: what the configuration and its mappings leave open together. */
+/** Finds replies, notifications and events that reach nobody. */
 import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../../../base/action.ts';
 import { isReference, recipientProblem, requiredSettings } from '../../../service/channels/channels.ts';
 import { formatPlace, type Place, placeIfWritten } from '../../../base/document/document.ts';
@@ -13,10 +13,9 @@ import { channelBlock } from './channel-settings.ts';
 type Whole = GenerationSubjects['generation'];
 type ServiceSettings = Whole['config']['settings'];
 
-/** Channels without settings that replies go to. */
 function withoutSettings({ config, catalog, mappings }: Whole): readonly LookFinding[] {
   const { settings, root, theirChannels } = config;
-  // Nobody answers and nothing is delivered, which OPENCLAW_NOT_FOUND says of the file.
+  // Nobody answers and nothing is delivered, which OPENCLAW_NOT_FOUND reports.
   if (settings.hooks.behaviours.findsRunner && settings.gateway.runner === 'echo') return [];
   const configured = Object.keys(settings.channels);
   const { channel: main } = settings.gateway.main;
@@ -32,7 +31,7 @@ function withoutSettings({ config, catalog, mappings }: Whole): readonly LookFin
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
     const isPassedOn = passer !== undefined && isOfGateway(passer, settings);
     if (isPassedOn || (passer !== undefined && theirChannels.includes(id))) {
-      // A channel of the gateway that its file sets up is told there.
+      // A channel that the gateway's own file sets up is reported there.
       if (passedOn.has(id) || root.at(['channels', id]).value !== undefined) return [];
       passedOn.add(id);
       const found = say`replies to ${id} are not sent from here, where it is not set up`;
@@ -64,7 +63,7 @@ function withoutSettings({ config, catalog, mappings }: Whole): readonly LookFin
   });
 }
 
-/** Whether its replies to a channel that is not set up here are left to the main session of an OpenClaw gateway. */
+/** Whether the main session of an OpenClaw gateway handles replies to a channel that is not set up here. */
 const isOfGateway = (
   { runner, fallback, summary }: CompiledMapping,
   { gateway, hooks }: ServiceSettings,
@@ -77,11 +76,10 @@ interface NamedChannel {
   readonly name: string;
   readonly at: Place;
   readonly what: string;
-  /** The mapping, where what cannot be sent may be left to the main session. */
+  /** The mapping, where the main session handles what cannot be sent. */
   readonly passer?: CompiledMapping;
 }
 
-/** The channels that a mapping sends its replies and questions to, as it names them. */
 function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
   const { action, at, channel, deliver, fallback, approve } = mapping;
   const asked = approve === undefined ? [] : [{ name: approve.channel, at, what: 'questions' }];
@@ -95,7 +93,6 @@ function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
   ];
 }
 
-/** Mappings whose events wait for the regular turn of the main agent, which is off. */
 function waiting({ config: { settings, root }, mappings }: Whole): readonly LookFinding[] {
   const { gateway, hooks } = settings;
   if (gateway.heartbeat.everySeconds > 0) return [];
@@ -111,7 +108,7 @@ function waiting({ config: { settings, root }, mappings }: Whole): readonly Look
     }));
 }
 
-/** Another gateway draws its boundary around all it gets, the operator's own words included. */
+/** Another gateway draws its boundary around all it receives, the operator's own words included. */
 function forwardedInstructions({ config, mappings }: Whole): readonly LookFinding[] {
   const { gateway } = config.settings;
   return mappings
@@ -127,11 +124,10 @@ function forwardedInstructions({ config, mappings }: Whole): readonly LookFindin
     }));
 }
 
-/** Whether it goes to the channel and the recipient that were used last. */
+/** Whether a reply goes to the channel and the recipient that were used last. */
 const isLast = ({ channel }: CompiledMapping): boolean =>
   channel === undefined || ['', LAST_CHANNEL].includes(channel.literal?.trim().toLowerCase() ?? LAST_CHANNEL);
 
-/** Replies to the channel `last`, where several are set up and nothing says which was used last. */
 function undecidedChannel({ config: { settings }, mappings }: Whole): readonly LookFinding[] {
   const { channels, gateway, hooks } = settings;
   const configured = Object.keys(channels);
@@ -153,7 +149,10 @@ function undecidedChannel({ config: { settings }, mappings }: Whole): readonly L
     }));
 }
 
-/** The channel that is set up, and that a mapping sends to for certain; what a transform returns may say where it goes. */
+/**
+ * Returns the channel that a mapping sends to for certain. A transform may decide otherwise, so such a
+ * mapping counts as uncertain.
+ */
 function sendsTo(mapping: CompiledMapping, settings: ServiceSettings): string | undefined {
   const { action, deliver = settings.hooks.defaults.deliver, transform } = mapping;
   const isSent = transform === undefined && (action === 'notify' || (action === 'agent' && deliver));
@@ -169,12 +168,11 @@ function channelOf({ channel }: CompiledMapping, { channels, gateway }: ServiceS
   return id !== undefined && configured.includes(id) ? id : undefined;
 }
 
-/** Of more mappings only their number is told. */
 const MAX_NAMED = 5;
 
 /** A channel without recipients is one finding, at the first mapping that may name one. */
 function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {
-  // Channels that a mapping names with a recipient, who then is the last one.
+  // A recipient that a mapping names becomes the last one of its channel.
   const used = new Set(
     mappings.map((each) => (each.to && !isLast(each) ? channelOf(each, settings) : undefined)),
   );
@@ -200,7 +198,7 @@ function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): r
   });
 }
 
-/** Whether messages without a recipient of their own go to somebody on a channel. */
+/** Whether messages without a recipient of their own reach somebody on a channel. */
 const hasRecipient = ({ channels, gateway: { main } }: ServiceSettings, channel: string): boolean =>
   channels[channel]?.['to'] !== undefined || (main.channel === channel && main.to !== undefined);
 
@@ -209,7 +207,6 @@ function exampleOf(catalog: Whole['catalog'], channel: string): string {
   return `to: ${JSON.stringify(to)} with the recipient`;
 }
 
-/** Runs wait in vain where their question reaches nobody. */
 function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {
   return mappings.flatMap(({ id, at, approve }): readonly LookFinding[] => {
     const channel = approve?.channel ?? '';
@@ -225,7 +222,10 @@ function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): r
   });
 }
 
-/** A recipient beside `last`, which leads to one channel; one beside the name of a channel was judged with the mapping. */
+/**
+ * A recipient beside `last` depends on the channel that `last` leads to. One beside the name of a channel
+ * was judged with the mapping.
+ */
 function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {
   return mappings.flatMap((mapping): readonly LookFinding[] => {
     const { to } = mapping;

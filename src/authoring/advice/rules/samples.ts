@@ -1,4 +1,7 @@
-/** What templates read that samples of requests do not have, and conditions that none satisfies: said as `explain` says it. */
+/**
+ * Finds what templates read that no sample has, and conditions that no sample satisfies, in the words of
+ * `explain`.
+ */
 import { didYouMean } from '../../../base/document/document.ts';
 import { mapSentence, say, type Finding, type Place, type Sentence } from '../../../base/finding.ts';
 import type { HookRequest } from '../../../base/request.ts';
@@ -19,7 +22,6 @@ import { replacing, type LookFinding, type Look } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
 import type { SampledMapping, SampledScope } from '../samples/sampled-mapping.ts';
 
-/** Expressions that print nothing in any of the samples that the mapping takes. */
 function templatePaths(subject: SampledMapping): readonly LookFinding[] {
   const { mapping, taken, scopes, named } = subject;
   const what = mapping.forEach === undefined ? named(taken) : `elements in ${taken.length} ${named(taken)}`;
@@ -36,11 +38,10 @@ function templatePaths(subject: SampledMapping): readonly LookFinding[] {
 
 const isWithin = (start: number, { at }: PrintedPath): boolean => at.start <= start && start < at.end;
 
-/** An expectation has it: nothing is said but for what was probably meant, as the first run of a case writes what it sees. */
+/** An expectation already lists the path as empty, so only what was probably meant is reported. */
 const isKnownEmpty = ({ absent, expression }: PrintedPath): boolean =>
   absent.every(({ sample }) => sample.knownEmpty?.has(expression) === true);
 
-/** What is told without samples, or is no field of a request, is left out. */
 function isUnknown({ path, at, total, absent }: PrintedPath): boolean {
   return (
     absent.length === total &&
@@ -83,7 +84,6 @@ const isAbout = ({ code, subject }: Finding, path: string): boolean =>
 /** What a request is, so that paths find nothing. */
 const TELLING: ReadonlySet<string> = new Set('body_is_list body_is_text json_text other_kind'.split(' '));
 
-/** A condition that no sample satisfies, where one shows what was meant. */
 function conditions(subject: SampledMapping): readonly LookFinding[] {
   const { mapping, taken, ofPath, named } = subject;
   const missed = mapping.match.when === undefined || taken.length > 0 ? undefined : adviceOnMiss(subject);
@@ -95,12 +95,11 @@ function conditions(subject: SampledMapping): readonly LookFinding[] {
     ? say`${node.missing} is absent in ${ofPath.length} of ${what}, so the condition holds for none of them`
     : say`${node.expression} holds for none of ${what}`;
   const code = isPath ? 'CONDITION_UNKNOWN_PATH' : 'CONDITION_UNKNOWN_VALUE';
-  // The sentences are of one request.
+  // The sentences speak of one request.
   const hint = mapSentence(text, (each) => each.replace('the request has', 'they have'));
   return [{ code, message, at: node.at, hint: say`look at the samples: ${hint}` }];
 }
 
-/** Paths that each schema of the mapping's events forbids. */
 function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly LookFinding[] {
   const { when, path: hook = '' } = mapping.match;
   const reads = [
@@ -128,14 +127,12 @@ function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly LookFind
 }
 
 /**
- * An expression of a template, and how often it printed nothing as its path is not there. What stands behind a guard such
- * as `{{#if}}` is printed only where it is there, and what `default` stands in for is not empty: neither is a mistake.
+ * An expression of a template, and how often it printed nothing because its path is not there. A guard such
+ * as `{{#if}}` or a `default` makes an empty path intended, so such paths do not count.
  */
 interface PrintedPath {
-  /** From the root. */
   readonly path: string;
   readonly at: Place;
-  /** As written. */
   readonly expression: string;
   readonly total: number;
   readonly absent: readonly SampledScope[];
@@ -156,7 +153,7 @@ function countPrinted(template: CompiledTemplate, scopes: readonly SampledScope[
   return [...counted.values()];
 }
 
-/** A sample that costs too much to render says nothing. */
+/** A sample that costs too much to render is left out. */
 function piecesOf(
   template: CompiledTemplate,
   { scope }: SampledScope,
@@ -168,19 +165,18 @@ function piecesOf(
   }
 }
 
-/** Samples that are asked. */
 const MAX_ASKED = 20;
 
 const NOTHING = { outcome: { kind: 'accepted', actions: [] }, warnings: [] } as const;
 
-/** Of a sample that the mapping takes: what it has in place of what templates read in vain. */
+/** Returns what a matching sample has in place of what templates read in vain. */
 function adviceOnReads({ mapping, table }: SampledMapping, { scope }: SampledScope): EvaluationAdvice {
   const templates = [...mapping.templates].map(([field, template]) => {
     const trace: RenderTrace = { empty: [], branches: [] };
     try {
       template.render(scope, trace);
     } catch {
-      // A sample that costs too much to render says nothing.
+      // A sample that costs too much to render is left out.
     }
     return { field, at: template.at, ...trace };
   });
@@ -188,13 +184,12 @@ function adviceOnReads({ mapping, table }: SampledMapping, { scope }: SampledSco
   return adviceFor({ ...NOTHING, mapping, trace } satisfies Evaluation, scope.request, table);
 }
 
-/** The part of a condition that samples miss, and what is to be written. */
 interface MissedPart {
   readonly node: ConditionTrace;
   readonly text: Sentence;
 }
 
-/** Of samples that a mapping misses by one part, or by names alone that are not there, where one shows what was meant. */
+/** Looks at samples that a mapping misses by one part, or only by names that are not there. */
 function adviceOnMiss({ mapping, table, ofPath }: SampledMapping): MissedPart | undefined {
   const misses = ofPath.slice(0, MAX_ASKED).map(({ request }) => {
     const considered = consideredOf({ mapping, table }, request);
@@ -223,7 +218,7 @@ function consideredOf(
   try {
     return [...table.explain({ request })].find((each) => each.mapping === mapping);
   } catch {
-    // A sample that costs too much to judge.
+    // A sample that costs too much to judge is left out.
     return undefined;
   }
 }

@@ -1,10 +1,8 @@
-/** Templates: those of other tools, expressions that are not closed, paths that find nothing. */
 import type { MappingFacts, TemplateSubject } from '../../../engine/mapping/facts.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { foreignSyntax, SEE_OTHER_TOOLS } from '../other-tools.ts';
 import type { LookFinding, Look, Rules } from '../rule.ts';
 
-/** Paths from the root that find nothing, whatever is sent. */
 function emptyPaths({ reads: { paths } }: TemplateSubject): readonly LookFinding[] {
   return paths.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
 }
@@ -20,7 +18,7 @@ export const TEMPLATE_LOOKS: readonly Look[] = [
       'TOKEN_CARRIER_READ',
     ],
     find: (subject) => {
-      // Its quotes are what is wrong with it.
+      // The quotes of the path are what is wrong with it.
       if (subject.findings.some(({ facts }) => facts !== undefined && 'written' in facts)) return [];
       const foreign = foreignSyntax(subject);
       return foreign.some(({ replaces }) => replaces) ? foreign : [...foreign, ...emptyPaths(subject)];
@@ -28,7 +26,6 @@ export const TEMPLATE_LOOKS: readonly Look[] = [
   },
 ];
 
-/** What to do, by the parser's name of the token that it did not expect. */
 const TOKENS: Readonly<Record<string, string>> = {
   EOF: 'close it, e.g. with {{/if}} or {{/each}}',
   OPEN_ENDBLOCK: 'remove it, or open the block before it',
@@ -40,12 +37,11 @@ const TOKENS: Readonly<Record<string, string>> = {
   CLOSE_SEXPR: 'remove it, as nothing is open there',
   INVALID: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
 };
-/** Signs of other languages, by the text of the token, which says more. */
+/** The text of the token can show another language, and then says more than its name. */
 const SIGNS: ReadonlySet<string> = new Set('|=&<>.+*/%');
 
 type LackingTag = Extract<MappingFacts['TEMPLATE_SYNTAX'], { readonly wrong: 'tag' }>;
 
-/** What to do where something is missing. */
 const COMPLETE: Readonly<Record<LackingTag['lacks'], string>> = {
   braces: 'close it with }}',
   quote: 'close it, or write it without a quote',
@@ -55,7 +51,6 @@ const COMPLETE: Readonly<Record<LackingTag['lacks'], string>> = {
   'no-comma': 'write a blank in its place',
 };
 
-/** Templates that cannot be used. */
 export const TEMPLATES: Rules = {
   TEMPLATE_SYNTAX: [
     (facts) => {

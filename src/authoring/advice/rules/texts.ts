@@ -1,19 +1,16 @@
-/** Texts of a mapping that YAML ends at a comment. */
 import type { Path, Place } from '../../../base/document/document.ts';
 import { singleQuoted } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import { type MappingSubject } from '../../../engine/mapping/facts.ts';
 import type { LookFinding, Look } from '../rule.ts';
 
-/** Texts with templates. */
 const TEXTS =
   'messageTemplate textTemplate instructions name sessionKey to dedupe.key debounce.key maxRuns.key'
     .split(' ')
     .map((key): Path => key.split('.'));
-/** Letters of a text that is written out. */
 const MAX_SHOWN = 200;
 
-/** Texts that YAML ends at ` #`, where a comment begins: `Ticket #{{id}}`. */
+/** YAML ends a text at ` #`, where a comment begins: `Ticket #{{id}}`. */
 function cutByComment({ located }: MappingSubject): readonly LookFinding[] {
   return TEXTS.flatMap((path): readonly LookFinding[] => {
     const value = located.place(path);
@@ -34,14 +31,11 @@ function cutByComment({ located }: MappingSubject): readonly LookFinding[] {
 }
 
 interface CutComment {
-  /** The comment. */
   readonly at: Place;
-  /** The value with the comment, as it was meant. */
   readonly whole: string;
   readonly isSure: boolean;
 }
 
-/** A comment behind a plain value of one line that was meant as a part of it. */
 function findCut({ source, start, end }: Place): CutComment | undefined {
   const value = source.text.slice(start, end).trimEnd();
   if (value === '' || /^["'|>]|\n/.test(value)) return undefined;
@@ -55,15 +49,15 @@ function findCut({ source, start, end }: Place): CutComment | undefined {
   return { at, whole: value + rest, isSure: comment.startsWith('#{{') };
 }
 
-/** The text of a run that has nothing of the request in it: its agent never sees what came. A word or two may be a bell. */
+/** The agent of such a run never sees what came. A text of a word or two may be a mere signal. */
 function readsNothing({ located, compiled }: MappingSubject): readonly LookFinding[] {
   const { templates, transform, action, match, behaviours } = compiled;
   const template = templates.get('messageTemplate');
-  // Of what a condition chose, words alone can tell.
+  // A condition can choose the event so exactly that fixed words say enough.
   if (action !== 'agent' || match.when !== undefined || transform !== undefined || template === undefined)
     return [];
   const isEscaped = /\\\{\{/.test(template.source);
-  // What has signs of other tools is told as theirs.
+  // A text with signs of other tools has a finding of its own.
   const isSentence =
     !/[{}]|<%/.test(template.source) && template.source.trim().split(/\s+/).length > MAX_BELL_WORDS;
   if (template.reads.length > 0 || !(isEscaped || isSentence)) return [];

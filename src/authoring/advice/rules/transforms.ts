@@ -1,4 +1,3 @@
-/** What transforms and templates made of a request, and was hardly meant. */
 import { parseCode } from '../../../engine/hook/facts.ts';
 import type { Rules } from '../rule.ts';
 

@@ -1,4 +1,3 @@
-/** Keys that are unknown where they stand: mistyped names, and keys of another object. */
 import { didYouMean, isSecretPath, type Path, replaceWithin } from '../../../base/document/document.ts';
 import {
   findSchemas,
@@ -19,24 +18,22 @@ import { kindsWith } from '../schema.ts';
 
 interface KeyAdvice {
   readonly hint: string;
-  /** Whether it is known what the value means, and so, which part of it is a secret. */
+  /** Whether the meaning of the value is known, and so which part of it is a secret. */
   readonly isKnown?: boolean;
   readonly rename?: string | undefined;
   /** The key that is there when the hint was followed. */
   readonly repaired?: Path;
 }
 
-/** More kinds, and more keys, are not listed. */
 const MAX_KINDS = 4;
 const MAX_KEYS = 20;
 
-/** `<<: *common`, a merge key of YAML 1.1. */
+/** Matches `<<: *common`, a merge key of YAML 1.1. */
 const mergeKey = ({ key }: UnknownKeyFacts): KeyAdvice | undefined =>
   key === '<<'
     ? { hint: 'write the keys that it stands for in its place: YAML 1.2 has no merge keys' }
     : undefined;
 
-/** A key beside `mappings` that is one of a mapping. */
 const keyOfEach = ({ of, path, key }: UnknownKeyFacts): KeyAdvice | undefined =>
   of === 'mapping file' && path.length === 0 && MAPPING_KEYS.has(key)
     ? {
@@ -44,7 +41,7 @@ const keyOfEach = ({ of, path, key }: UnknownKeyFacts): KeyAdvice | undefined =>
       }
     : undefined;
 
-/** The object that the key belongs in; a name that differs in its spelling alone stands here. */
+/** A name that differs only in its spelling belongs to this object. */
 function otherPlace(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const { key } = unknown;
   if (knownHere(unknown).some((name) => spelling(name) === spelling(key))) return undefined;
@@ -52,7 +49,7 @@ function otherPlace(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   return place && { hint: placeHint(unknown, place), isKnown: true, repaired: [...place, key] };
 }
 
-/** A key of another option of the union: `encoding` is one of scheme hmac, not of github. */
+/** A key may belong to another option of the union: `encoding` is one of scheme hmac, not of github. */
 function otherKind({ root, schema, path, key }: UnknownKeyFacts): KeyAdvice | undefined {
   const kinds = kindsWith(schema, { path, key, root: root.value });
   if (kinds === undefined) return undefined;
@@ -65,7 +62,7 @@ function otherKind({ root, schema, path, key }: UnknownKeyFacts): KeyAdvice | un
   };
 }
 
-/** The nearest of names that are known here; where that name is taken, nothing is renamed to it. */
+/** Nothing is renamed to a name that is already used. */
 function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const { root, path, key } = unknown;
   const names = knownHere(unknown);
@@ -83,7 +80,6 @@ function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   };
 }
 
-/** Where keys are listed that are too many for a hint. */
 const PAGES: Readonly<Record<SchemaName, string>> = {
   configuration: 'docs/configuration.md',
   mapping: 'docs/mappings.md',
@@ -117,13 +113,13 @@ export const UNKNOWN_KEYS: Rules = {
     (facts, { at, hides = [] }) => {
       const { hint, rename, isKnown = false } = adviceOn(facts);
       const edit = rename === undefined ? undefined : at && replaceWithin(at, facts.key, rename);
-      // Of a value that is known to be no secret only the key stays hidden, which may be one itself.
+      // Where the value is known to be no secret, only the key stays hidden, which may be a secret
+      // itself.
       return { hint, edit, ...(isKnown && { hides: hides.filter(({ start }) => start === at?.start) }) };
     },
   ],
 };
 
-/** A path of a file, whatever part of it a schema is for. */
 const wholePath = ({ root, path }: Pick<PartFacts, 'root' | 'path'>): string =>
   formatPath(root.at(path).path);
 
@@ -134,7 +130,10 @@ function repairedIn({ code, facts }: Finding): readonly string[] {
   return path === undefined ? [] : [wholePath({ ...unknown, path })];
 }
 
-/** A key that is missing only because it stands there under another name, or in another place: it is seen once. */
+/**
+ * A key may be missing only because it stands there under another name, or in another place. Then one
+ * finding reports both.
+ */
 export const joinedKeys: Join = {
   on: ['UNKNOWN_KEY', 'MISSING_KEY'],
   join: (found) => {

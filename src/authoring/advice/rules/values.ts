@@ -1,4 +1,3 @@
-/** Values that are missing, of another kind than the one that is wanted, or not among those that are taken. */
 import { holdsCredentials, isSecretPath, type Path } from '../../../base/document/document.ts';
 import { findSchemas, formatPath, knownKeys, type PartFacts } from '../../../base/document/facts.ts';
 import type { Place } from '../../../base/finding.ts';
@@ -13,18 +12,16 @@ const valueOf = ({ root, path }: PartFacts): unknown => root.at(path).value;
 const EMPTY =
   'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
 
-/** A secret is kept outside of the file. */
 const SECRET =
   "put the secret itself into the environment or a file, and write where it is: ['${NAME}'] or [{file: PATH}]";
 
-/** The same value as the kind that is wanted: only quotes and brackets around it change. */
 function sameValue(value: unknown, expected: readonly string[], at: Place): Advice | undefined {
   const written = at.source.text.slice(at.start, at.end);
   const wants = (kind: string): boolean => expected.includes(kind);
   const become = (hint: string, text: string): Advice => ({ hint, edit: { at, text } });
   if (wants('a boolean')) {
     if (/^["'](?:true|false)["']$/.test(written)) return become('remove the quotes', written.slice(1, -1));
-    // Words of YAML 1.1.
+    // YAML 1.1 reads such words as a boolean.
     const isTrue = /^(?:yes|on)$/i.test(written);
     if (isTrue || /^(?:no|off)$/i.test(written)) return become(`write ${isTrue}`, String(isTrue));
   }
@@ -43,7 +40,6 @@ function sameValue(value: unknown, expected: readonly string[], at: Place): Advi
   return become('put it in [ ]', `[${/^[|>]|[,\n]/.test(written) ? JSON.stringify(value) : written}]`);
 }
 
-/** How a kind of value is written. */
 const WAYS: Readonly<Record<string, string>> = {
   'a string': 'one text',
   'a list': 'a list, [a, b]',
@@ -53,7 +49,7 @@ const WAYS: Readonly<Record<string, string>> = {
   'a whole number': 'a number without a fraction and without quotes',
 };
 
-/** How a value of these kinds is written; of one kind of object with its keys. */
+/** Writes how a value of these kinds looks, and the keys of an object where there is one kind. */
 function formHint({ schema, path, expected }: PartFacts & { readonly expected: readonly string[] }): string {
   const kinds = `write ${expected.map((kind) => WAYS[kind] ?? kind).join(' or ')}`;
   const shapes = findSchemas(schema, path).map(knownKeys);
@@ -62,10 +58,8 @@ function formHint({ schema, path, expected }: PartFacts & { readonly expected: r
   return isListed && keys.length <= MAX_KEYS ? `${kinds}; its keys are: ${keys.join(', ')}` : kinds;
 }
 
-/** Keys that fit in a hint. */
 const MAX_KEYS = 20;
 
-/** A number that is too long to be one, as it stands in the file. */
 function longNumber(facts: PartFacts): Advice | undefined {
   const at = facts.root.place(facts.path);
   const text = `"${at.source.text.slice(at.start, at.end)}"`;
@@ -75,9 +69,9 @@ function longNumber(facts: PartFacts): Advice | undefined {
     : undefined;
 }
 
-/** What a value means, where the schema says so; else that it may be left out, or has to be corrected. */
+/** Says what the schema says about a value, or else that it may be left out or has to be corrected. */
 function meaning(schema: PartFacts['schema'], path: Path): string {
-  // Of an element the list says it.
+  // The list describes its elements.
   const named = path.slice(0, path.findLastIndex((step) => typeof step === 'string') + 1);
   const { description, optional } = findMeaning(schema, named);
   if (description !== undefined) return `correct it; ${String(named.at(-1))}: ${description}`;

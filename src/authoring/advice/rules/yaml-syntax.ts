@@ -1,4 +1,4 @@
-/** Texts that YAML cannot read: each rule knows one slip by the line at which the parser stumbles. */
+/** Explains texts that YAML cannot read. Each rule knows one slip by the line at which the parser fails. */
 import { firstStumbles, type DocumentFacts, type SyntaxFacts } from '../../../base/document/facts.ts';
 import { type Finding, type SourceText } from '../../../base/finding.ts';
 import { withAdvice, type Advice, type Join, type Rule, type Rules } from '../rule.ts';
@@ -13,7 +13,6 @@ import {
   type BrokenLine,
 } from '../yaml/line-errors.ts';
 
-/** Slips of a line; the first that knows it speaks. */
 const SLIPS: readonly ((line: BrokenLine, parser: SyntaxFacts) => Advice | undefined)[] = [
   escapeError,
   shallowBlock,
@@ -23,7 +22,7 @@ const SLIPS: readonly ((line: BrokenLine, parser: SyntaxFacts) => Advice | undef
   unquotedText,
 ];
 
-/** Rules on a line that cannot be read: asked for each stumble, before these are joined. */
+/** Rules on a line that cannot be read. Each failure is judged before failures are joined. */
 export const LINE_RULES = SLIPS.map(
   (find): Rule<DocumentFacts['YAML_SYNTAX']> =>
     ({ parser }, { at }) =>
@@ -56,7 +55,7 @@ function parserOf({ facts }: Finding): SyntaxFacts | undefined {
   return known?.parser;
 }
 
-/** Each stumble by its slip: then those that are of one slip are told once. */
+/** Failures of one slip become one finding. */
 export const yamlStumbles: Join = {
   on: ['YAML_SYNTAX', 'NON_STRING_KEY', 'YAML_TAB', 'MULTIPLE_DOCUMENTS', 'DUPLICATE_KEY'],
   join: (found) => {

@@ -1,15 +1,18 @@
-/*
- * What a JSON Schema says of a path. Read are `properties`, `items`, `additionalProperties`, `type`, `allOf`, `anyOf`,
- * `oneOf` and references within the file; all else (`if`, patterns, other files) says nothing, and so forbids nothing.
+/**
+ * Says what a JSON Schema allows at a path. It reads `properties`, `items`, `additionalProperties`, `type`,
+ * `allOf`, `anyOf`, `oneOf` and references within the file. Anything else (`if`, patterns, other files)
+ * forbids nothing.
  */
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 
-/** `named`: it may be there. `forbidden`: it cannot be, with the names that can in its place. Undefined: nothing is said. */
+/**
+ * `named` means that the path may be there. `forbidden` means that it cannot, with the names that can.
+ * Undefined means that the schema does not decide.
+ */
 export type SchemaAnswer =
   { readonly kind: 'named' } | { readonly kind: 'forbidden'; readonly known: readonly string[] } | undefined;
 
 const NAMED = { kind: 'named' } as const;
-/** References that lead to references are followed so far. */
 const MAX_DEPTH = 40;
 
 export const schemaSays = (root: JsonValue, keys: readonly string[]): SchemaAnswer =>
@@ -32,7 +35,7 @@ function judge(schema: JsonValue | undefined, keys: readonly string[], within: W
   return all.find((said) => said?.kind === 'forbidden') ?? all.find((said) => said?.kind === 'named');
 }
 
-/** Forbidden where each choice forbids it. */
+/** A path is forbidden where each choice forbids it. */
 function anySays(choice: readonly JsonValue[], keys: readonly string[], within: Within): SchemaAnswer {
   const said = choice.map((each) => judge(each, keys, within));
   const known = said.flatMap((each) => (each?.kind === 'forbidden' ? each.known : []));
@@ -62,7 +65,6 @@ function ownSays(
 const listOf = (value: JsonValue | undefined): readonly JsonValue[] =>
   Array.isArray(value) ? (value as readonly JsonValue[]) : [];
 
-/** `#/definitions/issue` */
 function referred(root: JsonValue, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#')) return undefined;
   const keys = reference.slice(1).split('/').filter(Boolean);

@@ -1,17 +1,18 @@
-/*
- * TypeScript types of what a sender sends, from its samples: one for each kind of event. A field that some samples of the
- * kind lack is optional, and a text in a field that tells kinds apart is one of those that were seen.
+/**
+ * Writes TypeScript types of what a sender sends, one for each kind of event in its samples. A field that
+ * some samples of the kind lack is optional. A text field that tells kinds apart is a union of the texts
+ * that were seen.
  */
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { canonicalPath } from '../../../engine/mapping/facts.ts';
 import type { SampleKind } from './sampled-mapping.ts';
 
-/** What stands deeper is `unknown`. */
+/** A deeper value is `unknown`. */
 const MAX_DEPTH = 12;
-/** An object with more keys is one of ids and the like, whose values are alike. */
+/** An object with more keys is a map by ids, whose values are alike. */
 const MAX_KEYS = 120;
 
-/** The text of a file that exports `<Name>Payload`, a union of its kinds where there are several. */
+/** Returns the text of a file that exports `<Name>Payload`, a union of its kinds where there are several. */
 export function payloadTypes(hookName: string, kinds: readonly SampleKind[]): string {
   const whole = `${pascal(hookName)}Payload`;
   const named = kinds.map((kind, index) => ({
@@ -49,7 +50,6 @@ function pascal(text: string): string {
 
 interface TypePosition {
   readonly keys: readonly string[];
-  /** Fields whose texts are told. */
   readonly literals: ReadonlySet<string>;
 }
 

@@ -17,28 +17,26 @@ import type { Subject } from '../../../base/finding.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 import { findKind } from '../requests/request-notes.ts';
 
-/** A request as a sender sends it. */
 export interface Sample {
   readonly request: HookRequest;
-  /** The file it is from. */
   readonly from: string;
-  /** Expressions that print nothing, as its expectation says: that is known, and no news. */
+  /** Expressions that print nothing, as the expectation of the sample says. */
   readonly knownEmpty?: ReadonlySet<string>;
 }
 
-/** A mapping with the samples of its path. */
 export interface SampledMapping extends Subject {
   readonly kind: 'sampled-mapping';
   readonly mapping: CompiledMapping;
   readonly table: RoutingTable;
-  /** Those that the mapping takes, which therefore are of its kinds. */
+  /** The samples that the mapping matches, which are therefore of its kinds. */
   readonly taken: readonly Sample[];
   readonly ofPath: readonly Sample[];
-  /** JSON Schemas of its events. */
   readonly schemas: readonly JsonValue[];
-  /** What its templates read, for each sample that it takes, or each element of its list. */
+  /** What the templates read, for each matching sample, or for each element of its list. */
   readonly scopes: readonly SampledScope[];
-  /** `samples of issues`: by what all of them have in the fields that tell kinds apart, else by the hook name. */
+  /**
+   * Names samples, such as `samples of issues`: by the fields that tell kinds apart, else by the hook name.
+   */
   readonly named: (samples: readonly Sample[]) => string;
 }
 
@@ -47,24 +45,22 @@ export interface SampledScope {
   readonly sample: Sample;
 }
 
-/** Elements of one list that are looked at. */
 const MAX_ELEMENTS = 20;
 
-/** A JSON Schema of what is sent to a hook name. */
 export interface EventSchema {
   readonly path: string;
-  /** Of the kind that the name of its file says, as conditions ask for it; empty for every kind. */
+  /** The headers that conditions would find for the kind in the file's name; empty for every kind. */
   readonly headers: HookRequest['headers'];
   readonly schema: JsonValue;
 }
 
 export interface SampledMappingOptions {
-  /** Default all. */
+  /** The default is all mappings. */
   readonly isAsked?: (mapping: CompiledMapping) => boolean;
   readonly schemas?: readonly EventSchema[];
 }
 
-/** Whether a mapping may take an event of the schema: its condition asks for no other kind. */
+/** Whether a mapping may match an event of the schema: its condition asks for no other kind. */
 function isOfEvents({ path, headers }: EventSchema, { match }: CompiledMapping): boolean {
   const compared = match.when === undefined ? [] : comparedIn(match.when.rule);
   return (
@@ -76,7 +72,6 @@ function isOfEvents({ path, headers }: EventSchema, { match }: CompiledMapping):
   );
 }
 
-/** Every mapping that is asked for, with its samples. */
 export function sampledMappings(
   table: RoutingTable,
   all: readonly Sample[],
@@ -90,7 +85,7 @@ export function sampledMappings(
   return asked.map((mapping): SampledMapping => {
     const { path } = mapping.match;
     const fields = kindFields(table, path);
-    // Whether it is of the mapping, and of which kind, is only known where the values that decide were kept.
+    // The mapping and the kind of a sample are only known where the values that decide were stored.
     const deciding = [
       ...fields,
       ...namesRead(mapping.match.when?.rule ?? null).map((name) => name.split('.')),
@@ -112,10 +107,10 @@ export function sampledMappings(
   });
 }
 
-/** How a sender asks for an address, which a challenge answers, is no event. */
+/** A request that a challenge answers is no event. */
 const isEvent = (request: HookRequest): boolean => findKind(request, {}) === undefined;
 
-/** A sample that costs too much to judge is taken by none. */
+/** A sample that costs too much to judge matches no mapping. */
 function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMapping[] {
   try {
     return table.takers({ request });
@@ -133,19 +128,17 @@ function scopesOf(mapping: CompiledMapping, sample: Sample): readonly SampledSco
   return elements.map((item, index) => ({ scope: { request, item, index }, sample }));
 }
 
-/** Samples of one kind of event. */
 export interface SampleKind {
-  /** Its values in the fields that tell kinds apart, such as `issues opened`; empty where there are none. */
+  /** The values in the fields that tell kinds apart, such as `issues opened`; empty where there are none. */
   readonly name: string;
   readonly samples: readonly Sample[];
-  /** The fields, as keys. */
   readonly fields: readonly (readonly string[])[];
 }
 
-/** A field with more texts than these names things, and no kinds. */
+/** A field with more texts names things, and no kinds. */
 const MAX_KINDS = 20;
 
-/** Samples of a hook name by their kind, as its mappings tell kinds apart. */
+/** Groups samples of a hook name by their kind, as its mappings tell kinds apart. */
 export function kindsOfPath(
   table: RoutingTable,
   path: string,
@@ -165,7 +158,6 @@ export function kindsOfPath(
   return [...kinds].map(([name, own]) => ({ name, samples: own, fields }));
 }
 
-/** The fields by which the mappings of a path tell kinds apart, each once, as keys. */
 function kindFields({ mappings }: RoutingTable, path: string | undefined): readonly (readonly string[])[] {
   const fields = mappings
     .filter(({ match }) => match.path === path)
@@ -193,16 +185,17 @@ function nameOf(
   return kind === undefined ? noun : `${noun} of ${kind}`;
 }
 
-/** Longer texts are no names of events. */
 const MAX_NAME = 60;
 
-/** A variable with the texts that a condition compares it with. */
 export interface ComparedVariable {
   readonly name: string;
   readonly values: readonly string[];
 }
 
-/** What a condition tells kinds of events apart by: variables that are equal to a text, or in a list of texts. */
+/**
+ * Returns what a condition tells kinds of events apart by: variables that are equal to a text, or in a list
+ * of texts.
+ */
 export function comparedIn(rule: JsonValue): readonly ComparedVariable[] {
   if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(comparedIn);
   const { operator, operands } = operationOf(rule) ?? { operator: '', operands: [] };

@@ -1,14 +1,13 @@
 /**
- * Transforms that take their argument for the body: a function of one name that reads fields of it which no argument
- * has, or that takes such fields out of it. Only entries are looked at, in the one form in which esbuild prints a file;
- * TypeScript with `defineTransform` is told by the compiler.
+ * Finds transforms that confuse their argument with the body: a function of one name that reads fields that
+ * the argument does not have, or that destructures such fields. It reads only entries, in the one form in
+ * which esbuild prints a file. The compiler reports TypeScript with `defineTransform`.
  */
 import { say } from '../../../base/finding.ts';
 import type { ModuleSubject } from '../../../engine/sandbox/facts.ts';
 import type { LookFinding } from '../rule.ts';
 import { bodyOf, closingOf, partsOf } from './printed-parts.ts';
 
-/** What the argument of a transform has. */
 const INPUT: readonly string[] = [
   'payload',
   'headers',
@@ -23,15 +22,12 @@ const INPUT: readonly string[] = [
 
 const FUNCTION = String.raw`(?:defineTransform\()?(?:async )?(?:function(?: [\w$]+)?)?\(`;
 
-/** An export under one of some names: the function itself, up to the bracket before its parameters. */
 const direct = (names: string): RegExp =>
   new RegExp(
     String.raw`^(?:export (?:const|let|var) (?:${names}) = |export (?:default )?(?=(?:async )?function (?:${names})\()|(?:module\.)?exports\.(?:${names}) = )${FUNCTION}`,
     'm',
   );
-/** What stands for the whole of a module. */
 const WHOLE = new RegExp(String.raw`^(?:export default |(?:module\.)?exports = )${FUNCTION}`, 'm');
-/** A function that is exported by its name. */
 const byName = (names: string): RegExp =>
   new RegExp(
     String.raw`^(?:export default ([\w$]+);|export \{[^}]*?(?<![\w$])([\w$]+) as (?:${names})\b[^}]*\};|export \{[^}]*?(?<![\w$])(${names})(?=[\s,}])[^}]*\};|(?:module\.)?exports(?:\.(?:${names}))? = ([\w$]+);)`,
@@ -41,13 +37,13 @@ const byName = (names: string): RegExp =>
 const isTyped = ({ language, source }: ModuleSubject): boolean =>
   language === 'typescript' && source.text.includes('defineTransform');
 
-/** What is read of the argument that it has not, by the functions that mappings use. */
+/** Finds reads of fields that the argument does not have, in the functions that mappings use. */
 export function misreadArgument(module: ModuleSubject): readonly LookFinding[] {
   if (isTyped(module)) return [];
   const found = module.exports.flatMap((name) => {
     const exported = findExported(module.code, name);
     const misread = exported && findMisread(exported);
-    // No place is of what esbuild wrote itself.
+    // Code that esbuild added itself has no place in the file.
     const at = misread && module.placeOf(misread.offset, misread.length);
     if (misread === undefined || at === undefined) return [];
     const { field, read, way } = misread;
@@ -57,24 +53,19 @@ export function misreadArgument(module: ModuleSubject): readonly LookFinding[] {
   return found.slice(0, 1);
 }
 
-/** A field that is read of the argument and that it has not, in the printed code. */
 interface Misread {
   readonly field: string;
   /** What is undefined. */
   readonly read: string;
-  /** What to write. */
   readonly way: string;
   readonly offset: number;
   readonly length: number;
 }
 
-/** The function that a file exports as its transform, in the printed code. */
 interface ExportedFunction {
   readonly start: number;
-  /** What stands between its brackets, as a whole and in parts. */
   readonly head: string;
   readonly parameters: readonly string[];
-  /** Where its parameters end. */
   readonly end: number;
   readonly body: string;
 }
@@ -93,7 +84,6 @@ function findMisread({ start, head, parameters, end, body }: ExportedFunction): 
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, first, end) : undefined;
 }
 
-/** Where the parameters of an export begin. */
 function startOfParameters(code: string, exported: string): number | undefined {
   const isDefault = exported === 'default';
   const names = isDefault ? 'default|transform' : exported.replaceAll('$', String.raw`\$`);
@@ -113,10 +103,9 @@ function startOfParameters(code: string, exported: string): number | undefined {
 
 const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
 
-/** Names for the body as a whole, as other tools hand it over. */
 const BODIES: readonly string[] = ['body', 'rawBody', 'requestBody', 'json', '$json'];
 
-/** `({ data, type }) =>`: fields that the argument has not; one with a default beside the body may be meant for tests. */
+/** Matches `({ data, type }) =>`. A field with a default beside the body may be meant for tests. */
 function findTaken(pattern: string, offset: number): Misread | undefined {
   const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
   const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
@@ -133,10 +122,10 @@ function findTaken(pattern: string, offset: number): Misread | undefined {
   return { field, read: 'it', way, offset: offset + pattern.search(word), length: field.length };
 }
 
-/** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
+/** Matches `(event) => event.data`: reads of one name, and never of its payload. */
 function findRead(body: string, name: string, from: number): Misread | undefined {
   const escaped = name.replaceAll('$', String.raw`\$`);
-  // A function inside that has the name for something else makes the reads ambiguous.
+  // An inner function with the same name for something else makes the reads ambiguous.
   const other = new RegExp(
     String.raw`\([^()]*(?<![\w$.])${escaped}(?![\w$])[^()]*\) =>|(?:const|let|var|function|catch) \(?${escaped}(?![\w$])`,
   );

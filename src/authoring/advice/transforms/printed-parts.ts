@@ -1,9 +1,8 @@
-/*
- * Parts of code in the one form in which esbuild prints it: brackets, and what stands between commas. What
- * stands in a text or a regular expression is no sign of the code.
+/**
+ * Splits code in the one form in which esbuild prints it, by brackets and commas. Signs within a text or a
+ * regular expression do not count.
  */
 
-/** The signs of code from a place on, each with where it stands; those of texts and regular expressions are left out. */
 function* signsOf(code: string, from: number): Generator<readonly [at: number, sign: string]> {
   for (let at = from; at < code.length; at += 1) {
     const sign = code[at] ?? '';
@@ -17,7 +16,6 @@ function* signsOf(code: string, from: number): Generator<readonly [at: number, s
   }
 }
 
-/** Where a text ends that begins here; a template has code of its own. */
 function endOfText(code: string, start: number): number {
   const quote = code[start];
   for (let at = start + 1; at < code.length; at += 1) {
@@ -28,7 +26,6 @@ function endOfText(code: string, start: number): number {
   return code.length;
 }
 
-/** Where a regular expression ends that begins here. */
 function endOfPattern(code: string, start: number): number {
   let isClass = false;
   for (let at = start + 1; at < code.length && code[at] !== '\n'; at += 1) {
@@ -40,10 +37,9 @@ function endOfPattern(code: string, start: number): number {
   return start;
 }
 
-/** Where the bracket is closed that was opened just before. */
+/** Returns where the bracket ends that was opened just before `start`. */
 export const closingOf = (code: string, start: number): number => outsideOf(code, start, ')]}');
 
-/** Where the first of these signs stands that is in no bracket; the end of the code where there is none. */
 function outsideOf(code: string, start: number, signs: string): number {
   let depth = 0;
   for (const [at, sign] of signsOf(code, start)) {
@@ -54,7 +50,7 @@ function outsideOf(code: string, start: number, signs: string): number {
   return code.length;
 }
 
-/** Parts between commas that stand in no bracket. */
+/** Splits a text at the commas that stand in no bracket. */
 export function partsOf(text: string): readonly string[] {
   const parts: string[] = [];
   for (let from = 0; from < text.length;) {
@@ -65,13 +61,13 @@ export function partsOf(text: string): readonly string[] {
   return parts.filter((part) => part !== '');
 }
 
-/** Where the next statement of the top level begins: what belongs to this one stands indented, up to its last line. */
+/** The lines of a statement are indented, up to its last line. */
 function nextStatement(code: string, from: number): number {
   for (const [at, sign] of signsOf(code, from))
     if (sign === '\n' && /[^\s}\])]/.test(code[at + 1] ?? '')) return at + 1;
   return code.length;
 }
 
-/** The rest of the statement at the top level. */
+/** Returns the rest of the statement at the top level. */
 export const bodyOf = (code: string, from: number): string =>
   code.slice(from, nextStatement(code, from)).trimEnd();

@@ -1,24 +1,23 @@
-/* How senders ask whether an address is theirs, and which `challenge` answers them: by names of fields alone. */
+/** Recognises how senders verify an address, and which `challenge` answers them, by names of fields alone. */
 import { joinSentences, quoted, say, write, type Sentence } from '../../../base/finding.ts';
 import { inWords } from '../../../base/document/facts.ts';
 import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import { onlyField, readJsonMember } from '../../../engine/verify/facts.ts';
 import { writtenKey } from '../proofs/written-verify.ts';
 
-/** What is looked at: single texts of a request, which may be a stranger's. */
+/** Only single texts are read, because the request may be a stranger's. */
 export interface AskingRequest {
   readonly header: (name: string) => string | undefined;
   readonly query: Readonly<Record<string, string | undefined>>;
-  /** A text of the body, at its root. */
   readonly member: (name: string) => string | undefined;
-  /** Whether the body is there: who asks by the address sends none. */
+  /** Whether the body is there: a check by the address sends none. */
   readonly hasBody: boolean;
   readonly method?: string | undefined;
-  /** The one name of a body that has no other. */
+  /** The only name of the body; undefined where it has more. */
   readonly onlyName: string | undefined;
 }
 
-/** Who asks, the line of the mapping that answers, where one does, and what else there is to do. */
+/** Names the provider, the line of the mapping that answers, where one does, and what else there is to do. */
 export interface AddressCheck {
   readonly provider: string;
   readonly write: string | undefined;
@@ -45,11 +44,11 @@ function asks(
   );
 }
 
-/** How much a question says of itself: what says more is looked for first. */
+/** A question with more signs is tried first. */
 const weightOf = ({ headers = {}, query = {}, body = {} }: AddressQuestion): number =>
   [headers, query, body].flatMap(Object.values).reduce((sum, pattern) => sum + (pattern === '' ? 1 : 2), 0);
 
-/** Undefined of a request that asks nothing, or in a way that is not known. */
+/** Returns undefined for a request that asks nothing, or in a way that is not known. */
 export function findAddressCheck(
   request: AskingRequest,
   senders = shippedSenders(),
@@ -64,7 +63,7 @@ export function findAddressCheck(
   return { provider: inWords(alike, 'or'), write, also: first.question?.also };
 }
 
-/** The check of a provider, by its name here. */
+/** Returns the check of a provider, by its name. */
 export function checkOf(provider: string): AddressCheck | undefined {
   const sender = shippedSenders().find(
     ({ title, question }) =>
@@ -74,14 +73,13 @@ export function checkOf(provider: string): AddressCheck | undefined {
   return sender && { provider, write: written(sender), also: sender.question?.also };
 }
 
-/** The line of a mapping. */
 function written({ challenge }: Sender): string | undefined {
   if (challenge === undefined || typeof challenge === 'string') return challenge && `challenge: ${challenge}`;
   const keys = Object.entries(challenge).map(([key, value]) => writtenKey(key, value));
   return `challenge: {${keys.join(', ')}}`;
 }
 
-/** What to write, and where. */
+/** Says what to write, and where. */
 export function adviseOnCheck({ provider, write: line, also }: AddressCheck, place: string): Sentence {
   const answered =
     line === undefined
@@ -91,7 +89,7 @@ export function adviseOnCheck({ provider, write: line, also }: AddressCheck, pla
   return say`this is how ${provider} checks the address: ${joinSentences(said, '; ')}`;
 }
 
-/** The texts of a body that is not proved: each is read by itself, and nothing is built of it. */
+/** Reads single texts of a body that is not proved, and builds nothing of it. */
 export function readTexts(body: Buffer | undefined): Pick<AskingRequest, 'member' | 'onlyName'> {
   if (body === undefined) return { member: () => undefined, onlyName: undefined };
   return { member: (name) => readJsonMember(body, [name]), onlyName: onlyField(body) };

@@ -1,4 +1,3 @@
-/** What transforms written for Node or a browser miss here, and what to do instead. */
 import { isBuiltin } from 'node:module';
 
 const NO_NETWORK =
@@ -38,7 +37,7 @@ const MODULES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** What to do instead of importing `specifier`; `folder` is the one of transforms. */
+/** Says what to do instead of importing `specifier`; `folder` is the one of transforms. */
 export function hintForImport(specifier: string, folder: string): string {
   const name = specifier.replace(/^node:/, '');
   return hintIn(MODULES, name) ?? (isBuiltin(specifier) ? NOT_OF_NODE : bundled(name, folder));
@@ -47,7 +46,10 @@ export function hintForImport(specifier: string, folder: string): string {
 const NOT_OF_NODE =
   'do without it, or let the agent do that: of Node a transform has only node:crypto and node:buffer';
 
-/** A package is many files, which import each other by names: esbuild, which comes with Sluice, makes one of them. */
+/**
+ * A package is many files that import each other by name. esbuild, which comes with Sluice, makes one file
+ * of them.
+ */
 function bundled(name: string, folder: string): string {
   const named = /^[@\w./-]{1,100}$/.test(name) ? name : 'PACKAGE';
   const file = `${(named.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '')}.mjs`;

@@ -1,18 +1,24 @@
-/** What the files of senders say, for those who advise: of which sender a header is, and what it calls its secret. */
+/**
+ * Reads the files of senders for advice: which sender a header belongs to, and what the sender calls its
+ * secret.
+ */
 import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import { isTable, schemeOf, type SignatureColumns } from '../../../engine/verify/facts.ts';
 import type { SecretFacts, VerifySettings } from '../../../engine/verify/verify.ts';
 
-/** The ways in which a sender proves itself, where it signs. */
+/** Returns the ways in which a sender signs. */
 export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {
   const settings = { ...verify, secrets: [] } as unknown as VerifySettings;
   return verify !== undefined && isTable(settings) ? schemeOf(settings).ways.map(({ way }) => way) : [];
 }
 
-/** Headers of transport that are new for each request. */
+/** Transport headers are new for each request. */
 const OF_TRANSPORT = ['date', 'traceparent', 'x-amzn-trace-id', 'cf-ray'];
 
-/** Headers that senders make anew each time they send an event, the same one included: times and signatures over them. */
+/**
+ * Senders make these headers anew each time they send an event, even the same one: times and signatures
+ * over them.
+ */
 export const retryHeaders = (): ReadonlySet<string> =>
   new Set([
     ...OF_TRANSPORT,
@@ -29,7 +35,7 @@ function timedHeaders({ header, signed, timestampHeader }: SignatureColumns): re
 
 const OF_HEADERS = 'headers.';
 
-/** Headers with the id of one event or delivery: no two events have the same. */
+/** Such headers have the id of one event or delivery, so no two events share one. */
 export const deliveryHeaders = (): ReadonlySet<string> =>
   new Set([
     ...shippedSenders().flatMap(({ id = '', deliveryHeaders: more = [] }) =>
@@ -39,7 +45,10 @@ export const deliveryHeaders = (): ReadonlySet<string> =>
     'request-id',
   ]);
 
-/** Fields that all events of one webhook have alike: headers of any sender, and fields of the body of this one. */
+/**
+ * Such fields are the same in all events of one webhook: headers of any sender, and fields of this sender's
+ * body.
+ */
 export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
   new Set(
     shippedSenders().flatMap(({ name, verify, webhookIds: ids = [] }) =>
@@ -47,15 +56,14 @@ export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
     ),
   );
 
-/** What a secret of this scheme is to be, where its provider shows it under a name. */
+/** Says what a secret of this scheme is, where its provider shows it under a name. */
 export const shownAs = (scheme: string): string | undefined => ownSender(scheme)?.secret?.what;
 
-/** The sender after whom a scheme is named. */
 function ownSender(scheme: string): Sender | undefined {
   return shippedSenders().find(({ name, verify }) => name === scheme && verify?.scheme === scheme);
 }
 
-/** What to do about a secret that is wrong. */
+/** Says what to do about a wrong secret. */
 export function secretHint({ scheme, wrong, user }: SecretFacts): string {
   if (wrong === 'quotes')
     return 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping';

@@ -1,23 +1,23 @@
-/** Slips of a line that YAML cannot read, each with what to write; what may be a secret is not repeated. */
+/**
+ * Explains slips of a line that YAML cannot read, each with what to write. A possible secret is not
+ * repeated.
+ */
 import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import { shorten } from '../../../base/document/document.ts';
 import { singleQuoted, type SyntaxFacts } from '../../../base/document/facts.ts';
 import { say, type Place, type SourceText } from '../../../base/finding.ts';
 import type { Advice } from '../rule.ts';
 
-/** A line of a text that cannot be read. */
 export interface BrokenLine {
   readonly source: SourceText;
   readonly lineStart: number;
   readonly line: string;
 }
 
-/** `key: value` in one line of a block, as far as it is one: indentation, dash and key, then the text. */
 const KEY_LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
-/** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;
 
-/** The line in which an offset stands. */
+/** Finds the line in which an offset stands. */
 export function lineAt(source: SourceText, offset: number): BrokenLine {
   const { text } = source;
   const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
@@ -25,20 +25,18 @@ export function lineAt(source: SourceText, offset: number): BrokenLine {
   return { source, lineStart, line: text.slice(lineStart, newline === -1 ? undefined : newline) };
 }
 
-/** A place in a line; its column is 0-based. */
 const placeIn = ({ source, lineStart }: BrokenLine, column: number, length: number): Place => ({
   source,
   start: lineStart + column,
   end: lineStart + column + length,
 });
 
-/** The text at a place, and what is to stand there. */
 function slip(at: Place, message: string, hint: string, text?: string): Advice {
   const edit = text === undefined ? undefined : { at, text };
   return { at, message: say`invalid YAML: ${message}`, hint, edit };
 }
 
-/** `path:github`, also with the wide colon of another keyboard. */
+/** Matches `path:github`, also with the wide colon of another keyboard. */
 export function missingBlank(line: BrokenLine): Advice | undefined {
   const [, head = '', key = '', colon = '', rest = ''] =
     /^(\s*(?:- +)?)([A-Za-z_][\w-]*)(:(?![\s/:])|：\s*)(\S.*)$/.exec(line.line) ?? [];
@@ -53,7 +51,7 @@ export function missingBlank(line: BrokenLine): Advice | undefined {
   );
 }
 
-/** Quotes in a text that stands in the same quotes, or before its end. */
+/** Matches quotes in a text that stands in the same quotes, or before its end. */
 export function quotesWithin(line: BrokenLine): Advice | undefined {
   const [, head = '', key = '', value = ''] = KEY_LINE.exec(line.line) ?? [];
   const quote = value.charAt(0);
@@ -80,7 +78,7 @@ export function quotesWithin(line: BrokenLine): Advice | undefined {
 const withoutEscapes = (text: string, quote: string): string =>
   quote === "'" ? text.replaceAll("''", "'") : text.replaceAll('\\"', '"');
 
-/** `[claude, {{prompt}}]`: in brackets, too, two braces are a map. */
+/** Explains `[claude, {{prompt}}]`: two braces are a map in brackets, too. */
 export function templateInFlow(line: BrokenLine): Advice | undefined {
   const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
   if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
@@ -93,10 +91,10 @@ export function templateInFlow(line: BrokenLine): Advice | undefined {
   );
 }
 
-/** A value in one line that is a text only in quotes. */
+/** Explains a value in one line that is a text only in quotes. */
 export function unquotedText(line: BrokenLine): Advice | undefined {
   const [, head = '', key = '', rest = ''] = KEY_LINE.exec(line.line) ?? [];
-  // A comment behind the value is none of it.
+  // A comment behind the value is not part of it.
   const value = rest.replace(/\s+#.*$/, '');
   const reason = reasonOf(value);
   if (reason === undefined) return undefined;
@@ -119,7 +117,10 @@ function reasonOf(value: string): string | undefined {
   return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
 }
 
-/** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
+/**
+ * Explains a backslash in double quotes that begins no escape of YAML, as in a path of Windows or a
+ * pattern.
+ */
 export function escapeError(
   { source, lineStart, line }: BrokenLine,
   { offset, error }: SyntaxFacts,
@@ -144,7 +145,7 @@ export function escapeError(
   };
 }
 
-/** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
+/** Explains a block (`key: |`) whose lines are not indented deeper than its key. */
 export function shallowBlock(broken: BrokenLine): Advice | undefined {
   const { source, lineStart, line } = broken;
   const opener = source.text.slice(0, lineStart).trimEnd().split('\n').at(-1) ?? '';
@@ -158,7 +159,7 @@ export function shallowBlock(broken: BrokenLine): Advice | undefined {
   );
 }
 
-/** A value that YAML takes for a comment: `to: #alerts`. */
+/** Explains a value that YAML reads as a comment: `to: #alerts`. */
 export function findCommentValue({ source, start }: Place): string | undefined {
   const { line } = lineAt(source, start);
   const [, key, comment] = /^\s*(?:- +)?([\w.-]+): +(#\S[^#]*?)\s*$/.exec(line) ?? [];
