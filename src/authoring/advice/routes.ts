@@ -26,6 +26,7 @@ export interface Route {
   readonly at: string;
   readonly action: 'wake' | 'agent' | 'notify' | 'skip';
   readonly source?: string;
+  /** The condition in words; absent where there is none. */
   readonly condition?: string;
   /** The condition itself; absent, too, where it reads what may be a secret. */
   readonly when?: JsonValue;
@@ -44,6 +45,7 @@ export interface ShownRequest {
   readonly body: JsonValue;
 }
 
+/** Both mappings match the same request, and neither asks for less than the other. The first one gets it. */
 export interface Overlap {
   readonly first: string;
   readonly second: string;

@@ -83,6 +83,7 @@ export function formatImpact(report: ImpactReport, color: boolean): string {
   return `${[...blocks, ...words, `${report.changes.length} of ${report.compared} recorded requests change outcome`].join('\n')}\n`;
 }
 
+/** An effect says in words what the change does, with the requests that show it. */
 interface ImpactEffect {
   /** A stable code: `splits-conversations`, `widens-dedupe`. */
   readonly code: string;
