@@ -168,22 +168,30 @@ function explained(
 }
 
 /**
- * Checks the resolved content. What is refused only because its reference is not known is left out and checked
- * again, so that commands that need no secrets go on with the default.
+ * Checks the resolved content. What is refused only because its reference is not known is left out and checked again, with
+ * what holds it where it is required, so that commands that need no secrets go on with the default.
  */
 function parseKnown(resolved: Resolved): ReturnType<typeof configSchema.safeParse> {
-  const parsed = configSchema.safeParse(resolved.value);
-  if (parsed.success || resolved.unknown.length === 0) return parsed;
-  const refused = new Set(parsed.error.issues.map(({ path }) => JSON.stringify(path)));
   const value = structuredClone(resolved.value);
-  for (const path of resolved.unknown) if (refused.has(JSON.stringify(path))) removeAt(value, path);
-  return configSchema.safeParse(value);
+  let paths = resolved.unknown;
+  for (;;) {
+    const parsed = configSchema.safeParse(value);
+    const refused = new Set(parsed.error?.issues.map(({ path }) => JSON.stringify(path)));
+    paths = paths.filter((path) => refused.delete(JSON.stringify(path)));
+    if (paths.length === 0 || refused.size > 0) return parsed;
+    paths = paths.map((path) => removeAt(value, path));
+  }
 }
 
-function removeAt(value: unknown, path: Path): void {
-  let object = value as Record<string, unknown>;
-  for (const step of path.slice(0, -1)) object = object[step] as Record<string, unknown>;
-  delete object[path.at(-1) ?? ''];
+/** Removes what stands at a path, or what would hold it; returns the path of what was removed. */
+function removeAt(value: unknown, path: Path): Path {
+  let object = value as Record<string, unknown> | undefined;
+  for (const step of path.slice(0, -1)) object = object?.[step] as Record<string, unknown> | undefined;
+  const last = path.at(-1);
+  if (last === undefined) return path;
+  if (object === undefined || !Object.hasOwn(object, last)) return removeAt(value, path.slice(0, -1));
+  delete object[last];
+  return path;
 }
 
 /** Leaves out findings about the form of values that are not known yet: only that they are missing counts. */

@@ -515,6 +515,7 @@ server: {port: "\${PORT}"}
 gateway: {runner: {kind: forward, url: "\${URL}", token: "\${T}"}, callbackSecret: "\${S}"}
 storage: {url: "\${DATABASE_URL}"}
 log: {level: "\${LEVEL}"}
+console: {keys: {ada: {key: "\${KEY}", role: view}}}
 `,
     },
     { needSecrets: false },
