@@ -20,9 +20,9 @@ export interface ChannelMessage {
   readonly plain: boolean;
   /** Stable per delivery and chunk; platforms that know idempotency keys get it. */
   readonly key: string;
-  /** The thread that it stands in; only where the module has threads. */
+  /** The thread of the message; only where the module has threads. */
   readonly thread?: string;
-  /** The run whose reply or notification this is; absent in a test message. */
+  /** The run whose reply or notification the message is; absent in a test message. */
   readonly runId?: string;
 }
 
@@ -32,14 +32,14 @@ export type ChannelCheck =
 
 export type SendResult =
   | { readonly kind: 'sent'; readonly messageId?: string }
-  /** Proof that nothing was delivered: may be repeated. */
+  /** Nothing was delivered for sure: the message may be sent again. */
   | {
       readonly kind: 'retry';
       readonly code: string;
       readonly message: string;
       readonly retryAfterMs?: number;
     }
-  /** The platform refused the formatting: repeat once as plain text. */
+  /** The platform refused the formatting: the message is sent once more as plain text. */
   | { readonly kind: 'refused-format'; readonly message: string }
   /** The platform will never accept the message. */
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }

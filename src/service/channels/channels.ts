@@ -34,12 +34,11 @@ export type {
 } from './channel.ts';
 export { chunkText } from './chunk.ts';
 
-/** The channels there are, configured or not. */
+/** All channels that can be configured. */
 export interface ChannelCatalog {
   readonly modules: ReadonlyMap<string, ChannelModule>;
   /** Where a module's `packages` are looked up: the file or URL it was loaded from, by channel id. */
   readonly origins: ReadonlyMap<string, string>;
-  /** Plugins that could not be loaded. */
   readonly problems: readonly PluginProblem[];
   /** True where plugins were not loaded, which may bring more channels. */
   readonly isPartial?: boolean;
@@ -50,7 +49,6 @@ export interface PluginProblem {
   readonly message: string;
 }
 
-/** A finding about one configured channel. */
 export interface ChannelProblem {
   readonly channel: string;
   /** The key under `channels.<id>`; absent where the finding is about the whole channel. */
@@ -113,7 +111,7 @@ export function catalogWithoutPlugins(configured: ConfiguredChannels): ChannelCa
   return withChannels(catalog, Object.keys(configured), 'its plugin is not loaded');
 }
 
-/** The same with channels of which nothing but the name is known: their settings and recipients are not judged. */
+/** Adds channels of which only the name is known: their settings and recipients are not judged. */
 export function withChannels(catalog: ChannelCatalog, ids: readonly string[], why: string): ChannelCatalog {
   const open = (): Promise<never> => Promise.reject(new Error(why));
   const named = ids.map((id): readonly [string, ChannelModule] => [
@@ -123,7 +121,6 @@ export function withChannels(catalog: ChannelCatalog, ids: readonly string[], wh
   return { ...catalog, modules: new Map([...named, ...catalog.modules]) };
 }
 
-/** The ids of all channels, configured or not. */
 export const knownChannels = ({ modules, isPartial }: ChannelCatalog): ReadonlySet<string> | 'any' =>
   isPartial === true ? 'any' : new Set(modules.keys());
 
@@ -202,14 +199,13 @@ function settingsFindings(
   settings: ChannelSettings,
 ): Omit<ChannelProblem, 'channel'>[] {
   return judgeSettings(module, settings).filter(
-    // What a reference stands for is not known yet; that its key is none is.
+    // The value behind a reference is not known yet; an unknown key is one all the same.
     ({ key, known }) => key === undefined || known !== undefined || !isReference(settings[key]),
   );
 }
 
 /** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried again. */
 export interface OpenChannels extends ChannelLookup {
-  /** Ids of the configured channels. */
   readonly ids: readonly string[];
   /** Where `to` defaults to on a channel that was never used: `channels.<id>.to`. */
   defaultRecipient(channel: string): string | undefined;
@@ -255,7 +251,7 @@ export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChanne
   };
 }
 
-/** What an opened channel lacks to be an adapter; a plugin's word is not enough. */
+/** What an opened channel lacks to be an adapter: a plugin may return anything. */
 function adapterProblem(adapter: unknown): string | undefined {
   if (typeof adapter !== 'object' || adapter === null) return 'its "open" gave no adapter in time';
   const { maxChars, check, send } = adapter as Partial<Record<keyof ChannelAdapter, unknown>>;

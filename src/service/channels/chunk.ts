@@ -33,7 +33,6 @@ interface Fence {
 }
 
 interface FenceOpening extends Pick<Fence, 'openStart' | 'contentStart' | 'open'> {
-  /** The back quotes or tildes of the fence. */
   readonly mark: string;
 }
 
@@ -49,7 +48,7 @@ const SENTENCE_END = /[.!?…。！？]["'”’)\]]?$/;
 const FULL_WIDTH_END = /[。！？]/;
 /** Every position of such text is a grapheme boundary (no CR: CR LF is one grapheme). */
 const PLAIN_ASCII = /^[\n\t\x20-\x7e]*$/;
-/** Decides whether there is a boundary before the last unit of a window. */
+/** Units behind a window that decide whether its last boundary is one. */
 const LOOKAHEAD = 16;
 
 /**
@@ -62,7 +61,6 @@ export function chunkText(text: string, maxChars: number): string[] {
   );
 }
 
-/** Where `chunkText` cuts. */
 export function cutText(text: string, maxChars: number): Piece[] {
   assert(Number.isInteger(maxChars) && maxChars >= 2, 'a message has space for one code point');
   if (text.trim() === '') return [];
@@ -84,7 +82,7 @@ export function cutText(text: string, maxChars: number): Piece[] {
     const { cut, close } = chooseCut(text, { start, space, fences, fenceIndex });
     assert(cut.end > start, 'a chunk takes at least one code point');
     if (open === '' && close === '' && text.slice(start, cut.end).trim() === '') {
-      // Indentation that leaves no space for what it indents.
+      // Indentation as long as a message is left out.
       start = cut.end;
       continue;
     }
@@ -222,7 +220,7 @@ function unclosed(opening: FenceOpening, end: number): Fence {
   return { ...opening, closeStart: end, closeEnd: end, close: `\n${opening.mark}` };
 }
 
-/** The begin of a code block; undefined where the line is none, or leaves too little space for code. */
+/** The beginning of a code block; undefined where the line is none, or leaves too little space for code. */
 function readOpening(match: RegExpExecArray, maxChars: number): FenceOpening | undefined {
   const [line, , mark = '', rest = ''] = match;
   if (mark.startsWith('`') && rest.includes('`')) return undefined;

@@ -31,7 +31,6 @@ export interface ChannelDefinition<Settings, Recipient> {
   readonly recipientForms: string;
   /** How the platform names a thread, and what that is; absent: it has none. */
   readonly thread?: { readonly form: RegExp; readonly words: string };
-  /** May load an SDK. */
   connect(settings: Settings): Promise<ChannelConnection<Recipient>>;
 }
 
@@ -40,16 +39,15 @@ export interface ChannelDefinition<Settings, Recipient> {
  * for the message is decided in one place (`send-failure.ts`).
  */
 export interface ChannelConnection<Recipient> {
-  /** What messages call the platform. */
+  /** The name of the platform in messages. */
   readonly platform: string;
-  /** The account's name; undefined where the answer is none of the platform's; or how it was refused. */
+  /** The account's name, or how the check failed; undefined where the answer does not come from the platform. */
   check(signal: AbortSignal): Promise<string | SendFailure | undefined>;
   send(message: AddressedMessage<Recipient>, signal: AbortSignal): Promise<SendResult>;
-  /** What an SDK's own error means; undefined where it is none of the SDK's. */
+  /** What an error of the SDK means; undefined for every other error. */
   failureOf?(error: unknown): SendFailure | undefined;
 }
 
-/** A message whose recipient has been read. */
 export interface AddressedMessage<Recipient> extends Omit<ChannelMessage, 'to'> {
   readonly to: Recipient;
 }
@@ -70,7 +68,6 @@ export const textOrNumber = z
   .transform((value) => String(value).trim())
   .pipe(z.string().min(1, 'must not be empty').max(1024, 'must have at most 1024 characters'));
 
-/** An address in place of the platform's own. */
 export const httpUrl = text
   .refine(isHttpUrl, 'must be an absolute http or https URL without query, credentials or fragment')
   .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
@@ -107,7 +104,7 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
     settingsProblems: (settings) => {
       const problems = problemsOf(schema.safeParse(settings), schema);
       const { to } = settings;
-      // Where it is neither text nor a number, the schema says so.
+      // The schema reports a value that is neither text nor a number.
       const isText = typeof to === 'string' || typeof to === 'number';
       const message = isText ? recipientProblem(String(to)) : undefined;
       return message === undefined ? problems : [...problems, { key: 'to', message }];
@@ -171,7 +168,6 @@ function classify(connection: ChannelConnection<never>, error: unknown): SendFai
   }
 }
 
-/** The findings behind a parsing; one for each unknown key. */
 function problemsOf({ error }: z.ZodSafeParseResult<unknown>, schema: z.ZodType): readonly SettingsProblem[] {
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
   return (error?.issues ?? []).flatMap((issue): readonly SettingsProblem[] => {

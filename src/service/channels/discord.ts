@@ -11,12 +11,11 @@ const PLATFORM_URL = 'https://discord.com/api';
 /** The form that Discord asks of every client. */
 const USER_AGENT = 'DiscordBot (https://www.npmjs.com/package/sluice, 1)';
 const REMEDY = 'check channels.discord.botToken; the developer portal shows it under Bot';
-/** Error codes of the API that mean a recipient that is not there. */
+/** Error codes of the API that mean that the recipient does not exist. */
 const UNKNOWN = new Set<unknown>([10003, 10004, 10008, 10013]);
 
 const schema = z.strictObject({ ...commonShape, botToken: secretText });
 
-/** Discord: messages of a bot through the REST API. */
 export const discord = defineChannel({
   id: 'discord',
   schema,

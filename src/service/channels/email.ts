@@ -35,7 +35,6 @@ const schema = z
   });
 type EmailSettings = z.output<typeof schema>;
 
-/** E-mail: SMTP to the server of one's provider. */
 export const email = defineChannel({
   id: 'email',
   packages: ['nodemailer'],
@@ -105,7 +104,6 @@ async function sendMail(
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8);
 
-/** The first line that says something. */
 function titleOf(text: string): string {
   const line = text.split('\n').find((each) => /[\p{L}\p{N}]/u.test(each)) ?? '';
   const bare = line.replaceAll(/^[\s#>*`-]+|[\s#*`]+$/g, '');

@@ -25,7 +25,6 @@ const PLATFORM_URL = 'https://api.github.com';
 const HEADERS = {
   accept: 'application/vnd.github+json',
   'user-agent': 'sluice',
-  // The version of the interface this was written for.
   'x-github-api-version': '2022-11-28',
 };
 /** "If the retry-after header is not present … wait for at least one minute": secondary limits. */
@@ -121,7 +120,7 @@ function isLimited(
   return isUsedUp || /rate limit/i.test(said ?? '');
 }
 
-/** What the limits say, in the order in which GitHub's documentation wants them heeded. */
+/** How long to wait, by the headers in the order that GitHub's documentation asks for. */
 function waitOf(headers: Headers): number {
   const asked = parseRetryAfter(headers.get('retry-after'));
   if (asked !== undefined) return asked;

@@ -40,7 +40,6 @@ export const imessage = defineChannel({
     cliPath === undefined ? connectBlueBubbles(password ?? '', baseUrl) : connectImsg(cliPath),
 });
 
-/** iMessage through the REST interface of a BlueBubbles server. */
 function connectBlueBubbles(
   password: string,
   baseUrl: string = DEFAULT_URL,
@@ -83,7 +82,6 @@ function chatGuidOf(recipient: ImessageRecipient): string | undefined {
   return `${recipient.service === 'sms' ? 'SMS' : 'iMessage'};-;${recipient.address}`;
 }
 
-/** Reads the forms of a recipient; undefined where it is none of them. */
 function parseImessageRecipient(to: string): ImessageRecipient | undefined {
   const text = to.trim();
   const chat = /^(chat_id|chat_guid|chat_identifier):(\S{1,300})$/.exec(text);

@@ -7,7 +7,6 @@ import { readJson } from '../../base/json.ts';
 import { describe, field } from '../../base/outgoing/outgoing.ts';
 import { refusal, type SendFailure } from './send-failure.ts';
 
-/** Someone or some chat on iMessage. */
 export type ImessageRecipient =
   | { readonly kind: 'address'; readonly address: string; readonly service: 'auto' | 'imessage' | 'sms' }
   | { readonly kind: 'chat-id'; readonly id: number }
@@ -27,7 +26,7 @@ interface ImsgCall {
   readonly signal: AbortSignal;
 }
 
-/** What came back: a JSON-RPC result or error, or the reason why none did. */
+/** The JSON-RPC result or error of a call, or the reason why none came. */
 type ImsgOutcome =
   | { readonly kind: 'result'; readonly result: unknown }
   | { readonly kind: 'error'; readonly error: unknown }
@@ -142,7 +141,7 @@ function onTooMuch(stdout: Readable, tell: () => void): void {
   });
 }
 
-/** The outcome a line holds; undefined for notifications and other output. */
+/** The outcome in a line; undefined for notifications and other output. */
 function parseAnswer(line: string, id: string): ImsgOutcome | undefined {
   const answer = readJson(line);
   if (field(answer, 'id') !== id) return undefined;

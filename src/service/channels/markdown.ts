@@ -1,11 +1,10 @@
 /*
- * Agents answer in Markdown; Telegram, Slack and WhatsApp want their own notations. Only what is plainly meant is converted:
- * fenced code, `code`, **bold**, ~~strike~~, [links](https://…) and headings (as bold lines). Everything else is
- * text and is escaped, so no reply can mention a group, open a tag or make the platform refuse it.
+ * Agents answer in Markdown; Telegram, Slack and WhatsApp want their own notations. Only what is plainly meant is
+ * converted: fenced code, `code`, **bold**, ~~strike~~, [links](https://…) and headings (as bold lines). Everything
+ * else is text and is escaped, so no reply can mention a group, open a tag or make the platform refuse it.
  */
 import { escapeHtml, escapeText } from '../../base/telemetry/telemetry.ts';
 
-/** How one platform writes what is converted. */
 interface Notation {
   text(text: string): string;
   code(text: string): string;
@@ -57,7 +56,7 @@ export function toWhatsapp(markdown: string): string {
   return convert(markdown, whatsappNotation);
 }
 
-/** Telegram's HTML; undefined where the text holds nothing to format. */
+/** Telegram's HTML; undefined where the text has nothing to format. */
 export function toTelegramHtml(markdown: string): string | undefined {
   const html = convert(markdown, telegramHtml);
   return html === escapeText(markdown) ? undefined : html;

@@ -17,7 +17,6 @@ const schema = z.strictObject({
   botToken: secretText,
 });
 
-/** Mattermost: posts of a bot through the REST API, version 4. */
 export const mattermost = defineChannel({
   id: 'mattermost',
   schema,
@@ -61,7 +60,6 @@ async function createPost(
   return refusalOf(answer, server) ?? sentAs('Mattermost', textField(answer.body, 'id'));
 }
 
-/** The id of the direct channel with a user. */
 async function openDirectChannel(server: Server, userId: string, signal: AbortSignal): Promise<string> {
   const me = await request(server, '/users/me', { signal });
   const body = [textField(me.body, 'id'), userId];

@@ -3,15 +3,14 @@
  * space takes the power from a mention. In code it is left out, as what is copied from there should run, and a
  * decorator or a package mentions nobody there. What is code is decided by rules narrower than Markdown's own (blocks
  * fenced with backticks at the margin, spans that begin and end in their line); where a text has anything that could
- * make GitHub see it otherwise, all of it is taken for prose.
+ * make GitHub see it otherwise, all of it counts as prose.
  */
 
 const MENTION = /(?<![\p{L}\p{N}])(?:@|&#0*64;|&#x0*40;|&commat;)(?=[\p{L}\p{N}<&])/giu;
-/** HTML, an escaped backtick, and fences of another kind. */
+/** A text with HTML, an escaped backtick or a fence of another kind is all prose. */
 const DOUBTFUL = /<[a-z/!?]|\\`|^ {1,3}```|~~~/im;
 const FENCE = /^(`{3,})([^`]*)$/;
 
-/** The text, with every mention broken. */
 export function quietMentions(text: string): string {
   const pieces = DOUBTFUL.test(text) ? undefined : splitCode(text);
   if (pieces === undefined) return quiet(text);

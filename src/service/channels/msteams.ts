@@ -24,7 +24,6 @@ const schema = z.strictObject({
 });
 type TeamsSettings = z.output<typeof schema>;
 
-/** Microsoft Teams: proactive messages of a bot through the Bot Connector. */
 export const msteams = defineChannel({
   id: 'msteams',
   schema,
@@ -86,7 +85,6 @@ class TokenSource {
     return Date.now() < this.#renewAt ? this.#token : this.mint(signal);
   }
 
-  /** The next message gets a new one. */
   forget(): void {
     this.#renewAt = 0;
   }

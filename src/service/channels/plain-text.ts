@@ -1,7 +1,7 @@
 /*
- * Text of which nothing is formatting (a notification, or a reply whose formatting was refused), for platforms that read
- * Markdown whatever they are asked to do. Each character with a meaning is escaped, so that no link has another name than its
- * address. Addresses are left as they are: platforms take them for links before they read escapes.
+ * Text of which nothing is formatting (a notification, or a reply whose formatting was refused), for platforms that
+ * read Markdown whatever they are asked to do. Each character with a meaning is escaped, so that no link has another
+ * name than its address. Addresses are left as they are: platforms take them for links before they read escapes.
  */
 
 /** Zero width: what stands on both sides of it is no name any more, and looks the same. */
@@ -50,7 +50,6 @@ function escapeWith(
   return (out + escape(text.slice(reached))).replaceAll(LINE_START, escapeLineStart);
 }
 
-/** What makes a list or a heading at the beginning of a line. */
 function escapeLineStart(
   _whole: string,
   indent: string,

@@ -33,7 +33,6 @@ export async function loadPlugin(spec: string, configDir: string): Promise<Loade
   return { module: exported as ChannelModule, url };
 }
 
-/** The files that plugins begin with; undefined where one is not there. */
 export function pluginFiles(specs: readonly string[], configDir: string): readonly string[] | undefined {
   try {
     return specs.map((spec) => realpathSync(fileURLToPath(pluginUrl(spec, configDir))));
@@ -69,7 +68,6 @@ function findImportEntry(spec: string, from: string): string | undefined {
 
 const FUNCTIONS = ['settingsProblems', 'recipientProblem', 'open'] as const satisfies (keyof ChannelModule)[];
 
-/** What a default export lacks to be a channel module, or undefined. */
 function moduleProblem(exported: unknown): string | undefined {
   if (typeof exported !== 'object' || exported === null) {
     return `its default export must be a channel module, found ${exported === null ? 'null' : typeof exported}`;

@@ -17,7 +17,6 @@ import {
 } from '../../base/outgoing/outgoing.ts';
 import type { ChannelCheck, SendResult } from './channel.ts';
 
-/** A send that did not succeed. */
 export type SendFailure = Exclude<SendResult, { kind: 'sent' }>;
 
 /** One message, from connecting to the end of the answer; the caller's signal may end it earlier. */
@@ -35,11 +34,10 @@ export interface RefusalOptions {
   readonly retryAfterMs?: number | undefined;
   /** What to do about 401 and 403. */
   readonly remedy?: string;
-  /** What to do, whatever the status. */
+  /** What to do, for every status. */
   readonly advice?: string | undefined;
 }
 
-/** The failure behind an HTTP status other than 2xx. */
 export function refusal(platform: string, status: number, options: RefusalOptions = {}): SendFailure {
   const said = options.description ? `: ${options.description}` : '';
   if (status === 504)
@@ -56,7 +54,6 @@ export function refusal(platform: string, status: number, options: RefusalOption
   return { kind: 'failed', ...finalRefusal(platform, status, { ...options, said }) };
 }
 
-/** Answers that no repeat can change. */
 function finalRefusal(
   platform: string,
   status: number,
@@ -94,7 +91,7 @@ export function sentAs(platform: string, id: unknown): SendResult {
     : unreadable(platform);
 }
 
-/** An answer that says it was done but cannot be read: it probably arrived. */
+/** The result where a 2xx answer cannot be read: the message probably arrived. */
 export function unreadable(platform: string): SendFailure {
   return {
     kind: 'ambiguous',
@@ -153,12 +150,10 @@ export function brought(platform: string, failure: SendFailure | undefined, id: 
   return id;
 }
 
-/** The result where the caller's signal had ended before anything was begun. */
 export function notSent(): SendFailure {
   return { kind: 'retry', code: 'not_sent', message: NOT_SENT };
 }
 
-/** A failed send as the result of a check. */
 export function failedCheck(failure: SendFailure): ChannelCheck {
   const code = failure.kind === 'refused-format' ? 'rejected' : failure.code;
   return { ok: false, code, message: failure.message };

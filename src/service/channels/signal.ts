@@ -35,7 +35,6 @@ const schema = z.strictObject({
   ),
 });
 
-/** Signal: the JSON-RPC interface of a signal-cli daemon. */
 export const signal = defineChannel({
   id: 'signal',
   schema,
@@ -66,7 +65,6 @@ interface SignalCall {
   readonly signal: AbortSignal;
 }
 
-/** The account where the daemon has it. */
 function readAccounts(answer: JsonAnswer, account: string): string | SendFailure {
   // A daemon started for one account (-a) does not list accounts.
   if (field(field(answer.body, 'error'), 'code') === METHOD_NOT_FOUND) return account;

@@ -53,7 +53,6 @@ const UNCERTAIN = new Set(['internal_error', 'fatal_error']);
 
 const schema = z.strictObject({ ...commonShape, botToken: secretText });
 
-/** Slack: chat.postMessage of the Web API. */
 export const slack = defineChannel({
   id: 'slack',
   schema,

@@ -19,7 +19,6 @@ const REMEDY = 'check channels.telegram.botToken; @BotFather issues it';
 
 const schema = z.strictObject({ ...commonShape, botToken: secretText });
 
-/** Telegram: the Bot API's sendMessage. */
 export const telegram = defineChannel({
   id: 'telegram',
   schema,

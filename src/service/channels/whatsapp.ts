@@ -13,7 +13,6 @@ import {
 } from '../../base/outgoing/outgoing.ts';
 import { refusal, type SendFailure, sentAs } from './send-failure.ts';
 
-/** The Cloud API takes 4096. */
 const MAX_CHARS = 4000;
 const PLATFORM_URL = 'https://graph.facebook.com';
 const API_VERSION = 'v25.0';
@@ -51,7 +50,6 @@ const schema = z.strictObject({
     .default(API_VERSION),
 });
 
-/** WhatsApp: text messages through the Cloud API. */
 export const whatsapp = defineChannel({
   id: 'whatsapp',
   schema,

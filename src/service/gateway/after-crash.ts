@@ -5,7 +5,6 @@ import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunError } from './run-ending.ts';
 import { targetOf } from './run-turn.ts';
 
-/** Nobody knows how far the run got. */
 export const RUN_ENDED_BY_CRASH: RunError = {
   code: 'interrupted',
   message: 'the run was under way when the service ended; it may have acted',
@@ -14,26 +13,25 @@ export const ENDED_BEFORE: RunError = {
   code: 'interrupted',
   message: 'the service ended before the run had begun',
 };
-/** The end of the sentence where the run is not begun again by itself. */
+/** The end of the sentence where a run begins again only by hand. */
 export const BEGUN_BY_HAND = '; sluice queue retry with its runId begins it again';
 
 const takerOf = ({ action }: AgentRun, settings: GatewayConfiguration['settings']) =>
   settings.gateway.runners[targetOf(action, settings).runner];
 
-/** Whether the run is not to be begun again by itself: unless it is said otherwise, where its agent may change things. */
+/** Whether the run begins again only by hand: by its settings, or where its agent may change things. */
 export function isBegunOnce(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
   const taker = takerOf(run, settings);
   const mayChange = taker?.kind === 'agent' && taker.access !== 'read';
   return (run.action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never';
 }
 
-/** Whether its turn may have begun: a command is handed its prompt once its process is on record. */
+/** Whether the turn of a run may have begun: a command gets its prompt once its process is on record. */
 export function mayHaveBegun(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
   const kind = takerOf(run, settings)?.kind;
   return run.process !== undefined || (kind !== 'agent' && kind !== 'command');
 }
 
-/** What its turn used, as far as that is known. */
 export function usedUntilCrash(
   run: AgentRun,
   settings: GatewayConfiguration['settings'],

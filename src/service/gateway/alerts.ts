@@ -7,13 +7,13 @@ import { sendChunks } from './outbox/delivery.ts';
 import type { GatewayBase } from './gateway-base.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 
-/** What can fail; a name is the operator's own. */
+/** A thing that can fail; the operator chose its name. */
 export interface AlertSubject {
   readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping';
   readonly name: string;
 }
 
-/** A channel that takes what other mappings deliver is well, and still one of them may deliver to nobody. */
+/** The channel and the mapping of a delivery: the channel may be well while one mapping delivers to nobody. */
 export function subjectsOfDelivery(
   { mappingId }: { readonly mappingId: string },
   channel: string,
@@ -31,7 +31,6 @@ const SEND_TIMEOUT_MS = 60_000;
 interface Failures {
   readonly subject: string;
   count: number;
-  /** Why it failed last. */
   reason: string;
   /** The reason that was reported to the operator; undefined where none was. */
   reported?: string;
@@ -78,12 +77,11 @@ export class Alerts {
     return known;
   }
 
-  /** Whether it failed last for this reason. */
+  /** Whether the last failure of a subject had this reason. */
   hasFailed({ kind, name }: AlertSubject, reason: string): boolean {
     return this.#failing.get(`${kind} ${name}`)?.reason === reason;
   }
 
-  /** Notes that it works. */
   worked({ kind, name }: AlertSubject): void {
     const key = `${kind} ${name}`;
     const known = this.#failing.get(key);

@@ -6,7 +6,6 @@ export interface Clock {
   monotonicMs(): number;
 }
 
-/** The machine's clocks. */
 export const systemClock: Clock = {
   wallMs: () => Date.now(),
   monotonicMs: () => performance.now(),
@@ -18,7 +17,6 @@ export const systemClock: Clock = {
  * only brings retries early.
  */
 export interface SchedulingClock {
-  /** Whole milliseconds since the epoch. */
   now(): number;
   /** Goes on from a later time: stored work shows that the wall clock was set back while the service was down. */
   advanceTo(atMs: number): void;

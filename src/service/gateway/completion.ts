@@ -55,7 +55,7 @@ function noteOf(
 }
 
 /**
- * The channel whose reply is left to the main session of an OpenClaw gateway, as it is not set up here: the summary holds
+ * The channel whose reply is left to the main session of an OpenClaw gateway, as it is not set up here: the summary has
  * the reply. Without a summary the reply goes where `last` leads here, and to another channel it fails.
  */
 function passedOnTo(
@@ -70,14 +70,14 @@ function passedOnTo(
   return isSent || action.summary === 'never' ? undefined : channel;
 }
 
-/** A mapping that wants failures only hears of this one, as nobody else would. */
+/** A summary of failures only also gets such a reply, as nobody else would see it. */
 const passedOnAs = ({ action: { summary } }: AgentRun): 'ok' | 'delivery failed' =>
   summary === 'failures' ? 'delivery failed' : 'ok';
 
 const passedOnNote = ({ action }: AgentRun, channel: string): string =>
   `not sent: ${action.channel === LAST_CHANNEL ? 'the last channel is' : 'its channel is'} ${channel}, which is not set up in Sluice; pass it on there`;
 
-/** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */
+/** The delivery that a completed run asks for, where its reply is more than an acknowledgement. */
 function deliveryOf(
   { action }: AgentRun,
   { outcome, reply, lastRoute }: CompletedTurn,

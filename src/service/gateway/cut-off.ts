@@ -9,12 +9,10 @@ export class CutOff {
   readonly #all = new AbortController();
   #begun = new AbortController();
 
-  /** For what begins now. */
   get signal(): AbortSignal {
     return this.#begun.signal;
   }
 
-  /** Aborted once nothing begins any more. */
   get ended(): AbortSignal {
     return this.#all.signal;
   }
@@ -38,7 +36,6 @@ export class UnderWay<Task extends { readonly done: Promise<void> }> extends Cut
     return this.tasks.size;
   }
 
-  /** Ids of what is under way. */
   get ids(): readonly string[] {
     return [...this.tasks.keys()];
   }
@@ -50,7 +47,7 @@ export class UnderWay<Task extends { readonly done: Promise<void> }> extends Cut
     await this.#settled();
   }
 
-  /** Follows work to its end. It fails only where its end cannot be stored and the service stops: it is active on disk, and recovered. */
+  /** Follows work to its end. Where the end cannot be stored before the service stops, the next start recovers the work. */
   protected async follow(
     work: Promise<void>,
     { log, wake }: { readonly log: Pick<Log, 'error'>; readonly wake: () => void },

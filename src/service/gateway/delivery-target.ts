@@ -3,10 +3,8 @@ import { defined } from '../../base/json.ts';
 import type { Settings } from '../../engine/config/config.ts';
 import type { NewDelivery, Storage } from '../../engine/storage/storage.ts';
 
-/** Where a delivery goes, or why it goes nowhere. */
 export type ResolvedTarget =
   | { readonly kind: 'target'; readonly channel: string; readonly to: string }
-  /** No channel is configured at all. */
   | { readonly kind: 'no-channel' }
   | {
       readonly kind: 'problem';
@@ -29,7 +27,7 @@ export function resolveTarget(
   const configured = Object.keys(settings.channels);
   if (configured.length === 0) return { kind: 'no-channel' };
   const { main: written } = settings.gateway;
-  // Where the main session stands before it has delivered anything itself.
+  // The place of the main session before it has delivered anything itself.
   const standing =
     written.channel === undefined ? undefined : { channel: written.channel, ...defined({ to: written.to }) };
   const main = last ?? standing;
@@ -37,7 +35,7 @@ export function resolveTarget(
   const usual = main?.channel ?? (others.length === 0 ? first : FALLBACK_CHANNEL);
   const channel = wanted.channel === LAST_CHANNEL ? usual : wanted.channel;
   if (!configured.includes(channel) && wanted.channel === LAST_CHANNEL && main === undefined) {
-    // The channel that stands in is none of those that are set up.
+    // The default channel is not set up.
     const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
     const message = `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
     return problem('not_configured', message);

@@ -9,12 +9,11 @@ import type { RetryPolicy } from './retry.ts';
 /** What a reload replaces as a whole; work under way ends with what it began with. */
 export interface GatewayConfiguration {
   readonly settings: Pick<Settings, 'gateway' | 'agents' | 'channels'>;
-  /** By name, as in `gateway.runners`. */
   readonly runners: ReadonlyMap<string, Runner>;
   readonly channels: ChannelLookup;
   /** How many runs of each mapping may begin within an hour; absent where none is limited. */
   readonly limits?: LimitRules;
-  /** Where it is answered whether a run begins; undefined where the service has no public address. */
+  /** The address at which somebody approves a run; undefined where the service has no public address. */
   readonly approvalLink?: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
   /** The only channel, where mappings deliver to it and nothing says which place of it is the main session's. */
   readonly sharedChannel?: string | undefined;
@@ -31,16 +30,13 @@ export interface RetryPolicies {
   readonly holds: RetryPolicy;
 }
 
-/** What every part of the gateway works with. */
 export interface GatewayBase {
   readonly storage: Storage;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
   readonly health: HealthReporter;
   /** The scheduling clock: milliseconds since the epoch that never go back. */
   readonly now: () => number;
-  /** A number in [0, 1). */
   readonly random: () => number;
-  /** A fresh unguessable id. */
   readonly nonce: () => string;
   readonly retry: RetryPolicies;
   readonly configuration: () => GatewayConfiguration;
@@ -48,6 +44,6 @@ export interface GatewayBase {
   readonly metrics: GatewayMetrics | undefined;
   /** What to write where a run failed; undefined where nothing is known. */
   readonly advise: (run: AgentRun) => Promise<string | undefined>;
-  /** Something may be due: look again soon. */
+  /** Makes the gateway look soon for due work. */
   readonly wake: () => void;
 }

@@ -31,11 +31,11 @@ export { dropEnding, type RunEnding } from './run-ending.ts';
 export { defaultModelOf } from './run-turn.ts';
 export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
-/** Looked at this often even where nobody says that there is work. */
+/** The gateway looks for due work this often even where nobody says that there is some. */
 const IDLE_MS = 1_000;
-/** What others say within it is one look: of several busy processes each tells all the time. */
+/** News of other processes within this time lead to one look: busy processes send them all the time. */
 const OUTSIDE_MS = 50;
-/** What the last messages to the operator get when the service stops. */
+/** How long the last messages to the operator may take when the service stops. */
 const ALERTS_GRACE_MS = 5_000;
 /**
  * No due time lies further ahead than the longest honoured delay, but for a debounce; one that does was stored by a
@@ -54,7 +54,6 @@ export interface GatewayOptions {
   readonly storage: Storage;
   readonly configuration: GatewayConfiguration;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
-  /** Default: the machine's clocks. */
   readonly clock?: Clock;
   /** Fresh unguessable ids for turns and boundaries; default random UUIDs. */
   readonly nonce?: () => string;
@@ -70,7 +69,6 @@ export interface GatewayOptions {
   readonly performs?: boolean;
 }
 
-/** What the gateway is doing and has done since it started. */
 export interface GatewayStats {
   readonly activeRuns: number;
   readonly activeOutbox: number;
@@ -84,8 +82,8 @@ export interface GatewayStats {
 
 /**
  * Turns stored actions into effects: runs, then their deliveries and callbacks, and the main session's heartbeat. One
- * loop looks for what is due; everything it begins runs in parallel with it. All state is in the store, so that it may be
- * killed at any time.
+ * loop looks for what is due; everything it begins runs in parallel with it. All state is in the store, so that it may
+ * be killed at any time.
  */
 export class Gateway {
   readonly #storage: Storage;
@@ -94,7 +92,6 @@ export class Gateway {
   readonly #performer: RunPerformer;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
-  /** What is ended with the service. */
   readonly #parts: readonly Pick<RunPerformer, 'abort' | 'lapse' | 'stop'>[];
   readonly #holds: RunnerHolds;
   readonly #alerts: Alerts;
@@ -105,13 +102,13 @@ export class Gateway {
   #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #isLeader = false;
-  /** The last look has begun runs. */
+  /** True where the last look has begun runs. */
   #isBusy = false;
   /** Ends the wait for the next look at what others have changed. */
   #outside: (() => void) | undefined;
-  /** When that was looked at last; monotonic. */
+  /** When it last looked at what others have changed; monotonic. */
   #outsideAt = -Infinity;
-  /** When others are looked at again that may be gone; monotonic. */
+  /** When it looks again for other processes that are gone; monotonic. */
   #nextLookAt = 0;
 
   constructor(options: GatewayOptions) {
@@ -255,7 +252,7 @@ export class Gateway {
     });
   }
 
-  /** Takes over what processes left that are gone, and leads where nobody else does. */
+  /** Takes over the work of processes that are gone, and leads where nobody else does. */
   async #takeOver(): Promise<void> {
     const { runs, isLeader } = await this.#storage.takeOver({
       runs: this.#performer.ids,
@@ -269,7 +266,6 @@ export class Gateway {
     await this.#heartbeat.lead(isLeader);
   }
 
-  /** Requests of this process wait for runs that others perform. */
   async #settleWaiters(): Promise<void> {
     const { waiters } = this.#performer;
     if (this.#storage.lease === undefined || waiters.runIds.length === 0) return;
@@ -279,7 +275,7 @@ export class Gateway {
     }
   }
 
-  /** Looks after what is shared with others; false where nothing may be begun. */
+  /** Settles waiters and takes over work of processes that are gone; false where nothing may be begun. */
   async #share(): Promise<boolean> {
     await this.#settleWaiters();
     const { lease } = this.#storage;
@@ -293,11 +289,10 @@ export class Gateway {
     return lease.isHeld;
   }
 
-  /** Begins what is due, and tells what waits. */
   async #pass(): Promise<number> {
     if (!(await this.#share())) return IDLE_MS;
     const idleMs = await this.#beginDue();
-    // After what is due: looking must not hold it up.
+    // The limits come after what is due, which must not wait for them.
     await this.#limits.look();
     return idleMs;
   }
@@ -305,18 +300,18 @@ export class Gateway {
   /** Resolves to how long nothing else will be due. */
   async #beginDue(): Promise<number> {
     const lookedAt = this.#clock.now();
-    // Where the last look has begun something there is likely more: whoever has ended need not wait for the question.
+    // Where the last look has begun something, more is likely due: asking when would only delay it.
     const dueAt = this.#isBusy ? lookedAt : await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
     if (dueAt - lookedAt > MAX_AHEAD_MS) {
-      // Everything waits for longer than anything may: it goes on from the time it was stored under.
+      // Everything is due later than anything may be, so the clock goes on from the time of what is stored.
       const retryAt = await this.#storage.nextRetryAt(lookedAt);
       if (retryAt === undefined || retryAt - lookedAt <= MAX_AHEAD_MS) return IDLE_MS;
       this.#clock.advanceTo(retryAt);
       return 0;
     }
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
-    // At once, as a distant store answers them together.
+    // A distant store answers questions that are sent at once together.
     const [begun] = await Promise.all([
       this.#performer.claim(),
       this.#outbox.claim(this.#isLeader),
@@ -335,7 +330,7 @@ export class Gateway {
       await this.#holds.load();
       await this.#takeOver();
     }
-    // Stopped while it recovered.
+    // The gateway may have been stopped while it recovered.
     if (this.#stopped === undefined) this.#loop.start();
   }
 

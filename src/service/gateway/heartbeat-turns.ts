@@ -22,7 +22,7 @@ import type { HoldReason, RunTarget } from './runner-holds.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
 const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
-/** How soon it is looked again whether a paused runner was resumed. */
+/** How soon it looks again whether a paused runner was resumed. */
 const LOOK_AGAIN_MS = 1_000;
 const MAX_EVENTS = 50;
 const MAX_EVENT_BYTES = 65_536;
@@ -37,7 +37,6 @@ export interface HeartbeatCounters {
   failures: number;
 }
 
-/** A turn that was taken, and when it began. */
 interface TakenTurn {
   readonly turn: Turn;
   readonly result: CompletedTurn;
@@ -54,7 +53,7 @@ export class HeartbeatTurns {
   readonly #stopping: AbortSignal;
   readonly counters: HeartbeatCounters = { turns: 0, failures: 0 };
   #failuresInARow = 0;
-  /** Monotonic; after a failure no turn begins earlier, whoever asks: five wakes would otherwise use up five failures. */
+  /** No turn begins earlier after a failure (monotonic), whoever asks: five wakes would use up five failures. */
   #pausedUntil = 0;
   /** The turn that failed last: its repeat keeps the id. */
   #failedTurnId: string | undefined;
@@ -64,7 +63,6 @@ export class HeartbeatTurns {
     this.#stopping = stopping;
   }
 
-  /** How long no turn is to begin. */
   get pauseMs(): number {
     return Math.max(0, this.#pausedUntil - performance.now());
   }
@@ -89,7 +87,7 @@ export class HeartbeatTurns {
     if (signal.aborted) return false;
     const result = await this.#run(turn, configuration, signal);
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    // Left claimed: the next start, or who leads then, takes it up under the same id.
+    // The events stay claimed: the next start, or who leads then, takes them up under the same id.
     if (signal.aborted && !isOk) return false;
     this.#log(claim, result, targetOfTurn(turn, configuration.settings));
     if (isOk) await this.#consume(claim, { turn, result, startedAt }, configuration);
@@ -125,7 +123,7 @@ export class HeartbeatTurns {
     return claim;
   }
 
-  /** Summaries only, and nobody there is to hear them: they stay listed. */
+  /** Consumes a claim of summaries without a turn where no agent would read them: they stay listed. */
   async #leaveUnheard(claim: EventClaim): Promise<boolean> {
     const { storage, now } = this.#context;
     await this.#persist(claim, () => storage.consumeEvents(claim.turnId, { nowMs: now() }));
@@ -144,7 +142,7 @@ export class HeartbeatTurns {
       sessionKey: MAIN_CONVERSATION.key,
       sessionId: sessionIdOf(MAIN_CONVERSATION, { fromKeyOnly: true }),
       name: 'Heartbeat',
-      // The turn's own id: a repeat is the same text, which a gateway that takes it as a wake queues once.
+      // With the turn's id as nonce a repeat has the same text, which a gateway that takes it as a wake queues once.
       prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: claim.turnId }),
       message: claim.events.map((event) => event.text).join('\n'),
       ...defined({ model }),
@@ -203,7 +201,7 @@ export class HeartbeatTurns {
     this.#failedTurnId = undefined;
   }
 
-  /** Puts the events of a turn that failed back: they wait for an agent that is away, or for the next attempt. */
+  /** Puts back the events of a turn that failed: they wait for an agent that is away, or for the next attempt. */
   async #putBack(
     claim: EventClaim,
     { turn, result }: { readonly turn: Turn; readonly result: TurnResult },
@@ -216,7 +214,7 @@ export class HeartbeatTurns {
     return this.#hold(claim, targetOfTurn(turn, settings), { affects, code, message, retryAfterMs });
   }
 
-  /** Where the agent is away its events wait as its runs do: the attempt does not count. */
+  /** Lets the events wait for an agent that is away, as its runs do: the attempt does not count. */
   async #hold(claim: EventClaim, target: RunTarget, reason: HoldReason): Promise<void> {
     const { code, message } = reason;
     this.#context.metrics?.observeHeartbeat('held');
@@ -249,13 +247,12 @@ export class HeartbeatTurns {
   }
 }
 
-/** Whether a claim was as large as claims get. */
 function hasMore({ events }: EventClaim): boolean {
   const bytes = events.reduce((sum, event) => sum + Buffer.byteLength(event.text), 0);
   return events.length === MAX_EVENTS || bytes > MAX_EVENT_BYTES / 2;
 }
 
-/** Where the main session's words go: to `last`, or of what failed to the operator, where that is asked for. */
+/** Where a reply of the main session goes: to `last`, or, where a setting says so, to the operator after a failure. */
 function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettings): NewDelivery {
   const isAutomatic = events.every(({ origin }) => origin.isAutomatic) || undefined;
   const isOfFailure = events.some(({ origin }) => origin.isFailure) || undefined;
@@ -264,7 +261,7 @@ function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettin
     : { channel: LAST_CHANNEL, text, fromMain: true, isAutomatic, isOfFailure };
 }
 
-/** What is stored of a turn of the main session that went well: a run of kind heartbeat, and the conversation. */
+/** What a turn of the main session that went well stores: a run of kind heartbeat, and the conversation. */
 function makeHeartbeatResult(
   { turn, result, startedAt }: TakenTurn,
   { heartbeat, sessions, runner }: GatewaySettings,
@@ -280,7 +277,6 @@ function makeHeartbeatResult(
     run: {
       id,
       kind: 'heartbeat',
-      // As the listing of runs shows it.
       action: {
         kind: 'agent',
         id,
@@ -312,7 +308,7 @@ function makeHeartbeatResult(
   };
 }
 
-/** The events a turn is taken for: a forward runner passes on what hooks said, not what became of runs. */
+/** The events that a turn is for: a forward runner passes on those of hooks, not summaries of runs. */
 function heardEvents(
   { events }: EventClaim,
   { heartbeat, runner, runners }: GatewaySettings,
@@ -322,7 +318,6 @@ function heardEvents(
   return isQuiet ? events.filter(({ kind }) => kind !== 'summary') : events;
 }
 
-/** What performs a turn of the main session. */
 function targetOfTurn({ model }: Turn, { gateway }: GatewayConfiguration['settings']): RunTarget {
   return { runner: gateway.heartbeat.runner ?? gateway.runner, model };
 }

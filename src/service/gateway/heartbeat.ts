@@ -19,7 +19,7 @@ export class Heartbeat {
   #isTurnTaken = false;
   #state: 'stopped' | 'idle' | 'coalescing' | 'busy' = 'stopped';
   #isEnded = false;
-  /** Asked for again while a turn was under way. */
+  /** True where a turn was asked for while another one was under way. */
   #askedAgain = false;
   #cancelCoalescing = (): void => {};
   #cancelPeriod = (): void => {};
@@ -47,7 +47,7 @@ export class Heartbeat {
   async lead(isLeader: boolean): Promise<void> {
     if (this.#cutOff.ended.aborted || this.#isEnded || isLeader === (this.#state !== 'stopped')) return;
     if (!isLeader) return this.lapse();
-    // One that was ended may take a moment to end.
+    // A turn that was ended may take a moment to end.
     await this.#turn;
     this.#state = 'idle';
     this.#arm();
@@ -64,7 +64,6 @@ export class Heartbeat {
     this.#cutOff.lapse();
   }
 
-  /** (Re)starts the period. */
   #arm(): void {
     this.#cancelPeriod();
     const { everySeconds } = this.#context.configuration().settings.gateway.heartbeat;
@@ -91,7 +90,6 @@ export class Heartbeat {
     this.#arm();
   }
 
-  /** Ends the pause after a failure: what failed may work now. */
   resume(): void {
     const wasPaused = this.#turns.endPause();
     if (this.#state === 'coalescing') {

@@ -1,18 +1,18 @@
 /*
  * Runs that wait although agents are free, because their mapping is at its limit or paused. The claim itself passes
  * over them; this file looks once a second, and reports them to readiness, metrics and log; a limit is also reported
- * once to the main session. A mapping is well again when none of its runs has waited for an hour: the hour slides, so a flood frees a
- * place now and then, and each would otherwise be reported anew.
+ * once to the main session. A mapping is well again when none of its runs has waited for an hour: the hour slides, so a
+ * flood frees a place now and then, and each would otherwise be reported anew.
  */
 import type { LimitedMapping, QueuePause } from '../../engine/storage/storage.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 import type { GatewayBase } from './gateway-base.ts';
 
 const LOOK_EVERY_MS = 1_000;
-/** How often it is written down that a mapping still waits. */
+/** How often the mark of a mapping that still waits is written anew. */
 const MARK_EVERY_MS = 10_000;
 const WELL_AFTER_MS = 3_600_000;
-/** A repeat of the same alert within it is left out by the store; the mark it goes by is gone before. */
+/** The store leaves out a repeat of the same alert within this time; the mark of the mapping is gone earlier. */
 const ALERT_KEY_SECONDS = 2_592_000;
 
 type LimitedRuns = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
@@ -21,7 +21,7 @@ export class LimitWatch {
   readonly #context: GatewayBase;
   readonly #marked = new Map<string, { readonly at: number; readonly reason: string }>();
   readonly #reported = new Set<string>();
-  /** Mappings whose alert could not be stored: that is written down once. */
+  /** Mappings whose alert could not be stored, which is logged once. */
   readonly #unstored = new Set<string>();
   #isFailing = false;
   #lookedAt = -Infinity;
@@ -31,12 +31,12 @@ export class LimitWatch {
     this.#context = context;
   }
 
-  /** The next pass looks again: something has changed. */
+  /** Makes the next pass look again, as something has changed. */
   lookSoon(): void {
     this.#lookedAt = -Infinity;
   }
 
-  /** Never rejects: what fails is tried again by a later look, and written down once. */
+  /** Never rejects: a later look tries again what failed, and the log has it once. */
   async look(): Promise<void> {
     const nowMs = this.#context.now();
     if (nowMs - this.#lookedAt < LOOK_EVERY_MS) return;
@@ -76,7 +76,6 @@ export class LimitWatch {
     this.#context.log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
   }
 
-  /** Lets go of mappings that are well again. */
   async #sweep(nowMs: number): Promise<void> {
     if (nowMs - this.#sweptAt < MARK_EVERY_MS) return;
     this.#sweptAt = nowMs;
@@ -110,7 +109,7 @@ export class LimitWatch {
   }
 
   /**
-   * Once, also over a kill between the mark and this: the store knows the time of the mark as a repeat. Resolves to
+   * Tells it once, also over a kill after the mark: the store knows the time of the mark as a repeat. Resolves to
    * false where it could not be stored: the next mark tries it again.
    */
   async #tellMainSession(limited: LimitedRuns, since: number): Promise<boolean> {

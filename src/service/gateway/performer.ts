@@ -27,7 +27,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
-  /** A suspect waits until it is alone: nothing else is claimed. */
+  /** True while a run that may have crashed the process waits until it is alone: nothing else is claimed. */
   #isDraining = false;
   #nextUnapprovedAt = 0;
 
@@ -38,7 +38,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     this.#attempts = new RunAttempts(context, { waiters, counters, cutOff: this });
   }
 
-  /** Ends what a process that died left running, and puts its runs, taken over from it, back into their queues. */
+  /** Ends what a process that died left running, and puts its runs back into their queues. */
   async recover(runs: readonly AgentRun[]): Promise<void> {
     await removeWorkspaces(runs.map((run) => run.id));
     await Promise.all(runs.map((run) => this.#recoverRun(run)));
@@ -53,7 +53,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     await this.#attempts.recover(run);
   }
 
-  /** Gives up what nobody has approved, whatever it would have to wait for. */
+  /** Gives up the runs that nobody has approved in time. */
   async endUnapproved(): Promise<void> {
     const { storage, now } = this.#context;
     if (performance.now() < this.#nextUnapprovedAt) return;
@@ -69,7 +69,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     if (free <= 0 || (this.#isDraining && this.tasks.size > 0)) return 0;
     const { limits, settings } = configuration;
     const { runner: defaultRunner, runners } = settings.gateway;
-    // Per runner name; runs without a name of their own count as the default runner's.
+    // Runs without a runner of their own count as the default runner's.
     const maxPerRunner = new Map(
       this.#context.holds.limits(
         (name) => [...this.tasks.values()].filter(({ runner }) => runner === name).length,
@@ -94,7 +94,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     return runs.length;
   }
 
-  /** A suspect begins only where nothing else runs; with others it is put back, and they are let end. */
+  /** Begins runs. One that may have crashed the process begins only alone, else it is put back until the others end. */
   async #beginAll(runs: readonly AgentRun[]): Promise<void> {
     const suspects = runs.filter(isSuspect);
     const isAlone = this.tasks.size === 0 && runs.length === 1;
@@ -114,7 +114,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     this.waiters.stop();
   }
 
-  /** Ends the turns of these runs; how many of them were under way. */
+  /** Ends the turns of these runs; returns how many of them were under way. */
   cancel(runIds: readonly string[]): number {
     const found = runIds.flatMap((id) => this.tasks.get(id) ?? []);
     for (const { cancelled } of found) cancelled.abort();
@@ -140,7 +140,7 @@ function isSuspect({ attempts, lastError }: AgentRun): boolean {
   return attempts > CRASHES_UNTIL_ALONE && lastError?.code === RUN_ENDED_BY_CRASH.code;
 }
 
-/** A run as its agent reads it: with the events that joined it in the prompt, in the order in which they came. */
+/** The run with the events that joined it in its prompt, in the order in which they came. */
 function withJoinedEvents(run: AgentRun): AgentRun {
   const { action, events = [] } = run;
   const { debounce, origin } = action;

@@ -8,9 +8,10 @@ import type { RunOutcome } from '../../engine/storage/storage.ts';
  *
  * A run that started is not repeated for its own failure: an agent may have acted before it failed, and a second
  * attempt would act twice. Three things repeat it: proof that nothing ran, the end of this process, which leaves nobody
- * who knows (`afterCrash`), and `retry` of its mapping, whose author says that its agent may act twice. Where nothing ran because the agent is away, the attempt does not even count
- * (`runner-holds.ts`), nor does one that an orderly stop ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
- * their receivers tell repeats by `webhook-id`.
+ * who knows (`afterCrash`), and `retry` of its mapping, whose author says that its agent may act twice. Where nothing
+ * ran because the agent is away, the attempt does not even count (`runner-holds.ts`), nor does one that an orderly stop
+ * ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because their receivers tell
+ * repeats by `webhook-id`.
  */
 export interface RetryPolicy {
   readonly maxAttempts: number;
@@ -38,7 +39,6 @@ export type RepeatDecision =
 
 export interface DelayOptions {
   readonly retryAfterMs?: number | undefined;
-  /** A number in [0, 1) for the jitter. */
   readonly random: number;
 }
 
@@ -64,7 +64,7 @@ export function repeatDelay(
   return Math.max(Math.round(stepMs * (0.5 + random / 2)), askedMs);
 }
 
-/** Whether a turn ended with a failure that the mapping wants to be tried again. */
+/** Whether a turn failed in a way that its mapping wants to be tried again. */
 export function isRetried(
   { on }: RetrySettings,
   { outcome, error }: { readonly outcome: RunOutcome; readonly error?: { readonly code: string } },
@@ -74,13 +74,12 @@ export function isRetried(
   return outcome === 'error' && on.includes(isExit ? 'exit' : 'error');
 }
 
-/** Between two tries. */
 const PERSIST_PAUSE_MS = 250;
 const MAX_PERSIST_PAUSE_MS = 5_000;
 
 /**
- * Writes down what has already happened, however often the store refuses: a result that is not on disk would be
- * brought about a second time. Reads that decide about it are tried again likewise. Gives up only when the service stops;
+ * Writes down what has already happened, however often the store refuses: a result that is not on disk would be brought
+ * about a second time. Reads that decide about it are tried again likewise. Gives up only when the service stops;
  * recovery then finds the work as it was.
  */
 export async function persist<T>(

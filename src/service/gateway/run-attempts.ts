@@ -24,7 +24,7 @@ import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { makeRunTurn, notConfigured, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
 
 const HOUR_MS = 3_600_000;
-/** As a turn that failed: it may be begun again. */
+/** A cancelled run has failed, and may be begun again. */
 const CANCELLED: RunError = { code: 'cancelled', message: 'ended by the operator while it was under way' };
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
 const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved the run in time' };
@@ -40,7 +40,6 @@ const HISTORY_UNREADABLE: NotStarted = {
 
 type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
-/** How many runs came to which end since the service began. */
 export interface RunCounters {
   ok: number;
   error: number;
@@ -53,11 +52,11 @@ export interface RunCounters {
 export interface AttemptParts {
   readonly waiters: RunWaiters;
   readonly counters: RunCounters;
-  /** Ends turns when the service stops and the grace is over, and where the run may be another process's. */
+  /** Ends turns after the grace of a stop, and where another process may have the run. */
   readonly cutOff: CutOff;
 }
 
-/** One attempt at a claimed run, from its turn to what is written down of it. */
+/** Makes one attempt at a claimed run, from its turn to what is stored. */
 export class RunAttempts {
   readonly #context: GatewayContext;
   readonly #waiters: RunWaiters;
@@ -105,7 +104,7 @@ export class RunAttempts {
     else await this.#complete(run, result, configuration);
   }
 
-  /** Nobody approved it in time, or somebody denied it. */
+  /** Gives up a run that nobody approved in time, or that somebody denied. */
   async giveUpUnapproved(run: AgentRun): Promise<void> {
     const { decision, by } = run.approval ?? {};
     const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
@@ -125,7 +124,7 @@ export class RunAttempts {
     await this.#requeue(run, hasBegun ? withCost(RUN_ENDED_BY_CRASH, how) : ENDED_BEFORE, how);
   }
 
-  /** The process that performed the run died, and the run may be why. */
+  /** Decides about a run whose process died, perhaps because of it. */
   async recover(run: AgentRun): Promise<void> {
     const { settings } = this.#context.configuration();
     if (isBegunOnce(run, settings) && !mayHaveBegun(run, settings)) return this.putBack(run, ENDED_BEFORE);
@@ -136,7 +135,7 @@ export class RunAttempts {
     const error = withCost(RUN_ENDED_BY_CRASH, used);
     const final = isBegunOnce(run, this.#context.configuration().settings);
     const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0, final });
-    // At once: a delay would let later runs of the same key overtake.
+    // The repeat is due at once: with a delay later runs of the same key would overtake it.
     if (decision.kind === 'repeat')
       return this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
     if (!(await this.#giveUp(run, error, used))) return;
@@ -188,7 +187,7 @@ export class RunAttempts {
     }
   }
 
-  /** What went wrong is a warning with its reason: its first line, as what follows may be an agent's own words. */
+  /** Logs how a turn ended. A failure is a warning with the first line of its reason: an agent may have written the rest. */
   async #tell(
     run: AgentRun,
     result: TurnResult,
@@ -239,7 +238,7 @@ export class RunAttempts {
     this.#waiters.settle(ending);
   }
 
-  /** What `retry` of its mapping counts is no reason to give it up before. */
+  /** The policy of a run, with at least as many attempts as `retry` of its mapping allows. */
   #policyOf({ action }: AgentRun): RetryPolicy {
     const { runs } = this.#context.retry;
     return { ...runs, maxAttempts: Math.max(runs.maxAttempts, action.retry?.attempts ?? 0) };
@@ -275,7 +274,7 @@ export class RunAttempts {
     return result.kind === 'not-started' && result.affects !== undefined && !result.final && holdHours > 0;
   }
 
-  /** The agent is away: the run waits at its place, for hours. */
+  /** Lets the run wait at its place, for hours, as its agent is away. */
   async #hold(run: AgentRun, target: RunTarget, reason: HoldReason): Promise<void> {
     const { holds, now } = this.#context;
     const hold = await holds.hold(target, reason);
@@ -311,7 +310,7 @@ export class RunAttempts {
     const isDone = await this.#persist(run, 'end', () =>
       this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used }),
     );
-    // One that had not begun was approved or given up meanwhile.
+    // A run that had not begun was approved or given up meanwhile.
     if (!isDone && run.state !== 'active') return false;
     this.#counters.dead += 1;
     const { mappingId } = run.action.origin;
@@ -332,7 +331,6 @@ export class RunAttempts {
   }
 }
 
-/** What it said that it used. */
 const usageOf = (result: TurnResult): Pick<CompletedTurn, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
 

@@ -12,7 +12,6 @@ import {
 import { shownError, summaryPart } from './summary.ts';
 import type { CompletedTurn } from '../runners/runners.ts';
 
-/** How a run ended, for whoever waits for it, for its summary and for its callback. */
 export interface RunEnding {
   readonly runId: string;
   readonly state: 'completed' | 'dead';
@@ -27,7 +26,6 @@ export interface RunError {
   readonly message: string;
 }
 
-/** The ending of a run whose turn completed, well or not. */
 export function completedEnding(runId: string, { outcome, reply, error }: CompletedTurn): RunEnding {
   return { runId, state: 'completed', outcome, reply, ...defined({ error: error && shownError(error) }) };
 }

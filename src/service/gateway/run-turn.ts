@@ -18,7 +18,7 @@ import type { RunTarget } from './runner-holds.ts';
 
 type RunSettings = GatewayConfiguration['settings'];
 
-/** The turn of a run; it goes on with the conversation of its session, where the runner reads that. */
+/** The turn of a run, with the conversation of its session where the runner reads that. */
 export async function makeRunTurn(
   run: AgentRun,
   { isForgetful = false }: Runner,
@@ -40,7 +40,7 @@ export async function makeRunTurn(
   };
 }
 
-/** What the run alone says of its turn. */
+/** The turn without its conversation. */
 function turnOf(
   { id, attempts, action, earlier = [] }: AgentRun,
   settings: RunSettings,
@@ -66,7 +66,7 @@ function turnOf(
   };
 }
 
-/** What a run is performed by: its own runner and model, or the configured ones. */
+/** The runner and model of a run: its own, or the configured ones. */
 export function targetOf(
   { runner, model }: Pick<AgentAction, 'runner' | 'model'>,
   { gateway, agents }: RunSettings,
@@ -102,7 +102,7 @@ const RUNNER_OVERTIME_MS = 30_000;
  * the turn all the same, so the turn is over, and the runner is asked to stop.
  */
 export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOptions): Promise<TurnResult> {
-  // A signal of its own: what a runner hangs on it goes with the turn.
+  // With a signal of its own, listeners that a runner adds go with the turn.
   const derived = deriveSignal(options.signal);
   try {
     const running = runner.run(turn, { ...options, signal: derived.signal });
@@ -117,7 +117,6 @@ export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOption
   }
 }
 
-/** The turn of a runner whose name the configuration does not have. */
 export function unknownRunner(name: string): TurnResult {
   return notConfigured(`runner ${name} is not configured: add gateway.runners.${name}`);
 }
@@ -126,7 +125,7 @@ export function notConfigured(message: string): TurnResult {
   return { kind: 'not-started', code: 'not_configured', message, final: false };
 }
 
-/** Stored texts, prompts and replies alike, and about how many tokens. */
+/** How many stored texts (prompts and replies), and about how many tokens. */
 type SessionLimits = Pick<GatewaySettings['sessions'], 'maxTurns' | 'maxTokens'>;
 
 /** Characters that make about one token of English; exact counts differ per model and are not needed to bound. */

@@ -4,7 +4,7 @@ import { armTimer } from '../../base/timers/timers.ts';
 /** Waiters at most; one more is answered at once that the run has not ended, as after its time. */
 const MAX_WAITERS = 1_000;
 
-/** Requests that hold their answer until a run ends; in memory, since the connections are too. */
+/** Requests that wait with their answer until a run ends; in memory, as the connections are too. */
 export class RunWaiters {
   readonly #waiters = new Map<string, Set<(ending: RunEnding | undefined) => void>>();
   #count = 0;
@@ -31,7 +31,6 @@ export class RunWaiters {
     });
   }
 
-  /** Ids of the runs that are waited for. */
   get runIds(): readonly string[] {
     return [...this.#waiters.keys()];
   }
@@ -40,7 +39,6 @@ export class RunWaiters {
     for (const settle of this.#waiters.get(ending.runId) ?? []) settle(ending);
   }
 
-  /** Lets everybody go. */
   stop(): void {
     for (const waiters of this.#waiters.values()) for (const settle of waiters) settle(undefined);
   }

@@ -19,7 +19,6 @@ import { repeatDelay } from './retry.ts';
 import { armTimer } from '../../base/timers/timers.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 
-/** What a run is performed by. */
 export interface RunTarget {
   readonly runner: string;
   readonly model: string | undefined;
@@ -35,10 +34,10 @@ export interface HoldReason {
 
 /** A connection that is refused is refused at once: a turn that goes on longer has begun. */
 const STARTED_AFTER_MS = 5_000;
-/** Reasons that an agent's command finds only after it started, as long as it takes for its own tries: claude needs 4 min. */
+/** Reasons that a command finds only after it started, when its own tries are over: claude needs 4 minutes. */
 const FOUND_LATE: ReadonlySet<string> = new Set(['login_needed', 'limit_reached']);
 const SURE_AFTER_MS = 300_000;
-/** Between runs put back for one model, and how late they may get by it. */
+/** The time between runs that are put back for one model, and how late they may get by it. */
 const PUT_BACK_STEP_MS = 20;
 const MAX_PUT_BACK_MS = 600_000;
 /** A model that asks for a pause is reported to the main session only when it keeps asking. */
@@ -46,7 +45,7 @@ const TRIES_UNTIL_REPORTED = 5;
 
 interface HoldState {
   hold: RunnerHold;
-  /** A run tries it at present. */
+  /** True while a run tries the runner. */
   isTried: boolean;
   /** When the run that was put back last is due. */
   putBackAt: number;
@@ -62,7 +61,7 @@ export class RunnerHolds {
     this.#onReleased = onReleased;
   }
 
-  /** Takes up what an earlier process wrote down; whoever was away is tried at once. */
+  /** Takes up the holds that an earlier process wrote down, and tries each runner at once. */
   async load(): Promise<void> {
     await this.share();
     this.retryNow();
@@ -79,7 +78,6 @@ export class RunnerHolds {
     if (ended.length > 0) this.#onReleased();
   }
 
-  /** The holds, the oldest first. */
   list(): readonly RunnerHold[] {
     return [...this.#holds.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
   }
@@ -132,13 +130,13 @@ export class RunnerHolds {
     }
   }
 
-  /** Notes that nothing could be started; resolves to the hold. */
+  /** Notes that nothing could be started, and resolves to the hold. */
   async hold(target: RunTarget, reason: HoldReason): Promise<RunnerHold> {
     const { runner } = target;
     const model = reason.affects === 'model' ? target.model : undefined;
     const before = this.#holds.get(keyOf({ runner, model }))?.hold;
     const nowMs = this.#context.now();
-    // Runs that began together fail together: that is one try.
+    // Runs that began together fail together, which is one try.
     if (before !== undefined && nowMs < before.retryAt) return before;
     const { code, message, retryAfterMs } = reason;
     const tries = (before?.tries ?? 0) + 1;
@@ -155,7 +153,7 @@ export class RunnerHolds {
     return hold;
   }
 
-  /** Takes up from the store that somebody asked for a try at once. */
+  /** Reads from the store whether somebody asked for a try at once. */
   async readRetries(): Promise<void> {
     if (this.#holds.size === 0) return;
     for (const { retryAt, ...stored } of await this.#context.storage.listHolds('')) {
@@ -167,7 +165,7 @@ export class RunnerHolds {
     }
   }
 
-  /** Tries everyone soon: another configuration may have corrected it, or a run was given up. */
+  /** Tries every runner soon: another configuration may have mended it, or a run was given up. */
   retryNow(): void {
     for (const state of this.#holds.values()) state.hold = { ...state.hold, retryAt: this.#context.now() };
   }
@@ -180,7 +178,6 @@ export class RunnerHolds {
     this.#onReleased();
   }
 
-  /** Tells readiness, log and metrics. */
   #report(): void {
     const troubles = this.list().map(({ runner, model, code, message }) => {
       const name = model === undefined ? runner : `${runner} (${model})`;

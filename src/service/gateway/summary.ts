@@ -32,7 +32,6 @@ export function summaryPart(
 
 interface DeliveryEnd {
   readonly error: { readonly code: string; readonly message: string };
-  /** Where a delivery is sent instead. */
   readonly fallback: DeliveryTarget | undefined;
 }
 
@@ -46,7 +45,7 @@ export function makeFailureSummary(
   const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
   const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
   if (run !== undefined) return summaryPart(run, outcome, { text, note });
-  // The run has been pruned: who sent it is no longer known.
+  // The run has been pruned, so its sender is no longer known.
   return {
     summary: {
       text: `Hook (${outcome}): ${text}`,
@@ -67,13 +66,13 @@ export function shownError({ code, message }: { readonly code: string; readonly 
   return { code, message: message.split('\n', 1)[0] ?? '' };
 }
 
-/** Why nothing of a reply is seen. */
+/** Why nobody sees the reply. */
 function noteOn(reply: string, canReply: boolean): string {
   if (reply.trim() === '') return '; its reply is empty';
   return canReply ? '' : '; its reply is stored, as no channel is configured';
 }
 
-/** How the log and the alerts tell of a turn. */
+/** What the log and the alerts say of a turn. */
 export function reportOf(
   result: TurnResult,
   canReply: boolean,

@@ -1,6 +1,6 @@
 import { armTimer } from '../../base/timers/timers.ts';
 
-/** After a pass that failed. */
+/** The pause after the first pass that failed. */
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 

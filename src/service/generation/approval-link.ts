@@ -1,7 +1,8 @@
 /*
- * The link by which somebody answers whether a run begins: `<hooks>/approvals/<run id>/<expiry>.<nonce>.<mac>`. The proof is made
- * with a key of the hook token for this purpose alone, over the run and the time until which it may be answered, so a
- * link is good for one run and is worth nothing afterwards. Its digits are formatting on no platform. That one answer counts is the store's.
+ * The link by which somebody answers whether a run begins: `<hooks>/approvals/<run id>/<expiry>.<nonce>.<mac>`. The
+ * proof is made with a key of the hook token for this purpose alone, over the run and the time until which it may be
+ * answered, so a link is good for one run and is worth nothing afterwards. Its digits are formatting on no platform.
+ * The store lets only one answer count.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { hooksAddress, type Settings } from '../../engine/config/config.ts';

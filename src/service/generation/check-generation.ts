@@ -18,9 +18,9 @@ import { listProofs } from './proof-listing.ts';
 
 export interface GenerationCheck {
   readonly findings: readonly Finding[];
-  /** Warnings that their files say are meant. */
+  /** Warnings that a comment in their file says are meant. */
   readonly ignored: LoadedGeneration['ignored'];
-  /** What was looked at. */
+  /** How much was checked. */
   readonly summary: string;
   /** Who may write into which conversation; for people. */
   readonly conversations: readonly string[];
@@ -60,7 +60,6 @@ const typecheckOptions = (file: string, env: GenerationOptions['env']): Typechec
   isTrusted: env['SLUICE_TRUST'] !== 'no',
 });
 
-/** What the type checker says of the transforms of a generation. */
 export async function checkTypes(
   { config, table }: Pick<Generation, 'config' | 'table'>,
   {
@@ -68,7 +67,6 @@ export async function checkTypes(
     env,
     draft,
   }: {
-    /** The configuration. */
     readonly file: string;
     readonly env: GenerationOptions['env'];
     /** A file that is not saved, and the folder that stands in for that of the transforms. */

@@ -6,7 +6,6 @@ import { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from '../..
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { findCommentMark } from '../../engine/verify/verify.ts';
 
-/** What the loaded files say of every request. */
 export function createEvaluationSettings({
   config,
   channelCatalog,

@@ -16,23 +16,20 @@ export interface GenerationSubjects {
     readonly kind: 'runner';
     readonly runner: Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
     readonly root: LoadedConfig['root'];
-    /** The steps to its settings. */
+    /** The path to the settings of the runner. */
     readonly path: readonly string[];
-    /** The folder of the configuration. */
     readonly configDir: string;
-    /** The environment of the service. */
     readonly host: NodeJS.ProcessEnv;
   };
 }
 
 interface RecipientCheck {
   readonly channel: string;
-  /** As it is written. */
   readonly to: string;
   readonly isRecipient: (to: string) => boolean;
 }
 
-/** What findings of the whole say beside their place, by code. */
+/** The facts of findings that need several files together, by code. */
 export interface GenerationFacts {
   CHANNEL_SETTINGS: {
     /** A setting of a channel. */

@@ -31,13 +31,11 @@ export function findGatewayProblems(
   ];
 }
 
-/** Whether a channel takes a recipient. */
 const recipientTest =
   (catalog: ChannelCatalog, channel: string) =>
   (to: string): boolean =>
     recipientProblem(catalog, channel, to) === undefined;
 
-/** Channels and plugins that cannot work, at their place in the configuration. */
 function findChannelProblems(
   { settings, root }: LoadedConfig,
   catalog: ChannelCatalog,
@@ -54,11 +52,11 @@ function findChannelProblems(
     const as = writtenName(root, channel);
     const isGiven = key !== undefined && root.at(['channels', as, key]).value !== undefined;
     const setting = { as, problem, root, isRecipient: recipientTest(catalog, channel) };
-    // What is wrong with a recipient is a whole sentence.
+    // The message on a recipient is a whole sentence already.
     const text = key === undefined ? message : `${key}${isGiven && key === 'to' ? ':' : ''} ${message}`;
     const at = root.place(isGiven ? ['channels', as, key] : ['channels', as], known && 'key');
     const finding = wrongSetting(text, at, { setting });
-    // Who only judges requests sends nothing.
+    // A process that only judges requests sends nothing.
     return lacksPackage && !needSecrets ? { ...finding, severity: 'warning' as const } : finding;
   });
   return [...plugins, ...channels];
@@ -79,7 +77,7 @@ function writtenName(root: LoadedConfig['root'], channel: string): string {
   return names.find((name) => channelIdOf(name.trim().toLowerCase()) === channel) ?? channel;
 }
 
-/** Where `last` starts has to be a place messages can go to. */
+/** Finds a `gateway.main` to which no message can go. */
 function findMainProblem({ settings, root }: LoadedConfig, catalog: ChannelCatalog): readonly Finding[] {
   const { channel, to } = settings.gateway.main;
   if (to === undefined) return [];
@@ -146,7 +144,7 @@ function mappingModelProblems(
     .map(({ message }) => wrongRunner(message, place, { runner: name, of: 'model' }));
 }
 
-/** Times that a run is not given, because it may not take that long. */
+/** Times of mappings that are longer than a run may take. */
 function findCutTimes(
   { settings, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
@@ -165,7 +163,7 @@ function findCutTimes(
   }));
 }
 
-/** Sums that mappings may cost in a day, of runners that do not tell what a turn costs. */
+/** Limits on what mappings may cost in a day, where their runner does not report what a turn costs. */
 function findUnreportedCosts(
   { settings: { gateway, hooks }, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
@@ -216,7 +214,7 @@ function findKeptReplies(
     ({ action, summary = settings.hooks.defaults.summary }) => action === 'agent' && summary !== 'never',
   );
   if (channel === undefined || alerts?.replies === true || !isHeard) return [];
-  // Without a recipient of its own what the main session says stays in it anyway.
+  // Without a recipient of the channel the replies of the main session stay in it anyway.
   if (settings.channels[channel]?.['to'] === undefined) return [];
   if (kind === undefined || !ANSWERING.includes(kind)) return [];
   return [

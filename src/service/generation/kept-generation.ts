@@ -16,7 +16,7 @@ import {
 const deflate = promisify(deflateRaw);
 const inflate = promisify(inflateRaw);
 
-/** Bytes of one generation: more are not kept. */
+/** A generation with more bytes is not kept. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** The mappings and transforms of a generation, without literal secrets; undefined where they are too large. */
@@ -45,13 +45,13 @@ export async function packGeneration({
   return { id, files: await Promise.all(all.map(pack)) };
 }
 
-/** Relative to its folder; a preset, and a module of elsewhere, is taken from where it is. */
+/** A path relative to its folder; undefined for presets and modules elsewhere, which are loaded from there. */
 function nameIn(folder: string, path: string): string | undefined {
   const name = relative(folder, path);
   return name.startsWith('..') ? undefined : name.replaceAll(sep, '/');
 }
 
-/** Nobody who judges a request asks for them. */
+/** A file without its literal secrets, which judging a request does not need. */
 function withoutSecrets({ text, secrets = [] }: Generation['files'][number]): string {
   let kept = text;
   for (const { start, end } of secrets)
@@ -73,7 +73,6 @@ const namesOf = ({ files }: Pick<KeptGeneration, 'files'>): string =>
 
 /** What was live once, loaded beside what is live now: the configuration is today's. */
 export interface OldGeneration extends LoadedGeneration {
-  /** Removes its files. */
   close(): Promise<void>;
 }
 

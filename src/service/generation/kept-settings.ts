@@ -1,7 +1,6 @@
 import { defined } from '../../base/json.ts';
 import type { KeepRequests } from '../../engine/config/config.ts';
 
-/** What holds of `storage.keepRequests`. */
 interface KeptSettings {
   readonly which: NonNullable<KeepRequests['which']>;
   readonly count?: number;
@@ -11,10 +10,10 @@ interface KeptSettings {
 
 /** What `serve` keeps where nothing is written, and what it fills in beside `which: shapes`. */
 const SHAPES: KeptSettings = { which: 'shapes', bytes: 64 * 1024 * 1024, days: 1 };
-/** Before there were shapes: what is written keeps its meaning. */
+/** The defaults of a written setting without `which`, from before there were shapes. */
 const WRITTEN: KeptSettings = { which: 'transforms', bytes: 16 * 1024 * 1024 };
 
-/** What is written wins over what the command serves with, and that over what is kept anyway. */
+/** The file wins over the command, and the command over the defaults. */
 export function keptSettings(written: KeepRequests, ofCommand: KeepRequests = {}): KeptSettings {
   const isSilent = Object.keys(defined(written)).length === 0 || written.which === 'shapes';
   return { ...(isSilent ? SHAPES : WRITTEN), ...defined(ofCommand), ...defined(written) };

@@ -18,7 +18,7 @@ import type { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 
-/** A start is refused because of what the operator wrote; what it is was reported before. */
+/** A start is refused because of the operator's files; the findings were reported before. */
 export class WrongFilesError extends Error {
   override readonly name = 'WrongFilesError';
 }
@@ -29,7 +29,7 @@ export interface LiveOptions {
   readonly log: Log;
   /** Overrides of `server.host` and `server.port`. */
   readonly listen?: { readonly host?: string; readonly port?: number };
-  /** What a command changes of the settings, at every load. */
+  /** Changes settings at every load, for a command. */
   readonly adjust?: (settings: Settings) => Settings;
   /** `sluice dev`: makes a hook token where none is set. */
   readonly makeToken?: (host: string) => string;
@@ -39,7 +39,7 @@ export interface LiveOptions {
   readonly explainStart?: ExplainStart;
   /** Findings of the first load and of every reload, warnings included. */
   readonly onFindings?: (findings: readonly Finding[], isLoaded: boolean) => void;
-  /** What became of a reload; default: a line in the log. */
+  /** Called with the result of a reload; default: a line in the log. */
   readonly onReload?: (result: ReloadResult) => void;
   /** Where a reload that did not go live is reported, until one does. */
   readonly health?: HealthReporter;
@@ -51,10 +51,9 @@ const RELEASE_REPLACED_MS = 60_000;
 export type ReloadResult =
   | { readonly kind: 'live'; readonly generation: string; readonly needsRestart: readonly string[] }
   | { readonly kind: 'unchanged' }
-  /** `generation` is the one before, which goes on. */
+  /** `generation` is the id of the one before, which goes on. */
   | { readonly kind: 'rejected'; readonly generation: string; readonly findings: number };
 
-/** What a generation means for the gateway. */
 export interface Effects {
   readonly settings: Settings;
   readonly runners: ReadonlyMap<string, Runner>;
@@ -66,7 +65,7 @@ export interface Effects {
   readonly readReference: Generation['readReference'];
 }
 
-/** The generation that is live and how it is replaced: one reference, swapped whole. */
+/** The generation that is live: one reference, which a reload swaps whole. */
 export interface LiveGeneration {
   readonly generation: Generation;
   readonly effects: Effects;
@@ -98,7 +97,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
   let live = goLive(applyOverrides(first, options), options);
   const started = live.generation.config.settings;
   let listener: (() => void) | undefined;
-  /** Puts the files as they are in the place of what is live, unless they have an error or nothing has changed. */
+  /** Makes the files as they are now live, unless they have an error or nothing has changed. */
   const replace = async (): Promise<ReloadResult> => {
     const next = await load();
     const { generation, effects } = live;
@@ -247,7 +246,7 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
   console: ({ console: { keys: _keys, proxy: _proxy, ...rest } }) => rest,
 };
 
-/** Calls one after the other, whatever becomes of the one before. */
+/** Runs calls one after the other, also where one fails. */
 function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return () => {

@@ -52,7 +52,6 @@ export interface Generation {
   readonly config: LoadedConfig;
   readonly table: RoutingTable;
   readonly transforms: Transforms;
-  /** Channel modules, plugins included. */
   readonly channelCatalog: ChannelCatalog;
   /** Mapping files as they were read, presets included. */
   readonly files: LoadedMappings['files'];
@@ -61,8 +60,8 @@ export interface Generation {
   /** Files and folders whose change makes another generation; absolute. */
   readonly watchedPaths: readonly string[];
   /**
-   * A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. With `results`, which
-   * were recorded, no transform runs: each call gets the next of them.
+   * A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. With `results`,
+   * which were recorded, no transform runs: each call gets the next of them.
    */
   evaluate(
     request: HookRequest,
@@ -82,7 +81,7 @@ export interface GenerationOptions {
   readonly coverage?: boolean;
   /** Folders that stand in for those of the configuration, and what names of their files are relative to. */
   readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
-  /** What is open in an editor, and what was parsed before. */
+  /** The texts that are open in an editor, and what was parsed before. */
   readonly open?: OpenTexts;
   /** A generation whose loaded transforms are used again where mappings name them with the same settings. */
   readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
@@ -104,7 +103,7 @@ export interface LoadedGeneration {
   readonly ignored: readonly IgnoredFinding[];
 }
 
-/** With what was looked at, also where there are errors. */
+/** What was loaded, also where there are errors. */
 interface LoadingResult extends LoadedGeneration {
   /** Absent where the configuration itself could not be read. */
   readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
@@ -147,7 +146,6 @@ export async function loadGeneration(file: string, options: GenerationOptions): 
   };
 }
 
-/** What the configuration names, each part loaded for itself. */
 interface LoadedParts {
   readonly config: LoadedConfig;
   readonly channelCatalog: ChannelCatalog;
@@ -170,7 +168,6 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
   return { config, channelCatalog, references, mappings, transformsDir, transforms };
 }
 
-/** What is wrong with each part, and between them. */
 function findProblems(
   { config, channelCatalog, mappings: { table, findings }, transforms }: LoadedParts,
   needSecrets: boolean,
@@ -187,7 +184,6 @@ function findProblems(
   ];
 }
 
-/** Undefined where an error counts for the whole. */
 function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation | undefined {
   const { config, channelCatalog, references, mappings, transforms } = parts;
   const contained = containTransforms(mappings, transforms);
@@ -196,7 +192,7 @@ function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation 
   const { table } = contained;
   if (table === undefined || found.some(isFatal)) return undefined;
   const whole: OwnParts = {
-    // With what mappings refer to: secrets for the log, files to watch.
+    // References of mappings bring further secrets for the log and files to watch.
     config: {
       ...config,
       secrets: [...config.secrets, ...references.secrets],
@@ -247,7 +243,7 @@ function containTransforms(
   return { table: withoutMappings(table, new Set(broken)), findings: new Set(errors) };
 }
 
-/** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
+/** Loads mappings and transforms also where the configuration has errors, so that all findings come at once. */
 async function loadRemaining(
   remaining: RemainingConfig,
   sandbox: Sandbox,
@@ -287,7 +283,7 @@ function compile(
     aliases: agents.defaults.aliases,
     channels: knownChannels(catalog),
     runners: Object.keys(gateway.runners),
-    // As `gateway.runner` names it: `{kind: claude}`.
+    // `gateway.runner: {kind: claude}` names an agent.
     defaultRunner: usual?.kind === 'agent' ? usual.agent : usual?.kind,
     workFolders: Object.keys(gateway.workFolders),
     agents: Object.keys(hooks.agents.runners),
@@ -302,7 +298,7 @@ function compile(
   });
 }
 
-/** Transforms of another generation that are just what these mappings name. */
+/** Transforms of another generation, where the mappings name exactly these. */
 function reusable(
   { reuse, folders }: GenerationOptions,
   refs: readonly TransformRef[],

@@ -40,7 +40,7 @@ export function withNoticePath(table: RoutingTable, mail: MailSettings): Routing
   };
 }
 
-/** A path of notices that something else answers to. */
+/** Finds a path of notices that something else answers to. */
 export function findTakenNoticePath(
   { settings, root }: LoadedConfig,
   { mappings }: Pick<RoutingTable, 'mappings'>,

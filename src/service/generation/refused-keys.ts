@@ -6,7 +6,6 @@ import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 /** A key that a result may have, in the one form in which esbuild prints a file. */
 const WRITTEN = /\bsessionKey: |\.sessionKey = |return \{[^{}]*?\bsessionKey\b/;
 
-/** What is read of a file of a transform. */
 interface TransformModule extends Subject {
   readonly source: SourceText;
   readonly code: string;

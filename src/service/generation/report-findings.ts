@@ -4,15 +4,15 @@ import type { Subject } from '../../base/finding.ts';
 import { hideValues } from '../../engine/config/config.ts';
 
 /**
- * What is said of findings: each stays, with a hint and an edit where something is known of it. And what is found in
- * subjects: warnings, which refuse nothing.
+ * Gives each finding a hint and an edit where something is known of it, and finds warnings in subjects, which refuse
+ * nothing.
  */
 export type Advise = (
   findings: readonly Finding[],
   subjects: readonly Subject[],
 ) => readonly Finding[] | Promise<readonly Finding[]>;
 
-/** What is reported of all that was found, and what is left out as it is meant. */
+/** The findings that are reported, and those that a comment says are meant. */
 export async function reportFindings(
   found: readonly Finding[],
   subjects: readonly Subject[],
@@ -27,7 +27,6 @@ export async function reportFindings(
   },
 ): Promise<ReturnType<typeof siftIgnored>> {
   const isSaid = advise === undefined || (isServing && found.length === 0);
-  // The files that were looked at.
   const looked = subjects as readonly { readonly root?: LocatedValue; readonly located?: LocatedValue }[];
   const files = looked.flatMap(({ root, located = root }) => located?.place([]).source ?? []);
   const { findings, ignored } = siftIgnored(isSaid ? found : await advise(found, subjects), files);

@@ -24,7 +24,7 @@ export function runnerSubjects(
   );
 }
 
-/** An agent in the folder of the configuration could change what it is allowed to do. */
+/** Finds agents that work in the folder of the configuration, and could change what they are allowed to do. */
 export function findUnsafeRunners(config: LoadedConfig): readonly Finding[] {
   const { settings, root, file } = config;
   const ofRunners = runnerSubjects(config, {}).flatMap(({ runner, path, configDir }) => {

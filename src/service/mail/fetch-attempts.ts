@@ -1,23 +1,23 @@
 import type { FetchedMail, FetchOmission, MailSource } from './source.ts';
 
-/** Fetches of one message that end with the connection: so many in a row are no accident of the line. */
+/** So many fetches of one message in a row that end with the connection are no accident of the network. */
 const FETCHES_UNTIL_SET_ASIDE = 20;
 /** The structure of a message of 3,000 messages in one another ends the connection whenever it is asked for. */
 const FETCHES_WITH_STRUCTURE = 2;
-/** Readers that ended while they had a message: one may have been ended by anybody. */
+/** How many readers have to end with a message: one may have ended for another reason. */
 export const DEATHS_UNTIL_HEADER_ONLY = 2;
 const DEATHS_UNTIL_SET_ASIDE = 4;
 
-/** Whoever outlives the reader: hears which message it has, and knows how many readers ended with it. */
+/** Outlives the reader, hears which message it has, and knows how many readers ended with that message. */
 export interface MessageWatch {
   onFetch(mailbox: string, identity: string): void;
   deathsWith(mailbox: string, identity: string): number;
-  /** A message begins to be read; resolves when that is known. */
+  /** Says that a message begins to be read; resolves when that is noted. */
   onReading(mailbox: string, identity: string): Promise<void>;
   onRead(): void;
 }
 
-/** A message whose fetch ends the connection, or the reader, again and again must not keep those behind it. */
+/** Fetches less of a message that ends the connection or the reader again and again, as others wait behind it. */
 export class FetchAttempts {
   readonly #mailbox: string;
   readonly #watch: Pick<MessageWatch, 'onFetch' | 'deathsWith'> | undefined;

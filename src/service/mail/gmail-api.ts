@@ -3,7 +3,6 @@ import { connectionCode, describe, field, parseRetryAfter, textField } from '../
 import { deriveSignal } from '../../base/timers/timers.ts';
 import { MailFailure } from './mail-failure.ts';
 
-/** Where the interfaces of Google are. */
 export interface GoogleEndpoints {
   readonly gmail: string;
   readonly pubsub: string;
@@ -25,7 +24,7 @@ export interface GoogleCall {
   readonly timeoutMs?: number;
 }
 
-/** What came back; `too-long` where an answer has more bytes than are read. */
+/** The answer of Google; `too-long` where it has more bytes than are read. */
 export type GoogleAnswer =
   | { readonly kind: 'ok'; readonly body: unknown }
   | { readonly kind: 'not-found' }
@@ -55,7 +54,7 @@ export class GoogleApi {
 
 interface GmailResponse {
   readonly status: number;
-  /** Undefined where it is too long. */
+  /** Undefined where the text is too long. */
   readonly text: string | undefined;
   readonly retryAfterMs: number | undefined;
 }

@@ -157,7 +157,7 @@ export class GmailSource implements MailSource {
         (message) => textField(message, 'ackId') ?? [],
       );
     } catch (error) {
-      // The time given to it was over, or the reader has something else to do: both are no failure.
+      // The pull ended at its time limit, or the reader has something else to do: both are no failure.
       const { name = '' } = ((error as Error).cause ?? {}) as { readonly name?: string };
       const isOver = error instanceof MailFailure && ['AbortError', 'TimeoutError'].includes(name);
       if (isOver || signal.aborted) return [];
@@ -244,7 +244,7 @@ export class GmailSource implements MailSource {
   }
 }
 
-/** The position moves when all of them have been dealt with; until then their ids tell what has been. */
+/** The position moves when the whole batch has been dealt with; until then the ids say which messages have been. */
 function batchOf(
   ids: readonly string[],
   { during, after }: { readonly during: GmailPosition; readonly after: GmailPosition },
@@ -295,7 +295,7 @@ interface MessageParts {
   readonly attachments: MailAttachment[];
 }
 
-/** The first text, the first HTML and the attachments, whatever lies in what. */
+/** The first text, the first HTML and the attachments, however they are nested. */
 function partsOf(payload: unknown): MessageParts {
   const parts: MessageParts = { attachments: [] };
   const open: unknown[] = [payload];
@@ -315,7 +315,7 @@ function partsOf(payload: unknown): MessageParts {
   return parts;
 }
 
-/** Names in lower case; the first of several counts. */
+/** The headers by their names in lower case; the first of several counts. */
 function headerOf(payload: unknown): Readonly<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const header of listField(payload, 'headers')) {

@@ -12,10 +12,8 @@ export interface EndpointRequest {
   readonly key: string;
 }
 
-/** What the service answered. */
 export interface EndpointAnswer {
   readonly status: number;
-  /** The `code` of an error answer. */
   readonly code?: string;
   readonly detail?: string;
   readonly retryAfterMs?: number;
@@ -29,11 +27,11 @@ export type HookEndpoint = (request: EndpointRequest, signal: AbortSignal) => Pr
 /** What an answer means for the message and for those after it. */
 export type DeliveryVerdict =
   | { readonly kind: 'delivered' }
-  /** Refused for what this message is; the next one may be taken. */
+  /** The service refused this message; it may accept the next one. */
   | { readonly kind: 'refused'; readonly status: number; readonly code: string; readonly reason: string }
-  /** Failed inside the service; may be this message, may be a bug that passes. */
+  /** The service failed, because of this message or of a bug that passes. */
   | { readonly kind: 'failed'; readonly status: number; readonly code: string; readonly reason: string }
-  /** Concerns every message: nothing moves until it is over. */
+  /** The answer concerns every message: nothing moves until that is over. */
   | {
       readonly kind: 'held';
       readonly status: number | undefined;
@@ -42,7 +40,7 @@ export type DeliveryVerdict =
       readonly retryAfterMs: number | undefined;
     };
 
-/** Answers that say nothing of the message: who asks, where, how often, and whether the service can take anything. */
+/** Statuses that say nothing of the message, but of the token, the path, the rate or the state of the service. */
 const HOLDING = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429, 502, 503, 504]);
 
 export function judge(answer: EndpointAnswer): DeliveryVerdict {
@@ -50,7 +48,7 @@ export function judge(answer: EndpointAnswer): DeliveryVerdict {
   const code = answer.code ?? `http_${String(status)}`;
   const reason = answer.detail ?? `the service answered ${String(status)}`;
   if (status >= 200 && status < 300) return { kind: 'delivered' };
-  // The key stands for this very message: it came before, made by other settings or another version.
+  // The key belongs to this very message, which came before, made by other settings or another version.
   if (code === 'idempotency_mismatch') return { kind: 'delivered' };
   if (code === 'no_mapping_matched' && answer.nameIsTaken === true) {
     return { kind: 'refused', status, code, reason };

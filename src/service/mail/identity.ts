@@ -17,7 +17,6 @@ export function imapIdentity({ uidValidity, uid }: Pick<ImapMessagePlace, 'uidVa
   return `${uidValidity}:${String(uid)}`;
 }
 
-/** The UID and UIDVALIDITY of an identity. */
 export function parseImapIdentity(identity: string): { readonly uidValidity: string; readonly uid: number } {
   const [uidValidity = '', uid = ''] = identity.split(':');
   return { uidValidity, uid: Number(uid) };
@@ -49,14 +48,14 @@ export function headerOf(source: Buffer): Buffer {
   return ends.length === 0 ? source : source.subarray(0, Math.min(...ends));
 }
 
-/** A header with or without the empty line that ends it is the same header. */
+/** Removes the empty line at the end, without which a header is the same. */
 function trimEnd(header: Buffer): Buffer {
   let end = header.length;
   while (end > 0 && (header[end - 1] === 10 || header[end - 1] === 13)) end -= 1;
   return header.subarray(0, end);
 }
 
-/** Account and folder: one position each. */
+/** The name of a mailbox: each account and folder has a position of its own. */
 export function mailboxName(mail: Pick<MailBlock, 'account' | 'kind'>, folder: string): string {
   return `${mail.kind}:${mail.account}/${folder}`;
 }

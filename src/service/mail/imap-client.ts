@@ -12,7 +12,7 @@ export interface ImapAccess {
   readonly secret: { readonly kind: 'password' | 'token'; readonly value: string };
 }
 
-/** Where a mailbox is, as far as it is said. */
+/** Where a mailbox is, as far as the settings say so. */
 export interface ImapServer extends Pick<ImapAccess, 'host'> {
   readonly account: string;
   readonly port?: number | undefined;
@@ -26,7 +26,6 @@ export function imapServer(place: ImapServer): Omit<ImapAccess, 'secret'> {
   return { host, port: place.port ?? (security === 'tls' ? 993 : 143), security, user };
 }
 
-/** How long a server is waited for. */
 export interface ImapTimes {
   readonly connectMs: number;
   readonly callMs: number;
@@ -62,7 +61,7 @@ export class ImapClient {
     this.#flow = flow;
     this.#times = times;
     this.#secrets = secrets;
-    // Without these an error on an idle connection would end the process.
+    // Without listeners an error on an idle connection would end the process.
     flow.on('error', (error: Error) => this.#lose(error));
     flow.on('close', () => this.#lose(new MailFailure('connection', 'the server ended the connection')));
     flow.on('exists', () => {
@@ -98,13 +97,13 @@ export class ImapClient {
     return mailbox;
   }
 
-  /** One command or more. */
+  /** Runs one or more commands. */
   async call<Result>(work: (flow: ImapFlow) => Promise<Result>): Promise<Result> {
     if (this.#lost !== undefined) throw this.#lost;
     try {
       return await this.#timed(work(this.#flow), this.#times.callMs, 'did not answer');
     } catch (error) {
-      // A connection that failed once may hold half an answer: it is given up.
+      // A connection that failed once may have half an answer: it is given up.
       this.close();
       throw this.#lost ?? toMailFailure(error, this.#secrets);
     }

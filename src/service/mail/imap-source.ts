@@ -29,11 +29,11 @@ interface ImapPosition {
   readonly sinceTo?: number;
 }
 
-/** Messages in one step; each is fetched on its own. */
+/** How many messages one step has; each is fetched on its own. */
 const BATCH = 100;
 /** Messages whose headers are asked for at once when they have to be recognised. */
 const RECOGNISE_BATCH = 50;
-/** Messages at most that are kept for recognition when a mailbox is first read. */
+/** Most messages that are kept for recognition when a mailbox is first read. */
 const MAX_KNOWN_AT_START = 2_000;
 /** How far back a new mailbox is known: clocks and time zones of servers differ by less. */
 const FLOOR_MARGIN_MS = 24 * 3_600_000;
@@ -59,7 +59,7 @@ function wanted(without: FetchOmission | undefined): FetchQueryObject {
   return without === 'structure' ? { ...WHOLE_MESSAGE, bodyStructure: false } : WHOLE_MESSAGE;
 }
 
-/** Messages that one search looks at: its answer names each in up to 11 bytes. */
+/** How many messages one search covers: its answer names each in up to 11 bytes. */
 const SEARCH_SPAN = 50_000;
 
 /** Reads one folder of an IMAP account over a connection of its own. */
@@ -67,7 +67,7 @@ export class ImapSource implements MailSource {
   readonly #client: ImapClient;
   readonly #place: { readonly account: string; readonly folder: string };
   readonly #uidValidity: string;
-  /** UIDs found and not yet handed out, so that a long backlog is searched for once. */
+  /** UIDs that were found and not handed out yet, so that one search is enough for a long backlog. */
   #waiting: number[] = [];
 
   constructor(client: ImapClient, place: { readonly account: string; readonly folder: string }) {
@@ -195,7 +195,7 @@ export class ImapSource implements MailSource {
         throw new MailFailure('connection', 'the server refused to search the folder');
       for (const uid of found) all.add(uid);
       to = from - 1;
-      // UIDs grow with the places: where not all of these lie above the position, none below does.
+      // UIDs grow with sequence numbers: where not all of a span are above the position, none of an earlier span is.
       if (to <= 0 || (query.uid !== undefined && found.length < SEARCH_SPAN)) break;
     }
     // `n:*` always names the last message, whatever its UID.
@@ -236,7 +236,7 @@ export class ImapSource implements MailSource {
     return { candidates, position: JSON.stringify({ ...position, uid: uids.at(-1) ?? recogniseTo }) };
   }
 
-  /** The same message under an earlier UIDVALIDITY. */
+  /** Finds the same message under an earlier UIDVALIDITY. */
   async #findBefore(
     { fingerprint = '' }: PassedMail,
     known: KnownMail,
@@ -271,7 +271,7 @@ export class ImapSource implements MailSource {
   }
 }
 
-/** INTERNALDATE as a time; servers that give none are taken to mean the epoch, so that nothing depends on a clock. */
+/** INTERNALDATE as a time; without one the time is the epoch, so that nothing depends on a clock. */
 function internalAt({ internalDate }: Pick<FetchMessageObject, 'internalDate'>): number {
   const at = internalDate === undefined ? 0 : new Date(internalDate).getTime();
   return Number.isFinite(at) ? at : 0;

@@ -9,7 +9,7 @@ import { readState, type StoredState } from './mailbox-health.ts';
 /** How long messages that were dealt with are kept for recognition. */
 const KEEP_PASSED_MS = 30 * 24 * 3_600_000;
 
-/** The mailbox is read by someone else now. */
+/** Thrown where another reader has the mailbox now. */
 export class LostMailbox extends Error {}
 
 export interface LeasedMailboxOptions {
@@ -20,16 +20,15 @@ export interface LeasedMailboxOptions {
   readonly clock: () => number;
   /** How reading goes, as JSON for the store. */
   readonly stateJson: () => string;
-  /** A retry was asked for, or the mailbox is lost: the reader should not wait for mail any longer. */
+  /** Called where a retry was asked for or the mailbox is lost: the reader should not wait for mail any longer. */
   readonly onNews: () => void;
 }
 
-/** What came of asking for the mailbox. */
 export type Claim =
   | { readonly kind: 'held'; readonly stored: StoredState | undefined }
   | { readonly kind: 'refused'; readonly holder: string };
 
-/** What has been dealt with, and how far that is. */
+/** Which messages have been dealt with, and the position behind them. */
 export type MailProgress = Omit<MailPass, keyof MailboxHold | 'floorAt' | 'state'>;
 
 /** A mailbox in the store: who holds it, how far it was read, and what waits. Only its holder can move it. */
@@ -59,7 +58,7 @@ export class LeasedMailbox {
     return this.#setAside;
   }
 
-  /** Takes it, also from a process that is known to be gone. */
+  /** Takes the mailbox, also from a process that is known to be gone. */
   async claim(): Promise<Claim> {
     const { store, times } = this.#options;
     const claim = { ...this.#mine(), leaseMs: times.leaseMs };
@@ -81,7 +80,6 @@ export class LeasedMailbox {
     await store.releaseMailbox({ ...this.#mine(), state: stateJson() }).catch(() => undefined);
   }
 
-  /** Writes down the first position. */
   begin(first: { readonly floorAt: number } & Pick<MailPass, 'position' | 'passed'>): Promise<void> {
     const { floorAt, ...pass } = first;
     this.#floorAt = floorAt;
@@ -102,7 +100,7 @@ export class LeasedMailbox {
       throw new LostMailbox();
     }
     this.#position = pass.position ?? this.#position;
-    // One that was tried again leaves the position where it is, and was counted before.
+    // A message that was tried again leaves the position where it is, and was counted before.
     if (pass.setAside !== undefined && pass.position !== undefined) this.#setAside += 1;
   }
 
@@ -138,11 +136,11 @@ export class LeasedMailbox {
       if (!isHeld) this.#isLost = true;
       if (!isHeld || retries > 0) onNews();
     } catch {
-      // The next report or the next message tells; the lease outlives a few failures.
+      // The next report or the next message shows it; the lease outlives a few failures.
     }
   }
 
-  /** Reports again and again; returns how to end it. */
+  /** Reports again and again; returns a function that ends this. */
   keepRenewing(): () => void {
     const timer = setInterval(() => void this.report(), this.#options.times.renewMs);
     return () => clearInterval(timer);

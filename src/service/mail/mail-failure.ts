@@ -8,7 +8,7 @@ import { describe } from '../../base/outgoing/outgoing.ts';
  */
 export type MailFailureKind = 'authentication' | 'settings' | 'connection';
 
-/** A mailbox that cannot be read. The message is for people and holds no secret. */
+/** A mailbox that cannot be read. The message is for people and has no secret. */
 export class MailFailure extends Error {
   override readonly name = 'MailFailure';
   readonly kind: MailFailureKind;
@@ -19,7 +19,7 @@ export class MailFailure extends Error {
   }
 }
 
-/** Any error as a failure; what is unknown is taken to pass. */
+/** Makes a failure of any error; an unknown one counts as passing. */
 export function toMailFailure(error: unknown, secrets: readonly string[] = []): MailFailure {
   if (error instanceof MailFailure) return error;
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };

@@ -12,14 +12,14 @@ export interface MailHeader {
   readonly date: string | undefined;
 }
 
-/** Beside `Auto-Submitted`, what wants no answer of a machine (RFC 3834, section 2): a bounce, bulk mail, a list. */
+/** Fields beside `Auto-Submitted` of mail that no machine should answer (RFC 3834, section 2): bounces, bulk, lists. */
 const NO_ANSWER: readonly (readonly [name: string, value: RegExp])[] = [
   ['return-path', /^<>$/],
   ['precedence', /^(?:bulk|junk|list|auto_reply)$/i],
   ['list-id', /./],
 ];
 
-/** Gives the text of RFC 2047 encoded words. */
+/** Decodes encoded words (RFC 2047). */
 type DecodeWords = (text: string) => string;
 
 /** How much of a header block is read; real ones come to 20 KB. */
@@ -35,7 +35,7 @@ export function headerFields(source: Buffer): Readonly<Record<string, string>> {
     const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
     const value = line.slice(colon + 1).replaceAll(/\r?\n/g, '');
     const before = fields.get(name);
-    // The first field says who wrote the message, when and what about.
+    // Only To and Cc may come several times; of other fields the first counts.
     if (before === undefined) fields.set(name, value);
     else if (name === 'to' || name === 'cc') fields.set(name, `${before}, ${value}`);
   }
@@ -64,7 +64,7 @@ export function readHeader(fields: Readonly<Record<string, string>>, decode: Dec
     cc: list('cc'),
     replyTo: list('reply-to')[0],
     subject: decode(text('subject') ?? ''),
-    // What a sender wrote beyond a date says nothing.
+    // Only the time counts of what is a date.
     date: date === undefined || Number.isNaN(Date.parse(date)) ? date : new Date(date).toISOString(),
   };
 }
@@ -79,7 +79,7 @@ const PART =
 
 interface AddressEntry {
   name: string;
-  /** What may hold an address that stands without brackets. */
+  /** Text that may have an address without brackets. */
   plain: string;
   comment: string;
   address?: string;
@@ -87,7 +87,7 @@ interface AddressEntry {
 
 const newEntry = (): AddressEntry => ({ name: '', plain: '', comment: '' });
 
-/** Every address as `Name <address>`; members of groups one by one. The last brackets of an entry hold its address. */
+/** Every address as `Name <address>`; members of groups one by one. The last brackets of an entry have its address. */
 function readAddresses(text: string, decode: DecodeWords): readonly string[] {
   const found: string[] = [];
   let entry = newEntry();

@@ -23,12 +23,12 @@ import { growingDelay, READER_TIMES } from './reconnection.ts';
 
 /** What reading one message may take. */
 export interface MessageLimits {
-  /** Processor time, so that a busy machine takes no message for a hostile one. */
+  /** Processor time, so that no message looks hostile on a busy machine. */
   readonly cpuMs: number;
   readonly memoryMb: number;
 }
 
-/** A message of 1 MB takes 0.2 s and 30 MB; what takes so much more was made to. */
+/** A message of 1 MB takes 0.2 s and 30 MB; one that takes so much more was made to do so. */
 export const MESSAGE_LIMITS: MessageLimits = { cpuMs: 3_000, memoryMb: 128 };
 
 const ENTRY = fileURLToPath(new URL(`reader-program${extname(import.meta.url)}`, import.meta.url));
@@ -37,7 +37,7 @@ const HEAP_MB = 256;
 /** The memory of the whole reader. */
 const MAX_RESIDENT_BYTES = 512 * 1024 * 1024;
 const LOOK_MS = 250;
-/** A reader says something every second; one that starts on a busy machine needs some. */
+/** A reader says something every second, but needs longer to start on a busy machine. */
 const LOOKS_UNTIL_STUCK = 80;
 /** A delivery that was sent is waited for this long when the service stops. */
 const STOP_MS = 15_000;
@@ -45,9 +45,8 @@ const STOP_MS = 15_000;
 const BEHIND = 10;
 
 export interface MailProcessOptions extends Omit<MailServiceOptions, 'mail' | 'open' | 'watch' | 'onChange'> {
-  /** What is read at first. */
   readonly mail?: MailBlock;
-  /** Hears of mailboxes in trouble. */
+  /** Where mailboxes in trouble are reported. */
   readonly health?: HealthReporter;
   readonly messageLimits?: MessageLimits | undefined;
 }
@@ -71,7 +70,6 @@ export class MailProcess {
     this.read(options.mail);
   }
 
-  /** For the metrics. */
   get figures(): readonly MailboxFigures[] {
     return this.statuses.map(({ account, folder, health, figures }) => {
       const { delivered, setAside, filtered } = figures;
@@ -91,7 +89,6 @@ export class MailProcess {
     });
   }
 
-  /** Looks at the mailbox at once. */
   wake(): void {
     this.#reader?.send({ kind: 'wake' });
   }
@@ -115,7 +112,7 @@ export class MailProcess {
       const reason = await reader.ended.catch((error: Error) => error.message);
       this.#reader = undefined;
       if (signal.aborted) break;
-      // One that ends over a message and has done with others before must not keep those behind it for minutes.
+      // A reader that passed some messages and ends over one must not delay the others for minutes.
       if (reader.hasPassed || performance.now() - startedAt > settledMs) attempts = 1;
       if (reader.isOverMessage) continue;
       const delayMs = growingDelay(attempts, { firstMs, maxMs });
@@ -139,7 +136,7 @@ export class MailProcess {
       if (reporter !== undefined) reportHealth(reporter, mailboxName(mail, folder), health);
   }
 
-  /** All of its folders are in this state: there is no reader that could say so. */
+  /** Gives all folders of the mailbox this state, as no reader is there to report it. */
   #become(mail: MailBlock, health: MailHealth): void {
     const folders = readerFolders(mail);
     for (const folder of folders) logHealth(this.#options.log, mailboxName(mail, folder), health);
@@ -170,7 +167,6 @@ class ReaderProcess {
   readonly #options: ReaderProcessOptions;
   readonly #signal: AbortSignal;
   #child: ChildProcess | undefined;
-  /** What each mailbox was fetching last. */
   readonly #fetching = new Map<string, string>();
   /** The message that is being read, with what the process had taken before. */
   #reading: (ProcessUse & { readonly mailbox: string; readonly identity: string }) | undefined;
@@ -184,7 +180,7 @@ class ReaderProcess {
   }
 
   send(message: ToReader): void {
-    // A channel that breaks ends the reader, and that is heard of.
+    // A channel that breaks ends the reader, whose end is noticed.
     this.#child?.send(message, () => undefined);
   }
 
@@ -198,7 +194,7 @@ class ReaderProcess {
       child.once('error', (error) => resolve(error.message));
       child.once('exit', (code, signal) => resolve(signal ?? `exit code ${String(code)}`));
     });
-    // Without a number it was not started, and has no channel.
+    // A process without a pid was not started, and has no channel.
     if (child.pid === undefined) return how;
     this.#child = child;
     putBehind(child.pid);
@@ -234,7 +230,7 @@ class ReaderProcess {
     const { messageLimits: limits = MESSAGE_LIMITS, log } = this.#options;
     const before = this.#reading;
     if (before === undefined || this.isOverMessage) return;
-    // Where the system does not tell, a message that takes too much is one that keeps the reader from answering.
+    // Where the system does not say it, a message takes too much when the reader does not answer any more.
     const now = useOf(this.#child?.pid);
     const growthMb = (now.rssBytes - before.rssBytes) / 1024 / 1024;
     if (now.cpuMs - before.cpuMs <= limits.cpuMs && growthMb <= limits.memoryMb) return;
@@ -286,7 +282,7 @@ class ReaderProcess {
     }
   }
 
-  /** Notes which message it ended with: the one that it was reading, else those that it was fetching. */
+  /** Notes with which message the reader ended: the one that it was reading, else those that it was fetching. */
   #blame(): void {
     const { deaths } = this.#options.start;
     const reading = this.#reading;
@@ -308,7 +304,7 @@ function useOf(pid: number | undefined): ProcessUse {
   return { cpuMs: processorMsOf(pid) ?? 0, rssBytes: stateOf(pid)?.rssBytes ?? 0 };
 }
 
-/** Whatever a message costs, the service goes first. */
+/** Gives the reader a lower priority than the service. */
 function putBehind(pid: number): void {
   try {
     setPriority(pid, Math.min(19, getPriority() + BEHIND));

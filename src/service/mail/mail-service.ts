@@ -19,7 +19,7 @@ export interface MailServiceOptions extends Pick<
 > {
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
   readonly open?: MailSourceOptions;
-  /** The state of a folder is another one. */
+  /** Called when the state of a folder has changed. */
   readonly onChange?: () => void;
 }
 
@@ -32,7 +32,7 @@ export class MailService {
   readonly #options: MailServiceOptions;
   readonly #stopping = new AbortController();
   readonly #readers: readonly MailboxReader[];
-  /** One message is read at a time, so that what it takes is its own. */
+  /** One message is read at a time, so that its processor time can be measured. */
   #reading: Promise<unknown> = Promise.resolve();
   #telling: Promise<void> = Promise.resolve();
 
@@ -46,7 +46,6 @@ export class MailService {
     return this.#readers.map(({ status }) => status);
   }
 
-  /** Looks at the mailbox at once. */
   wake(): void {
     for (const reader of this.#readers) reader.wake();
   }

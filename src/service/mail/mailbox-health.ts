@@ -4,9 +4,8 @@ import type { HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
 /** How the reading of one mailbox is going; each state calls for something else. */
 export type MailHealth =
   | { readonly state: 'connecting'; readonly since: number }
-  /** All is well. */
   | { readonly state: 'connected'; readonly since: number }
-  /** The server cannot be reached; it is tried again by itself. */
+  /** The server cannot be reached; the reader tries again by itself. */
   | {
       readonly state: 'backing-off';
       readonly since: number;
@@ -18,13 +17,13 @@ export type MailHealth =
   | { readonly state: 'authentication-dead'; readonly since: number; readonly reason: string }
   /** Something in the configuration has to change. */
   | { readonly state: 'misconfigured'; readonly since: number; readonly reason: string }
-  /** The mailbox can be read, and the service takes no message. */
+  /** The mailbox can be read, but the service takes no message. */
   | { readonly state: 'held'; readonly since: number; readonly reason: string; readonly code: string }
   /** Another process reads this mailbox. */
   | { readonly state: 'standby'; readonly since: number; readonly holder: string }
   | { readonly state: 'stopped'; readonly since: number };
 
-/** What one mailbox came to, by whichever readers it had. */
+/** The counts of one mailbox, from all its readers so far. */
 export interface MailFigures {
   readonly delivered: number;
   readonly setAside: number;
@@ -44,7 +43,7 @@ export interface MailboxStatus {
 /** One connection that broke is no trouble: it is there again within a second. */
 const ATTEMPTS_UNTIL_AWAY = 2;
 
-/** Raises and clears what the service says of itself; a mailbox is in one trouble at most. */
+/** Reports the trouble of a mailbox, of which it has one at most, or clears it. */
 export function reportHealth(reporter: HealthReporter, name: string, health: MailHealth): void {
   const trouble = troubleOf(health);
   if (trouble === 'unchanged') return;
@@ -94,7 +93,6 @@ const LEVELS: Readonly<Record<MailHealth['state'], keyof HealthLog>> = {
   held: 'error',
 };
 
-/** One line per change of state. */
 export function logHealth(log: HealthLog, mailbox: string, health: MailHealth): void {
   log[LEVELS[health.state]]({ mailbox, ...health }, 'mailbox');
 }

@@ -37,7 +37,7 @@ export interface ReaderOptions {
   readonly endpoint: HookEndpoint;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
   readonly onHealth: (status: MailboxStatus, before: MailHealth) => void;
-  /** Makes of a message what is delivered. */
+  /** Makes the payload of a message. */
   readonly read: (mail: FetchedMail) => Promise<MailMessage>;
   readonly watch?: MessageWatch | undefined;
   /** Where the first run begins, in place of what the block says. */
@@ -102,7 +102,7 @@ export class MailboxReader {
     this.#running ??= this.#run();
   }
 
-  /** Something may have arrived, or a retry was asked for: looks as soon as nothing else is under way. */
+  /** Makes it look for mail and retries as soon as nothing else is under way. */
   wake(): void {
     this.#isWoken = true;
     this.#wakeUp?.abort();
@@ -161,7 +161,7 @@ export class MailboxReader {
     }
   }
 
-  /** One connection from its beginning to its end; how long to wait for the next one, if there is to be one. */
+  /** Reads over one connection to its end; resolves to how long to wait for the next one, if there is to be one. */
   async #connectOnce(signal: AbortSignal): Promise<number | undefined> {
     const startedAt = performance.now();
     const deliveredBefore = this.#figures.delivered;
@@ -230,7 +230,7 @@ export class MailboxReader {
     }
   }
 
-  /** One batch. Whether there may be more at once. */
+  /** Delivers one batch; resolves to whether more may be there at once. */
   async #step(source: MailSource): Promise<boolean> {
     for (const before of await this.#leased.takeRetries()) {
       if (this.#stopping.signal.aborted) return false;
@@ -279,7 +279,7 @@ export class MailboxReader {
     return setAsideMail(identity, refusal);
   }
 
-  /** Another try of a message that was set aside. */
+  /** Tries a message again that was set aside. */
   async #retry(source: MailSource, before: SetAsideMail): Promise<void> {
     const mail = await this.#fetches.fetch(source, before.identity);
     if (mail === undefined) {

@@ -27,11 +27,10 @@ export interface MailMessage {
   /** Whether the body is longer than what is here, or the message could not be read to its end. */
   readonly truncated: boolean;
   readonly sizeBytes: number;
-  /** What hangs on the message; never its content. */
+  /** The attachments of the message, without their content. */
   readonly attachments: readonly MailAttachment[];
 }
 
-/** The body of one delivery. */
 export interface MailPayload {
   /** For `match.source`: the protocol the mailbox is read by. */
   readonly source: 'imap' | 'gmail';
@@ -57,7 +56,7 @@ interface ReadMail {
   readonly whole: boolean;
 }
 
-/** Turns a fetched message into what is delivered. Never rejects, whatever the message holds. */
+/** Turns a fetched message into its payload. Never rejects, whatever is in the message. */
 export async function toMessage(
   mail: FetchedMail,
   { maxBodyChars }: { readonly maxBodyChars: number },
@@ -125,7 +124,7 @@ async function readMail(content: MailContent): Promise<ReadMail> {
   return { ...(await textsOf(email)), attachments, whole: isAll && !isUnread(email, source) };
 }
 
-/** Nothing was found in a body that is there, as where the parts begin with another boundary than the header names. */
+/** Whether nothing was found in a body, as where its parts have another boundary than the header names. */
 function isUnread({ text, html, attachments }: Email, source: Buffer): boolean {
   if (text !== undefined || html !== undefined || attachments.length > 0) return false;
   return source.toString('latin1', headerOf(source).length).trim() !== '';
@@ -164,7 +163,7 @@ function soleType(source: Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${right[0]}\r\n`, 'latin1'), source]);
 }
 
-/** A message of 100,000 parts kept the parser for 15 s: what comes after so many lines that may begin one is cut. */
+/** A message of 100,000 parts kept the parser for 15 s: the message is cut after so many lines that may begin one. */
 function withinParts(source: Buffer): Buffer {
   if (!headerOf(source).toString('latin1').toLowerCase().includes('multipart/')) return source;
   let at = -1;
@@ -175,7 +174,7 @@ function withinParts(source: Buffer): Buffer {
   return source.subarray(0, at + 1);
 }
 
-/** Messages that are read within one another. */
+/** How deep messages within messages are read. */
 const MAX_MESSAGES_DEEP = 10;
 
 async function parse(source: Buffer, depth = 0): Promise<Email | undefined> {
@@ -192,7 +191,7 @@ async function parse(source: Buffer, depth = 0): Promise<Email | undefined> {
       return super.collectNode(part, ...rest);
     }
 
-    /** A message that stands within the text; the parser's own way knows fewer charsets. */
+    /** Adds a message that stands within the text; the parser itself knows fewer charsets. */
     override async collectSubMessage(part: ParsedPart): Promise<void> {
       const bytes = soleType(withinParts(bytesOf(part.content ?? '')));
       const inner = await parse(bytes, depth + 1);
@@ -211,7 +210,7 @@ function bytesOf(content: ArrayBuffer | Uint8Array | string): Buffer {
   return typeof content === 'string' ? Buffer.from(content) : Buffer.from(new Uint8Array(content));
 }
 
-/** As people see a message that is sent on. */
+/** The text of a forwarded message, as people see one. */
 async function forwarded(source: Buffer, inner: Email | undefined): Promise<string> {
   const { decodeWords } = await import('postal-mime');
   const { from, date, subject } = readHeader(headerFields(source), decodeWords);
@@ -229,7 +228,7 @@ interface ParsedPart {
   readonly contentDisposition: { readonly parsed: { readonly value: string } };
 }
 
-/** With the steps of the parser that see each part before its text is decoded, which has no option for it. */
+/** The parser with the private steps that see each part before its text is decoded. */
 type ParserClass = new (options: PostalMimeOptions) => {
   readonly attachments: Email['attachments'];
   parse(source: Buffer): Promise<Email>;
@@ -269,7 +268,7 @@ async function bodyText({ text, html }: Pick<ReadMail, 'text' | 'html'>): Promis
   }
 }
 
-/** Line ends are `\n`; other control characters say nothing to a reader. */
+/** Makes line ends `\n` and removes other control characters. */
 function clean(text: string): string {
   return text
     .replaceAll(/\r\n?/g, '\n')
@@ -293,12 +292,12 @@ function oneLine(text: string, length: number): string {
   );
 }
 
-/** Longer HTML is cut before it is read: what is left makes a body of any length that is delivered. */
+/** Longer HTML is cut before it is read: the rest is still enough for the longest body. */
 const MAX_HTML_CHARS = 250_000;
 /** Deeper elements are left out; newsletters come to about 60. */
 const MAX_DEPTH = 200;
 const MAX_CHILDREN = 5_000;
-/** 100,000 open elements in one another kept the parser for 6 s, 2,000 for 10 ms. */
+/** 100,000 nested open elements kept the parser busy for 6 s, 2,000 for 10 ms. */
 const MAX_OPEN = 2_000;
 const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr|p|li|td|tr|th|[!?].*)$/i;
 
@@ -306,7 +305,7 @@ const VOID = /^(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr
 export async function htmlText(html: string): Promise<string> {
   const { convert } = await import('html-to-text');
   const source = html.slice(0, MAX_HTML_CHARS);
-  // What is nested like this was made to hurt: only its words are kept.
+  // HTML that is nested like this was made to hurt: only its words stay.
   if (openElements(source) > MAX_OPEN) return source.replaceAll(/<[^<>]*>/g, ' ');
   return convert(source, {
     wordwrap: false,
@@ -322,7 +321,7 @@ export async function htmlText(html: string): Promise<string> {
   });
 }
 
-/** How many elements are open at once at most, roughly: ends that may be left out are not counted. */
+/** About how many elements are open at once at most, without counting end tags that may be left out. */
 function openElements(html: string): number {
   let open = 0;
   let most = 0;

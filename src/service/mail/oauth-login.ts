@@ -9,7 +9,6 @@ import {
   type OAuthEndpoints,
 } from './oauth.ts';
 
-/** One login at a provider. */
 export interface OAuthLogin {
   readonly provider: OAuthFile['provider'];
   readonly endpoints: OAuthEndpoints;
@@ -55,7 +54,6 @@ export async function loginWithBrowser(
   );
 }
 
-/** What the authorization server is asked for. */
 async function askedOf(
   { scope }: OAuthLogin,
   { account, redirect, pkceCodeVerifier }: { account: string; redirect: Redirect; pkceCodeVerifier: string },
@@ -67,13 +65,13 @@ async function askedOf(
     code_challenge: await calculatePKCECodeChallenge(pkceCodeVerifier),
     code_challenge_method: 'S256',
     login_hint: account,
-    // Google gives a refresh token only so.
+    // Only with this Google gives a refresh token.
     access_type: 'offline',
     prompt: 'consent',
   };
 }
 
-/** What a person types in at another device. */
+/** The code that a person types in at another device. */
 export interface DeviceCode {
   readonly url: string;
   readonly code: string;

@@ -7,7 +7,6 @@ import type { Configuration, ServerMetadata, TokenEndpointResponse } from 'openi
 import { connectionCode, describe, field, textField } from '../../base/outgoing/outgoing.ts';
 import { MailFailure, requirePackages } from './mail-failure.ts';
 
-/** Where a provider logs people in. */
 export interface OAuthEndpoints {
   readonly issuer: string;
   readonly authorization: string;
@@ -88,7 +87,7 @@ function isLoopback(url: string): boolean {
   return protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-/** A token is renewed this long before its time is over. */
+/** A token is renewed this long before it expires. */
 const RENEW_EARLY_MS = 120_000;
 
 /** Access tokens of one login, renewed when their time is over and written back where the provider gave new ones. */
@@ -165,7 +164,6 @@ const OVER = new Set([
   'expired_token',
 ]);
 
-/** What a failed call of a provider means. */
 export function oauthFailure(error: unknown, secrets: readonly string[]): MailFailure {
   const code = textField(error, 'error') ?? textField(field(error, 'cause'), 'error');
   const known = secrets.filter((secret) => secret !== '');
@@ -187,7 +185,7 @@ export function oauthFailure(error: unknown, secrets: readonly string[]): MailFa
 
 const text = z.string().min(1);
 
-/** What is kept of an OAuth2 login. Only its owner may read the file: the refresh token opens the mailbox. */
+/** The file of an OAuth2 login. Only its owner may read it: the refresh token opens the mailbox. */
 const oauthFileSchema = z.object({
   version: z.literal(1),
   provider: z.enum(['google', 'microsoft', 'other']),

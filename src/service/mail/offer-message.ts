@@ -9,12 +9,11 @@ import type { MailMessage, MailPayload } from './message-payload.ts';
 import type { FetchedMail } from './source.ts';
 import { growingDelay, type ReaderTimes } from './reconnection.ts';
 
-/** Failures of one message inside the service, all the same, until it is set aside. */
+/** How many equal failures in the service set one message aside. */
 const FAILURES_UNTIL_SET_ASIDE = 5;
 /** Messages set aside at most; beyond, the mailbox waits for the operator. */
 const MAX_SET_ASIDE = 10_000;
 
-/** What the service said of one message. */
 export type FinalVerdict = Extract<DeliveryVerdict, { kind: 'delivered' | 'refused' }>;
 
 export interface DeliveryOptions {
@@ -24,9 +23,9 @@ export interface DeliveryOptions {
   readonly endpoint: HookEndpoint;
   readonly times: Pick<ReaderTimes, 'firstRetryMs' | 'maxRetryMs'>;
   readonly lease: { readonly isLost: boolean; readonly setAside: number };
-  /** The service takes no mail, and why. */
+  /** Called where the service takes no mail, with the reason. */
   readonly onHeld: (code: string, reason: string) => void;
-  /** The service said yes or no to a message. */
+  /** Called when the service has said yes or no to a message. */
   readonly onAnswered: () => void;
 }
 
@@ -56,7 +55,7 @@ export async function deliverMessage(
   }
 }
 
-/** The answer that ends the matter, also the same failure for the last time; undefined where it is tried again. */
+/** The final verdict on a message, also after the same failure several times; undefined where it is tried again. */
 function finalOf(verdict: DeliveryVerdict, failures: Map<string, number>): FinalVerdict | undefined {
   switch (verdict.kind) {
     case 'delivered':
@@ -72,7 +71,7 @@ function finalOf(verdict: DeliveryVerdict, failures: Map<string, number>): Final
   }
 }
 
-/** A message that is refused needs a place among those set aside; where there is none, the mailbox waits. */
+/** Whether a refused message can be set aside; where too many are, the mailbox waits. */
 function hasPlace({ lease, onHeld }: DeliveryOptions, { kind }: FinalVerdict): boolean {
   if (kind === 'delivered' || lease.setAside < MAX_SET_ASIDE) return true;
   onHeld(
@@ -92,7 +91,6 @@ interface MailRefusal {
   readonly mailbox: string;
   readonly nowMs: number;
   readonly verdict: Pick<SetAsideMail, 'status' | 'code' | 'reason'>;
-  /** How it was set aside the time before. */
   readonly before?: SetAsideMail | undefined;
 }
 
@@ -127,7 +125,6 @@ export const UNREADABLE = {
   reason: 'the message could not be fetched, however often it was tried',
 } as const;
 
-/** A message that was to be tried again and is no longer there. */
 export function goneMail(before: SetAsideMail, nowMs: number): SetAsideMail {
   const reason = 'the message is no longer in its folder';
   return { ...before, state: 'set-aside', status: 0, code: 'gone', reason, setAsideAt: nowMs };

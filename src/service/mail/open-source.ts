@@ -63,7 +63,6 @@ export function readerFolders({ kind, folders }: MailBlock): readonly string[] {
 
 type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
 
-/** Connects, logs in and opens a folder. */
 function imapLogin(
   mail: ImapBlock,
   { imapTimes = IMAP_TIMES, clock, protect, token }: MailSourceOptions,
@@ -99,10 +98,9 @@ function tokenLogin(get: AccessTokens['get'], open: OpenWith): (folder: string) 
   };
 }
 
-/** A folder that was opened. */
 export interface MailboxFolder {
   readonly path: string;
-  /** Absent where the interface does not tell. */
+  /** How many messages are there; absent where the interface does not say it. */
   readonly messages?: number;
 }
 

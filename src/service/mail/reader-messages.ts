@@ -1,11 +1,10 @@
-/** What goes between the service and the process that reads a mailbox. */
+/** The messages between the service and the process that reads a mailbox. */
 import type { MailStorage } from '../../engine/storage/storage.ts';
 import type { LogFields } from '../../base/telemetry/telemetry.ts';
 import type { EndpointRequest } from './hook-endpoint.ts';
 import type { MailboxStatus } from './mailbox-health.ts';
 import type { MailServiceOptions } from './mail-service.ts';
 
-/** What the reader is started with. */
 export interface ReaderStart extends Pick<MailServiceOptions, 'mail' | 'sinceMs' | 'times'> {
   /** By mailbox: a message, and how many readers in a row ended with it. */
   readonly deaths: Map<string, { readonly identity: string; readonly count: number }>;
@@ -22,7 +21,7 @@ export type ReaderCall =
   | { readonly ask: keyof MailStorage; readonly args: readonly unknown[] };
 
 export type FromReader =
-  /** Comes every second, too: a reader that says nothing is stuck. */
+  /** The reader also sends this every second: one that says nothing is stuck. */
   | { readonly kind: 'statuses'; readonly statuses: readonly MailboxStatus[]; readonly rssBytes: number }
   | {
       readonly kind: 'log';

@@ -7,7 +7,7 @@ import type { EndpointAnswer } from './hook-endpoint.ts';
 import { type MailService, startMail } from './mail-service.ts';
 import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
 
-/** How often it says that it is there. */
+/** How often the reader says that it is there. */
 const BEAT_MS = 1_000;
 
 const STORE_CALLS: readonly (keyof MailStorage)[] = [
@@ -25,7 +25,6 @@ const waiting = new Map<number, PromiseWithResolvers<unknown>>();
 let nextId = 1;
 let service: MailService | undefined;
 
-/** Resolves when the message is on its way. */
 function send(message: FromReader): Promise<void> {
   return new Promise((resolve) => {
     process.send?.(message, undefined, undefined, () => resolve());
@@ -102,8 +101,8 @@ process.on('message', (message: ToReader) => {
       void service?.stop().then(() => process.disconnect());
   }
 });
-// The service has ended, or wants nothing more: what was under way is offered again by the next reader.
+// The service has ended or closed the channel: the next reader offers again what was under way.
 process.on('disconnect', () => process.exit(0));
-// The terminal signals a group of processes; the service says when to stop.
+// A terminal signals the whole group of processes, but the service says when to stop.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 setInterval(sayStatuses, BEAT_MS);

@@ -1,7 +1,6 @@
 import type { MailFailure } from './mail-failure.ts';
 import type { MailHealth } from './mailbox-health.ts';
 
-/** Delays of a reader; tests have shorter ones. */
 export interface ReaderTimes {
   readonly leaseMs: number;
   readonly renewMs: number;
@@ -9,9 +8,9 @@ export interface ReaderTimes {
   readonly keepAliveMs: number;
   readonly firstRetryMs: number;
   readonly maxRetryMs: number;
-  /** Between tries of a login that was refused for good. */
+  /** The pause between tries of a login that was refused for good. */
   readonly deadRetryMs: number;
-  /** Between looks whether another reader has let go of the mailbox. */
+  /** The pause between looks whether another reader has let go of the mailbox. */
   readonly standbyMs: number;
   /** A connection that lived this long starts the delays again. */
   readonly settledMs: number;
@@ -28,7 +27,7 @@ export const READER_TIMES: ReaderTimes = {
   settledMs: 30_000,
 };
 
-/** Doubles from the first delay up to the longest; attempts count from 1. */
+/** A delay that doubles from the first up to the longest; attempts count from 1. */
 export function growingDelay(
   attempts: number,
   { firstMs, maxMs }: { firstMs: number; maxMs: number },
@@ -36,10 +35,9 @@ export function growingDelay(
   return Math.min(maxMs, firstMs * 2 ** Math.min(attempts - 1, 20));
 }
 
-/** Refused logins in a row that are taken for good: servers refuse some for a moment. */
+/** So many refused logins in a row count as final: servers refuse some for a moment. */
 const LOGINS_UNTIL_DEAD = 3;
 
-/** What a failed connection comes to. */
 export interface FailedConnection {
   readonly health: MailHealth;
   readonly delayMs: number;
@@ -58,7 +56,6 @@ export class Reconnection {
     this.#clock = clock;
   }
 
-  /** Since when the login is refused for good. */
   get loginDeadSince(): number | undefined {
     return this.#deadSince;
   }
@@ -70,7 +67,7 @@ export class Reconnection {
     return { state: 'authentication-dead', since: deadSince, reason };
   }
 
-  /** The mailbox is ours from now on: nothing has failed yet. */
+  /** Begins anew where the reader has just got the mailbox. */
   restart(): void {
     this.#attempts = 0;
     this.#refusals = 0;
@@ -80,7 +77,7 @@ export class Reconnection {
     this.#deadSince = undefined;
   }
 
-  /** `isSettled`: the connection had worked for a while, so the delays begin again. */
+  /** Notes a failure. With `isSettled` the connection had worked for a while, so the delays begin again. */
   failed(failure: MailFailure, isSettled: boolean): FailedConnection {
     const { kind, message: reason } = failure;
     const { maxRetryMs, deadRetryMs } = this.#times;
@@ -102,7 +99,7 @@ export class Reconnection {
   #backOff(since: number, reason: string): FailedConnection {
     const { firstRetryMs: firstMs, maxRetryMs: maxMs } = this.#times;
     const attempts = this.#attempts;
-    // Readers that lost the same server do not come back all at once.
+    // The jitter keeps readers that lost the same server from coming back at once.
     const delayMs = Math.round(growingDelay(attempts, { firstMs, maxMs }) * (0.8 + Math.random() * 0.4));
     const health = { state: 'backing-off', since, reason, attempts, retryAt: since + delayMs } as const;
     return { health, delayMs };

@@ -9,7 +9,7 @@ export interface MailSource {
   readonly messages?: number;
   /** The first position: now, or before the first message since a time. */
   begin(options: { readonly sinceMs: number | undefined; readonly nowMs: number }): Promise<Beginning>;
-  /** What comes after the position, oldest first, at most some hundred; empty where nothing does. */
+  /** The messages after the position, oldest first, at most some hundred. */
   next(position: string, known: KnownMail): Promise<Batch>;
   /** The message itself; undefined where it is gone. */
   fetch(identity: string, without?: FetchOmission): Promise<FetchedMail | undefined>;
@@ -19,18 +19,18 @@ export interface MailSource {
   close(): void;
 }
 
-/** What a fetch that failed is tried again without: the server's account of the structure, or all but the header. */
+/** What a repeated fetch leaves out: the server's account of the structure, or all but the header. */
 export type FetchOmission = 'structure' | 'body';
 
 export interface Beginning {
   readonly position: string;
-  /** Messages that arrived before this are never taken for new ones when they have to be recognised. */
+  /** Messages that arrived before this never count as new when they have to be recognised. */
   readonly floorAt: number;
   /** Messages that are there already and arrived after the floor. */
   readonly known: readonly PassedMail[];
 }
 
-/** What has been dealt with: needed where the position alone does not tell. */
+/** The messages that have been dealt with, for when the position alone does not say it. */
 export interface KnownMail {
   readonly floorAt: number;
   /** Passed messages with this fingerprint, by their identities. */
@@ -39,21 +39,20 @@ export interface KnownMail {
 
 export interface Batch {
   readonly candidates: readonly MailCandidate[];
-  /** The position after all of them; differs from the one asked with where messages were left out. */
+  /** The position after the batch; another one than before also where all messages were left out. */
   readonly position: string;
 }
 
 export interface MailCandidate {
   readonly identity: string;
-  /** Holds once this message has been dealt with. */
+  /** The position once this message has been dealt with. */
   readonly position: string;
-  /** Set where it is a message that was passed under this identity: it is passed again, and not delivered. */
+  /** Set where the message was passed under another identity before: it is passed again, and not delivered. */
   readonly recognised?: PassedMail & { readonly before: string };
   /** True where the message arrived before the time with which the first run was to begin. */
   readonly tooOld?: boolean;
 }
 
-/** A message as far as it was read. */
 export interface FetchedMail {
   readonly identity: string;
   /** The id of the message in the payload. */
@@ -63,20 +62,20 @@ export interface FetchedMail {
   readonly sizeBytes: number;
   /** Why the message is no mail that arrived: a draft, spam and the like. */
   readonly leftOut?: string;
-  /** Nothing but its header is to be read. */
+  /** True where only the header is to be read. */
   readonly headerOnly?: boolean;
   readonly content: MailContent;
 }
 
-/** What the payload is made of; texts decoded, nothing bounded yet. */
+/** The content of a message; its texts are decoded and not bounded yet. */
 export type MailContent =
   | {
       readonly kind: 'raw';
       /** The beginning of the raw message. */
       readonly source: Buffer;
-      /** Whether there is more of it than `source` holds. */
+      /** Whether the message is longer than `source`. */
       readonly truncated: boolean;
-      /** By the server's own account of the structure; absent where it gave none. */
+      /** The attachments by the server's account of the structure; absent where it gave none. */
       readonly attachments?: readonly MailAttachment[];
     }
   | {
@@ -87,14 +86,13 @@ export type MailContent =
       readonly attachments: readonly MailAttachment[];
     };
 
-/** A part of a message that is listed and not carried. */
+/** A part of a message that is listed without its content. */
 export interface MailAttachment {
   readonly name: string;
   readonly type: string;
   readonly sizeBytes: number;
 }
 
-/** What is kept of a message that has been dealt with. */
 export function passedRow(mail: FetchedMail): PassedMail {
   const { identity, fingerprint, receivedAt } = mail;
   return { identity, receivedAt, ...(fingerprint === undefined ? {} : { fingerprint }) };

@@ -1,7 +1,7 @@
 /*
  * What people change of stored work, whoever asks. A change of several is a job on a selection: its plan says how much
- * would be changed, and what is left out and why. What somebody denied, and what waits for a limit, is begun one by one and
- * by its id only. Each change is one line of the audit, written here.
+ * would be changed, and what is left out and why. What somebody denied, and what waits for a limit, is begun one by one
+ * and by its id only. Each change is one line of the audit, written here.
  */
 import type { DeliveryTarget } from '../../base/action.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
@@ -23,11 +23,11 @@ import { dropEnding, type Gateway } from '../gateway/gateway.ts';
 import { hasFailed } from './ends.ts';
 import { awaitedUntil, type Pausable } from './waits.ts';
 
-/** Who changes something, as the audit names them, and what changes it. */
+/** Who changes something, as the audit names them, and what they need for it. */
 export interface Operator {
   readonly storage: Storage;
   readonly who: string;
-  /** Where from: a machine, or an address. */
+  /** The machine or address from which the change comes. */
   readonly source: string;
   readonly by: 'command' | 'console';
   /** The runner of runs that name none. */
@@ -61,21 +61,19 @@ export async function audited<Result>(
   return result;
 }
 
-/** A change of what a selection has. */
 export type ChangeJob =
   | { readonly change: WorkChange; readonly selection: QueueSelection }
-  /** Begins no further run, or ends every pause that this covers; what is under way goes on. */
+  /** A pause begins no further run, and `resume` ends every pause that this covers; what is under way goes on. */
   | { readonly change: 'pause' | 'resume'; readonly of: Pausable }
-  /** Mail that the service refused: offers it again, or forgets it. */
+  /** Offers mail again that the service refused, or forgets it. */
   | { readonly change: 'retry mail' | 'drop mail'; readonly selection: SetAsideSelection };
 
-/** What a job would do now. */
 export interface ChangePlan extends WorkPlan {
   readonly messages?: number;
   readonly pauses?: number;
 }
 
-/** Refused messages that a plan looks at. */
+/** Most refused messages that a plan covers. */
 const MAX_MESSAGES = 1_000_000;
 
 export async function planChange(
@@ -106,17 +104,17 @@ function planOf(counts: Pick<ChangePlan, 'messages' | 'pauses'>, others: number)
   return { runs: 0, outbox: 0, events: 0, runIds: [], leftOut, ...counts };
 }
 
-/** Does a job, the oldest first; how much that changed. */
+/** Does a job, the oldest first; resolves to how much it changed. */
 export function changeWork(operator: Operator, job: ChangeJob): Promise<number> {
   const about = 'of' in job ? pauseKey(job.of) : describeSelection(job.selection);
   return audited(operator, { what: job.change, about }, async () => perform(operator, job));
 }
 
-/** What came or ended after the plan was made is not in it. */
+/** The time of the plan: later work is not in the selection. */
 const timeOf = (selection: QueueSelection): number =>
   (selection.kind === 'ids' ? undefined : selection.until) ?? Date.now();
 
-/** As the store names what is paused. */
+/** The name of a pause in the store. */
 const pauseKey = ({ mapping, runner }: Pausable): string =>
   runner === undefined ? (mapping ?? ALL_MAPPINGS) : pauseOfRunner(runner);
 
@@ -143,7 +141,7 @@ async function perform(operator: Operator, job: ChangeJob): Promise<number> {
   }
 }
 
-/** Answers for all runs that wait for it; how many nobody had decided before. */
+/** Answers for all runs that wait for an approval; resolves to how many nobody had decided before. */
 async function decideAll(
   operator: Operator,
   job: { readonly change: 'approve' | 'deny'; readonly selection: QueueSelection },
@@ -169,7 +167,7 @@ const decide = ({ storage, by }: Operator, id: string, change: 'approve' | 'deny
     nowMs: Date.now(),
   });
 
-/** Answers whether a run begins; what holds then, as the first answer counts. */
+/** Answers whether a run begins; resolves to the answer that counts, which is the first one. */
 export function answerApproval(
   operator: Operator,
   id: string,
@@ -185,7 +183,6 @@ export const clearConversation = (operator: Operator, conversation: Conversation
     operator.storage.clearSession(conversation),
   );
 
-/** Makes this the channel that `last` means. */
 export const useLastChannel = (operator: Operator, target: DeliveryTarget): Promise<void> =>
   audited(
     operator,
@@ -194,7 +191,6 @@ export const useLastChannel = (operator: Operator, target: DeliveryTarget): Prom
     () => 1,
   );
 
-/** Removes what is not to be kept any more. */
 export const pruneNow = (operator: Operator, limits: RetentionLimits): Promise<PruneResult> =>
   audited(
     operator,
@@ -214,7 +210,7 @@ function describeSelection(selection: QueueSelection): string {
   return `${all}${kind}${state === undefined ? '' : `, ${state}`}${errorCode === undefined ? '' : `, ${errorCode}`}`;
 }
 
-/** How much a plan would change, in words, and what it leaves out and why, in lines. */
+/** How much a plan would change, in words, and lines that say what it leaves out and why. */
 export function planTexts({ runs, outbox, events, messages = 0, pauses = 0, leftOut }: ChangePlan): {
   readonly says: string;
   readonly leftOut: readonly string[];

@@ -11,17 +11,16 @@ import {
   type Pausable,
 } from './waits.ts';
 
-/** Runs and events asked about at once. */
+/** Most runs and events of one question. */
 const MAX_IDS = 200;
 /** How much work of each kind is listed as needing attention. */
 const MAX_NEED = 10_000;
 
-/** What became of a run or a system event. */
 export interface End {
   readonly id: string;
   /** `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
   readonly end: 'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'unsent' | 'failed' | 'dead';
-  /** The code of the error, or what is waited for. */
+  /** The code of the error, or what the run waits for. */
   readonly why?: string;
 }
 
@@ -83,7 +82,7 @@ async function eventEnd(storage: Storage, id: string): Promise<readonly End[]> {
   return event === undefined ? [] : [{ id, end: EVENT_ENDS[event.state] }];
 }
 
-/** What somebody has to look at, whichever requests are in a list. */
+/** The runs and events that somebody has to look at. */
 export interface Need {
   readonly ends: readonly End[];
   /** False where there is more than is listed. */
@@ -96,7 +95,7 @@ export async function inNeed(storage: Storage): Promise<Need> {
   return { ends, isWhole: ends.length < MAX_NEED };
 }
 
-/** What stands in the way of work, and how much of it there is. */
+/** How much work waits, and why. */
 export interface Overview {
   readonly backlog: Backlog;
   readonly obstacles: readonly { readonly text: string; readonly paused?: Pausable }[];

@@ -1,4 +1,4 @@
-/** What is stored, as lists for every front end: how each is read, and the one shape that its rows have as JSON. */
+/** The lists of every front end: how each is read from the store, and the one JSON shape of its rows. */
 import {
   decisionToJson,
   type EventJson,
@@ -22,7 +22,7 @@ import type {
 
 export interface List<Row, Json extends object = object> {
   readonly read: (storage: Storage, query: ListQuery) => Promise<readonly Row[]>;
-  /** `text`: with what comes from payloads. */
+  /** With `text` the JSON has texts that come from payloads. */
   readonly toJson: (row: Row, text: boolean) => Json;
   /** Keys of its rows, in the order of a table; one that no row has is left out there. */
   readonly columns: string;
@@ -34,7 +34,7 @@ const list = <Row, Json extends object>(
   toJson: List<Row, Json>['toJson'],
 ): List<Row, Json> => ({ read, toJson, columns });
 
-/** The newest first, but for refused mail. */
+/** Each list has the newest first, except refused mail. */
 export const RECORDS = {
   runs: list(
     'id kind name state why outcome mapping runner acceptedAt attempts ran message reply usage sessionKey lastError',
@@ -82,7 +82,7 @@ export const RECORDS = {
   queue: list('id kind mapping state attempts age nextTry lastError', readQueue, entryToJson),
 };
 
-/** Work in the queue, or that was in it. */
+/** Work that is or was in the queue. */
 export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
 type EntryJson = RunJson | OutboxJson | EventJson;
 
@@ -95,7 +95,7 @@ function entryToJson(entry: QueueEntry, text: boolean): EntryJson {
   return isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text);
 }
 
-/** What waits, is under way, or was given up: runs, what they send, and system events that were parked. */
+/** Reads the work that waits, is under way or was given up: runs, what they send, and parked system events. */
 async function readQueue(storage: Storage, query: ListQuery): Promise<readonly QueueEntry[]> {
   const states = query.state === undefined ? ['active', 'queued', 'dead'] : [query.state];
   const lists = await Promise.all(
@@ -114,10 +114,10 @@ async function readQueue(storage: Storage, query: ListQuery): Promise<readonly Q
     .slice(0, query.limit);
 }
 
-/** Rows of each kind and state that a retry would begin and that are listed. */
+/** Most rows of each kind and state that are listed. */
 const MAX_RETRIED = 1_000;
 
-/** What a retry would begin. */
+/** Reads the work that a retry would begin. */
 export async function readRetry(storage: Storage, selection: QueueSelection): Promise<readonly QueueEntry[]> {
   const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_RETRIED });
   const ids = [...chosen.runs, ...chosen.outbox, ...chosen.events];
@@ -131,7 +131,7 @@ async function findEntry(storage: Storage, id: string): Promise<QueueEntry | und
   return sent ?? (await storage.listEvents({ limit: 1, id }))[0];
 }
 
-/** One run with everything that belongs to it, or one delivery, callback or system event. */
+/** Finds one run with everything that belongs to it, or one delivery, callback or system event. */
 export async function findWork(
   storage: Storage,
   id: string,

@@ -11,22 +11,20 @@ import type { DecisionRecord, KeptRequest, Storage } from '../../engine/storage/
 import type { RunningServer } from '../server/server.ts';
 import { audited, type Operator } from './changes.ts';
 
-/** A request of which nothing came, as it was kept; else why it is not taken again. */
+/** A kept request that became no work, or the reason why it is not replayed. */
 export interface LostRequest {
   readonly id: string;
-  /** The first of those that are replays of each other. */
+  /** The first request of those that are replays of each other. */
   readonly root: string;
   readonly kept?: KeptRequest;
   /**
-   * `accepted`: the request became work, so it is not repeated; `again`: a replay of it did, or it is itself a replay of
-   * another one in the list; `not-kept`: nobody knows what was in it.
+   * `accepted`: the request became work, so it is not repeated; `again`: a replay of it did, or it is itself a replay
+   * of another one in the list; `not-kept`: nobody knows what was in it.
    */
   readonly end?: 'accepted' | 'again' | 'not-kept';
-  /** The other request. */
   readonly says?: string;
 }
 
-/** The oldest first. */
 export async function findLost(
   storage: Storage,
   ids: readonly string[],
@@ -60,20 +58,19 @@ export async function findLost(
   return lost;
 }
 
-/** The door of a service: what comes in here goes the way of every request. */
+/** The way into a service, which is that of every request. */
 export interface Door {
   readonly live: { readonly generation: { readonly table: Pick<RoutingTable, 'settingsOf'> } };
   readonly server: Pick<RunningServer, 'deliver'>;
 }
 
-/** A request that was taken again, with the new one. */
 export interface ReplayResult {
   readonly id: string;
   readonly requestId: string;
   readonly status: number;
 }
 
-/** Takes them again, each once in a day; what was accepted meanwhile, or taken again before, stays as it is. */
+/** Replays requests, each once in a day; those that were accepted or replayed meanwhile stay as they are. */
 export async function replayInto(
   operator: Operator,
   door: Door,
@@ -97,7 +94,7 @@ export async function replayInto(
   return audited(operator, { what: 'replay', about: ids.join(' ') }, make, ({ length }) => length);
 }
 
-/** With what its sender sent. */
+/** Sends a kept request again with its headers and query. */
 function takeAgain(
   { server, live }: Door,
   kept: KeptRequest,

@@ -10,14 +10,12 @@ import type {
   Storage,
 } from '../../engine/storage/storage.ts';
 
-/** A service at work writes down every ten seconds which mappings are at their limits. */
+/** A running service writes every ten seconds which mappings are at their limits. */
 const FRESH_MS = 30_000;
 
-/** What keeps runs from beginning. */
 export interface Obstacles {
   readonly pauses: readonly QueuePause[];
   readonly limited: readonly LimitedMapping[];
-  /** Agents that cannot take runs. */
   readonly holds: readonly HeldRunner[];
 }
 
@@ -33,14 +31,12 @@ export async function findObstacles(
   return { pauses, limited, holds };
 }
 
-/** All that a run may wait for. */
 export interface Waits extends Obstacles {
-  /** Runs that are under way. */
   readonly active: readonly RunRecord[];
   readonly gateway: Pick<GatewaySettings, 'maxRuns' | 'maxRunsPerMapping' | 'runner' | 'runners'>;
 }
 
-/** Runs under way that are looked at: as many as there can be. */
+/** Most runs under way, all of which are read. */
 const MAX_ACTIVE = 1_000;
 
 export async function findWaits(storage: Storage, gateway: GatewaySettings): Promise<Waits> {
@@ -51,7 +47,7 @@ export async function findWaits(storage: Storage, gateway: GatewaySettings): Pro
   return { ...obstacles, active, gateway };
 }
 
-/** Why a run waits: in two words, and whole, with what to do. */
+/** Why a run waits: in two words, and in a sentence with what to do. */
 export interface Reason {
   readonly short: string;
   readonly text: string;
@@ -128,7 +124,7 @@ function waitsBehind(
     );
   }
   if (maxRuns === undefined || counted.length === 0) return [];
-  // The service goes by the file as it is now, the run tells what it was when its event came.
+  // The service follows the file as it is now, while the run has the setting from when its event came.
   return busy(
     `${runsAre(counted.length)} under way in its mapping${whose}: maxRuns may be less now than ${maxRuns.runs}, as it was when this one came`,
   );
@@ -137,7 +133,7 @@ function waitsBehind(
 const runsAre = (count: number): string => (count === 1 ? '1 run is' : `${count} runs are`);
 const runsWait = (count: number): string => (count === 1 ? '1 run waits' : `${count} runs wait`);
 
-/** What can be paused: the runs of a mapping, of a runner, or with neither all. */
+/** Which runs a pause covers: those of a mapping, of a runner, or with neither all. */
 export interface Pausable {
   readonly mapping?: string;
   readonly runner?: string;
@@ -153,11 +149,11 @@ export function pausableName({ mapping, runner }: Pausable): string {
   return mapping === undefined ? 'the queue' : `mapping ${mapping}`;
 }
 
-/** Where the count of one conversation may have been meant. */
+/** The hint where the count of one conversation may have been meant. */
 const ALL_ARE_COUNTED =
   '; runsPerHour counts all runs of the mapping, runsPerHourAndSession those of one conversation (sessionKey) for itself';
 
-/** What keeps runs from beginning, for people, each with what to do: of one run with its id. */
+/** What keeps runs from beginning, in sentences with what to do; for one run they have its id. */
 export function obstacleTexts(
   { holds = [], pauses = [], limited = [] }: Partial<Obstacles>,
   nowMs: number,

@@ -1,7 +1,7 @@
-/** What an agent answers when there is nothing to tell anyone. */
+/** The answer of an agent that has nothing to say to anyone. */
 export const HEARTBEAT_OK = 'HEARTBEAT_OK';
 
-/** What OpenClaw's agents answer when they want nothing to be said. */
+/** The answer of an OpenClaw agent that wants nothing to be said. */
 const NO_REPLY = 'NO_REPLY';
 
 /** HTML tags and comments without nesting, and character references; neither class can backtrack. */
@@ -10,8 +10,8 @@ const MARKUP = /<[!/a-z][^<>]*>|&(?:[a-z]{1,31}|#\d{1,7}|#x[\da-f]{1,6});/giu;
 const DECORATION = /[\p{Z}\p{P}\p{Cc}\p{Cf}$+<=>^`|~]/gu;
 
 /**
- * Says whether a reply is only an acknowledgement: `HEARTBEAT_OK` (or `NO_REPLY`) and nothing else once markup, white space and
- * punctuation are taken away. Anything more, an emoji too, is a reply somebody may be waiting for.
+ * Says whether a reply is only an acknowledgement: `HEARTBEAT_OK` (or `NO_REPLY`) and nothing else once markup, white
+ * space and punctuation are taken away. Anything more, an emoji too, is a reply somebody may be waiting for.
  */
 export function isAcknowledgement(reply: string): boolean {
   const bare = reply.replace(MARKUP, ' ').replaceAll('\\_', '_');

@@ -3,10 +3,10 @@ import { type AgentReport, readClaude, readCodex, readGemini, readOpencode } fro
 
 /** A conversation as the agent's own command line names it. */
 export interface AgentSession {
-  /** Absent where the agent will name it. */
+  /** Absent where the agent will name the conversation. */
   readonly id?: string;
   readonly isNew: boolean;
-  /** True where nothing of it is to be kept. */
+  /** True where nothing of the conversation is to be kept. */
   readonly isOneShot: boolean;
 }
 
@@ -14,7 +14,7 @@ export interface AgentArguments {
   readonly session: AgentSession;
   readonly model: string | undefined;
   readonly thinking: string | undefined;
-  /** The operator's own. */
+  /** The operator's own arguments. */
   readonly extra: readonly string[];
 }
 
@@ -30,18 +30,18 @@ export interface AgentProfile {
   readonly variables: readonly string[];
   /** The variables among these that hold a key. */
   readonly keys: readonly string[];
-  /** What makes the agent keep to an access, before the operator's own arguments and variables. */
+  /** Arguments and variables that limit the agent to an access; the operator's own come after them. */
   readonly access: Readonly<Record<AgentAccess, Permission>>;
   /** Whether Sluice names conversations, or the agent does. */
   readonly namesSessions: boolean;
   argv(options: AgentArguments): readonly string[];
-  /** The command that logs it in again. */
+  /** The command that logs the agent in again. */
   readonly login: string;
   /** Whether its report says what the turn cost in US dollars. */
   readonly tellsMoney: boolean;
-  /** Undefined where the output is no report. */
+  /** Reads the report; undefined where the output is none. */
   read(stdout: string): AgentReport | undefined;
-  /** What it says of a conversation it does not have, and of one that it has already. */
+  /** What the agent says of a conversation that it does not have, and of one that it has already. */
   readonly unknownSession: RegExp;
   readonly knownSession?: RegExp;
 }
@@ -58,7 +58,7 @@ function opencodePermission(rules: Readonly<Record<string, string>>): Readonly<R
   return { OPENCODE_PERMISSION: JSON.stringify(rules) };
 }
 
-/** As settings, because `exec resume` takes no `--sandbox`. What is not allowed is refused, as nobody can be asked. */
+/** The sandbox as settings, because `exec resume` takes no `--sandbox`. Nobody can be asked, so all else is refused. */
 function codexSandbox(mode: string): readonly string[] {
   return ['-c', `sandbox_mode="${mode}"`, '-c', 'approval_policy="never"'];
 }
@@ -68,7 +68,7 @@ export const AGENT_PROFILES = {
   claude: {
     keys: ANTHROPIC_KEYS,
     variables: [...ANTHROPIC_KEYS, 'ANTHROPIC_BASE_URL', 'CLAUDE_CONFIG_DIR'],
-    // Tools that are not there cannot be allowed by settings of the user; nor can those of other servers.
+    // Settings of the user cannot allow tools that are not there, or those of other servers.
     access: {
       read: { argv: ['--permission-mode', 'default', '--strict-mcp-config', '--tools', 'Read,Glob,Grep'] },
       edit: {
@@ -142,7 +142,7 @@ export const AGENT_PROFILES = {
     },
     namesSessions: true,
     argv: ({ session, model, extra }) => [
-      // The folder is new and empty: there is nothing in it that could be mistrusted.
+      // The folder is new and empty, so the question whether to trust it is skipped.
       '--output-format',
       'json',
       '--skip-trust',
@@ -168,7 +168,7 @@ export const AGENT_PROFILES = {
       'XDG_CACHE_HOME',
       'XDG_STATE_HOME',
     ],
-    // Without a word it allows everything.
+    // Without a setting it allows everything.
     access: {
       read: { argv: [], env: opencodePermission({ '*': 'deny', ...OPENCODE_READ }) },
       edit: { argv: [], env: opencodePermission({ '*': 'deny', ...OPENCODE_READ, edit: 'allow' }) },
@@ -195,7 +195,7 @@ function option(flag: string, value: string | undefined): readonly string[] {
   return value === undefined ? [] : [flag, value];
 }
 
-/** As a placeholder, which refuses a name that would be read as an option: it may come from a sender. */
+/** The model as a placeholder, which refuses a name that looks like an option: a sender may have chosen it. */
 function modelOption(model: string | undefined): readonly string[] {
   return option('--model', model === undefined ? undefined : '{model}');
 }

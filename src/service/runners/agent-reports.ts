@@ -2,7 +2,6 @@ import { readJson } from '../../base/json.ts';
 import { field, textField } from '../../base/outgoing/outgoing.ts';
 import type { TokenUsage } from '../../engine/storage/storage.ts';
 
-/** What an agent printed. */
 export interface AgentReport {
   readonly reply: string;
   /** What went wrong, in the agent's words; absent where nothing did. */
@@ -10,15 +9,15 @@ export interface AgentReport {
   readonly usage?: TokenUsage | undefined;
   /** The name the agent gave the conversation. */
   readonly sessionId?: string | undefined;
-  /** The status its model's server answered with, where an error tells it. */
+  /** The status of the model's server, where an error has it. */
   readonly status?: number | undefined;
-  /** Whether its model has said or done anything before an error; absent where the agent does not tell. */
+  /** Whether the model has said or done anything before an error; absent where the agent does not report it. */
   readonly hasActed?: boolean | undefined;
 }
 
 /**
- * Its report is the last element of type `result`: of the lines, or of a list where it is verbose. One of a turn that it
- * broke off has no text; there `errors` say why, or the subtype alone.
+ * The report is the last element of type `result`: of the lines, or of a list where Claude is verbose. The report of a
+ * turn that it broke off has no text; there `errors` say why, or the subtype alone.
  */
 export function readClaude(stdout: string): AgentReport | undefined {
   const elements = jsonIn(stdout);
@@ -103,7 +102,6 @@ export function readOpencode(stdout: string): AgentReport | undefined {
   return {
     reply: texts.join('\n\n'),
     sessionId: textField(events[0], 'sessionID'),
-    // Each step tells its own.
     usage: used({
       inputTokens: sumOf(tokens, 'input'),
       outputTokens: sumOf(tokens, 'output'),
@@ -145,7 +143,7 @@ const isOf =
 
 const textOf = (item: unknown): string => textField(item, 'text') ?? '';
 
-/** What is a number of it; undefined where nothing is. */
+/** The fields that are numbers; undefined where none is. */
 function used(reported: Readonly<Partial<Record<keyof TokenUsage, unknown>>>): TokenUsage | undefined {
   const numbers = Object.entries(reported).flatMap(([name, value]) => {
     const number = numberFrom(value);
@@ -154,7 +152,7 @@ function used(reported: Readonly<Partial<Record<keyof TokenUsage, unknown>>>): T
   return numbers.length === 0 ? undefined : Object.fromEntries(numbers);
 }
 
-/** Undefined where none of them has such a number. */
+/** The sum of a field; undefined where no part has it as a number. */
 function sumOf(parts: readonly unknown[], name: string): number | undefined {
   const numbers = parts.flatMap((part) => numberFrom(field(part, name)) ?? []);
   return numbers.length === 0 ? undefined : numbers.reduce((sum, each) => sum + each, 0);
@@ -162,9 +160,9 @@ function sumOf(parts: readonly unknown[], name: string): number | undefined {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What looks like JSON and is none, at most: reading it is not to hold up the service. */
+/** Most texts that look like JSON and are none: reading them must not delay the service. */
 const MAX_SLIPS = 10_000;
-/** The same of documents of several lines. */
+/** Most documents of several lines that look like JSON and are none. */
 const MAX_LONG_SLIPS = 10;
 
 /** The JSON objects of an output, also those in lists; what else programs print may stand around them. */

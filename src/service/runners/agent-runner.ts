@@ -33,11 +33,11 @@ import {
 
 export type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
 
-/** What an agent may call a conversation: it becomes an argument later. */
+/** The names that an agent may give a conversation, as they become an argument later. */
 const SESSION_NAME = /^\w[\w.-]{0,199}$/;
 const BEGUN_ANEW =
   'did not find its conversation here and began it anew: it knows nothing of the turns before';
-/** Reports hold more than the reply: events, statistics, what tools were asked. */
+/** Reports have more than the reply: events, statistics, calls of tools. */
 const REPORT_BYTES = 16_777_216;
 
 export function createAgentRunner(
@@ -94,7 +94,6 @@ class AgentTurn {
       : priced;
   }
 
-  /** What is known of the conversation before the agent was asked. */
   async #findSession(): Promise<AgentSession> {
     const isOneShot = this.#parts.turn.isOneShot === true;
     if (this.#profile.namesSessions) {
@@ -105,14 +104,14 @@ class AgentTurn {
     return { isNew: !isName, isOneShot, ...(isName ? { id } : {}) };
   }
 
-  /** Resolves to why it could not be kept: the turn is taken, and its reply counts all the same. */
+  /** Keeps the name; resolves to why that failed, which changes nothing for the reply. */
   async #keepSession(id: string): Promise<string | undefined> {
     if (this.#profile.namesSessions || this.#parts.turn.isOneShot === true || !SESSION_NAME.test(id))
       return undefined;
     const file = this.#sessionFile();
     try {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // Whole or not at all: the service may be killed while it writes.
+      // The rename makes it whole or not at all: the service may be killed while it writes.
       await writeFile(`${file}.new`, id, { mode: 0o600 });
       await rename(`${file}.new`, file);
       return undefined;
@@ -121,7 +120,6 @@ class AgentTurn {
     }
   }
 
-  /** As with every command that failed. */
   #withoutSecrets(report: AgentReport | undefined): AgentReport | undefined {
     if (report?.error === undefined) return report;
     const secrets = [
@@ -188,7 +186,7 @@ function otherSession(
   return isNew && profile.knownSession?.test(said) === true ? { isNew: false } : undefined;
 }
 
-/** Statuses of a model's server that say "later", and what agents print of them and of their accounts' limits. */
+/** Statuses of a model's server that say "later", and what agents print of these and of limits of accounts. */
 const LATER_STATUS = new Set([429, 503, 529]);
 const LATER =
   /\b(?:status|error):? (?:429|503|529)\b|rate.?limit|usage limit|hit your (?:\w+ )?limit|limit reached|exceeded your current quota|exhausted your (?:\w+ )?quota|RESOURCE_EXHAUSTED|credit balance is too low|overloaded/i;
@@ -196,8 +194,8 @@ const LOGGED_OUT =
   /\b(?:status|error):? 401\b|not logged in|run \/login|invalid api key|token (?:has expired|revoked)|token could not be refreshed|sign(?:ing)? in again|set an auth method|UNAUTHENTICATED/i;
 
 /**
- * What keeps the agent from any turn at present, where it had not begun this one. Words count only in what the agent
- * says of its own error, never in a reply.
+ * Why the agent can take no turn at present, where it had not begun this one. Words count only in the agent's own
+ * error, never in a reply.
  */
 function notNow(
   report: AgentReport | undefined,
@@ -226,7 +224,7 @@ function notNow(
 const isCutOff = ({ error }: CompletedTurn): boolean =>
   /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
 
-/** Ends the first line of the error of such a turn. */
+/** The end of the first line of the error of a turn whose cost is not known. */
 export const COST_UNKNOWN = '; what it cost is not known';
 
 /** Marks the cost as unknown, not as zero, where an agent that reports costs has reported none of this turn. */

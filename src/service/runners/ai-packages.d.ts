@@ -1,9 +1,8 @@
 /**
- * What is used of optional packages that ask for a newer engine than some hosts install with: npm leaves those out
- * without a word, and the rest has to compile all the same.
+ * The parts in use of optional packages that need a newer engine than some hosts have: npm silently leaves these
+ * packages out, and the rest has to compile all the same.
  */
 declare module 'ai' {
-  /** A model as a provider makes it; only handed on. */
   interface LanguageModel {
     readonly modelId: string;
   }

@@ -1,7 +1,6 @@
 /** What the placeholders of a command's argv stand for; an undefined value is absent. */
 export type ArgvValues = Readonly<Record<ArgvPlaceholder, string | undefined>>;
 
-/** Placeholders of a command runner's `argv`. */
 const ARGV_PLACEHOLDERS = [
   'prompt_file',
   'model',

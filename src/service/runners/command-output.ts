@@ -11,7 +11,7 @@ export class BoundedHead {
     this.#maxBytes = maxBytes;
   }
 
-  /** Takes a chunk; false once the stream has brought more than it may. */
+  /** Adds a chunk; false once the stream has brought more than it may. */
   add(chunk: Buffer): boolean {
     const left = this.#maxBytes - this.#bytes;
     if (left > 0) this.#chunks.push(chunk.subarray(0, left));
@@ -67,10 +67,9 @@ export function extractReply(stdout: string, replyPath: string | undefined): Ext
   return { ok: true, reply: (typeof found === 'string' ? found : JSON.stringify(found)).trim() };
 }
 
-/** Names that are listed. */
+/** Most names that are listed. */
 const MAX_NAMED = 10;
 
-/** Which names the output has. */
 function whatIsThere(document: unknown): string {
   const names = Object.keys(Object(document) as object).map((name) => name.slice(0, 40));
   return names.length === 0 ? '' : `; it has ${names.slice(0, MAX_NAMED).join(', ')}`;

@@ -16,13 +16,12 @@ import { armTimer, pause } from '../../base/timers/timers.ts';
 
 export type CommandSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
-/** The service's environment, from which the allow-list takes. */
+/** The service's environment, of which the command gets the names of an allow-list. */
 export type HostEnvironment = Readonly<Record<string, string | undefined>>;
 
 const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'TZ', 'TMPDIR'];
-/** Between SIGTERM and SIGKILL. */
 const TERM_GRACE_MS = 1_000;
-/** The last of stderr that goes into the run's record; it never reaches the service log. */
+/** How much of the end of stderr goes into the run's record; none of it reaches the service log. */
 const STDERR_TAIL_BYTES = 4_096;
 /** After the command exited, its output is read until it has been quiet this long, and no longer than the maximum. */
 const QUIET_MS = 200;
@@ -30,7 +29,6 @@ const MAX_DRAIN_MS = 5_000;
 /** Spawn errors that no repeat can help: the arguments or the environment are too large, or not valid. */
 const FINAL_SPAWN_CODES = new Set(['E2BIG', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_ARG_TYPE']);
 
-/** How a command's process ended. */
 type CommandEnd =
   | { readonly kind: 'exit'; readonly code: number | null; readonly signal: NodeJS.Signals | null }
   | { readonly kind: 'timeout' }
@@ -39,16 +37,16 @@ type CommandEnd =
 
 type Exit = Extract<CommandEnd, { readonly kind: 'exit' }>;
 
-/** Says what the disk tells of a program that did not start, and what mends it; undefined where it tells nothing. */
+/** Says by the disk why a program did not start, and what mends it; undefined where the disk does not show it. */
 export type ExplainStart = (
   argv: readonly string[],
   /** What PATH of the command holds. */
   path: string | undefined,
 ) => Promise<string | undefined>;
 
-/** What is known where a command is configured. */
+/** What the configuration knows of a command beside its settings. */
 export interface CommandSurroundings {
-  /** Texts of the configuration that came from outside of its file: what a failed command says of them is not kept. */
+  /** Texts of the configuration that came from outside of its file: they are removed from what a failed command says. */
   readonly secrets?: readonly string[] | undefined;
   /** Asked where a command did not start. */
   readonly explainStart?: ExplainStart | undefined;
@@ -89,7 +87,7 @@ export function createCommandRunner(
   };
 }
 
-/** The turn's files and the folder to work in, or why there are none. */
+/** Opens the turn's files and the folder to work in, or says why that failed. */
 async function openPlace(
   { cwd, privateFolders }: CommandSettings,
   turn: Turn,
@@ -104,7 +102,7 @@ async function openPlace(
   }
 }
 
-/** No turn can be taken here, whoever asks for it, unless the folder of one conversation is at fault. */
+/** The result where the folder cannot be used: for every turn, unless the folder of one conversation is at fault. */
 function cannotRunHere(error: unknown): TurnResult {
   const isOfOne = error instanceof WorkFolderError && error.isOfOne;
   const why = error instanceof WorkFolderError ? error.message : diskText(error, tmpdir());
@@ -114,14 +112,14 @@ function cannotRunHere(error: unknown): TurnResult {
   };
 }
 
-/** A conversation of one turn leaves no folder behind. */
+/** Removes the folder of a conversation of one turn. */
 async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn): Promise<void> {
   if (privateFolders === undefined || turn.isOneShot !== true) return;
   await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
 }
 
 interface CommandContext extends RunnerOptions, Pick<CommandSurroundings, 'explainStart' | 'keepsPart'> {
-  /** The folder to work in; absent: that of the service. */
+  /** The folder to work in; default that of the service. */
   readonly cwd: string | undefined;
   readonly secrets: readonly string[];
   readonly host: HostEnvironment;
@@ -149,7 +147,7 @@ async function runCommand(
   return await superviseCommand(settings, turn, { ...context, ...child, secrets });
 }
 
-/** The process groups of commands that run: an end of the service without a stop ends them, too. */
+/** The process groups of running commands, which also end where the service ends without a stop. */
 const running = new Set<number>();
 process.on('exit', () => {
   for (const pgid of running) {
@@ -218,7 +216,7 @@ interface StartFolders extends Pick<CommandContext, 'cwd' | 'explainStart'> {
   readonly path: string | undefined;
 }
 
-/** Values that the command was given as secrets: what it says of an error is stored and shown. */
+/** Values that the command gets as secrets; its errors are stored and shown without them. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value = '']) => (SECRET_KEY.test(name) ? [value] : []));
 }
@@ -243,7 +241,7 @@ async function superviseCommand(
   const stdout = new BoundedHead(settings.maxReplyBytes);
   const stderr = new BoundedTail(STDERR_TAIL_BYTES);
   const ended = endingOf(child, { stdout, stderr }, { signal, timeoutSeconds: turn.timeoutSeconds });
-  // The prompt follows only once the process is on record: before that the command has nothing to act on.
+  // The prompt follows only once the process is on record, so that the command cannot act before.
   try {
     await onProcess({ pgid: pid, startTicks });
   } catch {
@@ -279,7 +277,7 @@ function endingOf(
   return promise.finally(armTimer(timeoutSeconds * 1000, () => resolve({ kind: 'timeout' })));
 }
 
-/** Ends what is left of the command, after what it printed last was read; resolves to whether nothing is. */
+/** Ends what is left of the command once its last output was read; resolves to whether all of it ended. */
 async function endCommand(
   child: Supervision['child'],
   tree: ProcessTree,
@@ -293,7 +291,7 @@ async function endCommand(
   return isClean;
 }
 
-/** A process left behind may hold the pipes open, so what ends the wait is silence, not the end of the stream. */
+/** Waits for silence, not for the end of the streams: a process left behind may keep the pipes open. */
 async function drain(...streams: readonly (Readable | null)[]): Promise<void> {
   const open = streams.filter((stream) => stream !== null && !stream.readableEnded);
   if (open.length === 0) return;
@@ -311,7 +309,7 @@ interface CommandOutput {
   readonly ending: CommandEnd;
   readonly stdout: string;
   readonly stderr: string;
-  /** Takes secrets of the command out of what a failed one printed. */
+  /** Removes secrets of the command from a text. */
   readonly hide: (text: string) => string;
 }
 
@@ -355,14 +353,14 @@ function notStarted(code: string, message: string, final: boolean): TurnResult {
   return { kind: 'not-started', code, message, final };
 }
 
-/** A reply that came stays one; a run that failed says that something of it is still there. */
+/** Adds to the error of a failed run that a part of the command is still running; a reply stays as it is. */
 function withSurvivors(result: TurnResult): TurnResult {
   if (result.kind === 'not-started' || result.error === undefined) return result;
   const message = `${result.error.message} (processes of the command could not be ended)`;
   return { ...result, error: { code: result.error.code, message } };
 }
 
-/** The allow-list, then the operator's own variables, then ours, which nothing overrides. */
+/** The variables of the allow-list, then the operator's, then ours, which nothing overrides. */
 function commandEnvironment(
   settings: CommandSettings,
   turn: Turn,

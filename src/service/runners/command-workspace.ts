@@ -28,7 +28,7 @@ export async function openWorkspace(turn: Turn, withPrompt: boolean): Promise<Co
   }
 }
 
-/** Removes what a process that was killed left of these runs; what cannot be removed stays. */
+/** Removes the files that a killed process left of these runs; what cannot be removed stays. */
 export async function removeWorkspaces(runIds: readonly string[]): Promise<void> {
   if (runIds.length === 0) return;
   const prefixes = runIds.map(prefixOf);

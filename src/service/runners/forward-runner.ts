@@ -2,10 +2,10 @@
  * Turns taken by another gateway: another Sluice, or an OpenClaw gateway's hooks. Which of the two it is says one
  * question that only Sluice answers with problem+json; it is asked once.
  *
- * Sluice gets the whole prompt, is asked for the outcome (`Prefer: wait`) and holds the request until there is one, so
- * reply, outcome and error come back: delivery stays here. A 202 that came only after the wait is asked again under the
- * same Idempotency-Key until the deadline, so a run may last longer than one request. So is a connection that broke off,
- * and 5xx of a run that was taken: a store that is away there ends no run here.
+ * Sluice gets the whole prompt, is asked for the outcome (`Prefer: wait`) and answers only when there is one, so reply,
+ * outcome and error come back: delivery stays here. A 202 that came only after the wait is asked again under the same
+ * Idempotency-Key until the deadline, so a run may last longer than one request. So is a connection that broke off, and
+ * 5xx of a run that was taken: a store that is away there ends no run here.
  *
  * An OpenClaw gateway says how the run ended (`waitForCompletion`) but never what was answered. So the delivery goes
  * along, a session key only where a sender or mapping named one (it refuses any other way unless opted in), and the run
@@ -33,15 +33,15 @@ import { pause } from '../../base/timers/timers.ts';
 
 export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward' }>;
 
-/** Below the 300 s after which fetch gives up on an answer that has not begun. */
+/** A wait below the 300 s after which fetch gives up on an answer that has not begun. */
 const MAX_WAIT_SECONDS = 240;
 /** A 202 that took this part of the wait was waited for; an earlier one comes from a remote that does not wait. */
 const WAITED_PART = 0.5;
-/** Between two requests for the same run; in trouble twice as long each time. */
+/** The pause between two requests for the same run; in trouble twice as long each time. */
 const ASK_AGAIN_MS = 250;
 const MAX_PAUSE_MS = 30_000;
 
-/** Which gateway is there; asked again until somebody answers. */
+/** The kind of the other gateway; asked again until it answers. */
 type Remote = 'sluice' | 'other';
 
 /** A runner that hands turns to another gateway's hook endpoints; `name` is what summaries call it. */
@@ -89,7 +89,7 @@ async function forwardWake(settings: ForwardSettings, turn: Turn, signal: AbortS
   }
 }
 
-/** One wake is made of all that have the key, so its events wait for a remote that has trouble of its own. */
+/** Lets the events wait for a remote in trouble, which makes one wake of all requests with one key. */
 function wakeLater(failure: TurnResult, status: number): TurnResult {
   const isLater = failure.kind === 'completed' && (status >= 500 || status === 401);
   return isLater ? away('unavailable', failure.error?.message ?? '') : failure;
@@ -111,7 +111,7 @@ async function recognise(settings: ForwardSettings, signal: AbortSignal): Promis
   }
 }
 
-/** A run whose reply stays with the other gateway. */
+/** Hands over a run whose reply stays with the other gateway. */
 async function handOver(
   settings: ForwardSettings,
   turn: Turn,
@@ -129,7 +129,7 @@ async function handOver(
   return { kind: 'completed', outcome: 'forwarded', reply: '', remark };
 }
 
-/** There a channel needs its recipient, and `last` is nobody: without both the reply goes to its main session. */
+/** OpenClaw needs channel and recipient, and has nobody for `last`: else the reply goes to its main session. */
 function deliveryOf({ deliverTo }: Turn): object {
   if (deliverTo === undefined) return { deliver: false };
   const { channel, to } = deliverTo;
@@ -140,7 +140,7 @@ function baseOf({ url }: ForwardSettings): string {
   return url.replace(/(?<!\/)\/+$/, '');
 }
 
-/** All its requests have one key, of which the remote makes one run: asking again is always safe. */
+/** Sends a run. All requests of it have one key, of which the remote makes one run: asking again is always safe. */
 async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: AbortSignal): Promise<TurnResult> {
   const endsAt = performance.now() + turn.timeoutSeconds * 1000;
   const body = { ...agentBody(turn), deliver: false };
@@ -177,7 +177,7 @@ async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: Abort
 
 const isForLater = ({ status }: Pick<JsonAnswer, 'status'>): boolean => status === 429 || status >= 500;
 
-/** Undefined where the request may have arrived, or has before; everything else is thrown. */
+/** Undefined where the request may have arrived, or has before; throws every other error. */
 function troubleOf(error: unknown, isAccepted: boolean): undefined {
   const isRefused = connectionCode(error) !== undefined;
   const isLater = error instanceof StatusError && isForLater(error);
@@ -191,12 +191,12 @@ function keyOf({ runId, endedBeforeAt }: Turn): string {
   return endedBeforeAt === undefined ? runId : `${runId}-${endedBeforeAt}`;
 }
 
-/** The same for every request of a turn, as an Idempotency-Key demands. */
+/** The body, which is the same for every request of a turn, as an Idempotency-Key demands. */
 function agentBody(turn: Turn): object {
   return {
     message: turn.prompt,
     name: turn.name,
-    // Nobody chose a random key: the other gateway makes one of its own.
+    // The other gateway makes a key of its own where nobody chose one.
     ...(turn.isOneShot === true ? {} : { sessionKey: turn.sessionKey }),
     wakeMode: 'next-heartbeat',
     timeoutSeconds: turn.timeoutSeconds,
@@ -225,7 +225,6 @@ async function post(settings: ForwardSettings, posting: ForwardedTurn): Promise<
   });
 }
 
-/** What became of a run whose end the remote waited for. */
 function outcomeOf(answer: JsonAnswer): TurnResult {
   const { body } = answer;
   const reply = textField(body, 'reply') ?? '';
@@ -245,7 +244,7 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
   };
 }
 
-/** The remote took the run and does not tell its end. */
+/** The result where the remote accepted the run and does not report its end. */
 function endUnknown(): TurnResult {
   return { kind: 'completed', outcome: 'forwarded', reply: '', remark: 'handed to the other gateway' };
 }
@@ -288,7 +287,7 @@ function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal
 
 interface FailedCall {
   readonly timedOut: boolean;
-  /** False where nothing was asked for yet but which gateway is there. */
+  /** False where only the kind of the other gateway was asked for so far. */
   readonly started: boolean;
 }
 
@@ -306,7 +305,7 @@ function failureOf(error: unknown, what: FailedCall): TurnResult {
     : failedTurn('ambiguous', 'the connection to the other gateway broke off: it may have run');
 }
 
-/** Nothing was started: its runs wait. */
+/** The result where nothing was started, so that runs wait. */
 function away(code: string, message: string): TurnResult {
   return { kind: 'not-started', code, message, final: false, affects: 'runner' };
 }

@@ -7,7 +7,6 @@ import {
 
 export type ModelSettings = Extract<RunnerSettings, { readonly kind: 'model' }>;
 
-/** A finding about the providers of a model runner or about a model it is to serve. */
 export interface ModelProblem {
   /** The key below the runner, e.g. `providers.local.baseUrl`; absent where it is about a model's name. */
   readonly key?: string;

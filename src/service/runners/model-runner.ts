@@ -29,7 +29,7 @@ export interface ModelRunnerOptions {
   readonly defaultModel: string | undefined;
 }
 
-/** Refused before anything ran: key, credit, too many requests, unavailable, overloaded (Anthropic). */
+/** Statuses of a refusal before anything ran: key, credit, too many requests, unavailable, overloaded (Anthropic). */
 const NOT_STARTED = new Map([
   [401, 'unauthorized'],
   [402, 'no_credit'],
@@ -68,7 +68,7 @@ export function createModelRunner(settings: ModelSettings, options: ModelRunnerO
 
 const NO_MODEL = 'the turn names no model and agents.defaults.model is not set';
 
-/** What is loaded when it is first asked for, and again where that failed. */
+/** Loads on the first call, and again where that failed. */
 function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
   return async () => {
@@ -159,7 +159,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   if (status === undefined) return failedTurn('connection_lost', 'the connection to the provider broke off');
   const said = describe(error.message, secrets) ?? 'no reason given';
   const retryAfterMs = retryAfterOf(responseHeaders);
-  // Whoever says when to come again has not done the work.
+  // A provider that says when to come again has not done the work.
   const code =
     NOT_STARTED.get(status) ?? (status >= 500 && retryAfterMs !== undefined ? 'unavailable' : undefined);
   if (code === undefined) return failedWith(status, said);
@@ -173,7 +173,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   };
 }
 
-/** What an answer means that no repeat can change. */
+/** The result of a refusal that no repeat can change. */
 function failedWith(status: number, said: string): TurnResult {
   if (status < 300)
     return failedTurn('malformed_answer', 'the answer of the provider cannot be read or was cut off');

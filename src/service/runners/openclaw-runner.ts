@@ -41,9 +41,9 @@ const PASSED = [
 ];
 /** The command wraps the reply in a report of some kilobytes. */
 const REPORT_BYTES = 1_048_576;
-/** The command starts within seconds, and its gateway answers at once. */
+/** The command needs seconds to start, and its gateway answers at once. */
 const QUESTION_SECONDS = 20;
-/** One wake is a queue entry there, no turn. */
+/** A wake is only a queue entry there, no turn. */
 const WAKE_TIMEOUT_MS = 30_000;
 
 export function createOpenClawRunner(
@@ -72,7 +72,7 @@ export function createOpenClawRunner(
   };
 }
 
-/** Each is left out where the turn has no such value. */
+/** Options of the command; each is left out where the turn has no such value. */
 const TURN_OPTIONS = [
   ['--session-id', '{session_id}'],
   ['--message-file', '{prompt_file}'],
@@ -81,14 +81,14 @@ const TURN_OPTIONS = [
   ['--thinking', '{thinking}'],
 ];
 
-/** What their gateway knows of the main session of the agent. */
+/** The command that asks the OpenClaw gateway for the main session of the agent. */
 function questionOf(settings: OpenClawSettings): CommandSettings {
   const session = JSON.stringify({ key: 'main', ...defined({ agentId: settings.agent }) });
   const argv = ['gateway', 'call', 'sessions.describe', '--json', '--params', session];
   return commandOf(settings, argv, REPORT_BYTES);
 }
 
-/** Where the person was last; undefined where nobody was anywhere yet, or there is no answer. */
+/** The channel that the person used last; undefined where there was none yet, or no answer. */
 function routeOf(answer: TurnResult): DeliveryTarget | undefined {
   if (answer.kind !== 'completed' || answer.outcome !== 'ok') return undefined;
   const session = field(readJson(answer.reply.slice(answer.reply.indexOf('{'))), 'session');
@@ -153,7 +153,7 @@ function agentError(
   return { code: 'agent_error', message };
 }
 
-/** What the agent said, in all parts of its reply. */
+/** The text of all parts of the reply. */
 function textsOf(report: unknown): string {
   return listField(field(report, 'result'), 'payloads')
     .map((payload) => textField(payload, 'text') ?? '')
@@ -168,7 +168,7 @@ function usageOf(usage: unknown): { inputTokens: number; outputTokens: number } 
   return { inputTokens: input, outputTokens: output };
 }
 
-/** Hands the events to their main session. */
+/** Hands the events to the main session of OpenClaw. */
 async function wakeOpenClaw(
   { hooks }: OpenClawSettings,
   turn: Turn,
@@ -199,7 +199,7 @@ async function wakeOpenClaw(
   }
 }
 
-/** Tried again under the same text, which their queue takes once. */
+/** The result where it did not accept the wake: a repeat has the same text, which its queue takes once. */
 function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
   return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
 }

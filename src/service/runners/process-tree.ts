@@ -16,7 +16,6 @@ import { pause } from '../../base/timers/timers.ts';
  * was recorded.
  */
 export interface ProcessTree {
-  /** Value of `SLUICE_RUN_ID` in the tree's environment. */
   readonly runId: string;
   readonly pgid?: number;
   /** Start time of the group's leader in clock ticks since boot; empty where the system does not tell. */
@@ -29,9 +28,9 @@ export interface ProcessTree {
 export const RUN_ID_VARIABLE = 'SLUICE_RUN_ID';
 
 const POLL_MS = 20;
-/** Passes of SIGKILL before giving up on processes that cannot be ended (another user's, or stuck in the kernel). */
+/** Most passes of SIGKILL: some processes cannot be ended (another user's, or stuck in the kernel). */
 const MAX_KILL_PASSES = 100;
-/** Processes looked at between two turns of the event loop. */
+/** How many processes are read in one turn of the event loop. */
 const SLICE = 64;
 
 interface ProcessEntry {
@@ -89,7 +88,7 @@ function ownsGroup(tree: ProcessTree, entries: ReadonlyMap<number, ProcessEntry>
   return tree.startTicks !== undefined && tree.startTicks !== '' && leader.startTicks === tree.startTicks;
 }
 
-/** Without /proc: the group itself, and only where this process started it. */
+/** Without /proc finds only the group itself, and only where this process started it. */
 function findGroup(tree: ProcessTree): readonly number[] {
   if (tree.pgid === undefined || !tree.own) return [];
   return send(-tree.pgid, 0) ? [tree.pgid] : [];
@@ -107,7 +106,7 @@ function addDescendants(members: Set<number>, entries: ReadonlyMap<number, Proce
   }
 }
 
-/** The group first: one signal reaches processes that are being forked right now. */
+/** Signals the group first, as that reaches processes that are being forked right now. */
 function signalAll(tree: ProcessTree, members: readonly number[], signal: 'SIGTERM' | 'SIGKILL'): void {
   if (tree.pgid !== undefined && members.includes(tree.pgid)) send(-tree.pgid, signal);
   for (const pid of members) send(pid, signal);

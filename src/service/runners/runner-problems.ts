@@ -14,7 +14,7 @@ interface RunnerPlace {
 /** What a finding about the safety of a runner says beside its place, by code. */
 export interface RunnerFacts {
   RUNNER_FOLDER: {
-    /** Which folder: the root of the private ones, the runner's own, or one that mappings may choose. */
+    /** Whose folder it is: the root of the private ones, the runner's own, or one that mappings may choose. */
     readonly of: 'private' | 'runner' | 'workFolders';
     readonly runner?: RunnerPlace & { readonly kind: ProcessRunnerSettings['kind'] };
   };
@@ -24,16 +24,15 @@ export interface RunnerFacts {
   };
 }
 
-/** A finding about a runner that starts a command. */
 export type RunnerProblem = Pick<Finding, 'severity'> & {
-  /** The key below the runner it is about. */
+  /** The key below the runner that the problem is about. */
   readonly key?: 'cwd' | 'access' | 'argv';
   readonly message: string;
 } & {
     [Code in keyof RunnerFacts]: { readonly code: Code; readonly facts: RunnerFacts[Code] };
   }[keyof RunnerFacts];
 
-/** Where an agent works, and what it may do there. Looks at the disk. */
+/** Finds what is unsafe about where an agent works and what it may do there. Looks at the disk. */
 export function runnerProblems(
   runner: ProcessRunnerSettings,
   place: RunnerPlace & { readonly configDir: string },
@@ -67,7 +66,7 @@ export const MAY_CHANGE = 'an agent that works here on text from outside can rea
 const PERMISSION_OPTIONS =
   /^(?:--(?:dangerously-[\w-]+|allow-dangerously-[\w-]+|permission-mode|yolo|approval-mode|sandbox|full-auto|auto)(?:=|$)|-[ys]$|(?:sandbox_mode|approval_policy)=)/;
 
-/** What loosens the access of an agent that reads what senders wrote. */
+/** Finds what loosens the access of an agent that reads texts of senders. */
 function accessProblems(runner: ProcessRunnerSettings, { at }: RunnerPlace): readonly RunnerProblem[] {
   if (runner.kind !== 'agent') return [];
   const { access, agent, argv } = runner;

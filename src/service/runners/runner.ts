@@ -4,19 +4,18 @@ import type { ProcessMark, SessionTurn, TokenUsage } from '../../engine/storage/
 
 /** One turn of a session, ready to be run. */
 export interface Turn {
-  /** The run's id; of a heartbeat its turn id, the same when it is repeated. */
+  /** The id of the run, or the turn id of a heartbeat, which stays the same when it is repeated. */
   readonly runId: string;
   /** A hook's agent turn, or a turn of the main session. */
   readonly kind: 'hook' | 'heartbeat';
   /** 1-based. */
   readonly attempt: number;
-  /** When the run had ended before it was begun anew (`queue retry`), the last time; absent: it had not. */
+  /** When the run ended last before `queue retry` began it anew; absent where it had not ended. */
   readonly endedBeforeAt?: number;
   readonly sessionKey: string;
   /** A UUID that is always the same for a conversation, for agents that name sessions by UUID. */
   readonly sessionId: string;
   readonly name: string;
-  /** What the agent reads. */
   readonly prompt: SafeText;
   /** The message before the boundary, raw: for runners that hand over to someone who draws the boundary again. */
   readonly message: string;
@@ -52,7 +51,7 @@ export type TurnResult =
       /** What the operator and the main session should know of the turn. */
       readonly note?: string;
     }
-  /** Nothing ran (spawn error, connection refused, 429, 503): it may be repeated. */
+  /** Nothing ran (spawn error, connection refused, 429, 503), so the turn may be repeated. */
   | {
       readonly kind: 'not-started';
       readonly code: string;
@@ -61,8 +60,8 @@ export type TurnResult =
       /** True where repeating cannot help, e.g. `not_configured`. */
       readonly final: boolean;
       /**
-       * Whom else it would happen to now: every run of this runner (nothing listens, the command is missing), or those
-       * that ask for the same model (429, 503). They wait. Absent where only this run is concerned.
+       * Which other runs would fail now: every run of this runner (nothing listens, the command is missing), or those
+       * that ask for the same model (429, 503). These wait. Absent where only this run is concerned.
        */
       readonly affects?: 'runner' | 'model';
     };
@@ -96,9 +95,8 @@ export interface RunnerOptions {
   onProcess(process: ProcessMark): Promise<void>;
 }
 
-/** The time that a turn has. */
 interface TurnDeadline {
-  /** Aborts when the time is over, and with the caller's. */
+  /** Aborts when the time is over, and with the caller's signal. */
   readonly signal: AbortSignal;
   isOver(): boolean;
   cancel(): void;

@@ -13,7 +13,7 @@ export function folderProblem(cwd: string | undefined): string | undefined {
     : `it works in a folder, and ${cwd} is a file (cwd)`;
 }
 
-/** What mends it, where the words of the system do not say so. */
+/** What mends an error, where the message of the system does not say so. */
 const REMEDIES: Readonly<Record<string, string>> = {
   E2BIG: 'hand long texts over by stdin or {prompt_file}',
   EAGAIN:
@@ -22,14 +22,14 @@ const REMEDIES: Readonly<Record<string, string>> = {
   ENOEXEC: 'was it built for another kind of processor?',
 };
 
-/** What the code of a call of the system that failed means. */
+/** What the error code of a system call means. */
 export function codeText(code: string): string {
   const number = constants.errno[code as keyof typeof constants.errno] as number | undefined;
   const meaning = number === undefined ? 'the system gave no other reason' : getSystemErrorMessage(-number);
   return Object.hasOwn(REMEDIES, code) ? `${meaning}: ${REMEDIES[code]}` : meaning;
 }
 
-/** What kept a file or a folder from being written, with its path; a write that fails knows none. */
+/** Why a file or folder could not be written, with its path; the error of a write has none. */
 export function diskText(error: unknown, folder: string): string {
   const { code = 'unknown', path = folder } = error as NodeJS.ErrnoException;
   const remedy = path.startsWith(tmpdir()) ? '; TMPDIR of the service names another folder' : '';

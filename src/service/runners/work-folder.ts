@@ -13,7 +13,7 @@ import { dirname, join, sep } from 'node:path';
 /** Why no folder can be made, in words for people. */
 export class WorkFolderError extends Error {
   override readonly name = 'WorkFolderError';
-  /** The folder of this conversation alone is at fault, and others can be made. */
+  /** True where only the folder of this conversation is at fault, and others can be made. */
   readonly isOfOne: boolean;
 
   constructor(message: string, isOfOne: boolean) {
@@ -22,7 +22,7 @@ export class WorkFolderError extends Error {
   }
 }
 
-/** Opens the folder of one conversation, made where there is none yet. */
+/** Opens the folder of one conversation, and makes it where there is none yet. */
 export async function openWorkFolder(root: string, sessionId: string): Promise<string> {
   await mkdir(root, { recursive: true, mode: 0o700 });
   const folder = join(await privateFolder(root, false), sessionId);
@@ -33,7 +33,7 @@ export async function openWorkFolder(root: string, sessionId: string): Promise<s
   const real = await realpath(folder);
   const problem = findGitRoot(real);
   if (problem !== undefined) throw new WorkFolderError(gitProblem(folder, problem), problem === real);
-  // The time of the last turn, by which unused folders are found.
+  // Unused folders are found by this time of the last turn.
   const now = new Date();
   await utimes(folder, now, now);
   return folder;
@@ -69,9 +69,9 @@ export async function removeOldWorkFolders(root: string, beforeMs: number): Prom
   return removed;
 }
 
-/** What is wrong with the place of the private folders; undefined where it will do. Looks at the disk. */
+/** What is wrong with the place of the private folders, or undefined. Looks at the disk. */
 export function workRootProblem(root: string, configDir: string): string | undefined {
-  // A configuration in the home folder has the usual place of state below it, and is not what an agent works on there.
+  // For a configuration in the home folder the usual place of state is below it, which is no problem.
   if (configDir !== homedir() && isWithin(root, configDir)) {
     return `${root} lies in the folder of the configuration: set XDG_STATE_HOME to a folder outside of it`;
   }

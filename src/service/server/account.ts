@@ -1,6 +1,6 @@
 /**
- * The one place that accounts for a request. A step on the way returns values; what they mean for the worker, the
- * decision log, the metrics and the service log is said here, from the ending alone.
+ * The one place that accounts for a request: from its ending alone it wakes the worker, and writes the decision, the
+ * metrics and the log.
  */
 import type { HookError } from '../../base/errors.ts';
 import { printSentence, quoted, type StoredFinding } from '../../base/finding.ts';
@@ -53,12 +53,12 @@ export function concludeRequest(
   });
 }
 
-/** What is known of bytes that no request came of. */
+/** Bytes that are no request, with what is known of them. */
 export interface UnreadRequest {
   readonly requestId: string;
   readonly error: HookError;
   readonly finding: StoredFinding | undefined;
-  /** As far as it is known. */
+  /** The method as far as it is known. */
   readonly method: string;
   readonly address: string | undefined;
 }
@@ -91,7 +91,7 @@ export function concludeBytes(context: ServerContext, refused: UnreadRequest): v
   else deps.log.debug({ ...line, why: error.detail }, 'request');
 }
 
-/** What most likely sent the bytes is loaded for the log, a few times a second at most. */
+/** Logs the bytes with what most likely sent them, which is looked up a few times a second at most. */
 async function logBytes(
   context: ServerContext,
   line: { readonly requestId: string },
@@ -118,12 +118,11 @@ export function findAdvisor(
   return isDoubtful ? loadAdvisor(context, exchange) : undefined;
 }
 
-/** Whether something found nothing. */
 function hasGaps({ request, evaluation }: HookJudgement): boolean {
   if (request === undefined || evaluation === undefined) return false;
   const { mapping, outcome, trace } = evaluation;
   const ignored = mapping?.ignoreSenders;
-  // `ignoreSenders` of the mapping taken had nothing to compare at the usual places.
+  // `ignoreSenders` of the chosen mapping found nothing to compare at the usual places.
   const isUnknown = ignored !== undefined && ignored.from === undefined && outcome.kind !== 'skipped';
   return (
     (mapping === undefined && outcome.kind !== 'accepted') ||
@@ -164,7 +163,7 @@ function showDecision(
   deps.onDecision({ ...seen, ...defined({ result, otherFormat }) });
 }
 
-/** What only looks on must not change the answer: after the commit the sender has to hear that it was accepted. */
+/** Keeps an onlooker from changing the answer: after the commit the sender has to read that it was accepted. */
 function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => void): void {
   try {
     call();
@@ -209,7 +208,7 @@ export function logRequest(
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, { tookMs, advisor }), 'request');
 }
 
-/** A key that takes events of their own for repeats loses them, and nobody else says so. */
+/** Warns of a key that is the same for different events: they are lost as repeats, and nobody else says so. */
 function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: HookJudgement): void {
   const { mapping, outcome } = evaluation ?? {};
   const [action] = outcome?.kind === 'accepted' ? outcome.actions : [];
@@ -223,7 +222,7 @@ function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: H
   );
 }
 
-/** Carriers, tokens and secrets that are on their way out. */
+/** Warns of carriers, tokens and secrets that will not be accepted much longer. */
 function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: RequestProof): void {
   const requestId = ids.id;
   const { retired } = proof;
@@ -262,7 +261,7 @@ function lineOf(
     storeMs: rounded(judged.storeMs),
   };
   if (error === undefined) return line;
-  // Why a sender was not believed; nothing of what it sent.
+  // The log says why a proof failed, but nothing that the sender sent.
   const refused = proof?.kind === 'refused' ? proof : undefined;
   const why = refused?.why ?? refusedWhy(exchange, ending, advisor);
   return {
@@ -278,7 +277,7 @@ function lineOf(
   };
 }
 
-/** Probes, floods of refusals, and strangers at other paths would bury the hooks. */
+/** The level of the line: probes, floods of refusals and strangers at other paths would bury the hooks. */
 function levelOf(
   { unread }: ServerContext,
   exchange: AnyExchange,
@@ -290,7 +289,7 @@ function levelOf(
   const isCounted = error?.code === 'too_many_failures' || error?.code === 'bodies_full';
   // What is counted is one line a second.
   if (outcome === 'served' || isCounted) return 'debug';
-  // 501 is the sender's: it wrote in a way that is not served.
+  // A 501 is the sender's mistake: it wrote in a way that is not served.
   if (status < 500 || status === 501) return 'info';
   return status === 503 && error?.cause === undefined ? 'warn' : 'error';
 }

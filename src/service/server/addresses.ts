@@ -43,9 +43,9 @@ export function createAddressFinder(proxies: AddressList): AddressFinder {
 
 const PLAIN_IPV4 = /^[\d.]+$/;
 
-/** Without brackets and zone; an IPv4 address written as IPv6 in any spelling is that IPv4 address. */
+/** The address without brackets and zone; an IPv4 address written as IPv6 is that IPv4 address. */
 function plainAddress(address: string): string {
-  // Most connections come from IPv4, and every connection is looked at.
+  // Most connections come from IPv4, so that this check saves time for each.
   if (PLAIN_IPV4.test(address)) return address;
   const bare =
     (address.startsWith('[') ? address.slice(1, address.indexOf(']')) : address).split('%', 1)[0] ?? '';
@@ -59,7 +59,7 @@ function plainAddress(address: string): string {
     .join('.');
 }
 
-/** Networks an address counts for: an IPv4 address for itself, an IPv6 one for its /64 and its /48. */
+/** The networks that an address counts for: an IPv4 address for itself, an IPv6 one for its /64 and its /48. */
 export interface SenderNetworks {
   /** The smallest network that one sender surely owns. */
   readonly own: string;
@@ -67,7 +67,6 @@ export interface SenderNetworks {
   readonly site?: string;
 }
 
-/** The same bytes give the same names, however the address is written. */
 export function networksOf(address: string): SenderNetworks {
   const plain = plainAddress(address);
   if (PLAIN_IPV4.test(plain) || !isIPv6(plain)) return { own: plain };

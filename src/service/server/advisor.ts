@@ -5,21 +5,21 @@ import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { ProofFinding, ProofSettings, Refused, SignedRequest } from '../../engine/verify/verify.ts';
 
 /**
- * What is known of mistakes, bound to one generation. It is loaded when there is something to say, speaks to the operator
- * alone, and changes no answer: without it the same requests are taken, and the same refused.
+ * What is known of mistakes, bound to one generation. It is loaded when there is something to say, speaks to the
+ * operator alone, and changes no answer: without it the same requests are accepted, and the same refused.
  */
 export interface RequestAdvisor {
   /** What is known of a request that was refused before mappings saw it; nothing that only the sender wrote. */
   onRefusal(refused: RefusedRequest): StoredFinding | undefined;
-  /** What a decision may say beside its outcome; the same holds. */
+  /** What a decision may say beside its outcome; nothing that only the sender wrote. */
   onEvaluation(evaluation: Evaluation, request: HookRequest): RequestAdvice;
   /** How what a condition found differs from what it asks for, in codes that tell neither. */
   howDifferent(failed: FailedCondition): StoredFinding | undefined;
-  /** What would be new for each event, where one was taken for a repeat. */
+  /** Which fields would be new for each event, where one counted as a repeat. */
   onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
   /** The sentences of findings on a request of that hook name, for a log. */
   say(findings: readonly StoredFinding[], path: string): Sentence | undefined;
-  /** The same of a proof. */
+  /** The sentence of a finding on a proof. */
   sayProof(found: ProofFinding): Sentence | undefined;
   /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): ProofFinding;
@@ -40,11 +40,9 @@ type FailedCondition = Extract<
   { readonly part: 'when' }
 >['node'];
 
-/** A request that was refused before mappings saw it. */
 export interface RefusedRequest {
   readonly code: HookErrorCode;
   readonly field: string | undefined;
-  /** The hook name it was sent to. */
   readonly name: string;
   readonly method: string;
   readonly url: string | undefined;
@@ -52,7 +50,6 @@ export interface RefusedRequest {
   readonly facts: object | undefined;
 }
 
-/** By what a repeat was recognised. */
 export interface RepeatFacts {
   readonly by: 'signed' | 'body' | 'key' | 'sender';
   /** The header that said it, where one did. */
@@ -65,14 +62,14 @@ export interface RepeatFacts {
 /** A request without the right hook token: headers and parameters as they came; nothing of their values is shown. */
 export interface TokenFacts {
   readonly reason: 'missing' | 'wrong' | 'query-rejected';
-  /** Compares as the token itself is compared, in the same time whatever differs. */
+  /** Compares a text with the token, in the same time whatever differs. */
   readonly isToken: (text: string) => boolean;
   /** `hooks.queryToken`. */
   readonly queryToken: string;
   /** Node's flat list of names and values. */
   readonly rawHeaders: readonly string[];
   readonly query: Readonly<Record<string, string>>;
-  /** The token of the address, as it was read from it. */
+  /** The token that was in the address. */
   readonly addressToken?: string | undefined;
   /** The hook name; default one that a mapping has. */
   readonly unknownName?: string | undefined;
@@ -86,7 +83,7 @@ export interface ProofFacts {
   readonly request: SignedRequest;
   readonly refusal: Refused;
   readonly signsUrl: boolean;
-  /** The address as it was taken for the one that the sender called. */
+  /** The address that the sender called, as far as it is known. */
   readonly url: string;
   readonly publicUrl: string | undefined;
   /** Whether the request carries the hook token. */
@@ -99,7 +96,7 @@ export interface QuestionFacts {
   readonly headers: HookRequest['headers'];
   readonly query: Readonly<Record<string, string>>;
   readonly hasBody: boolean;
-  /** Absent where it is long. */
+  /** Absent where the body is long. */
   readonly body: Buffer | undefined;
   readonly place: string | undefined;
 }

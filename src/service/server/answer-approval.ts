@@ -28,7 +28,7 @@ export async function answerApproval(
   if (asked === undefined) return undefined;
   const { storage } = context.deps;
   const run = await storage.findRun(asked.runId);
-  // A sender knows the token that the proof is made with, and the run; not what the message had.
+  // A sender may know the token behind the proof, and the run, but not the nonce of the message.
   if (run?.approval?.nonce !== asked.nonce)
     throw new HookError('not_found', 'nothing is served at this path');
   const [first, ...others] = exchange.receivedAt < asked.expiresAt ? await storage.findAsked(asked) : [];
@@ -52,7 +52,7 @@ const DECISIONS: ReadonlyMap<string, 'approved' | 'denied'> = new Map([
   ['deny', 'denied'],
 ]);
 
-/** All that the runs read, with the form that answers. */
+/** The page with all that the runs read, and the form that answers. */
 function openPage([first, ...others]: readonly [AgentRun, ...(readonly AgentRun[])], secret: string): Ending {
   const { text } = buildQuestion([first.action, ...others.map(({ action }) => action)], { secret });
   const ids = [first, ...others].map(({ id }) => `Run ${id}`).join('<br>');
@@ -61,7 +61,7 @@ function openPage([first, ...others]: readonly [AgentRun, ...(readonly AgentRun[
 <p>${ids}</p>`);
 }
 
-/** What was decided: who opens the link later is shown nothing else of the runs. */
+/** The page after the decision: who opens the link later sees nothing else of the runs. */
 function closedPage({ approval, lastError }: RunRecord): Ending {
   const end = lastError?.code === 'dropped' ? 'dropped' : 'not answered in time';
   return page(`<p><strong>${approval?.decision ?? end}</strong></p>`);

@@ -9,7 +9,6 @@ import type { ServerContext } from './server-context.ts';
 export function acceptedAnswer(result: AcceptResult): HttpAnswer {
   const { accepted } = result;
   const [first] = accepted;
-  // Nothing to do, on purpose.
   if (first === undefined) return { status: 204 };
   const status = accepted.every(({ kind }) => kind === 'wake') ? 200 : 202;
   if (accepted.length === 1) {
@@ -34,7 +33,7 @@ function listedIds(result: AcceptResult): string {
   return `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`;
 }
 
-/** The answer to a request that asked to wait and whose run has ended: with `more`, such as in OpenClaw's words. */
+/** The answer to a request that waited for its run; `more` has further members, such as those of OpenClaw. */
 function endedAnswer(run: RunRecord, result: AcceptResult, more: object = {}): string {
   const outcome = JSON.stringify({ ...more, ...outcomeOf(run) }).slice(1, -1);
   return `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}`;
@@ -81,7 +80,7 @@ export function readWaitSeconds(prefer: string | undefined, maxSeconds: number):
 }
 
 /**
- * Holds the answer of a single agent action until its run has ended: the answer with its reply, or undefined where
+ * Delays the answer of a single agent action until its run has ended: the answer with its reply, or undefined where
  * the time passed, the server stops, too many requests wait already, or there is no single run to wait for.
  */
 export async function waitForOutcome(

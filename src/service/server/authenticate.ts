@@ -5,7 +5,7 @@ import type { ReceivedHeaders, RequestTarget } from './received.ts';
 /** The hook tokens of a configuration as frames, the current one first. */
 export interface TokenSet {
   readonly frames: readonly Buffer[];
-  /** Holds what was presented last; written anew for each comparison. */
+  /** The frame of the presented token; written anew for each comparison. */
   readonly presented: Buffer<ArrayBuffer>;
   readonly queryToken: HooksSettings['queryToken'];
 }
@@ -25,7 +25,7 @@ export function compileTokens(
 ): TokenSet {
   const tokens = [hooks.token ?? '', ...hooks.previousTokens];
   return {
-    // A blank token can never be presented, so its place holds a frame that no text has.
+    // A blank token can never be presented, so its place has a frame that no text has.
     frames: tokens.map((token) => (token === '' ? Buffer.alloc(FRAME_BYTES, 1) : frameOf(token, 'utf8'))),
     presented: Buffer.alloc(FRAME_BYTES),
     queryToken: hooks.queryToken,
@@ -76,7 +76,7 @@ function match({ frames, presented }: TokenSet, text: string, encoding: TextEnco
 type TextEncoding = 'latin1' | 'utf8';
 
 const FRAME_BYTES = 128;
-/** In place of the length of a text that does not fit: its SHA-256 follows. */
+/** The length byte of a text that does not fit: its SHA-256 follows. */
 const IS_HASHED = 255;
 
 /** A text as a length, its bytes, and zeros: two texts have the same frame if and only if they have the same bytes. */

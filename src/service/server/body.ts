@@ -10,7 +10,7 @@ const GROWTH = 8;
 
 export interface BodyOptions {
   readonly maxBytes: number;
-  /** Who else has a body without a proof. */
+  /** All bodies without a proof. */
   readonly unproved: UnprovedBodies;
 }
 
@@ -22,14 +22,14 @@ export interface BodyOptions {
 export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions): Promise<Buffer> {
   if (!exchange.hasBody) return Promise.resolve(EMPTY);
   const { req, res, connection } = exchange;
-  // What says itself that it is too long need not be read.
+  // A body whose Content-Length is too long is not read.
   const announced = exchange.headers.values['content-length'];
   if (announced !== undefined && Number(announced) > maxBytes) return Promise.reject(tooLarge(maxBytes));
   if (connection.failure !== undefined) return Promise.reject(connection.failure);
   if (exchange.expectsContinue) res.writeContinue();
   return new Promise((resolve, reject) => {
     const longest = announced === undefined ? maxBytes : Number(announced);
-    // One buffer that grows: each piece would take up 150 bytes beside its own, and pieces can be of one byte.
+    // The buffer grows, as each piece would take up 150 bytes beside its own, and pieces can be of one byte.
     let body: Buffer = EMPTY;
     // True where the body is the first piece itself.
     let isWhole = false;
@@ -37,7 +37,7 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
       exchange.failBody = undefined;
       req.off('data', onData);
       req.off('end', onEnd);
-      // The listener of errors stays, and would keep it.
+      // The listener of errors stays, and would keep the body.
       if (!isWhole) free(body);
       body = EMPTY;
       reject(error);
@@ -80,7 +80,7 @@ function free({ buffer }: Buffer): void {
 }
 
 /**
- * What the body unpacks to. Before the proof it counts as a part of the body: a stranger holds no more with packed
+ * What the body unpacks to. Before the proof it counts as a part of the body: a stranger takes up no more with packed
  * bodies than with others.
  * @throws HookError `unsupported_encoding`, `invalid_body`, `body_too_large`, `bodies_full`, `request_aborted`
  */
@@ -126,7 +126,7 @@ export class UnprovedBodies {
     this.#maxBytes = maxBytes;
   }
 
-  /** Notes how much the body is about to take up; false where it was the one to give way. */
+  /** Notes how much the body is about to take up; false where this body has to give way. */
   hold(exchange: Exchange, bytes: number): boolean {
     if (exchange.isProved) return true;
     this.#bytes += bytes - exchange.heldBytes;
@@ -145,7 +145,7 @@ export class UnprovedBodies {
     this.#incomplete.delete(exchange);
   }
 
-  /** The sender is proved, or the request answered. */
+  /** Called when the sender is proved or the request answered. */
   release(exchange: Exchange): void {
     this.#incomplete.delete(exchange);
     this.#bytes -= exchange.heldBytes;
@@ -153,7 +153,7 @@ export class UnprovedBodies {
   }
 }
 
-/** The sender left, or closed its side, before its request was complete. */
+/** The error where the sender left, or closed its side, before its request was complete. */
 export function aborted(): HookError {
   return new HookError('request_aborted', 'the connection ended before the request was complete');
 }

@@ -14,7 +14,7 @@ import { networksOf, type AddressList } from './addresses.ts';
 import type { HttpConnection } from './exchange.ts';
 
 export interface ConnectionLimits {
-  /** Open connections at most. */
+  /** Most open connections. */
   readonly connections: number;
   /** Most connections of one address (IPv6: /64). */
   readonly perAddress: number;
@@ -35,20 +35,20 @@ export interface ConnectionTableOptions {
 
 /** A connection this young may be about to speak: others go first. */
 const FRESH_MS = 1_000;
-/** For so long after somebody had to go, places count as short. */
+/** Places count as short for this long after a connection had to go. */
 const CROWDED_MS = 1_000;
-/** Thousands that were closed together come back together, and who opens a connection then waits for all of them. */
+/** Senders of thousands of connections that close together come back together, and new ones wait for all of them. */
 const SWEPT_AT_ONCE = 50;
-/** Members of a list that are moved on, at most, before one is closed. */
+/** Most members of a list that are moved on before one is closed. */
 const MAX_LOOKED_AT = 64;
 
 interface ConnectionEntry {
   readonly connection: HttpConnection;
   /** Absent for proxies, through which many senders come. */
   readonly group: AddressGroup | undefined;
-  /** When it was opened, or got its last answer. */
+  /** When the connection was opened, or got its last answer. */
   since: number;
-  /** Bytes it had sent by then. */
+  /** Bytes that it had sent by then. */
   quietBytes: number;
   isStranger: boolean;
   /** Requests whose sender is proved and that are not answered yet. */
@@ -57,9 +57,9 @@ interface ConnectionEntry {
 
 /** Connections of one sort that may be closed, in the order in which they became quiet. */
 class WaitingConnections {
-  /** Said nothing when last looked at. */
+  /** Connections that had said nothing at the last look. */
   readonly #silent = new Set<ConnectionEntry>();
-  /** Have begun a request that is not complete, or not answered. */
+  /** Connections with a request that is not complete or not answered. */
   readonly #begun = new Set<ConnectionEntry>();
 
   delete(entry: ConnectionEntry): void {
@@ -85,8 +85,8 @@ class WaitingConnections {
   }
 
   /**
-   * Who goes first: the longest silent one, else the one that began first, else one that may be about to speak.
-   * With `sparesFresh` none that is young.
+   * Picks the connection that is silent longest, else that began first, else one that may be about to speak.
+   * With `sparesFresh` it picks none that is young.
    */
   pick(freshAfter: number, sparesFresh: boolean): ConnectionEntry | undefined {
     let fresh: ConnectionEntry | undefined;
@@ -109,7 +109,6 @@ class WaitingConnections {
   }
 }
 
-/** Connections that may be closed. */
 class QuietConnections {
   readonly strangers = new WaitingConnections();
   readonly known = new WaitingConnections();
@@ -126,10 +125,10 @@ class QuietConnections {
     else (entry.isStranger ? this.strangers : this.known).add(entry);
   }
 
-  /** Who is to go: a stranger, else a known one that rests, else the one whose body takes longest. */
+  /** Picks a stranger, else a proved sender that rests, else the one whose body takes longest. */
   pick(freshAfter: number): ConnectionEntry | undefined {
     const { strangers, known } = this;
-    // Strangers must not push out a slow body of a proved sender; nor such bodies, many as they are, who is about to speak.
+    // Strangers must not push out a slow body of a proved sender, nor many such bodies a sender about to speak.
     const isMostlyReceiving = this.receiving.size > strangers.size;
     const pick = (sparesFresh: boolean): ConnectionEntry | undefined =>
       strangers.pick(freshAfter, sparesFresh) ??
@@ -170,9 +169,9 @@ export class ConnectionTable {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Takes up a new connection, or closes it where no place is free and no other connection can go. */
+  /** Adds a new connection, or closes it where no place is free and no other connection can go. */
   add(socket: Socket): void {
-    // A connection that is read once more from some point on.
+    // The connection is known: it is read once more from some point on.
     if (this.#entries.has(socket)) return;
     const group = this.#groupOf(socket);
     if (!this.#hasPlace(group)) {
@@ -212,7 +211,7 @@ export class ConnectionTable {
     return this.#entries.size < limits.connections || this.#freePlace(this.#quiet);
   }
 
-  /** The connection of a socket that was taken up; undefined for one that was refused. */
+  /** The connection of a socket; undefined where it was refused. */
   find(socket: Socket): HttpConnection | undefined {
     return this.#entries.get(socket)?.connection;
   }
@@ -315,7 +314,7 @@ export class ConnectionTable {
   }
 }
 
-/** Part of a request has come, or a request is not answered. */
+/** Whether only a part of a request has come, or a request is not answered. */
 function isIncomplete({ connection, quietBytes }: ConnectionEntry): boolean {
   return connection.open > 0 || connection.socket.bytesRead > quietBytes;
 }

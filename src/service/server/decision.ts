@@ -13,7 +13,7 @@ const MAX_EMPTY = 50;
 const MAX_FINDINGS = 50;
 const MAX_DETAIL_CHARS = 400;
 
-/** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
+/** The decision on a request for `sluice requests`: ids, codes and places, no value of the payload. */
 export function decisionOf(
   exchange: AnyExchange,
   ending: Ending,
@@ -47,7 +47,7 @@ export function decisionOf(
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
     bodyUnread: exchange.hasBody === true && exchange.bodyBytes === 0 ? true : undefined,
-    // Only the verdict is kept: strangers' requests are not.
+    // Only the verdict is kept, as requests of strangers are not.
     refusal:
       proof?.kind === 'refused'
         ? proof.finding && { scheme: proof.scheme ?? 'token', ...proof.finding }
@@ -55,7 +55,7 @@ export function decisionOf(
   };
 }
 
-/** What was found out about it; none of a request that became what it was sent for. */
+/** The findings on a request; none where it became what it was sent for. */
 function findingsOf(
   exchange: AnyExchange,
   ending: Ending,
@@ -76,13 +76,13 @@ function findingsOf(
 
 type SentHeaders = AnyExchange['headers']['values'];
 
-/** What is known beside the ending; `advice` is of the evaluation. */
+/** What is known beside the ending; `advice` is about the evaluation. */
 interface DecisionAdvice {
   readonly advice?: RequestAdvice | undefined;
   readonly advisor?: RequestAdvisor | undefined;
 }
 
-/** What is odd about what mappings made of it. */
+/** Findings on the evaluation. */
 function judgedFindings(
   headers: SentHeaders,
   { error, judged = {} }: Ending,
@@ -121,7 +121,7 @@ function debounceOf({ evaluation, result }: HookJudgement): StoredFinding | unde
 /** Headers in which senders carry a key of their own choice. */
 const KEY_HEADERS = ['idempotency-key', 'x-openclaw-idempotency-key'];
 
-/** By what a repeat was recognised: before it was evaluated, by what the sender sends with it. */
+/** How a repeat was recognised: before its evaluation by a header or a signed id. */
 function repeatOf(
   judged: HookJudgement,
   headers: SentHeaders,
@@ -141,7 +141,6 @@ function recognised(
   headers: SentHeaders,
 ): Pick<RepeatFacts, 'by' | 'header'> {
   const names = Object.keys(headers);
-  // The id that the scheme of the sender signs is known by its value.
   if (signedId !== undefined)
     return { by: 'signed', header: names.find((name) => headers[name] === signedId) };
   const actions = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
@@ -194,7 +193,7 @@ function refusalFinding(
   }
   if (code === 'not_found') {
     if (facts !== undefined) return { code: 'too_long', facts: { ...facts } };
-    // Where hooks are, for a path at which nothing is.
+    // The finding says where hooks are, for a path at which nothing is.
     const { enabled, path } = generation.hooks;
     if (!enabled) return { code: generation.isWorker === true ? 'worker' : 'hooks_off' };
     return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
@@ -257,7 +256,7 @@ function missOf(
   };
 }
 
-/** The failing part in the operator's own words; what was found stays out. */
+/** The failing part as the mapping writes it, without the value that was found. */
 function reasonOf(
   failed: MatchFailure,
   advisor: RequestAdvisor | undefined,
@@ -273,7 +272,7 @@ function reasonOf(
   return { leaf: expression, why: 'different', ...defined({ how }) };
 }
 
-/** What rendered empty, as the mapping writes it. */
+/** The expressions that rendered empty, as the mapping writes them. */
 function emptyOf({ trace }: Evaluation, advice: RequestAdvice | undefined): DecisionRecord['empty'] {
   const empty = new Map<string, NonNullable<DecisionRecord['empty']>[number]>();
   for (const template of trace.templates) {

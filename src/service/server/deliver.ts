@@ -11,10 +11,10 @@ import { bodyLimit, canTake, takeHook } from './take-hook.ts';
 /** A hook that a part of this process makes itself, such as the reader of a mailbox. */
 export interface OwnHook {
   readonly name: string;
-  /** JSON; of a request that came before, as its path takes it. */
+  /** JSON, or the body of a replayed request in the format of its path. */
   readonly body: Buffer;
   readonly idempotencyKey: string;
-  /** What else came with a request that is taken again. */
+  /** Headers and query of a replayed request. */
   readonly again?: Pick<HookRequest, 'headers' | 'query'>;
 }
 

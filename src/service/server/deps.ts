@@ -22,11 +22,11 @@ export interface ServerDeps {
   readonly generation: () => ServerGeneration;
   readonly storage: ServerStorage;
   readonly log: ServerLog;
-  /** What is wrong with the service; the server itself reports a store that does not answer. */
+  /** The troubles of the service; the server itself reports a store that does not answer. */
   readonly health: Health;
   /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
   readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;
-  /** A proved notice that the mailbox has changed. Must not throw. */
+  /** Called with a proved notice that the mailbox has changed. Must not throw. */
   readonly onNotice?: () => void;
   /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
   readonly waitForRun: (runId: string, ms: number, signal: AbortSignal) => Promise<RunRecord | undefined>;
@@ -44,7 +44,7 @@ export interface ServerDeps {
   readonly limits?: Partial<ServerLimits>;
 }
 
-/** Config, mappings and transforms as one request sees them. */
+/** Configuration, mappings and transforms as one request sees them. */
 export interface ServerGeneration {
   readonly id: string;
   readonly hooks: HooksSettings;
@@ -52,25 +52,25 @@ export interface ServerGeneration {
   readonly isWorker?: true;
   /** The operator's secret, `gateway.token`: who sends it gets details of the service's health. */
   readonly gatewayToken?: string | undefined;
-  /** All tokens: where a sender puts one in the wrong place, it is masked. */
+  /** All tokens, which are masked where a sender puts one in the wrong place. */
   readonly tokens: KnownTokens;
   canTake(path: string): boolean;
   /** Whether a body of another format than its path takes is read all the same: for recording what comes. */
   readonly takesAnyFormat?: boolean;
-  /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
+  /** Whether the name stands in the operator's files: only such a name of a stranger's request is kept. */
   knowsName(path: string): boolean;
   /** Whether a name is a hook name of the operator's, a part of one, or one in other letter case. */
   isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
   /** The run whose approval a hook name is the signed link of; undefined for every other name. */
   askedBy?(name: string): NonNullable<NewDelivery['asks']> | undefined;
-  /** Sets aside the key that a sender brings; resolves to whether it was waited for. */
+  /** Stores the key that a sender brings; resolves to whether the operator waits for one. */
   takeKey?(path: string, key: string): Promise<boolean>;
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
-  /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
+  /** The path at which Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
   readonly noticePath?: string | undefined;
-  /** Which requests are kept, and how many; absent where none is. */
+  /** Which requests are kept, and how many; absent where none is kept. */
   readonly keepRequests?: {
     /** What is kept of paths that do not say it themselves. */
     readonly which: KeptKind;
@@ -79,7 +79,7 @@ export interface ServerGeneration {
     fieldsOf(path: string): FieldsRead;
   };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
-  /** Loads what is known of mistakes: asked where there is something to say, and never for what was taken as it came. */
+  /** Loads what is known of mistakes; not called for a request that was accepted as it came. */
   advisor?(): Promise<RequestAdvisor>;
 }
 
@@ -99,7 +99,7 @@ export type ServerStorage = Pick<
 
 type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
 
-/** One evaluated request with what was answered. */
+/** One evaluated request with its answer. */
 export interface SeenRequest {
   readonly request: HookRequest;
   readonly evaluation: Evaluation;
@@ -112,7 +112,7 @@ export interface SeenRequest {
   readonly tookMs: number;
 }
 
-/** What `HookRequest` needs of randomness. */
+/** The random values of a `HookRequest`. */
 export interface RequestIds {
   /** UUID. */
   readonly id: string;
@@ -126,14 +126,14 @@ export interface RequestIds {
 export type RequestOutcome = 'accepted' | 'duplicate' | 'skipped' | 'rejected' | 'refused' | 'served';
 
 export interface ServerLimits {
-  /** From the first byte of a request to the end of its headers. */
+  /** Time from the first byte of a request to the end of its headers. */
   readonly headersTimeoutMs: number;
-  /** From the first byte of a request to the end of its body. */
+  /** Time from the first byte of a request to the end of its body. */
   readonly bodyTimeoutMs: number;
-  /** How long a sender that is still writing is listened to after its error answer, and how much of it. */
+  /** How long, and how many bytes, the server still reads after an error answer. */
   readonly drainMs: number;
   readonly drainBytes: number;
-  /** All bodies together whose senders are not proved. */
+  /** Most bytes of all bodies together whose senders are not proved. */
   readonly unprovedBytes: number;
   /** Most requests that wait by `Prefer: wait`; further ones are answered at once. */
   readonly maxWaiting: number;
@@ -146,7 +146,7 @@ export const DEFAULT_LIMITS: ServerLimits = {
   bodyTimeoutMs: 30_000,
   drainMs: 10_000,
   drainBytes: 64 * 1024 * 1024,
-  // As much as a single one may have at most (`maxBodyBytes`), so that each fits alone.
+  // A single body may have as much (`maxBodyBytes`), so that each fits alone.
   unprovedBytes: 64 * 1024 * 1024,
   maxWaiting: 200,
   maxWaitSeconds: 300,

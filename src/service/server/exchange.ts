@@ -12,30 +12,30 @@ import type { Authentication } from './authenticate.ts';
 import type { RequestIds, RequestOutcome, ServerGeneration } from './deps.ts';
 import { findHookName, type ReceivedHeaders, type RequestTarget } from './received.ts';
 
-/** One socket and what is under way on it; pipelined requests share it. */
+/** One socket with its requests; pipelined requests share it. */
 export interface HttpConnection {
   readonly socket: Socket;
   /** Requests received and not yet answered. */
   open: number;
-  /** Bytes it had sent when the latest request came: requests that were read in one go have the same. */
+  /** Bytes that it had sent when the latest request came: requests that were read in one go have the same number. */
   readBytes: number;
   /** The request received last; with pipelining, answers go out in the order of requests, so its answer is the last. */
   latest: Exchange | undefined;
   /** True where the latest answer went to a request without a proof. */
   wasUnproved: boolean;
-  /** No further request of this connection is served: its framing or its time is over. */
+  /** True where no further request is served, for wrong framing or a time limit. */
   closing: boolean;
-  /** More requests came than may wait for their answers: what follows is not served. */
+  /** True where more requests came than may wait for their answers: what follows is not served. */
   flooded: boolean;
-  /** An answer carries `Connection: close`, and node or the drain ends the connection after it. */
+  /** True where an answer has `Connection: close`, and node or the drain ends the connection after it. */
   closeSent: boolean;
   /** A request that was refused and answered while the rest of its body is still to come. */
   refused: IncomingMessage | undefined;
-  /** What went wrong with the bytes of the latest request before its body was complete. */
+  /** The error in the bytes of the latest request before its body was complete. */
   failure: HookError | undefined;
 }
 
-/** A hook whose sender is believed, with all of its body. */
+/** A hook whose sender is proved, with all of its body. */
 export interface ReceivedHook {
   readonly name: string;
   readonly target: Pick<RequestTarget, 'url' | 'query'>;
@@ -64,9 +64,9 @@ export interface RequestFacts {
   readonly headers: ReceivedHeaders;
   /** Bytes of the body that have arrived; counted by `readBody` alone. */
   bodyBytes: number;
-  /** A hook whose body could not be read: nothing else of it reaches those who keep it. */
+  /** The hook while its body is not read, for keeping it where that fails. */
   unread?: ReceivedHook;
-  /** In which format the body was read, where it was not the one of its path; set while requests are recorded. */
+  /** The format of a body that is not the one of its path; set while requests are recorded. */
   otherFormat?: BodyFormat;
 }
 
@@ -76,17 +76,16 @@ export interface Exchange extends RequestFacts {
   readonly res: ServerResponse;
   readonly connection: HttpConnection;
   readonly target: RequestTarget | undefined;
-  /** The sender waits for `100 Continue` before it writes its body. */
+  /** True where the sender waits for `100 Continue` before it writes its body. */
   readonly expectsContinue: boolean;
   readonly hasBody: boolean;
   isProved: boolean;
-  /** What its body takes up of the share of unproved ones; counted by `UnprovedBodies` alone. */
+  /** Bytes of its body that count as unproved; set by `UnprovedBodies` alone. */
   heldBytes: number;
-  /** Fails the body; there only while it is received. */
+  /** Fails the body; set only while the body is received. */
   failBody: ((error: HookError) => void) | undefined;
 }
 
-/** What is to be sent. */
 export interface HttpAnswer {
   readonly status: number;
   /** Absent: no content. */
@@ -97,7 +96,6 @@ export interface HttpAnswer {
   readonly headers?: readonly string[];
 }
 
-/** The hook token, as a sender proved itself with it. */
 export interface TokenProof {
   readonly kind: 'proved';
   readonly by: 'token';
@@ -106,7 +104,6 @@ export interface TokenProof {
   readonly retired: number;
 }
 
-/** What the path's `verify` asks for. */
 export interface SignedProof {
   readonly kind: 'proved';
   readonly by: 'sender';
@@ -119,10 +116,8 @@ export interface SignedProof {
   readonly secretHeaders: readonly string[];
 }
 
-/** How a sender proved itself. */
 export type RequestProof = TokenProof | SignedProof;
 
-/** Why a sender was not believed. */
 export interface ProofRefusal {
   readonly kind: 'refused';
   readonly reason: ProofRefusalReason;
@@ -134,7 +129,7 @@ export interface ProofRefusal {
   readonly error: HookError;
   /** Why the proof failed, for the operator; absent past the limits of failures and of what is looked into. */
   readonly finding?: ProofFinding;
-  /** The same in a sentence, for the log. */
+  /** The finding as a sentence, for the log. */
   readonly why?: Sentence;
 }
 
@@ -162,11 +157,11 @@ export interface Ending {
   readonly judged?: HookJudgement;
   /** Seconds for which the answer waits for the outcome of the run; absent where the sender did not ask. */
   readonly waitSeconds?: number;
-  /** Whether the answer says it as OpenClaw does (`waitForCompletion`). */
+  /** Whether the answer has OpenClaw's form (`waitForCompletion`). */
   readonly completion?: boolean;
 }
 
-/** What mappings and store made of a request, as far as it came. */
+/** The results of mappings and store, as far as the request came. */
 export interface HookJudgement {
   readonly request?: HookRequest;
   readonly evaluation?: Evaluation;
@@ -174,7 +169,7 @@ export interface HookJudgement {
   readonly storeMs?: number;
   /** What was stored; for a repeat, what was stored the first time. */
   readonly result?: AcceptResult;
-  /** The signed id by which it was known for a repeat. */
+  /** The signed id by which a repeat was recognised. */
   readonly signedId?: string | undefined;
 }
 
@@ -187,15 +182,15 @@ export function ownName({
   generation,
 }: Pick<AnyExchange, 'target' | 'generation'>): string | undefined {
   const name = target && findHookName(target.path, generation.hooks.path);
-  // Where a request missed a name by a segment or by letter case, its own says how.
+  // A name that misses one by a segment or by letter case is shown, as it says how.
   const isOwn = name !== undefined && (generation.knowsName(name) || generation.isOfName?.(name) === true);
   return isOwn ? name : undefined;
 }
 
-/** Parts of a path that are looked at for a hook name. */
+/** Most segments of a path that are searched for a hook name. */
 const MAX_PARTS = 6;
 
-/** The hook name of the operator's files in which a path ends that is none of hooks. */
+/** The hook name of the operator's files in which a path outside of `hooks.path` ends. */
 export function nameOutside({
   target,
   generation,
@@ -207,7 +202,7 @@ export function nameOutside({
 
 /** A request to a hook before anything in it is trusted: what a proof may look at besides the headers. */
 export interface IncomingHook {
-  /** As the sender wrote it, but for tokens, which are masked; not to be logged or kept before the proof. */
+  /** The name with tokens masked; not to be logged or kept before the proof. */
   readonly name: string;
   readonly target: RequestTarget;
   /** What the hook's path sets; looked up before the proof, because it may say which proof is wanted. */

@@ -1,7 +1,7 @@
 /*
- * Hands hooks on to another server, and nothing else, for a tunnel (`dev --tunnel`). Two servers behind each other must see
- * the same end of each request, or what a stranger wrote behind it becomes the beginning of the next sender's. So each
- * request goes on with the one frame by which it was read here, on a connection of its own.
+ * Hands hooks on to another server, and nothing else, for a tunnel (`dev --tunnel`). Two servers behind each other must
+ * see the same end of each request, or what a stranger wrote behind it becomes the beginning of the next sender's. So
+ * each request goes on with the one frame by which it was read here, on a connection of its own.
  */
 import type { ClientRequest, IncomingMessage, ServerResponse } from 'node:http';
 import { HookError } from '../../base/errors.ts';
@@ -18,10 +18,10 @@ export interface HookGateOptions {
 
 /** A service may answer only when a run has ended; this limit is for one that does not answer at all. */
 const TIMEOUT_MS = 15 * 60_000;
-/** A tunnel keeps some dozens open; a large body over a slow line takes minutes. */
+/** A tunnel keeps some dozens of connections open; a large body over a slow network takes minutes. */
 const LIMITS = { connections: 500, timeoutMs: 300_000 };
 
-/** On the loopback, at a free port. */
+/** Listens on loopback, at a free port. */
 export function openHookGate(options: HookGateOptions): Promise<SideListener> {
   return startHandlerListener({
     host: '127.0.0.1',

@@ -11,10 +11,10 @@ import type { ServerStorage } from './deps.ts';
 import type { Ending } from './exchange.ts';
 
 const MAX_KEY_CHARS = 255;
-/** OpenClaw takes one more, and goes on without a longer key. */
-const THEIR_MAX_KEY_CHARS = 256;
+/** OpenClaw accepts a key of up to 256 characters, and ignores a longer one. */
+const OPENCLAW_MAX_KEY_CHARS = 256;
 
-/** The reader of a mailbox goes on after any pause: its repeats are known for longer than those of senders. */
+/** A mailbox reader may go on after a long pause, so its repeats are known for longer than those of senders. */
 export const SOURCE_TTL_SECONDS = 30 * 24 * 60 * 60;
 
 /** The `Idempotency-Key` header: undefined where it is absent, the empty string where it is blank. */
@@ -45,7 +45,7 @@ export function openClawIdempotencyKey(
     headers['x-openclaw-idempotency-key'],
     own ? payload['idempotencyKey'] : undefined,
   ].flatMap((key) => (typeof key === 'string' ? [key.trim()] : []));
-  const key = sent.find((each) => each !== '' && each.length <= THEIR_MAX_KEY_CHARS);
+  const key = sent.find((each) => each !== '' && each.length <= OPENCLAW_MAX_KEY_CHARS);
   if (key === undefined) return sent.length === 0 ? undefined : '';
   return `${key}#${bodySha256.slice(0, 32)}`;
 }
@@ -67,7 +67,7 @@ const SIGNED_ID_TTL_SECONDS = 604_800;
 const NO_BODY = hash('sha256', '');
 
 /**
- * Signed ids of a path, apart from senders' keys: no hook name holds a space. A repeat may have another body (a new
+ * Signed ids of a path, apart from senders' keys: no hook name has a space. A repeat may have another body (a new
  * time, another order of members), so the body does not count.
  */
 export function signedIdKey(hookName: string, id: string): IdempotencyKey {
@@ -80,10 +80,10 @@ interface First {
   readonly ending: Promise<Ending>;
 }
 
-/** What is done with a request whose key is new, and what with one whose key was used before. */
+/** What to do with a request whose key is new, and with one whose key was used before. */
 interface Ways {
   readonly work: () => Promise<Ending>;
-  /** The first one's result stands for it. */
+  /** Makes the ending of a repeat from the result of the first request. */
   readonly repeat: (result: AcceptResult) => Ending;
 }
 
@@ -135,9 +135,9 @@ function checkSameBody(first: { readonly bodySha256: string }, key: IdempotencyK
   );
 }
 
-/** A sender tries one event again with another time or count in its body, but hardly so often. */
+/** Repeats of one event may have another time or count in their body, but hardly so many. */
 const MANY = 10;
-/** Keys that are looked at; the oldest is forgotten. */
+/** Most keys that are counted; then the oldest is forgotten. */
 const MAX_KEYS = 1_000;
 
 /** Notices keys of `dedupe` that are the same for events of their own: their repeats have many different bodies. */

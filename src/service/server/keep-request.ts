@@ -17,7 +17,7 @@ import { maskCarried } from './mask-secrets.ts';
 import type { ServerContext } from './server-context.ts';
 import { headersWithout } from './take-hook.ts';
 
-/** UTF-16 units of the trace kept beside a request. */
+/** Most UTF-16 units of the trace that is kept beside a request. */
 const MAX_TRACE = 32 * 1024;
 /** Stands for the value of a header or parameter that proves who sent the request. */
 const REMOVED = '[removed]';
@@ -52,7 +52,7 @@ export function keepRequest(context: ServerContext, exchange: RequestFacts, endi
   context.deps.storage.keepRequest(kept, keepRequests.limits);
 }
 
-/** Names of the operator's own files alone tell causes apart: a sender that makes up names makes up no causes. */
+/** The cause by names of the operator's files alone: invented names of a sender make no new causes. */
 function causeOf({ generation }: RequestFacts, path: string, { error, judged }: Ending): string {
   const name = generation.knowsName(path) ? path : '';
   return `${name}\n${error?.code ?? ''}\n${judged?.evaluation?.mapping?.id ?? ''}`;
@@ -143,7 +143,6 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
   });
 }
 
-/** The names, with the values that decided. */
 function valuesRead(values: HookRequest['headers'], fields: FieldsRead | undefined): HookRequest['headers'] {
   const read: Record<string, string> = {};
   for (const name in values) {
@@ -153,7 +152,7 @@ function valuesRead(values: HookRequest['headers'], fields: FieldsRead | undefin
   return read;
 }
 
-/** The names stay, so that explain can say which condition reads one. */
+/** Headers without secrets. The names stay, so that `explain` can say which condition reads one. */
 function withoutSecrets(values: HookRequest['headers']): HookRequest['headers'] {
   const names = Object.keys(values);
   if (!names.some((name) => SECRET_CARRIER.test(name))) return values;
@@ -162,7 +161,6 @@ function withoutSecrets(values: HookRequest['headers']): HookRequest['headers'] 
   );
 }
 
-/** Query and address without secrets. */
 function queryOf({ query, url }: Pick<HookRequest, 'query' | 'url'>): Pick<HookRequest, 'query' | 'url'> {
   const safe = withoutSecrets(query);
   if (safe === query) return { query, url };
@@ -180,7 +178,7 @@ function secretsOf({ generation }: RequestFacts, { headers, query }: HookRequest
   return [...generation.tokens.values, ...carried.map(([, value]) => value)];
 }
 
-/** How it was judged when it came: mappings may change. The actions are in the store, the prompts with them. */
+/** The trace of the evaluation, as mappings may change. The actions are in the store, with their prompts. */
 function traceOf(generation: string, evaluation: Evaluation): object {
   const { actions, templates: _templates, ...trace } = evaluationToJson(evaluation);
   const kept = { generation, ...trace, actions: actions.map(({ kind, id }) => ({ kind, id })) };

@@ -1,19 +1,19 @@
 import type { HttpConnection } from './exchange.ts';
 
-/** Requests served in one turn of the event loop at most, of all that are served later. */
+/** Most of these requests that are served in one turn of the event loop. */
 const PER_TURN = 16;
 /**
- * Of so many turns in a row in each of which a connection came, they are served in two only. One connection is taken up
- * in a turn, so who opens one waits for all before it: 2,000 with four requests each took a second, and take half of it.
+ * While a connection comes in each turn, these requests are served in two of so many turns only. A turn accepts one
+ * connection, so a new one waits for all before it: 2,000 with four requests each took a second, and now half of it.
  */
 const CROWDED_TURNS = 32;
 
 /**
- * Requests that came on a connection together with one before them, or after one without a proof. Each that is served at
- * once holds up all other senders: a connection is taken up in one turn, read in the next and answered in a third, and
- * 400 strangers that write again with each answer make each turn last as long as all of them. So these are served in
- * later turns of the event loop, one connection after the other. How many of one connection wait is bounded by who adds
- * them.
+ * Requests that came on a connection together with one before them, or after one without a proof. Each that is served
+ * at once holds up all other senders: a connection is taken up in one turn, read in the next and answered in a third,
+ * and 400 strangers that write again with each answer make each turn last as long as all of them. So these are served
+ * in later turns of the event loop, one connection after the other. How many of one connection wait is bounded by who
+ * adds them.
  */
 export class LaterRequests {
   readonly #waiting = new Map<HttpConnection, (() => void)[]>();
@@ -21,7 +21,7 @@ export class LaterRequests {
   #hasCome = false;
   #crowdedTurns = 0;
 
-  /** A connection came: there may be more behind it. */
+  /** Notes that a connection came: more may follow. */
   connectionCame(): void {
     this.#hasCome = true;
   }
@@ -53,7 +53,7 @@ export class LaterRequests {
     this.#hasCome = false;
     if (this.#crowdedTurns > 1) return this.#goOnLater();
     let left = PER_TURN;
-    // A connection that is put back is met again behind the others.
+    // A connection that is put back comes again behind the others.
     for (const [connection, requests] of this.#waiting) {
       if (left === 0) break;
       this.#waiting.delete(connection);

@@ -8,14 +8,14 @@ import type { HookRequest } from '../../base/request.ts';
 
 const MASK = '[redacted]';
 
-/** Shorter texts are words rather than secrets. */
+/** Shorter texts are probably words. */
 const MIN_SECRET_CHARS = 4;
 
-/** The tokens of a generation, and the secrets of its senders. Most of what a request carries is shorter than any token, and is not looked at. */
+/** The tokens of a generation, and the secrets of its senders. Values that are shorter than any token are skipped. */
 export interface KnownTokens {
   readonly values: ReadonlySet<string>;
   readonly minChars: number;
-  /** Finds the long ones within a text; undefined where there are none. */
+  /** Finds long tokens within a text; undefined where no token is long. */
   readonly within: RegExp | undefined;
 }
 
@@ -67,7 +67,6 @@ function maskUrl(url: string, query: CarriedParts['query'] | undefined, tokens: 
   return `${masked}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Names and values. */
 function maskValues(
   values: Readonly<Record<string, string>>,
   tokens: KnownTokens,
@@ -86,7 +85,7 @@ function maskValues(
   return masked ?? values;
 }
 
-/** A value made of several, joined with `, `, is looked at one by one. */
+/** Masks each of several values that are joined with `, `. */
 function maskValue(whole: string, { values, minChars, within }: KnownTokens): string {
   if (whole.length < minChars) return whole;
   if (values.has(whole.trim())) return MASK;

@@ -21,9 +21,9 @@ export const MAX_PIPELINED = 4;
 const ASKED_TO_STOP = 2;
 
 export interface PipeliningOptions {
-  /** Asked once for each request, with its head: true where it is one too many. */
+  /** Called once for each request, with its head: true where it is one too many. */
   readonly endIfFull: (socket: Socket) => boolean;
-  /** Asked where a body came in chunks of a few bytes: true where it is read no further. */
+  /** Called where a body came in chunks of a few bytes: true where it is read no further. */
   readonly endIfTiny: (socket: Socket) => boolean;
   /** Whether `upgrade` is emitted for requests with an `Upgrade` header. */
   readonly seesOffers: boolean;
@@ -65,7 +65,7 @@ export function boundedMessages({
       return this.kind === 'offer';
     }
 
-    /** Null at first, then whether the head that has come has an `Upgrade` header. */
+    /** Node sets null at first, then whether the head has an `Upgrade` header. */
     set upgrade(offered: boolean | null) {
       if (offered === null || this.kind !== undefined) return;
       if (endIfFull(this.socket)) {
@@ -77,8 +77,8 @@ export function boundedMessages({
 }
 
 /**
- * Whether no further request of the connection is taken: its last answer is decided, or as many wait as may. Once one
- * was passed over, none behind it is taken either, since nobody knows where in its bytes the next one begins.
+ * Whether no further request of the connection is accepted: its last answer is decided, or as many wait as may. Once
+ * one was passed over, none behind it is accepted either, since nobody knows where in its bytes the next one begins.
  *
  * A connection whose sender has proved itself closes with the answers to what waits. One of a stranger stays open until
  * it is swept or has to go: to close it at once would only free its place for the next one.
@@ -91,7 +91,7 @@ export function endIfFull(connection: HttpConnection, isStranger: boolean): bool
   return true;
 }
 
-/** The last answer was decided before the connection had to end, so it could not say so. */
+/** Ends the connection after its last answer, which was decided too early to say so itself. */
 export function endAfterLatest({ socket, latest }: HttpConnection, { drainMs }: ServerLimits): void {
   afterAnswer(latest, () => closeSide(socket, drainMs));
 }
@@ -101,14 +101,14 @@ function afterAnswer(latest: HttpConnection['latest'], call: () => void): void {
   else latest.res.once('finish', call);
 }
 
-/** Pieces of one read: so many, and one more for each 256 bytes. Programs that write chunks write some KB. */
+/** Most chunks of one read, beside one for each 256 bytes. Programs that write chunks write some KB in each. */
 const FREE_PIECES = 64;
 const BYTES_PER_PIECE = 256;
 
 /**
- * Bodies in chunks of a few bytes (RFC 9112 section 7.1). Node's parser makes a buffer and an event of each chunk: 22 ms
- * for one read of 64 KB in chunks of one byte, 40 s for 2,000 connections, whoever is to read the body. Nothing stops it
- * within a read but to take away what it calls; then it goes over the rest within 1 ms.
+ * Bodies in chunks of a few bytes (RFC 9112 section 7.1). Node's parser makes a buffer and an event of each chunk: 22
+ * ms for one read of 64 KB in chunks of one byte, 40 s for 2,000 connections, whoever is to read the body. Nothing
+ * stops it within a read but to take away what it calls; then it goes over the rest within 1 ms.
  */
 class PieceCount {
   #readBytes = -1;
@@ -132,7 +132,7 @@ function muteBody({ socket }: IncomingMessage): void {
     const call = parser[index];
     if (typeof call !== 'function' || call.name !== 'parserOnBody') continue;
     parser[index] = undefined;
-    // Parsers are used again for other connections; until the end of this turn it belongs to this one.
+    // The parser belongs to this connection only until the end of this turn, and is used again for others.
     setImmediate(() => (parser[index] = call));
   }
 }

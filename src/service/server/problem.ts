@@ -46,7 +46,7 @@ function problemOf(error: HookError, requestId: string): Record<string, unknown>
 }
 
 /**
- * The one place where what was thrown becomes an error of a request: a store that fails is one to come back to, whatever
+ * The one place where what was thrown becomes an error of a request: a store that fails is a temporary error, whatever
  * was asked of it. All else is a bug; its cause is for the log only.
  */
 export function toHookError(error: unknown, code: HookErrorCode = 'internal'): HookError {
@@ -91,7 +91,6 @@ function headersOf(error: HookError, status: number): string[] {
   return headers;
 }
 
-/** What was known of a request when it failed. */
 type EndingDetails = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
   /** Default `refused`: it ended before it was evaluated. */
   readonly outcome?: RequestOutcome;
@@ -123,7 +122,7 @@ const OWN_WARNINGS: ReadonlySet<string> = new Set([
   'unused_field',
 ]);
 
-/** The warnings on a request that its sender may read: of a mapped one only that on the header of its own. */
+/** The warnings that a sender may read; of a mapped request only the one on its `Idempotency-Key`. */
 export const senderWarnings = <Of extends { readonly code: string }>(
   path: string,
   found: readonly Of[],
@@ -132,7 +131,7 @@ export const senderWarnings = <Of extends { readonly code: string }>(
     isBuiltInRoute(path) ? OWN_WARNINGS.has(code) : code === 'blank_idempotency_key',
   );
 
-/** What is said of an error that came from a mapping: what it means to the sender, and whom to ask. */
+/** The detail of an error that came from a mapping: what it means to the sender, and whom to ask. */
 const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
   invalid_body: 'the body has not the shape that this hook reads',
   invalid_field: 'this hook makes nothing of this body; the operator finds the reason under the request id',
@@ -152,7 +151,6 @@ const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
 function senderError(error: HookError, path: string): HookError {
   if (isBuiltInRoute(path)) return error;
   const { code, errors, retryAfterSeconds, title } = error;
-  // A mapping was asked, and so takes the name.
   const isMissed = code === 'no_mapping_matched';
   const items: readonly HookErrorItem[] = isMissed ? [{ code: CONDITION_NOT_MET, message: title }] : errors;
   return new HookError(code, OF_MAPPINGS[code] ?? title, {

@@ -6,7 +6,7 @@ import { problemAnswer } from './problem.ts';
 import { unknownCoding } from './received.ts';
 import type { StoredFinding } from '../../base/finding.ts';
 
-/** What node's parser found, as one of our codes. */
+/** The error of node's parser as one of our codes. */
 export function protocolError(error: ParserError, isReceivingBody: boolean): HookError {
   const code = error.code ?? '';
   if (code === 'HPE_INVALID_EOF_STATE' || code === 'ECONNRESET') return aborted();
@@ -28,8 +28,8 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
 
 /**
  * Answers bytes that are no request. Where a request of this connection is still under way, its answer goes out
- * first and closes the connection; otherwise the error is answered here, without node's response object. Whether it
- * was: then nobody else accounts for it.
+ * first and closes the connection; otherwise the error is answered here, without node's response object. Returns
+ * whether it was: then nobody else accounts for it.
  */
 export function answerProtocolError(
   connection: HttpConnection,
@@ -41,7 +41,7 @@ export function answerProtocolError(
     connection.socket.destroy();
     return false;
   }
-  // An answer that closes the connection is on its way or being drained behind, which has its own time limit.
+  // An answer that closes the connection is on its way, or its drain is under way with a time limit of its own.
   if (connection.closing) return false;
   connection.closing = true;
   if (connection.open === 0) return endWith(connection.socket, error, requestId);
@@ -77,13 +77,13 @@ const REASONS: Partial<Record<HookErrorCode, string>> = {
   unknown_transfer_coding: 'Not Implemented',
 };
 
-/** What the parser hands over: never shown, only its first bytes are compared. */
+/** The error with the bytes that the parser read: they are never shown, and only the first are compared. */
 interface ParserError extends NodeJS.ErrnoException {
   readonly reason?: string;
   readonly rawPacket?: Buffer;
 }
 
-/** What begins like this was not meant for this port. */
+/** Bytes that begin like this were not meant for this port. */
 const OPENINGS: readonly (readonly [bytes: Buffer, found: StoredFinding])[] = [
   [Buffer.from([0x16, 0x03]), { code: 'tls' }],
   [Buffer.from('PRI * HTTP/2'), { code: 'http2' }],

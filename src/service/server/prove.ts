@@ -83,7 +83,7 @@ function tokenFacts(
 /** A question is short: longer bodies are not waited for. */
 const MAX_QUESTION_BYTES = 2048;
 
-/** Whether it only asks if the address is right; undefined where the path answers such, or no mapping has the name. */
+/** The question of a request that only asks if the address is right; undefined where its path answers such ones. */
 async function questionIn(
   exchange: Exchange,
   hook: IncomingHook,
@@ -140,7 +140,7 @@ async function proveSender(
       return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...defined({ signedId }) };
     }
     case 'token-refused':
-      // Where the path asks for the hook token beside the proof of its sender.
+      // The path asks for the hook token beside the proof of its sender.
       if (judged.refusal.finding === undefined) return judged.refusal;
       return { ...judged.refusal, finding: { code: 'no-token', facts: { beside: scheme } } };
     case 'refused': {
@@ -204,7 +204,7 @@ export function addressOf(context: ServerContext, { req, headers }: AnyExchange)
   return context.findAddress(req?.socket.remoteAddress, headers.values['x-forwarded-for']);
 }
 
-/** Which one is judged depends on the proxies that are trusted. */
+/** The finding on a wrong address; which address is judged depends on the trusted proxies. */
 const wrongAddress = (sent: string): ProofFinding => ({ code: 'address', facts: { sent } });
 
 interface RefusalFacts extends Pick<ProofRefusal, 'reason' | 'scheme' | 'finding'> {
@@ -217,7 +217,7 @@ export function isOperator({ generation, headers }: Pick<Exchange, 'generation' 
   return gatewayToken !== undefined && headers.bearer !== undefined && isSecret(gatewayToken, headers.bearer);
 }
 
-/** The same words for every refusal: they say neither what a path asks for nor how near the sender came. */
+/** The detail of every refusal: it says neither what a path asks for nor how near the sender came. */
 const UNAUTHORIZED =
   'the request does not prove where it comes from in the way this hook asks for: the hook token as "Authorization: Bearer", or, at a hook with a proof of its own, the signature or secret of its sender; the operator finds the reason under the request id';
 
@@ -237,13 +237,13 @@ export async function refuse(
     const detail = 'too many requests that did not prove where they come from';
     return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
   }
-  // A name of the sender's own choice would give it a share of what is looked into for each name.
+  // With names of its own choice a sender would get a share of explanations for each.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
   const isExplained = context.faults.takeFor(who, exchange.receivedAt);
   const advisor = isExplained ? await loadAdvisor(context, exchange) : undefined;
   const finding = isExplained ? (known ?? (advisor && (await find?.(advisor)))) : undefined;
   const why = finding && advisor?.sayProof(finding);
-  // Depends on the request and the configuration alone, never on the path.
+  // The explanation depends on the request and the configuration alone, never on the path.
   const { target, generation } = exchange;
   const isInQuery = generation.hooks.queryToken === 'reject' && target?.token !== undefined;
   const error = new HookError('unauthorized', isInQuery ? QUERY_REJECTED : UNAUTHORIZED);
@@ -291,7 +291,7 @@ function signedUrl({ deps, proxies }: ServerContext, { req, headers }: Exchange)
   return `http://${address.includes(':') ? `[${address}]` : address}:${String(socket.localPort)}${target}`;
 }
 
-/** The entry that the proxy wrote which spoke to us. */
+/** The last entry, which the proxy in front of us wrote. */
 function lastOf(list: string | undefined): string | undefined {
   return list?.split(',').at(-1)?.trim();
 }

@@ -18,7 +18,7 @@ export class FewPerSecond {
     this.#perSecond = perSecond;
   }
 
-  /** `weight`: how many it counts for. The first of each kind in a second happens in any case. */
+  /** Whether one more may happen; it counts `weight` times. The first of each kind in a second always may. */
   take(nowMs: number, weight = 1, kind?: string): boolean {
     this.#begin(nowMs);
     const isFirst = kind !== undefined && !this.#takenBy.has(kind);
@@ -28,7 +28,7 @@ export class FewPerSecond {
     return true;
   }
 
-  /** The same for each of several, so that a burst of one leaves something for the others. */
+  /** Whether one more may happen for a sender, so that a burst of one leaves something for the others. */
   takeFor(who: string, nowMs: number): boolean {
     this.#begin(nowMs);
     const before = this.#takenBy.get(who) ?? 0;
@@ -55,7 +55,6 @@ export class Tally<Name extends string> {
   readonly #report: (counts: Readonly<Record<Name, number>>) => void;
   #counts: Record<Name, number> | undefined;
 
-  /** `none`: all names, with 0. */
   constructor(
     none: Readonly<Record<Name, number>>,
     report: (counts: Readonly<Record<Name, number>>) => void,
@@ -78,7 +77,7 @@ export class Tally<Name extends string> {
 }
 
 /**
- * Limits the proved requests of each path: a bucket that holds `burst` requests and fills with `perMinute`. Counts
+ * Limits the proved requests of each path: a bucket of `burst` requests that fills with `perMinute`. Counts
  * outlive a reload. Bounded by the paths that set a rate.
  */
 export class PathRates {
@@ -105,9 +104,9 @@ export interface FailureLimiter {
 }
 
 const WINDOW_SECONDS = 60;
-/** Networks counted one by one within a window; later ones share one count, so that memory stays bounded. */
+/** Most networks with a count of their own in a window; later ones share one count, so that memory stays bounded. */
 const MAX_NETWORKS = 10_000;
-/** A /48 holds 65,536 networks of a sender's size; all of them together get this many times the limit of one. */
+/** A /48 has 65,536 networks of a sender's size; all of them together get this many times the limit of one. */
 const SITE_FACTOR = 10;
 
 /**
@@ -129,7 +128,7 @@ export function createFailureLimiter(perMinute: number, clock: () => number): Fa
 
 type Count = (name: string) => Promise<number | undefined>;
 
-/** With the first failure, as the library brings a client for each of a dozen databases. Counts within fixed windows. */
+/** Loaded with the first failure, as the library has clients for a dozen databases. Counts within fixed windows. */
 async function openCounters(
   perMinute: number,
   clock: () => number,

@@ -3,7 +3,7 @@ import { within } from '../../base/timers/timers.ts';
 import type { ServerDeps } from './deps.ts';
 import type { HttpAnswer } from './exchange.ts';
 
-/** How long what the store said is given again: the endpoint is open to anyone and asks the store. */
+/** How long an answer of the store is used again, as anyone may call the endpoint. */
 const CACHE_MS = 1_000;
 /** A store that does not answer within this time is a trouble of its own. */
 const STORE_TIMEOUT_MS = 2_000;
@@ -12,7 +12,7 @@ export const HEALTHY: HttpAnswer = { status: 200, body: '{"ok":true}' };
 
 type Backlog = Awaited<ReturnType<ServerDeps['storage']['backlog']>>;
 
-/** `withDetails`: the sender is the operator; names and texts of what is wrong are for it alone. */
+/** With `withDetails` the sender is the operator, who alone reads names and texts of what is wrong. */
 export type ReadinessProbe = (query: Record<'stopping' | 'withDetails', boolean>) => Promise<HttpAnswer>;
 
 /** Answers `/readyz`: 200 where the service takes hooks, else 503; always with what is wrong. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HookError } from '../../base/errors.ts';
 
-/** The headers of one request, split into what evaluation may see and the tokens it must not. */
+/** The headers of one request, split into those that evaluation may see and the tokens, which it must not see. */
 export interface ReceivedHeaders {
   /** Names in lower case, several values joined with `, `, credentials removed. Has no prototype. */
   readonly values: Readonly<Record<string, string>>;
@@ -108,7 +108,7 @@ const NO_QUERY: Readonly<Record<string, string>> = Object.freeze(
 );
 const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
-/** What senders of hooks call is some hundred characters long; to split 14 KB took longer than all else that a refusal does. */
+/** Addresses of hooks have some hundred characters; to split 14 KB took longer than all the rest of a refusal. */
 export const MAX_TARGET_CHARS = 2048;
 
 /** Parses origin-form and absolute-form; undefined for anything else (`*`, an authority), and for what is too long. */
@@ -139,7 +139,7 @@ export function parseTarget(received: string): RequestTarget | undefined {
   };
 }
 
-/** What an absolute form says behind its authority. */
+/** The part of an absolute form behind its authority. */
 function originForm(target: string): string | undefined {
   const absolute = ABSOLUTE_FORM.exec(target);
   if (absolute === null) return undefined;

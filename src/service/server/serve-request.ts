@@ -1,6 +1,6 @@
 /**
  * The way of one request: place, proof, method, whether a mapping takes the name, body, evaluation, store. Each step
- * returns a value or throws a `HookError`; the ending they lead to is accounted for in `account.ts`, nowhere else.
+ * returns a value or throws a `HookError`; `account.ts` alone accounts for the ending that they lead to.
  */
 import { HookError } from '../../base/errors.ts';
 import { memberAt } from '../../base/json.ts';
@@ -43,7 +43,7 @@ export async function serveRequest(
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
   const outcome = waits ? await waitForOutcome(context, exchange, ending) : undefined;
   const answered = outcome === undefined ? ending : { ...ending, answer: outcome };
-  // Nobody waits any more for a body that was only looked at to say why.
+  // A body that was only read to explain a refusal is no longer needed.
   exchange.failBody?.(aborted());
   context.unproved.release(exchange);
   sendAnswer(exchange, answered.answer, {
@@ -95,7 +95,7 @@ async function handle(
   }
 }
 
-/** Everything outside `hooks.path`, and inside it while hooks are off. */
+/** Answers everything outside `hooks.path`, and inside it while hooks are off. */
 function answerOutside(
   context: ServerContext,
   exchange: Exchange,
@@ -145,7 +145,6 @@ function incomingHook(
   };
 }
 
-/** A hook, and how its sender proved itself. */
 interface ProvedHook {
   readonly hook: IncomingHook;
   readonly proof: RequestProof;
@@ -214,7 +213,6 @@ async function answerHook(
   const sentKey = readsGatewayBodies ? undefined : readIdempotencyKey(headers.values['idempotency-key']);
   const { maxWaitSeconds } = context.limits;
   const waitSeconds = readWaitSeconds(headers.values['prefer'], maxWaitSeconds);
-  // Known only when the body was read.
   let completion = false;
   const { name, target, settings } = hook;
   if (settings.rate !== undefined) context.rates.take(name, settings.rate, exchange.receivedAt);

@@ -17,7 +17,6 @@ import type { RequestFacts } from './exchange.ts';
 import { randomFillSync, randomUUID } from 'node:crypto';
 import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
 
-/** What all requests of one server share. */
 export interface ServerContext {
   readonly deps: ServerDeps;
   readonly limits: ServerLimits;
@@ -26,15 +25,15 @@ export interface ServerContext {
   readonly decoder: TextDecoder;
   readonly proxies: AddressList;
   readonly findAddress: AddressFinder;
-  /** Ways in of paths that set one; settings of replaced generations are collected with them. */
+  /** The access of each path by its settings, which go with their generation. */
   readonly accesses: WeakMap<PathSettings, PathAccess>;
   readonly rates: PathRates;
   readonly faults: FewPerSecond;
-  /** Requests a second for which it is looked for what was meant. */
+  /** Limits for how many requests a second advice is looked for. */
   readonly advices: FewPerSecond;
-  /** Requests a second that are kept whole because they were refused or failed, and as shapes. */
+  /** Limits how many refused or failed requests a second are kept whole, and how many others as shapes. */
   readonly kept: { readonly whole: FewPerSecond; readonly shape: FewPerSecond };
-  /** A few lines a second about bytes that are no request, and hook names at other paths; nothing else limits who sends them. */
+  /** Limits the lines about bytes that are no request and hook names at other paths, as nothing else does. */
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
   readonly sameKeys: RepeatWatch;
@@ -48,10 +47,10 @@ export interface ServerContext {
   readonly connectionsFull: Tally<'closed' | 'refused'>;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
-  /** Ends in a later turn of the event loop, for one request after the other. */
+  /** Resolves in a later turn of the event loop, for one request after the other. */
   readonly pause: () => Promise<void>;
   readonly later: LaterRequests;
-  /** Fires when the server stops: requests that wait are answered at once. */
+  /** Aborts when the server stops: requests that wait are answered at once. */
   readonly stopping: AbortController;
   /** How many requests wait by `Prefer: wait`. */
   waiting: number;
@@ -164,7 +163,7 @@ export function createIdSource(): () => RequestIds {
   };
 }
 
-/** What a path's settings say of its requests before they are believed, made ready once for each generation. */
+/** How a path checks its senders, made once for each generation. */
 interface PathAccess {
   /** Absent where the hook token is the proof. */
   readonly sender: SenderCheck | undefined;
@@ -174,7 +173,7 @@ interface PathAccess {
 
 const OPEN: PathAccess = { sender: undefined, allows: () => true };
 
-/** What a path asks; settings are the same object for as long as their generation lives. */
+/** The access of a path; its settings are the same object for as long as their generation lives. */
 export function accessOf(
   {
     accesses,
@@ -202,7 +201,7 @@ function unreachable(): Promise<never> {
   return Promise.reject(new Error('this server was given no way to fetch keys'));
 }
 
-/** What is known of mistakes; undefined where nothing is, or where it cannot be read: no answer depends on it. */
+/** What is known of mistakes; undefined where it cannot be loaded, as no answer depends on it. */
 export async function loadAdvisor(
   { deps }: Pick<ServerContext, 'deps'>,
   { generation, ids }: Pick<RequestFacts, 'generation'> & { readonly ids: Pick<RequestFacts['ids'], 'id'> },

@@ -48,7 +48,6 @@ export {
   startMetricsListener,
 } from './side-listener.ts';
 
-/** A server that listens. */
 export interface RunningServer extends ListeningAddress {
   /** The address of the separate listener that `server.health` asks for. */
   readonly healthUrl?: string;
@@ -135,8 +134,8 @@ function countFull(context: ServerContext, connections: ConnectionTable): (socke
 }
 
 /**
- * Whether a body in chunks of a few bytes is read no further: not where its sender is proved. Like a connection with too
- * many requests, one of a stranger stays open for a while.
+ * Whether a body in chunks of a few bytes is read no further: not where its sender is proved. Like a connection with
+ * too many requests, one of a stranger stays open for a while.
  */
 function refuseTiny(connections: ConnectionTable): (socket: Socket) => boolean {
   return (socket) => {
@@ -155,7 +154,7 @@ function refuseTiny(connections: ConnectionTable): (socket: Socket) => boolean {
 const TINY =
   'the body came in chunks of a few bytes, and the request has no proof that stands before it: write larger ones';
 
-/** `/healthz` and `/readyz` where strangers at the hooks cannot stand in their way. */
+/** Serves `/healthz` and `/readyz` on a port of their own, which strangers at the hooks cannot block. */
 async function startHealthListener(context: ServerContext): Promise<SideListener | undefined> {
   const { deps, probe, stopping } = context;
   if (deps.server.health === undefined) return undefined;
@@ -187,7 +186,7 @@ function openConnections(context: ServerContext): ConnectionTable {
   });
 }
 
-/** Connections as such: who may stay, and bytes that are no request. */
+/** Handles connections as such: which may stay, and bytes that are no request. */
 function takeConnections(context: ServerContext, http: Server, connections: ConnectionTable): void {
   http.on('connection', (socket) => {
     context.later.connectionCame();
@@ -258,7 +257,7 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
   } else serveReceived(context, connections, exchange);
 }
 
-/** Whether one before it is not answered yet, or was read in the same go. */
+/** Whether a request before it is not answered yet, or was read in the same go. */
 function isTogetherWithAnother(connection: HttpConnection): boolean {
   const { bytesRead } = connection.socket;
   const sameRead = connection.readBytes === bytesRead;
@@ -329,7 +328,7 @@ function stopServer(context: ServerContext, http: Server, connections: Connectio
   NetServer.prototype.close.call(http, () => {
     clearTimeout(deadline);
     clearTimeout(idle);
-    // Ends node's periodic check of connections, which net.Server knows nothing of.
+    // Closing http too ends node's periodic check of connections, which net.Server does not know.
     http.close();
     resolve();
   });

@@ -47,7 +47,7 @@ export function listeningAddress(http: Server): ListeningAddress {
   return { host, port, url: `http://${family === 'IPv6' ? `[${host}]` : host}:${port}` };
 }
 
-/** A listener of its own for what operators ask, so that it need not be where hooks are. */
+/** A separate listener for questions of operators, so that they need not come to the port of hooks. */
 export interface SideListener extends ListeningAddress {
   /** Idempotent. */
   stop(): Promise<void>;
@@ -55,15 +55,15 @@ export interface SideListener extends ListeningAddress {
 
 export interface SideListenerOptions {
   readonly host: string;
-  /** 0 asks the system for a free one. */
+  /** Port 0 asks the system for a free one. */
   readonly port: number;
   /** The key of the configuration, for errors. */
   readonly setting: string;
-  /** What is served, by path; asked with GET or HEAD. */
+  /** The answers to GET and HEAD by path. */
   readonly routes: Readonly<Record<string, (req: IncomingMessage) => HttpAnswer | Promise<HttpAnswer>>>;
 }
 
-/** What a handler gets: node's own, so that it can write an answer piece by piece. */
+/** A handler gets node's own objects, so that it can write an answer piece by piece. */
 export type ListenerRequest = IncomingMessage;
 export type ListenerResponse = ServerResponse;
 
@@ -124,12 +124,12 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
   return { ...listeningAddress(http), stop: () => (stopped ??= stop()) };
 }
 
-/** Requests of each connection that are not answered; a sender may write several at once. */
+/** How many requests of each connection are not answered; a sender may write several at once. */
 type OpenRequests = Map<Socket, number>;
 
 /**
  * Beyond the limit the connection that waits longest for a request, or for the rest of one, closes for a new one:
- * else some silent connections would keep every probe out. Where all are being answered, the new one is closed.
+ * else some silent connections would keep every probe out. Where all wait for an answer, the new one is closed.
  */
 function boundConnections(http: Server, requests: OpenRequests, most: number): void {
   const resting = new Set<Socket>();

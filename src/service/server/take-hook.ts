@@ -26,7 +26,7 @@ export function canTake({ generation }: RequestFacts, name: string): boolean {
 }
 
 /**
- * Body, evaluation and store: the same for every hook, whichever way it came. One with an idempotency key is evaluated
+ * Reads, evaluates and stores every hook, whichever way it came. One with an idempotency key is evaluated
  * only if it is no repeat.
  * @throws HookError where the body cannot be read
  */
@@ -35,7 +35,7 @@ export async function takeHook(
   facts: RequestFacts,
   hook: ReceivedHook,
 ): Promise<Ending> {
-  // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
+  // Ten large bodies that arrive together are parsed in ten turns, so that short ones are served in between.
   if ((hook.unpacked ?? hook.body).length > LARGE_BODY_BYTES) await context.pause();
   facts.unread = hook;
   const reading = readOf(context, facts, hook);
@@ -55,11 +55,10 @@ export async function takeHook(
   }
 }
 
-/** One request to be evaluated and stored. */
 interface HookWork {
   readonly request: HookRequest;
   readonly hook: ReceivedHook;
-  /** As the sender chose it; empty where it cannot be used. */
+  /** The key as the sender chose it; empty where it cannot be used. */
   readonly key: string | undefined;
   readonly idempotency: IdempotencyKey | undefined;
 }
@@ -87,7 +86,7 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
   }
 }
 
-/** One transaction for all actions of the request. */
+/** Stores all actions of the request in one transaction. */
 function store(
   context: ServerContext,
   { request, hook, key, idempotency }: HookWork,
@@ -155,7 +154,6 @@ function hookRequest(
   return { id, receivedAt, seed, nonce, path: name, ...carried, ...read };
 }
 
-/** Headers without some of them. */
 export function headersWithout(
   values: HookRequest['headers'],
   names: readonly string[],

@@ -8,25 +8,24 @@ export interface ConsoleParts {
   readonly url: string;
   readonly storage: Storage;
   readonly live: Pick<LiveGeneration, 'generation' | 'reload'>;
-  /** Takes a request again by the way every request goes. */
+  /** Replays a request by the way that every request goes. */
   readonly server: Pick<RunningServer, 'deliver'>;
-  /** Hears that the queue was changed, and ends turns that are under way in this process. */
+  /** Notices changes of the queue, and ends turns that are under way in this process. */
   readonly gateway: Pick<Gateway, 'notify' | 'cancel'>;
 }
 
-/** Somebody who looks on. */
 export interface Onlooker {
   see(decision: DecisionRecord): void;
   replaced(): void;
   stop(): Promise<void>;
 }
 
-/** Nobody yet; filled when somebody looks on, as the server that is looked at has to be there first. */
+/** Empty at first: the console is opened after the server that it looks at. */
 export interface Onlookers {
   onlooker?: Onlooker;
 }
 
-/** The store as the server writes into it: each decision is kept as the configuration says, and shown. */
+/** The store of the server, which also shows each decision to the console. */
 export function watchedStorage(
   storage: Storage,
   live: LiveGeneration,

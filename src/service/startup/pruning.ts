@@ -18,7 +18,7 @@ export function keepPruning(
   const prune = async (): Promise<void> => {
     try {
       await storage.prune(retentionLimits(live.generation.config.settings.storage.keep), Date.now());
-      // Requests that are too old, by the clock, whether others come or not.
+      // Old requests go by the clock, whether others come or not.
       const { days } = keptOf(live, options);
       if (days !== undefined) await storage.forgetRequests(Date.now() - days * 86_400_000);
     } catch {
@@ -52,7 +52,7 @@ async function removeUnusedFolders({ gateway, storage }: Settings, log: Log): Pr
 
 interface PruneOptions {
   readonly log: Log;
-  /** What the command that serves keeps where the configuration does not say. */
+  /** Which requests the serving command keeps where the configuration does not say it. */
   readonly keepRequests?: KeepRequests | undefined;
 }
 
@@ -62,7 +62,7 @@ const keptOf = (
 ): ReturnType<typeof keptSettings> =>
   keptSettings(generation.config.settings.storage.keepRequests, keepRequests);
 
-/** Keeps the files that are live, so that a request can be judged by them as long as its decision is there. */
+/** Stores the live files, so that a request can be judged by them as long as its decision is there. */
 export async function keepLive(
   storage: Storage,
   { generation }: LiveGeneration,
@@ -79,7 +79,7 @@ export async function keepLive(
   }
 }
 
-/** Says once what is kept, where the store is from a version that kept less. */
+/** Logs once what is kept, where the store is from a version that kept less. */
 export async function sayWhatIsKept(
   storage: Storage,
   live: LiveGeneration,

@@ -9,14 +9,12 @@ import type { Generation } from '../generation/generation.ts';
 const WAIT_MS = 600_000;
 
 interface SentKey {
-  /** The hook name. */
   readonly path: string;
   readonly key: string;
-  /** Milliseconds since the epoch. */
   readonly nowMs?: number;
 }
 
-/** Writes a key where it is waited for; resolves to whether it was. */
+/** Writes a key where the operator waits for one; resolves to whether that is so. */
 export async function takeKey(
   { config, table }: Pick<Generation, 'config' | 'table'>,
   { path, key, nowMs = Date.now() }: SentKey,

@@ -19,7 +19,7 @@ import { KEPT_LIMITS } from '../../engine/storage/storage.ts';
 import { takeKey } from './sent-key.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** What lets senders in here: tokens, and the secrets with which senders prove themselves. */
+/** The tokens, and the secrets with which senders prove themselves. */
 function tokensOf({ config, table }: Generation): KnownTokens {
   const { hooks, gateway } = config.settings;
   const ofPaths = [...table.paths].flatMap((path) => {
@@ -30,7 +30,7 @@ function tokensOf({ config, table }: Generation): KnownTokens {
   return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
 }
 
-/** Absent where neither the configuration nor a path has any request kept. */
+/** Absent where neither the configuration nor a path keeps requests. */
 function keepRequests(
   { storage }: Settings,
   table: RoutingTable,
@@ -91,7 +91,7 @@ function asServed(
   };
 }
 
-/** Whole segments of a name, or the name in other letter case. */
+/** Whether a path is whole segments of a name, or the name in other letter case. */
 function isPartOf(path: string, name: string): boolean {
   return path.toLowerCase() === name.toLowerCase() || `/${name}/`.includes(`/${path}/`);
 }
@@ -101,7 +101,7 @@ function placeOf(path: string, { mappings }: RoutingTable): string | undefined {
   return mapping && `${mapping.id} (${formatPlace(mapping.at)})`;
 }
 
-/** Who only records answers 204 to what no mapping takes yet, so that no sender switches its webhook off. */
+/** Answers 204 to what no mapping takes yet, so that no sender switches its webhook off while it is recorded. */
 function skippingMisses(evaluate: Generation['evaluate']): ServerGeneration['evaluate'] {
   return async (request) => {
     const evaluation = await evaluate(request);

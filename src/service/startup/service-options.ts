@@ -14,11 +14,11 @@ export interface ServiceOptions extends LiveOptions {
   /** Which requests are kept where the configuration does not say. */
   readonly keepRequests?: KeepRequests;
   /**
-   * Every request is taken, whatever its name and the format of its body. Without `performs` nothing becomes of it:
+   * Every request is accepted, whatever its name and the format of its body. Without `performs` it has no effect:
    * no run, no turn of the main session, no delivery, and nothing is removed.
    */
   readonly recording?: { readonly performs: boolean };
-  /** Makes what is known of mistakes in requests, when it is asked for the first time; default: nothing is known. */
+  /** Loads what is known of mistakes in requests, on the first use; default: nothing is known. */
   readonly loadAdvisor?: (generation: Generation) => Promise<RequestAdvisor>;
   /** Says what to do about a run that failed. */
   readonly adviseRun?: (run: AgentRun, config: LoadedConfig) => Promise<string | undefined>;
@@ -26,9 +26,9 @@ export interface ServiceOptions extends LiveOptions {
   readonly openConsole?: (parts: ConsoleParts) => Promise<Onlooker | undefined>;
   /** The version of Sluice, for those who ask which services use a store. */
   readonly version?: string;
-  /** What this service does of the work of its store; default all. */
+  /** Which part of the work of its store this service does; default all. */
   readonly role?: ServiceRole;
-  /** Where it is kept which store in PostgreSQL this was. */
+  /** Where the identity of the PostgreSQL store is remembered. */
   readonly knownStore?: StorageOptions['known'];
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;

@@ -61,10 +61,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
-/** Noted for each part that is open, so that it is closed if a later one does not start. */
+/** Closes an open part, also where a later one does not start. */
 type Close = () => Promise<unknown>;
 
-/** What evaluates requests, keeps the work and performs it. */
+/** The parts that evaluate requests, keep the work and perform it. */
 interface ServiceParts {
   readonly health: Health;
   readonly sandbox: Sandbox;
@@ -108,7 +108,7 @@ async function openParts(options: ServiceOptions, opened: Close[]): Promise<Serv
   return { health, sandbox, live, storage, metrics, gateway, late };
 }
 
-/** What takes requests and mail, and what looks after all of it. */
+/** Opens the parts that take requests and mail, and those that look after all of it. */
 async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: Close[]): Promise<Service> {
   const { health, sandbox, live, storage, gateway, late } = parts;
   sayProofs(health, live.generation);
@@ -132,7 +132,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
     const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
     await onlooker?.stop();
     await mail.stop();
-    // Side by side: a sender that waits for its run keeps its connection for as long as the run may go on.
+    // Both stop together: a sender that waits for its run keeps its connection for as long as the run may go on.
     await Promise.all([server.stop(), gateway.stop(graceMs)]);
     await parts.metrics?.stop();
     await live.effects.channels.stop();
@@ -154,7 +154,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   };
 }
 
-/** Metrics on a listener of their own; absent where none is configured. */
+/** Serves metrics on a separate listener; undefined where none is configured. */
 async function startMetrics(
   { live, storage, sandbox, late }: Pick<ServiceParts, 'live' | 'storage' | 'sandbox' | 'late'>,
   { log }: ServiceOptions,
@@ -192,14 +192,14 @@ function openStore(
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000, ...(place && { place }) },
     onWarning: (message) => log.warn({}, message),
     onNote: (message) => log.info({}, message),
-    // Beyond these the store takes no more work.
+    // The store accepts no more work beyond this limit.
     maxBacklogRuns: storage.maxBacklog.runs,
     maxBacklogBytes: storage.maxBacklog.bytes,
     maxPendingEvents: gateway.events.maxPending,
   });
 }
 
-/** Mail takes the way every request goes. It follows the live configuration, as the gateway does. */
+/** Opens the mailbox reader, whose mail goes the way of every request. It follows the live configuration. */
 function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningServer): MailProcess {
   const { log, role, readMail: isWanted = false } = options;
   const { live, storage, gateway, health, late } = parts;
@@ -247,7 +247,7 @@ function listen(
   });
 }
 
-/** An issuer that does not answer within this holds up its own sender only. */
+/** How long an issuer may take to answer; it delays its own senders only. */
 const ISSUER_TIMEOUT_MS = 5_000;
 
 async function fetchIssuer(url: string): Promise<unknown> {

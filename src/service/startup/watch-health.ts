@@ -3,10 +3,10 @@ import { MISSING_PROTECTIONS, type Sandbox, type SandboxEvent } from '../../engi
 import type { Storage, StorageHealth } from '../../engine/storage/storage.ts';
 import type { Health, Log } from '../../base/telemetry/telemetry.ts';
 
-/** How often the sandbox is asked how it is. */
+/** How often the state of the sandbox is read. */
 const WATCH_MS = 1_000;
 
-/** Lets store and sandbox report; returns how to end it. */
+/** Reports the state of store and sandbox; returns a function that ends this. */
 export function watchHealth(
   health: Health,
   sandbox: Sandbox,
@@ -44,7 +44,7 @@ function saySandbox(health: Health, { health: { ok, reason }, stats }: Sandbox):
   health.replace('transform_failing', breakers);
 }
 
-/** Paths that refuse everything, because none of their secrets is there. */
+/** Reports paths that refuse everything, because none of their secrets is set. */
 export function sayProofs(health: Health, { table }: Generation): void {
   const missing = [...table.paths].filter((path) => {
     const { verify } = table.settingsOf(path);
@@ -57,14 +57,14 @@ export function sayProofs(health: Health, { table }: Generation): void {
   health.replace('not_configured', troubles);
 }
 
-/** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */
+/** Logs which protections of the sandbox this platform lacks, where a transform is used. */
 export function sayMissingWalls(log: Log, live: LiveGeneration): void {
   if (live.generation.transforms.hashes.size === 0) return;
   if (MISSING_PROTECTIONS.length > 0)
     log.warn({ missing: MISSING_PROTECTIONS }, 'this platform lacks protections of the transform sandbox');
 }
 
-/** What operators should know of the processes that run transforms; nothing of a payload is in it. */
+/** Logs what operators should know of the processes that run transforms, without anything of a payload. */
 export function logSandboxEvent(log: Log, event: SandboxEvent): void {
   const { kind, ...fields } = event;
   if (kind === 'breaker-closed' || kind === 'call-replayed') log.info(fields, kind);

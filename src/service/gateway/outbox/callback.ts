@@ -7,7 +7,6 @@ import { connectionCode, connectionText, parseRetryAfter } from '../../../base/o
 
 const CALLBACK_TIMEOUT_MS = 10_000;
 
-/** What became of one attempt to post a callback. */
 export type CallbackResult =
   | { readonly kind: 'done' }
   | {
@@ -20,7 +19,7 @@ export type CallbackResult =
     };
 
 export interface PostOptions {
-  /** The same for every attempt: by it the receiver tells repeats. */
+  /** The same for every attempt, so that the receiver knows a repeat. */
   readonly id: string;
   readonly secret: string | undefined;
   /** Absent where no address is a reference. */
@@ -92,7 +91,7 @@ function readStatus(response: Response): CallbackResult {
   return { ...failed(`status_${status}`, said), ...defined({ retryAfterMs }) };
 }
 
-/** What to look at, by the status. */
+/** What an operator should look at, by the status. */
 function meaningOf(status: number): string | undefined {
   if (status >= 300 && status < 400) return 'redirects are not followed; write the address it leads to';
   if (status === 401 || status === 403)

@@ -8,20 +8,18 @@ import type { DeliveryTarget } from '../../../base/action.ts';
 import { resolveTarget } from '../delivery-target.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
 
-/** One chunk at most, whatever an adapter allows itself. */
+/** The longest time for one chunk, whatever an adapter allows itself. */
 const SEND_TIMEOUT_MS = 60_000;
-/** An adapter that does not even heed the abort. */
+/** How long an adapter that ignores the abort is waited for. */
 const SEND_OVERTIME_MS = 5_000;
 
-/** What became of one attempt at a delivery. */
 export type DeliveryResult =
-  /** With the platform's id of the last message, where it gave one. */
+  /** `messageId` is the platform's id of the last message, where it gave one. */
   | { readonly kind: 'sent'; readonly refusedFormat: boolean; readonly messageId?: string }
   | Exclude<SendResult, { readonly kind: 'sent' | 'refused-format' }>;
 
 export interface SendOptions {
   readonly to: string;
-  /** What is asked. */
   readonly question?: ApprovalQuestion | undefined;
   readonly signal: AbortSignal;
   /** Called after each chunk but the last, which is recorded with the delivery's end. */
@@ -107,11 +105,11 @@ function readResult(given: unknown): SendResult {
   }
 }
 
-/** Letters of what came in that a message shows at most: more would hide how to answer. */
+/** Most letters of the request that a message shows: more would hide how to answer. */
 const MAX_ASKED_LETTERS = 1_500;
 const MIN_ASKED_LETTERS = 50;
 
-/** Makes a message of so many letters; it stands in no store, as it has the link. */
+/** Makes a message of at most this length. It is never stored, as it has the link. */
 export type ApprovalQuestion = (maxChars: number) => string;
 
 /**

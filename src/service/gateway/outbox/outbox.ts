@@ -26,9 +26,8 @@ import type { GatewayContext } from '../gateway-context.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS, persist } from '../retry.ts';
 import { resolveTarget } from '../delivery-target.ts';
 
-/** Deliveries and callbacks under way at most. */
 const MAX_SENDING = 16;
-/** How soon one is looked at again to whose recipient another one is being sent. */
+/** How soon a delivery is due again whose recipient gets another one at present. */
 const BUSY_MS = 200;
 
 export interface OutboxCounters {
@@ -38,7 +37,6 @@ export interface OutboxCounters {
   repeated: number;
 }
 
-/** One attempt at a delivery, when its turn has come. */
 interface DeliveryAttempt {
   readonly target: { readonly channel: string; readonly to: string };
   readonly delivery: NewDelivery;
@@ -58,7 +56,6 @@ const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service e
  */
 export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   readonly #context: GatewayContext;
-  /** Recipients to whom something is being sent. */
   readonly #sending = new Set<string>();
   /** Until when a platform asked for a pause; monotonic. */
   readonly #pausedUntil = new Map<string, number>();
@@ -86,7 +83,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     // The lease was lost meanwhile: they are taken over like any others.
     if (signal.aborted) return;
     const first = entries.find(({ kind }) => kind === 'delivery');
-    // One for all, so that they go on in their order.
+    // One question for all keeps their order.
     const last = first && this.#persist(first, () => this.#context.storage.findLastTarget());
     for (const entry of entries) this.#begin(entry, signal, last);
   }
@@ -114,7 +111,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     const { delivery } = entry;
     if (delivery === undefined) return;
     const { settings, channels } = this.#context.configuration();
-    // What has begun in one place ends there, wherever `last` leads meanwhile.
+    // A delivery that has begun in one place ends there, wherever `last` leads meanwhile.
     const wanted = entry.chunksSent > 0 ? (entry.target ?? delivery) : delivery;
     const last = await lastTarget;
     const target = resolveTarget(wanted, last, settings);
@@ -141,14 +138,14 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     }
   }
 
-  /** Sends it where nothing else is being sent to its recipient, and nothing earlier waits for that. */
+  /** Sends a delivery where nothing else is being sent to its recipient, and nothing earlier waits. */
   async #sendInTurn(entry: OutboxRecord, sending: DeliveryAttempt): Promise<void> {
     const recipient = recipientOf(sending.target);
     const waitMs = this.#sending.has(recipient) ? BUSY_MS : this.#pauseOf(recipient);
     if (waitMs > 0 || this.#isStopping || sending.signal.aborted) return this.#putBack(entry, waitMs);
     this.#sending.add(recipient);
     try {
-      // Where it was not known before, or another recipient is the last one now.
+      // True where no last recipient was known, or another one is the last now.
       const isFirst =
         entry.recipient === recipient ||
         (await this.#persist(entry, () => this.#context.storage.addressOutbox(entry.id, recipient)));
@@ -306,7 +303,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     );
   }
 
-  /** Nothing of it was sent: that is no attempt. */
+  /** Puts back a delivery of which nothing was sent: that is no attempt. */
   async #putBack(entry: OutboxRecord, delayMs: number): Promise<void> {
     await this.#persist(entry, (nowMs) => this.#context.storage.putBackOutbox(entry.id, nowMs + delayMs));
   }
@@ -341,7 +338,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   }
 }
 
-/** The same text, to somebody else, where there is one. */
+/** The same text for the fallback, where there is one. */
 function fallbackPart(
   { delivery }: OutboxRecord,
   target: DeliveryTarget | undefined,
