@@ -37,7 +37,7 @@ export interface HeartbeatCounters {
   failures: number;
 }
 
-interface TakenTurn {
+interface EndedTurn {
   readonly turn: Turn;
   readonly result: CompletedTurn;
   readonly startedAt: number;
@@ -182,14 +182,14 @@ export class HeartbeatTurns {
     );
   }
 
-  async #consume(claim: EventClaim, taken: TakenTurn, { settings }: GatewayConfiguration): Promise<void> {
-    const { turn, result } = taken;
+  async #consume(claim: EventClaim, ended: EndedTurn, { settings }: GatewayConfiguration): Promise<void> {
+    const { turn, result } = ended;
     const { storage, now, metrics } = this.#context;
     const nowMs = now();
     const isSilent = result.reply.trim() === '' || isAcknowledgement(result.reply);
     const reply = isSilent ? undefined : replyOf(claim, result.reply, settings.gateway);
     const delivery = reply === undefined ? undefined : await pinTarget(reply, settings, storage);
-    const made = { ...makeHeartbeatResult(taken, settings.gateway, nowMs), ...defined({ delivery }) };
+    const made = { ...makeHeartbeatResult(ended, settings.gateway, nowMs), ...defined({ delivery }) };
     await this.#persist(claim, () => storage.consumeEvents(claim.turnId, made));
     const { runner } = targetOfTurn(turn, settings);
     this.counters.turns += 1;
@@ -263,7 +263,7 @@ function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettin
 
 /** What a turn of the main session that went well stores: a run of kind heartbeat, and the conversation. */
 function makeHeartbeatResult(
-  { turn, result, startedAt }: TakenTurn,
+  { turn, result, startedAt }: EndedTurn,
   { heartbeat, sessions, runner }: GatewaySettings,
   nowMs: number,
 ): HeartbeatResult {

@@ -31,14 +31,14 @@ const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved t
 const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
 const MODEL_AWAY: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
-const HISTORY_UNREADABLE: NotStarted = {
+const HISTORY_UNREADABLE: UnstartedTurn = {
   kind: 'not-started',
   code: 'storage_unavailable',
   message: 'the earlier turns of the session could not be read',
   final: false,
 };
 
-type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
+type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
 export interface RunCounters {
   ok: number;
@@ -100,7 +100,7 @@ export class RunAttempts {
       tookMs: Math.round(performance.now() - startedAt),
     });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
-    else if (!cancelled.aborted && isTakenAgain(run, result)) await this.#takeAgain(run, result, target);
+    else if (!cancelled.aborted && hasRetryLeft(run, result)) await this.#retry(run, result, target);
     else await this.#complete(run, result, configuration);
   }
 
@@ -245,7 +245,7 @@ export class RunAttempts {
   }
 
   /** The run has failed, and its mapping says that it may act once more. */
-  async #takeAgain(run: AgentRun, result: CompletedTurn, { runner }: RunTarget): Promise<void> {
+  async #retry(run: AgentRun, result: CompletedTurn, { runner }: RunTarget): Promise<void> {
     const { outcome, reply, error = NO_REASON } = result;
     const { delaySeconds = 0 } = run.action.retry ?? {};
     const retryAt = this.#context.now() + delaySeconds * 1000;
@@ -255,7 +255,7 @@ export class RunAttempts {
     this.#context.log.info({ runId: run.id, mappingId, delaySeconds }, 'the failed run is tried again');
   }
 
-  async #repeat(run: AgentRun, result: NotStarted, target: RunTarget): Promise<void> {
+  async #repeat(run: AgentRun, result: UnstartedTurn, target: RunTarget): Promise<void> {
     const { code, message, final, retryAfterMs, affects } = result;
     if (affects !== undefined && this.#isHeld(result)) {
       return this.#hold(run, target, { code, message, affects, retryAfterMs });
@@ -335,5 +335,5 @@ const usageOf = (result: TurnResult): Pick<CompletedTurn, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
 
 /** Whether a run that failed has an attempt left, as its mapping says. */
-const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: CompletedTurn): boolean =>
+const hasRetryLeft = ({ action: { retry }, attempts }: AgentRun, result: CompletedTurn): boolean =>
   retry !== undefined && attempts < retry.attempts && isRetried(retry, result);

@@ -17,8 +17,8 @@ export interface EndpointAnswer {
   readonly code?: string;
   readonly detail?: string;
   readonly retryAfterMs?: number;
-  /** Whether no mapping takes the name itself; else the condition of a mapping was false. */
-  readonly nameIsTaken?: boolean;
+  /** True where a mapping has the name, but its condition was false. */
+  readonly isConditionFalse?: boolean;
 }
 
 /** The way into the service that every hook takes. Rejects where no answer came. */
@@ -33,7 +33,7 @@ export type DeliveryVerdict =
   | { readonly kind: 'failed'; readonly status: number; readonly code: string; readonly reason: string }
   /** The answer concerns every message: nothing moves until that is over. */
   | {
-      readonly kind: 'held';
+      readonly kind: 'delayed';
       readonly status: number | undefined;
       readonly code: string;
       readonly reason: string;
@@ -41,7 +41,7 @@ export type DeliveryVerdict =
     };
 
 /** Statuses that say nothing of the message, but of the token, the path, the rate or the state of the service. */
-const HOLDING = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429, 502, 503, 504]);
+const DELAYING = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429, 502, 503, 504]);
 
 export function judge(answer: EndpointAnswer): DeliveryVerdict {
   const { status } = answer;
@@ -50,11 +50,11 @@ export function judge(answer: EndpointAnswer): DeliveryVerdict {
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   // The key belongs to this very message, which came before, made by other settings or another version.
   if (code === 'idempotency_mismatch') return { kind: 'delivered' };
-  if (code === 'no_mapping_matched' && answer.nameIsTaken === true) {
+  if (code === 'no_mapping_matched' && answer.isConditionFalse === true) {
     return { kind: 'refused', status, code, reason };
   }
-  if (HOLDING.has(status) || status < 400) {
-    return { kind: 'held', status, code, reason, retryAfterMs: answer.retryAfterMs };
+  if (DELAYING.has(status) || status < 400) {
+    return { kind: 'delayed', status, code, reason, retryAfterMs: answer.retryAfterMs };
   }
   return { kind: status >= 500 ? 'failed' : 'refused', status, code, reason };
 }
@@ -112,7 +112,7 @@ export function endpointAnswer(
     status,
     ...defined({ code, detail, retryAfterMs }),
     ...(listField(problem, 'errors').some((item) => textField(item, 'code') === CONDITION_NOT_MET)
-      ? { nameIsTaken: true }
+      ? { isConditionFalse: true }
       : {}),
   };
 }

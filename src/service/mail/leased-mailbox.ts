@@ -25,7 +25,7 @@ export interface LeasedMailboxOptions {
 }
 
 export type Claim =
-  | { readonly kind: 'held'; readonly stored: StoredState | undefined }
+  | { readonly kind: 'claimed'; readonly stored: StoredState | undefined }
   | { readonly kind: 'refused'; readonly holder: string };
 
 /** Which messages have been dealt with, and the position behind them. */
@@ -72,7 +72,7 @@ export class LeasedMailbox {
     this.#isLost = false;
     this.#position = record.position ?? '';
     this.#floorAt = record.floorAt;
-    return { kind: 'held', stored: readState(record.state) };
+    return { kind: 'claimed', stored: readState(record.state) };
   }
 
   async release(): Promise<void> {

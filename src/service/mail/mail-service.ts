@@ -103,8 +103,8 @@ export class MailService {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       const answer = await endpoint({ path: 'wake', payload: { text }, key }, signal).catch(() => undefined);
-      if (answer !== undefined && judge(answer).kind !== 'held') return;
-      log.warn({ account }, 'the main session could not be told that a mailbox refuses the login');
+      if (answer !== undefined && judge(answer).kind !== 'delayed') return;
+      log.warn({ account }, 'the main session could not be informed that a mailbox refuses the login');
       await pause(TELL_EVERY_MS, signal);
     }
   }

@@ -86,7 +86,7 @@ export class MailboxReader {
     this.#delivery = {
       ...own,
       lease: this.#leased,
-      onHeld: (code, reason) => this.#reportHeld(code, reason),
+      onDelayed: (code, reason) => this.#reportDelay(code, reason),
       onAnswered: () => {
         if (this.#health.state === 'held') this.#become({ state: 'connected', since: clock() });
       },
@@ -321,7 +321,7 @@ export class MailboxReader {
     }
   }
 
-  #reportHeld(code: string, reason: string): void {
+  #reportDelay(code: string, reason: string): void {
     const health = this.#health;
     if (health.state === 'held' && health.code === code) return;
     this.#become({ state: 'held', since: this.#clock(), code, reason });

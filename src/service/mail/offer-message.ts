@@ -24,7 +24,7 @@ export interface DeliveryOptions {
   readonly times: Pick<ReaderTimes, 'firstRetryMs' | 'maxRetryMs'>;
   readonly lease: { readonly isLost: boolean; readonly setAside: number };
   /** Called where the service takes no mail, with the reason. */
-  readonly onHeld: (code: string, reason: string) => void;
+  readonly onDelayed: (code: string, reason: string) => void;
   /** Called when the service has said yes or no to a message. */
   readonly onAnswered: () => void;
 }
@@ -49,7 +49,7 @@ export async function deliverMessage(
       options.onAnswered();
       return final;
     }
-    if (verdict.kind === 'held') options.onHeld(verdict.code, verdict.reason);
+    if (verdict.kind === 'delayed') options.onDelayed(verdict.code, verdict.reason);
     await pause(delayOf(options, verdict, attempt), signal);
     if (signal.aborted || lease.isLost) throw new LostMailbox();
   }
@@ -61,7 +61,7 @@ function finalOf(verdict: DeliveryVerdict, failures: Map<string, number>): Final
     case 'delivered':
     case 'refused':
       return verdict;
-    case 'held':
+    case 'delayed':
       return undefined;
     case 'failed': {
       const count = (failures.get(verdict.code) ?? 0) + 1;
@@ -72,9 +72,9 @@ function finalOf(verdict: DeliveryVerdict, failures: Map<string, number>): Final
 }
 
 /** Whether a refused message can be set aside; where too many are, the mailbox waits. */
-function hasPlace({ lease, onHeld }: DeliveryOptions, { kind }: FinalVerdict): boolean {
+function hasPlace({ lease, onDelayed }: DeliveryOptions, { kind }: FinalVerdict): boolean {
   if (kind === 'delivered' || lease.setAside < MAX_SET_ASIDE) return true;
-  onHeld(
+  onDelayed(
     'too_many_set_aside',
     `${String(MAX_SET_ASIDE)} messages are set aside; look at them with "sluice webhooks mail list"`,
   );
@@ -82,7 +82,7 @@ function hasPlace({ lease, onHeld }: DeliveryOptions, { kind }: FinalVerdict): b
 }
 
 function delayOf({ times }: DeliveryOptions, verdict: DeliveryVerdict, attempt: number): number {
-  const asked = verdict.kind === 'held' ? (verdict.retryAfterMs ?? 0) : 0;
+  const asked = verdict.kind === 'delayed' ? (verdict.retryAfterMs ?? 0) : 0;
   const { firstRetryMs: firstMs, maxRetryMs } = times;
   return Math.max(asked, growingDelay(attempt, { firstMs, maxMs: maxRetryMs / 5 }));
 }

@@ -84,7 +84,7 @@ export async function replayInto(
       if (signal.aborted) break;
       if (kept === undefined) continue;
       // oxlint-disable-next-line no-await-in-loop -- in their order
-      const { requestId, status } = await takeAgain(door, kept, root);
+      const { requestId, status } = await replay(door, kept, root);
       // oxlint-disable-next-line no-await-in-loop -- as above
       await storage.noteReplay(root, requestId);
       done.push({ id, requestId, status });
@@ -95,7 +95,7 @@ export async function replayInto(
 }
 
 /** Sends a kept request again with its headers and query. */
-function takeAgain(
+function replay(
   { server, live }: Door,
   kept: KeptRequest,
   root: string,

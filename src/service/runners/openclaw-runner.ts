@@ -190,16 +190,16 @@ async function wakeOpenClaw(
     });
     if (status >= 200 && status < 300) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
     const said = describe(textField(body, 'error'), [hooks.token]);
-    return notTaken(`answered ${status}${said === undefined ? '' : `: ${said}`}`);
+    return notAccepted(`answered ${status}${said === undefined ? '' : `: ${said}`}`);
   } catch (error) {
-    if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
+    if (error instanceof StatusError) return notAccepted(`answered ${error.status}`);
     const connection = connectionCode(error);
-    if (connection === undefined) return notTaken('did not answer');
-    return { ...notTaken(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
+    if (connection === undefined) return notAccepted('did not answer');
+    return { ...notAccepted(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
   }
 }
 
 /** The result where it did not accept the wake: a repeat has the same text, which its queue takes once. */
-function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
+function notAccepted(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
   return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
 }

@@ -129,8 +129,8 @@ export class UnprovedBodies {
   /** Notes how much the body is about to take up; false where this body has to give way. */
   hold(exchange: Exchange, bytes: number): boolean {
     if (exchange.isProved) return true;
-    this.#bytes += bytes - exchange.heldBytes;
-    exchange.heldBytes = bytes;
+    this.#bytes += bytes - exchange.unprovedBytes;
+    exchange.unprovedBytes = bytes;
     this.#incomplete.add(exchange);
     for (const oldest of this.#incomplete) {
       if (this.#bytes <= this.#maxBytes) break;
@@ -148,8 +148,8 @@ export class UnprovedBodies {
   /** Called when the sender is proved or the request answered. */
   release(exchange: Exchange): void {
     this.#incomplete.delete(exchange);
-    this.#bytes -= exchange.heldBytes;
-    exchange.heldBytes = 0;
+    this.#bytes -= exchange.unprovedBytes;
+    exchange.unprovedBytes = 0;
   }
 }
 

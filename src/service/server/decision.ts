@@ -234,11 +234,11 @@ function missedBy(evaluation: Evaluation, advice: DecisionAdvice): readonly Miss
     .map(({ mapping, failed }) => missOf(mapping, failed, advice));
 }
 
-type Considered = Evaluation['trace']['considered'][number];
-type MatchFailure = NonNullable<Considered['failed']>;
+type ConsideredMapping = Evaluation['trace']['considered'][number];
+type MatchFailure = NonNullable<ConsideredMapping['failed']>;
 
 function missOf(
-  mapping: Considered['mapping'],
+  mapping: ConsideredMapping['mapping'],
   failed: MatchFailure,
   { advice, advisor }: DecisionAdvice,
 ): MissedMapping {

@@ -81,7 +81,7 @@ export interface Exchange extends RequestFacts {
   readonly hasBody: boolean;
   isProved: boolean;
   /** Bytes of its body that count as unproved; set by `UnprovedBodies` alone. */
-  heldBytes: number;
+  unprovedBytes: number;
   /** Fails the body; set only while the body is received. */
   failBody: ((error: HookError) => void) | undefined;
 }

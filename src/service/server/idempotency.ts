@@ -23,7 +23,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
   if (key !== undefined && key.length > MAX_KEY_CHARS) {
     throw new HookError(
       'invalid_field',
-      `the Idempotency-Key header has ${key.length} characters; at most ${MAX_KEY_CHARS} are taken`,
+      `the Idempotency-Key header has ${key.length} characters; at most ${MAX_KEY_CHARS} are accepted`,
       { errors: [{ field: 'Idempotency-Key', message: 'too long' }] },
     );
   }

@@ -71,7 +71,7 @@ const SERVER_DETAILS: Partial<Record<HookErrorCode, string>> = {
   transform_failed: 'the transform of this hook failed; the operator finds it under the request id',
   mapping_failed: 'the mapping of this hook failed; the operator finds it under the request id',
   internal: 'something unexpected happened; the operator finds it under the request id',
-  unknown_transfer_coding: 'the only Transfer-Encoding that is taken is chunked; send the body as it is',
+  unknown_transfer_coding: 'the only accepted Transfer-Encoding is chunked; send the body as it is',
   transform_unavailable: 'the transform of this hook cannot run right now; send the request again later',
   storage_unavailable: 'the store did not confirm the request; send it again later',
   bodies_full:

@@ -221,7 +221,8 @@ export function isOperator({ generation, headers }: Pick<Exchange, 'generation' 
 const UNAUTHORIZED =
   'the request does not prove where it comes from in the way this hook asks for: the hook token as "Authorization: Bearer", or, at a hook with a proof of its own, the signature or secret of its sender; the operator finds the reason under the request id';
 
-const QUERY_REJECTED = 'the hook token is not taken from the query here; send it as "Authorization: Bearer"';
+const QUERY_REJECTED =
+  'the hook token is not accepted from the query here; send it as "Authorization: Bearer"';
 
 /** Counts the failure against the sender's address; past the limit the sender has to wait. */
 export async function refuse(

@@ -88,9 +88,9 @@ export class PathRates {
     const { tokens, filledAt } = this.#buckets.get(path) ?? { tokens: rate.burst, filledAt: nowMs };
     const perMs = rate.perMinute / 60_000;
     const filled = Math.min(rate.burst, tokens + Math.max(0, nowMs - filledAt) * perMs);
-    const isTaken = filled >= 1;
-    this.#buckets.set(path, { tokens: isTaken ? filled - 1 : filled, filledAt: nowMs });
-    if (isTaken) return;
+    const isAllowed = filled >= 1;
+    this.#buckets.set(path, { tokens: isAllowed ? filled - 1 : filled, filledAt: nowMs });
+    if (isAllowed) return;
     throw new HookError('rate_limited', 'this path takes no more requests right now; send it again later', {
       retryAfterSeconds: Math.max(1, Math.ceil((1 - filled) / perMs / 1000)),
     });

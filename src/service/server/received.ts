@@ -69,7 +69,7 @@ function notBlank(value: string | undefined): string | undefined {
 }
 
 export function unknownCoding(): HookError {
-  const detail = 'the only Transfer-Encoding that is taken is chunked; send the body as it is';
+  const detail = 'the only accepted Transfer-Encoding is chunked; send the body as it is';
   return new HookError('unknown_transfer_coding', detail);
 }
 

@@ -311,7 +311,7 @@ function createExchange(
       (announced !== undefined && Number(announced) > 0) || headers.values['transfer-encoding'] !== undefined,
     bodyBytes: 0,
     isProved: false,
-    heldBytes: 0,
+    unprovedBytes: 0,
     failBody: undefined,
   };
 }

@@ -106,7 +106,7 @@ function store(
 const BLANK_KEY_WARNING = {
   code: 'blank_idempotency_key',
   field: 'Idempotency-Key',
-  message: 'the key is blank or too long, so a repeat of this request will be taken as a new one',
+  message: 'the key is blank or too long, so a repeat of this request counts as a new one',
 } as const;
 
 /** An earlier request was stored, maybe by a version that stored every warning. */

@@ -22,7 +22,7 @@ describe('the verdict', () => {
       'internal',
       'unknown_transfer_coding',
     ]);
-    expect(of('held')).toEqual(
+    expect(of('delayed')).toEqual(
       expect.arrayContaining(['unauthorized', 'not_found', 'no_mapping_matched', 'backlog_full', 'stopping']),
     );
     expect(of('refused')).toEqual(
@@ -36,7 +36,7 @@ describe('the verdict', () => {
     const missed = endpointAnswer(404, problem({ code: 'condition_not_met', message: 'x' }), undefined);
     expect(judge(missed).kind).toBe('refused');
     const unknown = endpointAnswer(404, problem(), undefined);
-    expect(judge(unknown).kind).toBe('held');
+    expect(judge(unknown).kind).toBe('delayed');
   });
 
   test.each([200, 202, 204])('%i is delivered', (status) => {
@@ -45,7 +45,7 @@ describe('the verdict', () => {
 
   test('an answer that is no problem of ours counts by its status', () => {
     expect(judge(endpointAnswer(502, '<html>bad gateway</html>', 3000))).toMatchObject({
-      kind: 'held',
+      kind: 'delayed',
       code: 'http_502',
       retryAfterMs: 3000,
     });
@@ -91,7 +91,7 @@ describe('over HTTP', () => {
     server?.close();
     await once(server as Server, 'close');
     const answer = await httpEndpoint({ url, token: 't' })(request, new AbortController().signal);
-    expect(judge(answer)).toMatchObject({ kind: 'held', code: 'unreachable' });
+    expect(judge(answer)).toMatchObject({ kind: 'delayed', code: 'unreachable' });
     expect(answer.detail).toContain('ECONNREFUSED');
   });
 });

@@ -190,7 +190,7 @@ describe('what the log says of tokens', () => {
     const server = await startTestServer({ hooks: { queryToken: 'reject' } });
     const reply = await send(server, `/hooks/wake?token=${TOKEN}`, { headers: {}, body: '{}' });
     expect(reply.status).toBe(401);
-    expect(json(reply)['detail']).toContain('not taken from the query');
+    expect(json(reply)['detail']).toContain('not accepted from the query');
     expect(await statusOf(server, BEARER, '/hooks/wake?token=ignored')).toBe(200);
   });
 });

@@ -668,7 +668,7 @@ describe('bodies without a proof', () => {
     const values = { 'content-encoding': 'gzip' };
     const body = gzipSync(Buffer.alloc(19_000));
     const all = Array.from({ length: 20 }, () => {
-      const exchange = { headers: { values }, isProved: false, heldBytes: 0 } as unknown as Exchange;
+      const exchange = { headers: { values }, isProved: false, unprovedBytes: 0 } as unknown as Exchange;
       return unpackBody(exchange, body, { maxBytes: 20_000, unproved });
     });
     const settled = await Promise.allSettled(all);
@@ -684,7 +684,7 @@ describe('bodies without a proof', () => {
   test('that give way when their last byte is unpacked are refused, too', async () => {
     const unproved = new UnprovedBodies(100_000);
     const values = { 'content-encoding': 'gzip' };
-    const exchange = { headers: { values }, isProved: false, heldBytes: 0 } as unknown as Exchange;
+    const exchange = { headers: { values }, isProved: false, unprovedBytes: 0 } as unknown as Exchange;
     // What another body does that needs the room, before this one has ended.
     const hold = (): boolean => {
       queueMicrotask(() => exchange.failBody?.(new HookError('bodies_full', 'others need the room')));
