@@ -98,6 +98,7 @@ function tokenLogin(get: AccessTokens['get'], open: OpenWith): (folder: string) 
   };
 }
 
+/** A folder that was opened. */
 export interface MailboxFolder {
   readonly path: string;
   /** How many messages are there; absent where the interface does not say it. */
