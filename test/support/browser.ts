@@ -8,9 +8,17 @@ export const noBrowser = existsSync(CHROMIUM)
   ? ''
   : `skipped: there is no ${CHROMIUM} (apt-get install chromium, or set CHROMIUM)`;
 
-/** A real browser; one for a file of tests. */
+/** A real browser, which whoever opens it closes. */
 export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+let shared: Promise<Browser> | undefined;
+
+/** One browser for all files of a worker, which ends with it: what is opened in it is closed by whoever opened it. */
+export function sharedBrowser(): Promise<Browser> {
+  shared ??= openBrowser();
+  return shared;
 }
 
 /** What a page complained of: errors of scripts, and everything its policy refused. */

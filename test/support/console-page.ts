@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
-import { openBrowser } from './browser.ts';
+import { sharedBrowser } from './browser.ts';
 import { makeConsoleFolder, startConsoleService, type ConsoleService } from './console-fixture.ts';
 
 /** A browser that is signed in to a console: one for a file of tests. */
@@ -26,7 +26,7 @@ export function useConsole({
   beforeAll(async () => {
     folder = makeConsoleFolder(files);
     [held.browser, held.running] = await Promise.all([
-      openBrowser(),
+      sharedBrowser(),
       startConsoleService(folder.path, { mode }),
     ]);
     held.context = await held.browser.newContext();
@@ -41,7 +41,7 @@ export function useConsole({
     await Promise.all(held.context?.pages().map((page) => page.close()) ?? []);
   });
   afterAll(async () => {
-    await held.browser?.close();
+    await held.context?.close();
     await held.running?.stop();
     folder?.remove();
   });

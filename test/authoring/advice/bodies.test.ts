@@ -84,11 +84,11 @@ test.each([
   ['{a:1}', /-d '\{"key": "value"\}'/],
   ['{"a":"x\ny"}', /^in JSON it is written \\n; .* jq -n --arg NAME/],
   ['"a\\x"', /^a backslash of a text is written/],
-])('%j', (text, hint) => {
+])('says what is wrong with the body %j', (text, hint) => {
   expect(hintFor(text)).toMatch(hint);
 });
 
-test.each(['a=1', '[1 2]', '[1}', '{"a" 1}', '01', '{} x'])('%j could be anything', (text) => {
+test.each(['a=1', '[1 2]', '[1}', '{"a" 1}', '01', '{} x'])('a body %j could be anything', (text) => {
   expect(hintFor(text)).toBeUndefined();
 });
 

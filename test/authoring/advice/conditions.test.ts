@@ -17,7 +17,7 @@ test.each<[unknown, string]>([
   [{ and: [{ '===': [A, 'b'] }, { '===': [A, 'c'] }] }, 'CONDITION_CONTRADICTION'],
   [{ in: [{ var: '$.a' }, ['b']] }, 'FOREIGN_PATH'],
   [{ '!': { var: 'headers.X-A' } }, 'HEADER_NAME_CASE'],
-])('%j is %s', (when, code) => {
+])('a condition %j is told as %s', (when, code) => {
   expect(codes(when)).toEqual([code]);
 });
 
@@ -25,7 +25,7 @@ test.each<[unknown]>([
   [{ '===': [A, true] }],
   [{ or: [{ '!==': [A, 'b'] }, { '!==': [{ var: 'c' }, 'b'] }] }],
   [{ some: [{ var: 'list' }, { '===': [{ var: '$.a' }, 'b'] }] }],
-])('%j is left alone', (when) => {
+])('a condition %j is left alone', (when) => {
   expect(codes(when)).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ test.each([
   ['Done', 'done', /upper and lower case/],
   [' main', 'main', /white space/],
   [null, '', /"!" holds for both/],
-] as const)('%j and %j', (found, expected, text) => {
+] as const)('says how %j differs from %j', (found, expected, text) => {
   expect(printed(howDifferent(found, expected))).toMatch(text);
   // It may be kept where values may not.
   if (typeof found === 'string' && found.length > 5)

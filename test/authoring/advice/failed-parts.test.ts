@@ -46,7 +46,7 @@ test.each<[JsonValue, JsonValue, readonly RegExp[]]>([
   ],
   // Another event of the sender: nothing is sure.
   [{ and: [is('type', 'issue'), is('action', 'opened')] }, { type: 'push', action: 'closed' }, []],
-])('%j of %j', (when, payload, expected) => {
+])('names what fails of the condition %j over %j', (when, payload, expected) => {
   const found = hints(when, payload);
   expect(found).toHaveLength(expected.length);
   for (const [at, pattern] of expected.entries()) expect(found[at]).toMatch(pattern);

@@ -27,7 +27,7 @@ test.each([
   [`otherwise: skip\n${TWO}`, 'move it into each mapping that it is for: otherwise is a key of a mapping'],
   [`verify:\n  scheme: linear\n  secrets: ['\${A}']\n${TWO}`, 'move it into each mapping'],
   [`instructions: |\n  Sum it up.\n\n  In one line.\n${TWO}`, 'move it into each mapping'],
-])('%j is told its mappings', async (text, hint) => {
+])('a file of %j is told where mappings go', async (text, hint) => {
   const [found, ...others] = await check(text);
   expect(others).toEqual([]);
   expect(said(found?.hint)).toContain(hint);
@@ -43,7 +43,7 @@ test.each([
     `verify: { scheme: github, secrets: ['\${A}'] }\nmappings:\n  - messageTemplate: a\n`,
     'verify is a key of a mapping',
   ],
-])('%j is told where it belongs', async (text, hint) => {
+])('a file of %j is told where its keys belong', async (text, hint) => {
   const [found] = await check(text);
   expect(said(found?.hint)).toContain(hint);
   expect(found?.edit).toBeUndefined();

@@ -57,7 +57,7 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       { a: '1', b: 'y' },
       'write {"===":[{"var":"a"},"1"]}',
     ],
-  ])('%j of %j', (when, payload, text) => {
+  ])('says what to compare in the condition %j over %j', (when, payload, text) => {
     const { matched, sure, text: printed } = explain(when, payload);
     expect(matched).toBe(false);
     expect(sure).toEqual([

@@ -19,14 +19,14 @@ test.each([
   ['at Invalid Date', /^invalid_date .*new Date\(seconds \* 1000\)/],
   ['NaN EUR', /^nan_as_text .*Number\(…\)/],
   ['PR #undefined: x', /^undefined_as_text .*the body is payload of the one argument/],
-])('%j', (message, text) => {
+])('a message %j is told as a slip', (message, text) => {
   expect(warningsOf(message, 'x')).toEqual([expect.stringMatching(text)]);
   // The sender wrote that word.
   expect(warningsOf(message, message)).toEqual([]);
 });
 
 test.each(['an undefined-behaviour sanitizer', 'NaNa', 'all fine', 'the object Object'])(
-  '%j is fine',
+  'a message %j is fine',
   (message) => {
     expect(warningsOf(message, 'x')).toEqual([]);
   },

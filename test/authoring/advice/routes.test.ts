@@ -147,7 +147,7 @@ test.each<[JsonValue, string]>([
   [{ missing: ['a', 'b'] }, 'a or b is missing'],
   [eq('headers.x-token', 'abc'), 'headers.x-token is as written'],
   [{ '%': [{ var: 'n' }, 2] }, '{"%":[{"var":"n"},2]}'],
-])('%j in words', (rule, words) => {
+])('says the rule %j in words', (rule, words) => {
   expect(conditionWords(rule)).toBe(words);
 });
 

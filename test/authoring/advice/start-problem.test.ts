@@ -48,7 +48,7 @@ test.each<[readonly string[], string]>([
   [['./bin'], 'it is a folder; name the program in it'],
   [['./rum.sh'], 'there is no such file; . has run.sh: did you mean that?'],
   [['./other/agent-of-ours'], 'there is no such file; correct the path, or install it'],
-])('%j', (argv, expected) => {
+])('the command %j is told what keeps it from a start', (argv, expected) => {
   expect(problemOf(argv.map((word) => word.replace(/^\./, folder)))).toContain(expected);
 });
 

@@ -52,7 +52,7 @@ test.each([
     ['X-Auth', `Bearer ${TOKEN}`],
     'stands in the header x-auth behind the word bearer, where it does not count: send it as Authorization',
   ],
-])('%j', (rawHeaders, text) => {
+])('without the hook token, the headers %j are told what to do', (rawHeaders, text) => {
   expect(textOf(rawHeaders)).toContain(text);
 });
 

@@ -75,7 +75,7 @@ test.each<[Read, JsonValue, string]>([
   // What the code reads is there: the text of a declaration was another one's.
   [{ expression: 'a', path: 'payload.a' }, { a: {}, b: 1 }, USUAL],
   [{ expression: 'user' }, { b: 1 }, USUAL],
-])('%j of %j', (read, payload, text) => {
+])('names what a transform that reads %j may mean of %j', (read, payload, text) => {
   expect(remedyOf("Cannot read properties of undefined (reading 'name')", payload, read)).toContain(text);
 });
 

@@ -24,7 +24,7 @@ test.each([
   ['- id: a\n  b: 1\n   c: x {{y}}\n', /^compare the indentation/, undefined],
   ['id: a\nb: 1\n- id: c\n  b: 2\n', /^compare the indentation/, undefined],
   ['a:\n\tb: 1\n\tc: 2\n', /^replace every tab/, undefined],
-])('%j is one slip', (text, hint, mended) => {
+])('the text %j is one slip', (text, hint, mended) => {
   const { findings } = read(text);
   expect(findings.map((found) => said(found.hint))).toEqual([
     typeof hint === 'string' ? hint : expect.stringMatching(hint),
@@ -45,7 +45,7 @@ test.each([
   "m: It's “fine” here\n",
   'u: http://a.example/x\nv: a:b\n',
   'a:\n    b: 1\n    c:\n      - d: 1\n        e: 2\n',
-])('%j is no slip', (text) => {
+])('the text %j is no slip', (text) => {
   expect(read(text).findings).toEqual([]);
 });
 

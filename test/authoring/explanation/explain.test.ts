@@ -122,7 +122,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
     ],
     [{ '!': { var: 'draft' } }, {}, ['when {"var":"draft"} is false: draft is missing']],
     [true, {}, []],
-  ])('%j of %j', (when, payload, lines) => {
+  ])('says why the condition %j held or not of %j', (when, payload, lines) => {
     expect(held(when, payload)).toEqual(lines);
   });
 

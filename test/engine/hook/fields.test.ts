@@ -76,7 +76,7 @@ describe('an agent body', () => {
     [{ prompt: 'm' }, 'message is required and was not given; write message in place of prompt'],
     [{ name: 'n', content: 'm' }, 'message is required and was not given; found content'],
     [{ name: 'n' }, 'message is required and was not given'],
-  ])('%j names what came in place of its message', (fields, message) => {
+  ])('a result %j names what came in place of its message', (fields, message) => {
     const { outcome } = evaluateBody('agent', fields);
     expect(outcome).toMatchObject({ kind: 'rejected', error: { errors: [{ message }] } });
   });

@@ -86,7 +86,7 @@ describe('each operator does what JsonLogic says', () => {
       [1, 5],
     ],
     [{ in: [VAR('t'), ['winter', { cat: ['spr', 'ing'] }]] }, true],
-  ])('%j is %j', (rule, expected) => {
+  ])('the condition %j gives %j', (rule, expected) => {
     expect(evaluate(rule, data)).toEqual(expected);
   });
 
@@ -148,7 +148,7 @@ describe('what is missing is not a value', () => {
     [{ none: [VAR('list'), { '===': [VAR('a'), 2] }] }],
     [{ map: [VAR('list'), { '+': [VAR('a'), 1] }] }],
     [{ reduce: [VAR('list'), { '+': [VAR('current.a'), VAR('accumulator')] }, 0] }],
-  ])('%j is unknown, and does not match', (rule) => {
+  ])('the condition %j is unknown, and does not match', (rule) => {
     const payload = { list: [{ a: 1 }, {}] };
     expect(evaluate(rule, payload)).toBe(UNKNOWN);
     expect(compile(rule).matches(scopeOf(payload))).toBe(false);
@@ -166,7 +166,7 @@ describe('what is missing is not a value', () => {
     [{ '==': [{ var: ['gone', null] }, null] }, true],
     [{ cat: ['a', VAR('gone')] }, 'a'],
     [{ '<': [VAR('nil'), 2] }, true],
-  ])('%j is %j', (rule, expected) => {
+  ])('the condition %j gives %j', (rule, expected) => {
     expect(evaluate(rule, { nil: null })).toBe(expected);
   });
 });
@@ -315,7 +315,7 @@ describe('what is found when a condition is compiled', () => {
     [{ and: [] }, 'CONDITION_ARITY'],
     [{ log: VAR('a') }, 'CONDITION_LOG'],
     [{ in: ['a', [{ log: 'a' }]] }, 'CONDITION_LOG'],
-  ])('%j is %s', (rule, code) => {
+  ])('the condition %j is refused with %s', (rule, code) => {
     expect(codes(rule)).toEqual([code]);
   });
 

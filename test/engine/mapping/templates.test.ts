@@ -60,7 +60,7 @@ describe('what a template prints', () => {
     ['{{[0].a}}', [{ a: 'first' }], 'first'],
     ['{{@root.a}} {{@root.path}}', { a: 1 }, '1 github'],
     ['{{[odd key]}} {{a.[b.c]}}', { 'odd key': 1, a: { 'b.c': 2 } }, '1 2'],
-  ])('%j', (source, payload, expected) => {
+  ])('renders %j as it should', (source, payload, expected) => {
     expect(render(source, payload)).toBe(expected);
   });
 
@@ -149,7 +149,7 @@ describe('what a template prints', () => {
     ],
     ['{{date t}} {{date d "MM/dd"}} {{date x}}', { t: 'yesterday', d: '2026-02-03' }, 'yesterday 02/03 '],
     ['{{date t tz="America/New_York"}}', { t: '2026-07-01T10:00:00Z' }, '2026-07-01T06:00:00-04:00'],
-  ])('%j', (source, payload, expected) => {
+  ])('renders %j as it should', (source, payload, expected) => {
     expect(render(source, payload)).toBe(expected);
   });
 
@@ -224,7 +224,7 @@ describe('what is refused', () => {
     ['{{lower (eq)}}', 'TEMPLATE_HELPER_USAGE', 'eq'],
     ['{{@env.HOME}}', 'TEMPLATE_UNKNOWN_DATA', '@env.HOME'],
     ['{{@rendering.budget}}', 'TEMPLATE_UNKNOWN_DATA', '@rendering.budget'],
-  ])('%j is %s at %j', (source, code, place) => {
+  ])('refuses %j with %s at %j', (source, code, place) => {
     const [finding] = findings(source);
     expect(finding?.code).toBe(code);
     const { source: file, start = 0, end = 0 } = finding?.at ?? {};

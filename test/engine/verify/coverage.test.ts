@@ -42,7 +42,7 @@ describe('what a proof covers', () => {
     [{ scheme: 'header', header: 'x-secret' }, undefined],
     [{ scheme: 'token' }, undefined],
     [{ scheme: 'oidc', issuer: 'https://a.example', audience: 'b' }, undefined],
-  ])('%j', (settings, expected) => {
+  ])('says what the proof %j covers', (settings, expected) => {
     expect(proofCoverage(proofOf(settings))).toEqual(expected);
   });
 

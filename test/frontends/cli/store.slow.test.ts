@@ -430,7 +430,7 @@ test.each([
   [['nothing']],
   [['runs', '--colour']],
   [['send', 'a.yaml', 'b.yaml']],
-])('%j is wrong usage', async (args) => {
+])('the command %j is wrong usage', async (args) => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
   const result = await bench.run(args);
   expect(result).toMatchObject({ exitCode: 2, out: '' });

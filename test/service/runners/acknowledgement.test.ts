@@ -25,7 +25,9 @@ describe('is only an acknowledgement', () => {
     'HEARTBEAT_OK HEARTBEAT_OK',
     'NO_REPLY',
     '<!-- HEARTBEAT --> HEARTBEAT_OK',
-  ])('%j', (reply) => expect(isAcknowledgement(reply)).toBe(true));
+  ])('the reply %j says only that there is nothing to do', (reply) =>
+    expect(isAcknowledgement(reply)).toBe(true),
+  );
 });
 
 describe('is a reply', () => {
@@ -46,7 +48,7 @@ describe('is a reply', () => {
     'HEARTBEAT_OK €5',
     'HEARTBEAT_OK &lt;b>x',
     '好 HEARTBEAT_OK',
-  ])('%j', (reply) => expect(isAcknowledgement(reply)).toBe(false));
+  ])('the reply %j says more', (reply) => expect(isAcknowledgement(reply)).toBe(false));
 
   test('whatever letter or digit stands beside the token', () => {
     fc.assert(

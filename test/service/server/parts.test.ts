@@ -26,7 +26,7 @@ describe('the place where a text stops being JSON', () => {
     ['"a\nb"', 1, 3, 'no line break in a text'],
     ['"a\\x"', 1, 3, 'a valid escape'],
     ['"a', 1, 3, 'the end of a string'],
-  ])('%j', (text, line, column, expected) => {
+  ])('says where the body %j ends to be JSON', (text, line, column, expected) => {
     const found = findJsonError(text);
     expect(found).toMatchObject({ line, column });
     expect(found && EXPECTED[found.facts.expected]).toBe(expected);
