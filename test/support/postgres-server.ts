@@ -44,6 +44,8 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
+  /** The same without waiting, where this process ends. */
+  abandon(): void;
 }
 
 export interface PostgresOptions {
@@ -55,6 +57,21 @@ export interface PostgresOptions {
   readonly programs?: string;
   /** The port of the server that this one is a standby of; it is known there as `standby`. */
   readonly standbyOf?: number;
+}
+
+type SharedServer = Pick<PostgresServer, 'port' | 'freshUrl' | 'freshDatabase'>;
+let shared: Promise<SharedServer> | undefined;
+
+/**
+ * One server for all test files of a worker, which ends with it; each store gets a schema of its own. Who ends, stops or asks
+ * the whole server starts one with `startPostgres`.
+ */
+export function sharedPostgres(): Promise<SharedServer> {
+  shared ??= startPostgres().then((server) => {
+    process.once('exit', () => server.abandon());
+    return server;
+  });
+  return shared;
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -115,6 +132,10 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     stop: async () => {
       await kill('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
+    },
+    abandon: () => {
+      server?.kill('SIGQUIT');
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

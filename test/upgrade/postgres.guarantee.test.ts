@@ -1,12 +1,11 @@
 /** Stores of released versions on PostgreSQL, as `pg_dump` wrote them. */
 import { Client } from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openStorage } from '../../src/engine/storage/storage.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { sharedPostgres } from '../support/postgres-server.ts';
 import { expectItsWork, unpack, VERSIONS } from './releases.ts';
 
-const server = await startPostgres();
-afterAll(() => server.stop());
+const server = await sharedPostgres();
 
 test.each(VERSIONS)(
   'the store of version %s opens, is brought up to date, and goes on with its work',

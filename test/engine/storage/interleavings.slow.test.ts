@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
-import { query, startPostgres } from '../../support/postgres-server.ts';
+import { query, sharedPostgres } from '../../support/postgres-server.ts';
 import { type History, judge, type Step } from '../../support/run-history.ts';
 import { agent, completion, NOW, work } from '../../support/storage-builders.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -19,11 +19,10 @@ const STEPS = 14;
 const LINES = ['a', 'b'];
 const KEYS = ['k1', 'k2', 'k3'];
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const proxy = await startTcpProxy(server.port);
 afterAll(async () => {
   await proxy.stop();
-  await server.stop();
 });
 
 type Random = (below: number) => number;

@@ -1,10 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
+import { sharedPostgres } from '../../support/postgres-server.ts';
 import { agent, wake, work } from '../../support/storage-builders.ts';
 import { storageContract } from './contract.ts';
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 
 storageContract(
   'postgres',
@@ -39,5 +39,3 @@ test('what the database cannot read is told without its text, and what is asked 
   expect(storage.health()).toEqual({ kind: 'ok' });
   await storage.close();
 });
-
-afterAll(() => server.stop());

@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { COPIED_TABLES, UNCOPIED_TABLES } from '../../../src/engine/storage/copy/copy-store.ts';
 import { copyStorage, openStorage } from '../../../src/engine/storage/storage.ts';
-import { query, startPostgres } from '../../support/postgres-server.ts';
+import { query, sharedPostgres } from '../../support/postgres-server.ts';
 import {
   agent,
   agentOf,
@@ -18,8 +18,7 @@ import {
 } from '../../support/storage-builders.ts';
 import { claim, claimTurn, ids } from '../../support/storage-harness.ts';
 
-const server = await startPostgres();
-afterAll(() => server.stop());
+const server = await sharedPostgres();
 
 const ODD = 'a\0b\u{10FFFF}0 "quoted" \\ ünï';
 

@@ -5,7 +5,7 @@ import { openStorage, type Storage } from '../../../src/engine/storage/storage.t
 import { TOKEN } from '../../support/cli-service.ts';
 import { cli } from '../../support/cli-terminal.ts';
 import { makeConsoleFolder, startConsoleService } from '../../support/console-fixture.ts';
-import { startPostgres } from '../../support/postgres-server.ts';
+import { sharedPostgres } from '../../support/postgres-server.ts';
 import { until } from '../../support/service-process.ts';
 import {
   agent,
@@ -23,11 +23,10 @@ import { longerHere } from '../../support/longer-here.ts';
 
 /** What everybody is told while the database is away. */
 
-const server = await startPostgres();
+const server = await sharedPostgres();
 const proxy = await startTcpProxy(server.port);
 afterAll(async () => {
   await proxy.stop();
-  await server.stop();
 });
 
 const through = async (): Promise<string> =>
