@@ -103,7 +103,7 @@ export type StoredFinding<Code extends string = string, Facts extends object = K
 }>;
 
 /** A text that a sender wrote, among facts. */
-interface Sent {
+interface SentText {
   readonly sent: string;
 }
 
@@ -119,7 +119,7 @@ export interface Fix {
   readonly purpose?: string;
 }
 
-type Part = string | Fix;
+type SentencePart = string | Fix;
 
 /**
  * Something that the engine has read or compiled, and that may be in order: advice looks at it for what was hardly meant.
@@ -134,11 +134,11 @@ export interface Subject {
  * it apart, store it or compare it: only printers make a text of it, for people (`printSentence`).
  */
 export class Sentence {
-  readonly #parts: readonly Part[];
+  readonly #parts: readonly SentencePart[];
 
-  constructor(parts: readonly Part[]) {
+  constructor(parts: readonly SentencePart[]) {
     // Words and the operator's own text are one piece, so that what is looked for in it is found across them.
-    this.#parts = parts.reduce<readonly Part[]>((joined, part) => {
+    this.#parts = parts.reduce<readonly SentencePart[]>((joined, part) => {
       const last = joined.at(-1);
       return typeof part === 'string' && typeof last === 'string'
         ? [...joined.slice(0, -1), last + part]
@@ -146,7 +146,7 @@ export class Sentence {
     }, []);
   }
 
-  static partsOf(sentence: Sentence): readonly Part[] {
+  static partsOf(sentence: Sentence): readonly SentencePart[] {
     return sentence.#parts;
   }
 
@@ -164,9 +164,9 @@ export class Sentence {
 /** Makes a sentence: say`unknown key ${key}`. A bare text is the operator's own. */
 export function say(
   words: TemplateStringsArray,
-  ...values: readonly (string | number | Sent | Fix | Sentence)[]
+  ...values: readonly (string | number | SentText | Fix | Sentence)[]
 ): Sentence {
-  const parts = words.flatMap((word, index): readonly Part[] => {
+  const parts = words.flatMap((word, index): readonly SentencePart[] => {
     const value = values[index];
     if (value === undefined) return [word];
     if (value instanceof Sentence) return [word, ...Sentence.partsOf(value)];

@@ -25,13 +25,13 @@ interface Comment {
   readonly line: { readonly start: number; readonly end: number };
 }
 
-export interface Sifted {
+export interface SiftedFindings {
   readonly findings: readonly Finding[];
   readonly ignored: readonly IgnoredFinding[];
 }
 
 /** The findings without those that are meant; `files` are all that were looked at, for comments that are of no use. */
-export function siftIgnored(found: readonly Finding[], files: Iterable<SourceText> = []): Sifted {
+export function siftIgnored(found: readonly Finding[], files: Iterable<SourceText> = []): SiftedFindings {
   const byText = new Map<string, readonly Comment[]>();
   const commentsOf = (source: SourceText): readonly Comment[] => {
     const known = byText.get(source.text) ?? commentsIn(source);

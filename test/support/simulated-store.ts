@@ -18,11 +18,11 @@ import {
 import { FIND_HEAD, FIND_SESSION } from '../../src/engine/storage/statements/run-rows.ts';
 import {
   type AtOnce,
-  type Belief,
-  BrokenOff,
+  type Presumption,
+  BrokenTransaction,
   type Found,
   OneFailed,
-  type Question,
+  type SqlQuestion,
   type Sql,
   type SqlValue,
   type Statements,
@@ -92,9 +92,9 @@ export class DistantStatements implements Statements {
   };
   readonly #near: SqliteStatements;
   readonly #wire: Wire;
-  #posted: Question[] = [];
+  #posted: SqlQuestion[] = [];
   #ahead = new Map<string, object[]>();
-  #belief: Belief | undefined;
+  #belief: Presumption | undefined;
   #isOpen = false;
 
   constructor({ near }: SimulatedStore, wire: Wire) {
@@ -106,11 +106,11 @@ export class DistantStatements implements Statements {
     return this.#isOpen || this.#belief !== undefined;
   }
 
-  placeDue(nowMs: number, limit: number): Question {
+  placeDue(nowMs: number, limit: number): SqlQuestion {
     return [PLACE, nowMs, limit];
   }
 
-  begin(first: string, askAhead: () => readonly Question[] = () => []): object {
+  begin(first: string, askAhead: () => readonly SqlQuestion[] = () => []): object {
     this.#leave();
     const ahead = askAhead();
     return this.#message(() => {
@@ -122,11 +122,11 @@ export class DistantStatements implements Statements {
     });
   }
 
-  commit([text, ...values]: Question | readonly []): void {
+  commit([text, ...values]: SqlQuestion | readonly []): void {
     if (text !== undefined) this.#posted.push([text, ...values]);
     const loss = this.#wire.lose();
     if (this.#belief !== undefined) return this.#commitPresumed(this.#belief, loss);
-    if (!this.#isOpen) throw new BrokenOff(LOST, 'the connection was lost');
+    if (!this.#isOpen) throw new BrokenTransaction(LOST, 'the connection was lost');
     if (loss === 'question') this.#break();
     try {
       this.#send();
@@ -138,10 +138,10 @@ export class DistantStatements implements Statements {
     if (loss === 'answer' && this.#wire.lose() !== 'none') throw new Error('the connection was lost');
   }
 
-  #commitPresumed(belief: Belief, loss: Loss): void {
+  #commitPresumed(belief: Presumption, loss: Loss): void {
     const posted = this.#posted;
     this.#leave();
-    if (loss === 'question') throw new BrokenOff(LOST, 'the connection was lost');
+    if (loss === 'question') throw new BrokenTransaction(LOST, 'the connection was lost');
     this.#near.run('BEGIN IMMEDIATE');
     this.#isOpen = true;
     if (this.#wire.isGullible !== true && !this.#holds(belief)) {
@@ -151,11 +151,11 @@ export class DistantStatements implements Statements {
     this.#posted = posted;
     this.#send();
     this.#end();
-    if (loss === 'answer') throw new BrokenOff(LOST, 'the connection was lost');
+    if (loss === 'answer') throw new BrokenTransaction(LOST, 'the connection was lost');
   }
 
   /** Whether the store is as it is believed to be. */
-  #holds({ holder, heads, sessions }: Belief): boolean {
+  #holds({ holder, heads, sessions }: Presumption): boolean {
     const areHeld = heads.every(({ id, queue }) => {
       const head = this.#near.find<RunHead>(this.#textOf(FIND_HEAD), id);
       return head?.state === RUN.active && head.holder === holder && head.queue === queue;
@@ -171,7 +171,7 @@ export class DistantStatements implements Statements {
     this.#leave();
     // Asked again under its id it answers the same, so only a question that is lost twice is not done.
     const loss = this.#wire.lose() === 'none' ? 'none' : this.#wire.lose();
-    if (loss === 'question') throw new BrokenOff(LOST, 'the connection was lost');
+    if (loss === 'question') throw new BrokenTransaction(LOST, 'the connection was lost');
     this.#near.run('BEGIN IMMEDIATE');
     this.#isOpen = true;
     this.#ask(this.placeDue(nowMs, 1_000));
@@ -184,7 +184,7 @@ export class DistantStatements implements Statements {
     if (ready.length > 0) this.#near.run(COUNT_CLAIMED, ready.length);
     const rows = ready.map(({ id }) => this.#claimed(id));
     this.#end();
-    if (loss === 'answer') throw new BrokenOff(LOST, 'the connection was lost');
+    if (loss === 'answer') throw new BrokenTransaction(LOST, 'the connection was lost');
     return rows;
   }
 
@@ -232,7 +232,7 @@ export class DistantStatements implements Statements {
     return this.#message(() => this.#ask([text, ...values])) as Row[];
   }
 
-  allOf<Row>(questions: readonly Question[]): Row[][] {
+  allOf<Row>(questions: readonly SqlQuestion[]): Row[][] {
     const believed = new Map(
       this.#belief?.answers.map(([question, rows]) => [JSON.stringify(question), rows]),
     );
@@ -255,7 +255,7 @@ export class DistantStatements implements Statements {
     return answer;
   }
 
-  #ask([text, ...values]: Question): object[] {
+  #ask([text, ...values]: SqlQuestion): object[] {
     return this.#near.all<object>(this.#textOf(text), ...values);
   }
 
@@ -279,7 +279,7 @@ export class DistantStatements implements Statements {
   /** With the connection its transaction is gone. */
   #break(): never {
     this.run('ROLLBACK');
-    throw new BrokenOff(LOST, 'the connection was lost');
+    throw new BrokenTransaction(LOST, 'the connection was lost');
   }
 
   #leave(): void {

@@ -20,7 +20,7 @@ const CLOSING: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 const MAX_DECORATION = 80;
 
 /** A marker's words, END before them included, as a range of the skeleton. */
-interface Words {
+interface MarkerWords {
   readonly start: number;
   readonly end: number;
   readonly hasEnd: boolean;
@@ -50,13 +50,13 @@ export function findMarkers(text: string, skeleton: Skeleton): Spoof[] {
   return findings;
 }
 
-interface Range {
+interface MarkerRange {
   readonly start: number;
   readonly end: number;
 }
 
 /** The words with the signs around them, where both together are a marker. Never looks before `from`. */
-function markerAround(text: string, skeleton: Skeleton, found: WordsFrom): Range | undefined {
+function markerAround(text: string, skeleton: Skeleton, found: WordsFrom): MarkerRange | undefined {
   return (
     findInAngles(text, skeleton, found) ??
     findInBrackets(skeleton, found.words, found.from) ??
@@ -65,12 +65,12 @@ function markerAround(text: string, skeleton: Skeleton, found: WordsFrom): Range
 }
 
 interface WordsFrom {
-  readonly words: Words;
+  readonly words: MarkerWords;
   readonly from: number;
 }
 
 /** The words at `index` with END before them, if it is there. Never looks before `from`. */
-function wordsAt(folded: string, index: number, { end, from }: { end: number; from: number }): Words {
+function wordsAt(folded: string, index: number, { end, from }: { end: number; from: number }): MarkerWords {
   const position = skipGapBefore(folded, index, from);
   const found = /e[ _.-]{0,4}n[ _.-]{0,4}d$/.exec(folded.slice(Math.max(from, position - 11), position));
   if (found === null) return { start: index, end, hasEnd: false };
@@ -81,7 +81,7 @@ function findInAngles(
   text: string,
   { folded, startOf, endOf }: Skeleton,
   { words, from }: WordsFrom,
-): Range | undefined {
+): MarkerRange | undefined {
   const opening = openingBefore(folded, words.start, from);
   const closing = closingAfter(folded, words.end);
   if (opening === undefined) {
@@ -130,7 +130,7 @@ function closingAfter(
 }
 
 /** END and the words in round, square or curly brackets, one or several. */
-function findInBrackets({ folded }: Skeleton, words: Words, from: number): Range | undefined {
+function findInBrackets({ folded }: Skeleton, words: MarkerWords, from: number): MarkerRange | undefined {
   if (!words.hasEnd) return undefined;
   let start = skipGapBefore(folded, words.start, from);
   const closing = CLOSING[folded[start - 1] ?? ''];
@@ -145,7 +145,7 @@ function findInBrackets({ folded }: Skeleton, words: Words, from: number): Range
 }
 
 /** Words with nothing but signs, and perhaps an id, between them and the ends of their line. */
-function findAlone(text: string, skeleton: Skeleton, words: Words): Range | undefined {
+function findAlone(text: string, skeleton: Skeleton, words: MarkerWords): MarkerRange | undefined {
   const { folded, startOf, endOf } = skeleton;
   const written = text.slice(startOf(words.start), endOf(words.end - 1));
   if (PROSE.test(written) && !isBracketed(folded, words)) return undefined;
@@ -155,7 +155,7 @@ function findAlone(text: string, skeleton: Skeleton, words: Words): Range | unde
   return start === undefined || end === undefined ? undefined : { start, end };
 }
 
-function isBracketed(folded: string, { start, end }: Words): boolean {
+function isBracketed(folded: string, { start, end }: MarkerWords): boolean {
   const closing = CLOSING[folded[start - 1] ?? ''];
   return closing !== undefined && folded[end] === closing;
 }

@@ -26,12 +26,12 @@ export function readJsonTree(source: SourceText, format: 'json' | 'json5'): Read
   return tree === undefined ? { findings: builder.findings } : { tree, findings: builder.findings };
 }
 
-interface Build {
+interface JsonBuild {
   readonly builder: TreeBuilder;
   readonly format: 'json' | 'json5';
 }
 
-function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | undefined {
+function buildNode(build: JsonBuild, node: ValueNode, depth: number): TreeNode | undefined {
   const { builder } = build;
   const start = node.loc.start.offset;
   const end = node.loc.end.offset;
@@ -54,7 +54,7 @@ function buildNode(build: Build, node: ValueNode, depth: number): TreeNode | und
   }
 }
 
-function buildObject(build: Build, { members, loc }: ObjectNode, depth: number): TreeNode | undefined {
+function buildObject(build: JsonBuild, { members, loc }: ObjectNode, depth: number): TreeNode | undefined {
   const object = build.builder.object(loc.start.offset, loc.end.offset);
   for (const { name, value } of members) {
     const built = buildNode(build, value, depth + 1);
@@ -65,7 +65,7 @@ function buildObject(build: Build, { members, loc }: ObjectNode, depth: number):
   return object.build();
 }
 
-function buildList(build: Build, { elements, loc }: ArrayNode, depth: number): TreeNode | undefined {
+function buildList(build: JsonBuild, { elements, loc }: ArrayNode, depth: number): TreeNode | undefined {
   const items: TreeNode[] = [];
   for (const element of elements) {
     const built = buildNode(build, element.value, depth + 1);
@@ -76,7 +76,7 @@ function buildList(build: Build, { elements, loc }: ArrayNode, depth: number): T
 }
 
 /** The parser lets raw control characters pass; RFC 8259 section 7 does not. */
-function reportRawControl({ builder, format }: Build, node: StringNode): void {
+function reportRawControl({ builder, format }: JsonBuild, node: StringNode): void {
   if (format === 'json5') return;
   const start = node.loc.start.offset;
   // oxlint-disable-next-line no-control-regex

@@ -3,9 +3,9 @@ import { Sentence } from '../finding.ts';
 import { ExactNumber } from '../json.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
-type Writable = { -readonly [Key in keyof TreeNode]: TreeNode[Key] };
+type WritableNode = { -readonly [Key in keyof TreeNode]: TreeNode[Key] };
 /** A class or a call as data, or back; undefined for what stays. `inner` goes on with the parts. */
-type Change = (value: object, inner: (part: unknown) => unknown) => unknown;
+type NodeChange = (value: object, inner: (part: unknown) => unknown) => unknown;
 
 /** The tree is changed, as nobody else has it. */
 export function packed({ findings, ...trees }: ReadTree): ReadTree {
@@ -18,19 +18,19 @@ export function unpacked({ findings, ...trees }: ReadTree): ReadTree {
   return { ...trees, findings: changed(findings, unpack) };
 }
 
-const pack: Change = (value) => {
+const pack: NodeChange = (value) => {
   if (value instanceof Sentence) return { sentence: Sentence.partsOf(value) };
   // A list that is asked for, such as all places where the parser stumbled.
   return typeof value === 'function' ? { called: (value as () => unknown)() } : undefined;
 };
 
-const unpack: Change = (value, inner) => {
+const unpack: NodeChange = (value, inner) => {
   if ('sentence' in value) return new Sentence(value.sentence as readonly string[]);
   return 'called' in value ? () => inner(value.called) : undefined;
 };
 
 /** A copy with every part changed; parts may hold each other. */
-function changed<Value>(whole: Value, change: Change): Value {
+function changed<Value>(whole: Value, change: NodeChange): Value {
   const copies = new Map<unknown, unknown>();
   const inner = (value: unknown): unknown => {
     if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
@@ -57,7 +57,7 @@ function eachExact(
     const node = waiting.pop();
     if (node === undefined || seen.has(node)) continue;
     seen.add(node);
-    if (node.exact !== undefined) (node as Writable).exact = change(node.exact);
+    if (node.exact !== undefined) (node as WritableNode).exact = change(node.exact);
     for (const item of node.items ?? []) waiting.push(item);
     for (const member of node.members?.values() ?? []) waiting.push(member.node);
   }

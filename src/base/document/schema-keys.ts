@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Path } from './located.ts';
 
 /** The parts of zod's public schema definitions that are read here. */
-export interface Definition {
+export interface SchemaDefinition {
   readonly type: string;
   readonly shape?: Readonly<Record<string, z.ZodType>>;
   readonly element?: z.ZodType;
@@ -72,7 +72,7 @@ export function knownKeys(schema: z.ZodType): readonly string[] {
 }
 
 /** The schema inside a wrapper that does not change what it takes. */
-export function wrappedBy({ type, innerType, in: input }: Definition): z.ZodType | undefined {
+export function wrappedBy({ type, innerType, in: input }: SchemaDefinition): z.ZodType | undefined {
   return innerType ?? (type === 'pipe' ? input : undefined);
 }
 
@@ -106,6 +106,6 @@ function unwrap(schema: z.ZodType): readonly z.ZodType[] {
   return inner === undefined ? [schema] : unwrap(inner);
 }
 
-export function definitionOf(schema: z.ZodType): Definition {
+export function definitionOf(schema: z.ZodType): SchemaDefinition {
   return schema._zod.def;
 }

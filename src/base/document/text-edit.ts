@@ -33,7 +33,7 @@ export function withEdit(finding: Finding, edit: TextEdit | undefined): Finding 
 }
 
 /** A finding but for its place. */
-interface Report extends Omit<Finding, 'severity' | 'at' | 'edit'> {
+interface UnplacedFinding extends Omit<Finding, 'severity' | 'at' | 'edit'> {
   /** Default `error`. */
   readonly severity?: Finding['severity'];
   /** The hint as an edit at the place of the finding. */
@@ -43,7 +43,7 @@ interface Report extends Omit<Finding, 'severity' | 'at' | 'edit'> {
 }
 
 /** A finding at its place, with its edit. */
-export function findingAt(at: Place, { replace, editAt, ...finding }: Report): Finding {
+export function findingAt(at: Place, { replace, editAt, ...finding }: UnplacedFinding): Finding {
   const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
   return withEdit({ severity: 'error', ...finding, at }, edit);
 }

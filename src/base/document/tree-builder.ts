@@ -70,12 +70,12 @@ export class TreeBuilder {
     };
   }
 
-  #refuseProto({ start, end }: Key): void {
+  #refuseProto({ start, end }: MemberKey): void {
     const message = 'the key __proto__ is not allowed';
     this.report('FORBIDDEN_KEY', start, { message: quoted(message), end, hint: say`rename the key` });
   }
 
-  #refuseSecond({ start, end }: Key, first: Member): void {
+  #refuseSecond({ start, end }: MemberKey, first: Member): void {
     const { source } = this;
     if (this.#doubles.has(start) || this.#doubles.size >= MAX_DOUBLES) return;
     this.#doubles.add(start);
@@ -100,13 +100,13 @@ export class TreeBuilder {
   }
 }
 
-interface Key {
+interface MemberKey {
   readonly name: string;
   readonly start: number;
   readonly end: number;
 }
 
 export interface ObjectBuilder {
-  add(key: Key, node: TreeNode): void;
+  add(key: MemberKey, node: TreeNode): void;
   build(): TreeNode;
 }

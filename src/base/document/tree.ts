@@ -100,15 +100,15 @@ export function placeWithin(root: LocatedValue, path: Path, start: number, end: 
   return { source, start: from, end: Math.max(from, root.scalarOffset(path, end)) };
 }
 
-interface Found {
+interface NodeMatch {
   readonly node: TreeNode;
   readonly key: { readonly start: number; readonly end: number } | undefined;
   readonly complete: boolean;
 }
 
-function walk(root: TreeNode, path: Path): Found {
+function walk(root: TreeNode, path: Path): NodeMatch {
   let node = root;
-  let key: Found['key'];
+  let key: NodeMatch['key'];
   for (const step of path) {
     const member = node.members?.get(String(step));
     const next = member?.node ?? (typeof step === 'number' ? node.items?.[step] : undefined);

@@ -33,7 +33,7 @@ export function fromZodError(
   const mistyped = new Set(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
   );
-  const context: Context = { root, schema, base: [], ...(of === undefined ? {} : { of }) };
+  const context: IssueContext = { root, schema, base: [], ...(of === undefined ? {} : { of }) };
   return error.issues
     .filter(
       (issue) => issue.code === 'invalid_type' || !isBound(issue) || !mistyped.has(formatPath(pathOf(issue))),
@@ -44,12 +44,12 @@ export function fromZodError(
 
 type Issue = z.core.$ZodIssue;
 
-interface Context extends Omit<PartFacts, 'path'> {
+interface IssueContext extends Omit<PartFacts, 'path'> {
   /** Path before the issue's own, inside a union. */
   readonly base: Path;
 }
 
-function fromIssue(issue: Issue, context: Context): readonly Finding[] {
+function fromIssue(issue: Issue, context: IssueContext): readonly Finding[] {
   const path = [...context.base, ...pathOf(issue)];
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -84,7 +84,7 @@ function fromIssue(issue: Issue, context: Context): readonly Finding[] {
   }
 }
 
-const factsAt = ({ root, schema, of }: Context, path: Path): PartFacts => ({
+const factsAt = ({ root, schema, of }: IssueContext, path: Path): PartFacts => ({
   root,
   schema,
   path,
@@ -93,7 +93,7 @@ const factsAt = ({ root, schema, of }: Context, path: Path): PartFacts => ({
 
 /** A value that is not taken; `problem` continues its name. */
 function invalid(
-  context: Context,
+  context: IssueContext,
   path: Path,
   problem: string,
   check: Omit<DocumentFacts['INVALID_VALUE'], keyof PartFacts>,
@@ -107,7 +107,7 @@ function invalid(
 }
 
 /** A value that is none of those that are taken. */
-function notOneOf(context: Context, path: Path, values: readonly unknown[]): Finding {
+function notOneOf(context: IssueContext, path: Path, values: readonly unknown[]): Finding {
   const { value } = context.root.at(path);
   const taken = values.map(String);
   if (value === undefined) return wrongType(context, path, [listed(taken)]);
@@ -116,7 +116,7 @@ function notOneOf(context: Context, path: Path, values: readonly unknown[]): Fin
   return invalid(context, path, problem, { check: 'values', taken });
 }
 
-function wrongName(context: Context, path: Path, message: string): Finding {
+function wrongName(context: IssueContext, path: Path, message: string): Finding {
   const { root } = context;
   const problem = `${formatPath(root.at(path).path)} must be ${message}`;
   const facts: DocumentFacts['INVALID_VALUE'] = { ...factsAt(context, path), check: 'name' };
@@ -133,7 +133,11 @@ function isBound(issue: Issue): boolean {
 }
 
 /** The branch that came closest: not refused at its own root, fewest findings; else the kinds all branches take. */
-function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Finding[] {
+function fromUnion(
+  issue: z.core.$ZodIssueInvalidUnion,
+  context: IssueContext,
+  path: Path,
+): readonly Finding[] {
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
   if (best !== undefined) {
@@ -152,7 +156,7 @@ function refusedAtRoot(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
 }
 
-function unknownKey(context: Context, path: Path, key: string): Finding {
+function unknownKey(context: IssueContext, path: Path, key: string): Finding {
   const { root } = context;
   const object = root.at(path).path;
   const where = object.length === 0 ? '' : ` in ${formatPath(object)}`;
@@ -175,7 +179,7 @@ function unknownKey(context: Context, path: Path, key: string): Finding {
 const SECRET_WORDS = ['token', 'secret', 'password', 'passphrase', 'apiKey', 'credentials', 'signingKey'];
 
 /** Whether an unknown key may be a misspelt one of a secret: by its look, or because one stands in the same object. */
-function mayBeSecret({ root, schema }: Context, path: Path, key: string): boolean {
+function mayBeSecret({ root, schema }: IssueContext, path: Path, key: string): boolean {
   const known = findSchemasOf(schema, path, root.value).flatMap(knownKeys);
   return (
     known.length === 0 ||
@@ -184,7 +188,7 @@ function mayBeSecret({ root, schema }: Context, path: Path, key: string): boolea
   );
 }
 
-function wrongType(context: Context, path: Path, expected: readonly string[]): Finding {
+function wrongType(context: IssueContext, path: Path, expected: readonly string[]): Finding {
   const { root } = context;
   const part = root.at(path);
   const at = root.place(path);

@@ -113,14 +113,14 @@ function findTargets(document: Document | undefined): AliasTargets {
   return targets;
 }
 
-interface Build {
+interface YamlBuild {
   readonly builder: TreeBuilder;
   readonly targets: AliasTargets;
   /** Keys with signs that nobody sees, in the file's order. */
   readonly strange: StrangeKey[];
 }
 
-function buildNode(build: Build, node: unknown, depth: number): TreeNode | undefined {
+function buildNode(build: YamlBuild, node: unknown, depth: number): TreeNode | undefined {
   const { builder } = build;
   const [start, end] = rangeOf(node);
   if (!builder.enter(start, depth)) return undefined;
@@ -130,7 +130,7 @@ function buildNode(build: Build, node: unknown, depth: number): TreeNode | undef
   return isScalar(node) ? scalarNode(builder.source.text, node) : { start, end, value: null };
 }
 
-function buildAlias(build: Build, node: Alias, depth: number): TreeNode | undefined {
+function buildAlias(build: YamlBuild, node: Alias, depth: number): TreeNode | undefined {
   const [start, end] = rangeOf(node);
   const target = build.targets.get(node);
   if (target === undefined) {
@@ -145,7 +145,7 @@ function buildAlias(build: Build, node: Alias, depth: number): TreeNode | undefi
   return built === undefined ? undefined : { ...built, start, end };
 }
 
-function buildObject(build: Build, node: YAMLMap, depth: number): TreeNode | undefined {
+function buildObject(build: YamlBuild, node: YAMLMap, depth: number): TreeNode | undefined {
   const object = build.builder.object(...rangeOf(node));
   for (const pair of node.items) {
     const key = keyOf(pair);
@@ -157,7 +157,7 @@ function buildObject(build: Build, node: YAMLMap, depth: number): TreeNode | und
   return object.build();
 }
 
-function buildList(build: Build, node: YAMLSeq, depth: number): TreeNode | undefined {
+function buildList(build: YamlBuild, node: YAMLSeq, depth: number): TreeNode | undefined {
   const [start, end] = rangeOf(node);
   const items: TreeNode[] = [];
   for (const item of node.items) {

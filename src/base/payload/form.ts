@@ -65,8 +65,8 @@ export type FormFile = JsonObject & {
 
 /** The fields of a form in the order in which they came. */
 export class FormFields {
-  readonly #root = new Group();
-  readonly #files = new Group();
+  readonly #root = new FieldGroup();
+  readonly #files = new FieldGroup();
   #count = 0;
 
   /** @throws HookError `invalid_body` */
@@ -120,21 +120,21 @@ function stepsOf(name: string): readonly string[] {
   return [match[1] as string, ...steps];
 }
 
-type Value = string | FormFile;
-type Node = Value | readonly Value[] | Group;
+type FieldValue = string | FormFile;
+type Node = FieldValue | readonly FieldValue[] | FieldGroup;
 
 /** Larger numbers are ids of something, and names that have to stay. */
 const MAX_INDEX = 99;
 const INDEX = /^(?:0|[1-9]\d{0,3})$/;
 
 /** The fields below one name, in their order. */
-class Group {
+class FieldGroup {
   readonly #members = new Map<string, Node>();
   #next = 0;
   /** Its members came without names. */
   #isList = false;
 
-  put(steps: readonly string[], value: Value): void {
+  put(steps: readonly string[], value: FieldValue): void {
     const [step = '', ...rest] = steps;
     const key = step === '' ? this.#placeFor(rest) : step;
     if (INDEX.test(key)) this.#next = Math.max(this.#next, Number(key) + 1);
@@ -143,8 +143,8 @@ class Group {
       this.#members.set(key, joined(before, value));
       return;
     }
-    if (before !== undefined && !(before instanceof Group)) throw conflict();
-    const group = before ?? new Group();
+    if (before !== undefined && !(before instanceof FieldGroup)) throw conflict();
+    const group = before ?? new FieldGroup();
     this.#members.set(key, group);
     group.put(rest, value);
   }
@@ -154,14 +154,14 @@ class Group {
     this.#isList = true;
     const key = String(this.#next - 1);
     const last = this.#members.get(key);
-    const isOpen = last instanceof Group && !last.#isList && (rest[0] ?? '') !== '' && !last.#has(rest);
+    const isOpen = last instanceof FieldGroup && !last.#isList && (rest[0] ?? '') !== '' && !last.#has(rest);
     return isOpen ? key : String(this.#next);
   }
 
   #has([step = '', ...rest]: readonly string[]): boolean {
     const member = this.#members.get(step);
     if (member === undefined || rest.length === 0) return member !== undefined;
-    return member instanceof Group && member.#has(rest);
+    return member instanceof FieldGroup && member.#has(rest);
   }
 
   toObject(): Readonly<Record<string, JsonValue>> {
@@ -183,16 +183,16 @@ class Group {
 }
 
 function toJson(node: Node): JsonValue {
-  return node instanceof Group ? node.toJson() : node;
+  return node instanceof FieldGroup ? node.toJson() : node;
 }
 
-function joined(before: Node | undefined, value: Value): Node {
+function joined(before: Node | undefined, value: FieldValue): Node {
   if (before === undefined) return value;
-  if (before instanceof Group) throw conflict();
+  if (before instanceof FieldGroup) throw conflict();
   return isList(before) ? [...before, value] : [before, value];
 }
 
-function isList(node: Value | readonly Value[]): node is readonly Value[] {
+function isList(node: FieldValue | readonly FieldValue[]): node is readonly FieldValue[] {
   return Array.isArray(node);
 }
 

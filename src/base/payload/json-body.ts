@@ -45,16 +45,16 @@ function checkParts(bytes: Buffer, contentType: string | undefined): void {
   if (detail !== undefined) throw notJson({ detail });
 }
 
-interface Problem {
+interface BodyProblem {
   readonly detail: string;
   readonly field?: string;
   readonly facts?: JsonFacts | FormatFacts;
 }
 
-const notJson = ({ detail, ...options }: Problem): HookError =>
+const notJson = ({ detail, ...options }: BodyProblem): HookError =>
   new HookError('invalid_json', detail, options);
 
-function describeProblem(text: string, announced: AnnouncedFormat | undefined): Problem {
+function describeProblem(text: string, announced: AnnouncedFormat | undefined): BodyProblem {
   // What begins as JSON was meant to be: curl -d announces a form, whatever it sends.
   const isJson = announced === undefined || announced === 'json' || /^\s*[{[]/.test(text);
   if (!isJson) {

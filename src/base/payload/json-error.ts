@@ -21,7 +21,7 @@ export interface JsonFacts {
   /** 1-based. */
   readonly line: number;
   readonly column: number;
-  readonly expected: Expected;
+  readonly expected: ExpectedToken;
   readonly in: 'value' | 'key' | 'after-value' | 'end' | 'colon' | 'text';
   /** Whether it closes the list or object that is open. */
   readonly closes: boolean;
@@ -47,7 +47,7 @@ export const EXPECTED = {
   control: 'no raw control character in a string',
   escape: 'a valid escape',
 } as const satisfies Readonly<Record<State, string>> & Readonly<Record<string, string>>;
-type Expected = keyof typeof EXPECTED;
+type ExpectedToken = keyof typeof EXPECTED;
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
@@ -79,7 +79,7 @@ export function findJsonError(text: string): JsonError | undefined {
 }
 
 /** A comma before it makes a first key a further one. */
-function factsOf(text: string, at: number, { state, open }: Scan): Omit<JsonFacts, 'expected'> {
+function factsOf(text: string, at: number, { state, open }: JsonScan): Omit<JsonFacts, 'expected'> {
   const isItem = state === 'value' && open.at(-1) === '[';
   const isFirst = state === 'first-key' || state === 'first-item';
   const where = state === 'first-key' ? 'key' : state === 'first-item' ? 'value' : state;
@@ -94,12 +94,12 @@ function factsOf(text: string, at: number, { state, open }: Scan): Omit<JsonFact
   };
 }
 
-interface Wrong {
+interface JsonFault {
   readonly offset: number;
-  readonly expected: Expected;
+  readonly expected: ExpectedToken;
 }
 
-interface Scan {
+interface JsonScan {
   readonly state: State;
   readonly open: readonly ('{' | '[')[];
 }
@@ -108,7 +108,7 @@ interface Scan {
 function takeToken(
   text: string,
   { at, char, state, open }: { at: number; char: string; state: State; open: ('{' | '[')[] },
-): number | Wrong | undefined {
+): number | JsonFault | undefined {
   if (state === 'end') return undefined;
   if (state === 'colon') return char === ':' ? at + 1 : undefined;
   if (state === 'after-value') {
@@ -140,9 +140,9 @@ function closes(char: string, open: readonly ('{' | '[')[]): boolean {
 }
 
 /** What stands in a text as it is where a sender fills in a value. */
-const RAW: Readonly<Record<number, Expected>> = { 9: 'tab', 10: 'line-break', 13: 'line-break' };
+const RAW: Readonly<Record<number, ExpectedToken>> = { 9: 'tab', 10: 'line-break', 13: 'line-break' };
 
-function stringEnd(text: string, start: number): number | Wrong {
+function stringEnd(text: string, start: number): number | JsonFault {
   let at = start + 1;
   for (;;) {
     const code = text.charCodeAt(at);

@@ -27,7 +27,7 @@ const require = createRequire(import.meta.url);
 /** Loaded with the first such form: most services never see one. */
 const library = (): typeof Multipart => require('@remix-run/multipart-parser') as typeof Multipart;
 
-interface Part {
+interface MultipartPart {
   readonly name: string;
   /** Without its parameters; undefined where the part says none. */
   readonly type: string | undefined;
@@ -61,7 +61,7 @@ export function readPartTexts(body: ReceivedBody, names: readonly string[]): rea
   });
 }
 
-function allParts(body: ReceivedBody): readonly Part[] {
+function allParts(body: ReceivedBody): readonly MultipartPart[] {
   try {
     const steps = readParts(body, MAX_UNPROVED_PARTS);
     let step = steps.next();
@@ -76,7 +76,7 @@ function allParts(body: ReceivedBody): readonly Part[] {
 function* readParts(
   { bytes, headers }: ReceivedBody,
   maxParts = MAX_FIELDS,
-): Generator<undefined, readonly Part[]> {
+): Generator<undefined, readonly MultipartPart[]> {
   const boundary = boundaryOf(headers['content-type']);
   const start = bytes.indexOf(`--${boundary}`, 0, 'latin1');
   if (start < 0)
@@ -86,7 +86,7 @@ function* readParts(
       'the lines of the form end with LF alone',
       'end each with CRLF (\\r\\n) but those within a value',
     );
-  const parts: Part[] = [];
+  const parts: MultipartPart[] = [];
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, maxFileSize: bytes.length, maxTotalSize: bytes.length };
   try {
     const found = library().parseMultipart(bytes.subarray(start), {
@@ -138,7 +138,7 @@ function problemOf(error: unknown, number: number): unknown {
   return broken(what, 'the body was cut short on the way');
 }
 
-function readPart(part: Multipart.MultipartPart, number: number): Part {
+function readPart(part: Multipart.MultipartPart, number: number): MultipartPart {
   const headers = headersOf(part, number);
   const disposition = parametersOf(headers['content-disposition'] ?? '');
   const name = disposition.get('name');
@@ -192,7 +192,7 @@ function extendedName(value: string | undefined): string | undefined {
 }
 
 /** What names the file of a part; undefined where the part is a text. */
-function fileOf({ filename, type, bytes }: Part): FormFile | undefined {
+function fileOf({ filename, type, bytes }: MultipartPart): FormFile | undefined {
   const isFile =
     filename !== undefined || type === 'application/octet-stream' || type?.startsWith('multipart/') === true;
   if (!isFile) return undefined;
@@ -203,7 +203,10 @@ function fileOf({ filename, type, bytes }: Part): FormFile | undefined {
   });
 }
 
-function textDecoderOf(parts: readonly Part[], decoder: TextDecoder): (part: Part) => string {
+function textDecoderOf(
+  parts: readonly MultipartPart[],
+  decoder: TextDecoder,
+): (part: MultipartPart) => string {
   const charsets = charsetsOf(parts);
   const decoders = new Map<string, Decode>();
   return ({ name, charset = charsets.get(name) ?? 'utf-8', bytes }) => {
@@ -221,7 +224,7 @@ function textDecoderOf(parts: readonly Part[], decoder: TextDecoder): (part: Par
 }
 
 /** Charsets by field, as the JSON of the field `charsets` says. */
-function charsetsOf(parts: readonly Part[]): ReadonlyMap<string, string> {
+function charsetsOf(parts: readonly MultipartPart[]): ReadonlyMap<string, string> {
   const text = parts.find(({ name }) => name === 'charsets')?.bytes.toString('utf8');
   const value = text?.startsWith('{') === true ? readJson(text) : undefined;
   const entries = isJsonObject(value) ? Object.entries(value) : [];

@@ -17,7 +17,7 @@ export class UnwritableBody extends Error {
   override readonly name = 'UnwritableBody';
 }
 
-interface Written {
+interface WrittenPayload {
   readonly payload: JsonValue;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -29,7 +29,7 @@ interface Written {
 export function writeQuery({
   payload,
   query,
-}: Pick<Written, 'payload'> & { readonly query: Readonly<Record<string, string>> }): string {
+}: Pick<WrittenPayload, 'payload'> & { readonly query: Readonly<Record<string, string>> }): string {
   if (!isJsonObject(payload)) throw notTexts('a query');
   const beside = Object.entries(query).filter(
     ([name]) => !Object.hasOwn(payload, /^[^[]*/.exec(name)?.[0] ?? ''),
@@ -60,7 +60,7 @@ export interface WrittenBody {
  * Writes a body as the sender of a path with this format would.
  * @throws UnwritableBody
  */
-export function writeBody({ payload, headers }: Written, ofPath: BodyFormat): WrittenBody {
+export function writeBody({ payload, headers }: WrittenPayload, ofPath: BodyFormat): WrittenBody {
   const format = writtenFormat({ payload, headers }, ofPath);
   const written = typeof payload === 'string' ? payload : '';
   const said = headers['content-type'] ?? CONTENT_TYPES[format];
@@ -76,7 +76,7 @@ export function writeBody({ payload, headers }: Written, ofPath: BodyFormat): Wr
 }
 
 /** The format that its own header names, where a sender can have written this body so; else that of its path. */
-function writtenFormat({ payload, headers }: Written, ofPath: BodyFormat): BodyFormat {
+function writtenFormat({ payload, headers }: WrittenPayload, ofPath: BodyFormat): BodyFormat {
   const named = announcedFormat(headers['content-type']) ?? ofPath;
   const isText = typeof payload === 'string';
   if (named === 'json') return ofPath === 'cloudevents' || (ofPath === 'text' && isText) ? ofPath : named;
@@ -84,7 +84,7 @@ function writtenFormat({ payload, headers }: Written, ofPath: BodyFormat): BodyF
 }
 
 /** Without the name of a form where the body was read as JSON: `curl -d` calls every body a form. */
-export function asItWasRead<Request extends Written & { readonly maybeLists?: string }>(
+export function asItWasRead<Request extends WrittenPayload & { readonly maybeLists?: string }>(
   request: Request,
 ): Request {
   const { 'content-type': type, ...headers } = request.headers;

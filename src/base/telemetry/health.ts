@@ -4,7 +4,7 @@
  */
 import type { Log } from './log.ts';
 
-interface Effect {
+interface HealthEffect {
   readonly effect: 'unready' | 'degraded';
   readonly title: string;
   /** How the log says that it is over; default `recovered`. */
@@ -45,7 +45,7 @@ export const HEALTH_CONDITIONS = {
   mailbox_login_refused: { effect: 'degraded', title: 'the server of a mailbox refuses the login' },
   mail_refused: { effect: 'degraded', title: 'new mail waits, because the service takes none of it' },
   not_configured: { effect: 'degraded', title: 'a path lacks a secret; its requests are refused' },
-} as const satisfies Record<string, Effect>;
+} as const satisfies Record<string, HealthEffect>;
 
 export type HealthCode = keyof typeof HEALTH_CONDITIONS;
 
@@ -94,20 +94,20 @@ export interface HealthOptions {
 /** Things of one code that are told apart; further ones are not counted. */
 const MAX_NAMES = 1_000;
 
-interface Known {
+interface KnownTrouble {
   readonly since: number;
   message: string;
 }
 
 /** What is in trouble now, by code and name. */
-interface Table extends Required<HealthOptions> {
-  readonly troubles: Map<HealthCode, Map<string, Known>>;
+interface TroubleTable extends Required<HealthOptions> {
+  readonly troubles: Map<HealthCode, Map<string, KnownTrouble>>;
 }
 
 /** Makes the list of one service, empty. */
 export function createHealth({ log, clock = Date.now }: HealthOptions): Health {
-  const troubles: Table['troubles'] = new Map();
-  const table: Table = { troubles, log, clock };
+  const troubles: TroubleTable['troubles'] = new Map();
+  const table: TroubleTable = { troubles, log, clock };
   return {
     raise: (trouble) => raise(table, trouble),
     clear: (which) => clear(table, which),
@@ -121,8 +121,8 @@ export function createHealth({ log, clock = Date.now }: HealthOptions): Health {
   };
 }
 
-function raise({ troubles, log, clock }: Table, { code, name = '', message }: Trouble): void {
-  const named = troubles.get(code) ?? new Map<string, Known>();
+function raise({ troubles, log, clock }: TroubleTable, { code, name = '', message }: Trouble): void {
+  const named = troubles.get(code) ?? new Map<string, KnownTrouble>();
   const known = named.get(name);
   if (known !== undefined) known.message = message;
   if (known !== undefined || named.size >= MAX_NAMES) return;
@@ -131,13 +131,16 @@ function raise({ troubles, log, clock }: Table, { code, name = '', message }: Tr
   log.warn({ condition: code, ...nameField(name), effect, detail: message }, title);
 }
 
-function clear({ troubles, log, clock }: Table, { code, name = '' }: Pick<Trouble, 'code' | 'name'>): void {
+function clear(
+  { troubles, log, clock }: TroubleTable,
+  { code, name = '' }: Pick<Trouble, 'code' | 'name'>,
+): void {
   const named = troubles.get(code);
   const known = named?.get(name);
   if (named === undefined || known === undefined) return;
   named.delete(name);
   const afterSeconds = Math.max(0, clock() - known.since) / 1000;
-  const { over = 'recovered' }: Effect = HEALTH_CONDITIONS[code];
+  const { over = 'recovered' }: HealthEffect = HEALTH_CONDITIONS[code];
   log.info({ condition: code, ...nameField(name), afterSeconds }, over);
 }
 
@@ -147,7 +150,7 @@ function nameField(name: string): { readonly name?: string } {
 
 /** In the order of the table. */
 function conditionsOf(
-  troubles: ReadonlyMap<HealthCode, ReadonlyMap<string, Known>>,
+  troubles: ReadonlyMap<HealthCode, ReadonlyMap<string, KnownTrouble>>,
   effect: 'unready' | 'degraded',
 ): readonly Condition[] {
   const conditions: Condition[] = [];

@@ -49,7 +49,7 @@ export function createLogger(options: LogOptions = {}): Log {
   const secrets = new SecretValues();
   const standard = options.destination === undefined ? openStandardError() : undefined;
   const color = options.color ?? (standard !== undefined && standardErrorHasColor());
-  const shared: Shared = {
+  const shared: SharedLog = {
     secrets,
     threshold: LEVELS.indexOf(options.level ?? 'info'),
     hasFixedLevel: options.level !== undefined,
@@ -145,7 +145,7 @@ function openStandardError(): { write(line: string): void; flushSync(): void } {
 }
 
 /** What a log has in common with its children. */
-interface Shared {
+interface SharedLog {
   readonly secrets: SecretValues;
   /** Index of the least severe level that is written. */
   threshold: number;
@@ -157,7 +157,7 @@ interface Shared {
 }
 
 /** `inherited` are members of every line, each behind a comma. */
-function wrap(shared: Shared, inherited: string): Log {
+function wrap(shared: SharedLog, inherited: string): Log {
   return {
     debug: lineWriter(shared, inherited, 'debug'),
     info: lineWriter(shared, inherited, 'info'),
@@ -176,11 +176,11 @@ function wrap(shared: Shared, inherited: string): Log {
   };
 }
 
-function isEnabled({ threshold }: Shared, level: LogLevel): boolean {
+function isEnabled({ threshold }: SharedLog, level: LogLevel): boolean {
   return LEVELS.indexOf(level) >= threshold;
 }
 
-function lineWriter(shared: Shared, inherited: string, level: LogLevel): Log['info'] {
+function lineWriter(shared: SharedLog, inherited: string, level: LogLevel): Log['info'] {
   return (fields, message) => {
     if (!isEnabled(shared, level)) return;
     const head = `{"level":"${level}","time":"${shared.timeText()}"${inherited}`;

@@ -2,7 +2,7 @@ import { say } from '../../base/finding.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { LocatedValue, Path, Place } from '../../base/document/document.ts';
 import { isJsonObject, type JsonObject, memberAt } from '../../base/json.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 
 /** Visible ASCII, with spaces inside: what arrives in a header as it was sent (RFC 9110, section 5.5). */
 const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
@@ -16,7 +16,7 @@ interface HookToken {
 }
 
 /** A secret besides `gateway.token` that no hook token may equal, resolved. */
-export interface Reserved {
+export interface ReservedSecret {
   readonly located: LocatedValue;
   readonly value: unknown;
 }
@@ -26,9 +26,13 @@ export interface Reserved {
  * on, and none may be the gateway's own secret. Returns all tokens.
  */
 export function checkTokens(
-  reporter: Reporter,
+  reporter: ConfigReporter,
   value: unknown,
-  options: { readonly dev: boolean; readonly needSecrets: boolean; readonly reserved: readonly Reserved[] },
+  options: {
+    readonly dev: boolean;
+    readonly needSecrets: boolean;
+    readonly reserved: readonly ReservedSecret[];
+  },
 ): readonly string[] {
   const whole = isJsonObject(value) ? value : {};
   const hooks = isJsonObject(whole['hooks']) ? whole['hooks'] : {};
@@ -57,9 +61,9 @@ const isOtherName = (key: string): boolean =>
 
 /** What no hook token may equal: the gateway's own token, and the secrets that are reserved besides. */
 function ownSecrets(
-  { root }: Reporter,
+  { root }: ConfigReporter,
   whole: JsonObject,
-  reserved: readonly Reserved[],
+  reserved: readonly ReservedSecret[],
 ): readonly { readonly value: string; readonly at: Place }[] {
   const own = { value: memberAt(whole, ['gateway', 'token']), located: root.at(['gateway', 'token']) };
   return [own, ...reserved].flatMap(({ value, located }) =>
@@ -67,7 +71,7 @@ function ownSecrets(
   );
 }
 
-function checkForm(reporter: Reporter, token: HookToken): void {
+function checkForm(reporter: ConfigReporter, token: HookToken): void {
   if (!SENDABLE.test(token.value)) {
     reporter.report('INVALID_TOKEN', token.path, {
       message: say`a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header`,
@@ -83,7 +87,11 @@ function checkForm(reporter: Reporter, token: HookToken): void {
   }
 }
 
-function checkReuse(reporter: Reporter, token: HookToken, secrets: ReturnType<typeof ownSecrets>): void {
+function checkReuse(
+  reporter: ConfigReporter,
+  token: HookToken,
+  secrets: ReturnType<typeof ownSecrets>,
+): void {
   const same = secrets.find((secret) => isSame(secret.value, token.value));
   if (same === undefined) return;
   reporter.report('TOKEN_REUSED', token.path, {

@@ -4,13 +4,13 @@ import { namesMainSession } from '../../base/action.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 import type { Behaviours } from './openclaw/behaviours.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 import { resolveMail } from './mail-schema.ts';
 import type { HooksSettings } from './settings.ts';
 
 /** What the settings of a file are resolved with. */
 export interface SettingsContext {
-  readonly reporter: Reporter;
+  readonly reporter: ConfigReporter;
   /** Directory of the file. */
   readonly directory: string;
   /** The service's environment. */
@@ -39,7 +39,7 @@ export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): 
   };
 }
 
-function reportDisabled(reporter: Reporter): void {
+function reportDisabled(reporter: ConfigReporter): void {
   reporter.report('HOOKS_DISABLED', ['hooks', 'enabled'], {
     severity: 'warning',
     message: say`hooks are off: every path is answered 404`,
@@ -81,7 +81,7 @@ function checkSessionKeys(
 /** There a default key outside the allowed prefixes keeps the gateway from starting; here, too. */
 function checkDefaultKey(
   { default: key, allowedPrefixes }: ConfigFile['hooks']['sessionKeys'],
-  reporter: Reporter,
+  reporter: ConfigReporter,
 ): void {
   const prefixes = allowedPrefixes
     .map((prefix) => prefix.trim().toLowerCase())
@@ -105,7 +105,10 @@ function defaultKeyLeftOut(key: string): typeof GENERATED_KEY_LEFT_OUT {
 }
 
 /** The agent of hooks that name none has to lead somewhere. */
-function checkAgents({ runners, default: name }: ConfigFile['hooks']['agents'], reporter: Reporter): void {
+function checkAgents(
+  { runners, default: name }: ConfigFile['hooks']['agents'],
+  reporter: ConfigReporter,
+): void {
   if (name === undefined || Object.hasOwn(runners, name)) return;
   const known = Object.keys(runners);
   reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
@@ -115,7 +118,7 @@ function checkAgents({ runners, default: name }: ConfigFile['hooks']['agents'], 
 }
 
 /** The path with a leading slash and no trailing ones. */
-function hooksPath(written: string, reporter: Reporter): string {
+function hooksPath(written: string, reporter: ConfigReporter): string {
   const path = `/${written.replaceAll(/^\/+|(?<!\/)\/+$/g, '')}`;
   const problem = hooksPathProblem(path);
   if (problem !== undefined) {

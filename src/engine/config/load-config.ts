@@ -15,8 +15,8 @@ import { configSchema, type ConfigFile } from './config-schema.ts';
 import type { ConfigSubjects } from './finding-facts.ts';
 import { hideValues } from './hide-values.ts';
 import { readConfig, type ReadConfig } from './read-config.ts';
-import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
-import { createReporter, type Reporter } from './reporter.ts';
+import { resolveReferences, type ResolvedFile, type ResolveOptions } from './references.ts';
+import { createReporter, type ConfigReporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
 import { toSettings } from './to-settings.ts';
 
@@ -70,7 +70,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
 }
 
 /** What a file that was read became: a configuration, or what is known of one that has an error. */
-function loadResult({ read, path }: Input, built: Built): LoadResult {
+function loadResult({ read, path }: BuildInput, built: ConfigBuild): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
   const subjects: readonly ConfigSubjects['configuration'][] =
     built.settings === undefined || read.root !== read.original
@@ -106,20 +106,20 @@ function remainingOf({ root, behaviours, inlineMappings }: ReadConfig, path: str
   };
 }
 
-interface Input {
+interface BuildInput {
   readonly read: ReadConfig;
   readonly path: string;
   readonly options: LoadOptions;
 }
 
-interface Built {
+interface ConfigBuild {
   readonly settings?: LoadedConfig['settings'];
   readonly findings: readonly Finding[];
   readonly secrets: readonly string[];
   readonly files: readonly string[];
 }
 
-async function build({ read, path, options }: Input): Promise<Built> {
+async function build({ read, path, options }: BuildInput): Promise<ConfigBuild> {
   const { root, behaviours, env } = read;
   const directory = dirname(path);
   const { resolved, reserved } = await resolveAll(read, {
@@ -171,7 +171,7 @@ function explained(
  * Checks the resolved content. What is refused only because its reference is not known is left out and checked again, with
  * what holds it where it is required, so that commands that need no secrets go on with the default.
  */
-function parseKnown(resolved: Resolved): ReturnType<typeof configSchema.safeParse> {
+function parseKnown(resolved: ResolvedFile): ReturnType<typeof configSchema.safeParse> {
   const value = structuredClone(resolved.value);
   let paths = resolved.unknown;
   for (;;) {
@@ -216,7 +216,7 @@ function notFound(cwd: string): Finding {
 }
 
 /** Tells of a key that still works and will go: in the schema it is marked `deprecated`. */
-function checkDeprecated(reporter: Reporter): void {
+function checkDeprecated(reporter: ConfigReporter): void {
   const path: Path = ['gateway', 'maxRunsPerMapping'];
   if (reporter.root.at(path).value === undefined) return;
   reporter.report('DEPRECATED_KEY', path, {
@@ -232,7 +232,7 @@ function checkDeprecated(reporter: Reporter): void {
  * it, and one that needs none works.
  */
 async function checkDirectories(
-  reporter: Reporter,
+  reporter: ConfigReporter,
   file: ConfigFile,
   { directory, cwd }: { readonly directory: string; readonly cwd: string | undefined },
 ): Promise<void> {

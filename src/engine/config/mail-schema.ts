@@ -5,7 +5,7 @@ import { text, whole } from './schema-values.ts';
 import { quoted, say } from '../../base/finding.ts';
 import { fromZodError } from '../../base/document/document.ts';
 import { isLoopback } from './loopback.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 
 /** Name and domain of an address are at most 64 and 255 characters long (RFC 5321, section 4.5.3.1). */
 const account = z.string().min(1).max(320).describe('The address of the mailbox.');
@@ -126,7 +126,7 @@ const placedSchema = z.object({ hooks: z.object({ mail: mailSchema }) });
 /** Reads `hooks.mail`; undefined where there is none, where it is of another version, or where it has errors. */
 export function resolveMail(
   block: Readonly<Record<string, unknown>> | undefined,
-  { reporter, directory }: { readonly reporter: Reporter; readonly directory: string },
+  { reporter, directory }: { readonly reporter: ConfigReporter; readonly directory: string },
 ): MailBlock | undefined {
   if (block === undefined) return undefined;
   if (block['version'] !== VERSION) {
@@ -143,7 +143,7 @@ export function resolveMail(
   return withPaths(mail, directory);
 }
 
-function reportVersion(reporter: Reporter): void {
+function reportVersion(reporter: ConfigReporter): void {
   reporter.report('MAIL_BLOCK_IGNORED', ['hooks', 'mail'], {
     key: true,
     severity: 'warning',
@@ -172,7 +172,7 @@ function isUnencrypted(mail: MailBlock): mail is Extract<MailBlock, { kind: 'ima
   return mail.kind === 'imap' && mail.security === 'none' && !isLoopback(mail.host);
 }
 
-function reportUnencrypted(mail: MailBlock, reporter: Reporter): void {
+function reportUnencrypted(mail: MailBlock, reporter: ConfigReporter): void {
   if (!isUnencrypted(mail)) return;
   reporter.report('UNENCRYPTED_MAIL', ['hooks', 'mail', 'security'], {
     message: quoted(clearText(mail)),

@@ -1,7 +1,7 @@
 import { say } from '../../base/finding.ts';
 import type { Path } from '../../base/document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 import type { AgentDefaults } from './settings.ts';
 
 /** `agents.defaults` with every model name in full. */
@@ -12,7 +12,7 @@ export interface Models extends Pick<AgentDefaults, 'model' | 'models' | 'aliase
 /** An alias may stand for another one; longer chains than this are circles. */
 const MAX_CHAIN = 10;
 
-export function resolveModels(file: ConfigFile, reporter: Reporter): Models {
+export function resolveModels(file: ConfigFile, reporter: ConfigReporter): Models {
   const { model, models, aliases: written } = file.agents.defaults;
   const aliases: Record<string, string> = {};
   for (const alias of Object.keys(written)) {

@@ -177,14 +177,14 @@ async function readOpenClaw(
 }
 
 /** What the file itself gives, before it is translated. */
-type Expanded = Pick<ReadConfig, 'original' | 'env' | 'secrets' | 'files' | 'sha256'>;
+type ExpandedFile = Pick<ReadConfig, 'original' | 'env' | 'secrets' | 'files' | 'sha256'>;
 
 /** Puts in what the file includes, and its secrets. */
 async function expandOpenClaw(
   root: LocatedValue,
   file: string,
   { cwd, env: given, needSecrets }: ReadConfigOptions,
-): Promise<Expanded & { readonly findings: readonly Finding[] }> {
+): Promise<ExpandedFile & { readonly findings: readonly Finding[] }> {
   const included = await expandIncludes(root, { file, cwd, env: given });
   const { env, files } = await openClawEnvironment(included.root, file, given);
   const { value, secrets, ...read } = await readSecretRefs(included.root, { file, env, needSecrets });
@@ -198,7 +198,7 @@ async function expandOpenClaw(
   };
 }
 
-function translatedConfig(expanded: Expanded, { root, reserved }: Translation): ReadConfig {
+function translatedConfig(expanded: ExpandedFile, { root, reserved }: Translation): ReadConfig {
   const { original } = expanded;
   return {
     ...expanded,

@@ -25,7 +25,7 @@ export interface ResolveOptions {
 }
 
 /** A file's content with its references replaced. */
-export interface Resolved {
+export interface ResolvedFile {
   readonly value: unknown;
   readonly findings: readonly Finding[];
   /** Places of values whose reference is not known: other findings about them mean nothing. */
@@ -40,13 +40,13 @@ export interface Resolved {
  * Replaces `${NAME}` and `{file: PATH}` everywhere but in `hooks.mappings`, whose texts are templates. `$${` stands
  * for a literal `${`. A text that is one reference and nothing else may stand where a number or boolean is expected.
  */
-export async function resolveReferences(root: LocatedValue, options: ResolveOptions): Promise<Resolved> {
-  const run: Run = { root, options, findings: [], unknown: [], secrets: [], files: [] };
+export async function resolveReferences(root: LocatedValue, options: ResolveOptions): Promise<ResolvedFile> {
+  const run: ReferenceResolution = { root, options, findings: [], unknown: [], secrets: [], files: [] };
   const value = await resolveValue(run, root.value, []);
   return { value, ...run };
 }
 
-interface Run {
+interface ReferenceResolution {
   readonly root: LocatedValue;
   readonly options: ResolveOptions;
   readonly findings: Finding[];
@@ -55,7 +55,7 @@ interface Run {
   readonly files: string[];
 }
 
-async function resolveValue(run: Run, value: unknown, path: Path): Promise<unknown> {
+async function resolveValue(run: ReferenceResolution, value: unknown, path: Path): Promise<unknown> {
   if (path.length === 2 && path[0] === 'hooks' && path[1] === 'mappings') return value;
   if (typeof value === 'string') {
     if (value.includes('${')) return resolveText(run, value, path);
@@ -77,7 +77,7 @@ async function resolveValue(run: Run, value: unknown, path: Path): Promise<unkno
 }
 
 /** A variable in the spelling of another tool, where a secret belongs: the text itself would be the secret. */
-function reportLiteral(run: Run, value: string, path: Path): void {
+function reportLiteral(run: ReferenceResolution, value: string, path: Path): void {
   const [, name] =
     /^\s*(?:\$|%|\{\{\s*(?:\$?env|secrets|process\.env)?\.?|\$?env[:.]|process\.env\.|\$env:)([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*)\s*(?:%|\}\})?\s*$/i.exec(
       value,
@@ -90,12 +90,12 @@ function reportLiteral(run: Run, value: string, path: Path): void {
   });
 }
 
-type Report = Parameters<typeof findingAt>[1];
+type ReferenceReport = Parameters<typeof findingAt>[1];
 
-const report = ({ root, findings }: Run, path: Path, finding: Report): void =>
+const report = ({ root, findings }: ReferenceResolution, path: Path, finding: ReferenceReport): void =>
   void findings.push(findingAt(root.place(path), finding));
 
-function resolveText(run: Run, value: string, path: Path): unknown {
+function resolveText(run: ReferenceResolution, value: string, path: Path): unknown {
   const { text, isUnknown } = replaceVariables(run, value, path);
   if (isUnknown) run.unknown.push(path);
   const isWhole = /^\$\{[^}]*\}$/.test(value);
@@ -122,7 +122,7 @@ function resolveText(run: Run, value: string, path: Path): unknown {
 
 /** The text with the values of its variables; one that is unknown stays as it is written. */
 function replaceVariables(
-  run: Run,
+  run: ReferenceResolution,
   value: string,
   path: Path,
 ): { readonly text: string; readonly isUnknown: boolean } {
@@ -144,7 +144,7 @@ function replaceVariables(
 /** `${NAME:-text}` and its relatives: what a shell, Compose, Spring or a template language puts behind a name. */
 const WITH_DEFAULT = /^\s*([A-Za-z_]\w*)\s*(:[-=?+]|:|\|\|?|\?\??|[=,]|-(?![A-Z_][A-Z0-9_]*$))\s*(.*)$/s;
 
-function invalidReference(name: string, isShown: boolean): Report {
+function invalidReference(name: string, isShown: boolean): ReferenceReport {
   const [, variable, sign, text = ''] = WITH_DEFAULT.exec(name) ?? [];
   // `env:NAME` has a prefix, and in `my-name` the hyphen stands for an underscore.
   const isPrefix = /^[:-]$/.test(sign ?? '') && variable !== variable?.toUpperCase();
@@ -162,7 +162,7 @@ function invalidReference(name: string, isShown: boolean): Report {
   };
 }
 
-function reportVariable(run: Run, path: Path, name: string): void {
+function reportVariable(run: ReferenceResolution, path: Path, name: string): void {
   if (!NAME.test(name)) {
     const isShown = !isSecretPath(path) && run.root.at(path).value === `\${${name}}`;
     report(run, path, invalidReference(name, isShown));
@@ -176,7 +176,7 @@ function reportVariable(run: Run, path: Path, name: string): void {
   }
 }
 
-function resolveFile(run: Run, name: string, path: Path): string {
+function resolveFile(run: ReferenceResolution, name: string, path: Path): string {
   const file = resolve(run.options.directory, name);
   run.files.push(file);
   const read = readSecretFile(file);

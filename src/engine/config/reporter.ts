@@ -2,21 +2,21 @@ import { findingAt, type Finding, type LocatedValue, type Path } from '../../bas
 import type { ConfigCode } from './config-codes.ts';
 
 /** Collects findings about one configuration file. */
-export interface Reporter {
+export interface ConfigReporter {
   readonly root: LocatedValue;
-  report(code: ConfigCode, path: Path, finding: Report): void;
+  report(code: ConfigCode, path: Path, finding: ConfigReport): void;
   /** Takes findings of a schema. */
   add(findings: readonly Finding[]): void;
 }
 
-interface Report extends Omit<Parameters<typeof findingAt>[1], 'code' | 'hides'> {
+interface ConfigReport extends Omit<Parameters<typeof findingAt>[1], 'code' | 'hides'> {
   /** Points at the key instead of the value. */
   readonly key?: boolean;
   /** Whether the value holds a secret, which no finding may show. */
   readonly hides?: boolean;
 }
 
-export function createReporter(root: LocatedValue, findings: Finding[]): Reporter {
+export function createReporter(root: LocatedValue, findings: Finding[]): ConfigReporter {
   return {
     root,
     add: (more) => void findings.push(...more),

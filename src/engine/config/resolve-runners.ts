@@ -6,13 +6,13 @@ import { holdsCredentials, type Path } from '../../base/document/document.ts';
 import { SECRET_KEY } from '../../base/telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { ConfigFacts } from './finding-facts.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 import { AGENT_KINDS, type RunnerFile, type AgentKind } from './runner-schema.ts';
 import type { GatewaySettings, RunnerSettings } from './settings.ts';
 import type { Models } from './models.ts';
 
 interface RunnerContext extends Omit<NamedContext, 'name'> {
-  readonly reporter: Reporter;
+  readonly reporter: ConfigReporter;
 }
 
 /** The name under which a runner written at `gateway.runner` itself is kept. */
@@ -54,7 +54,7 @@ function allRunners(gateway: ConfigFile['gateway'], context: RunnerContext): Nam
   return { runners, paths };
 }
 
-function reportTaken(reporter: Reporter): void {
+function reportTaken(reporter: ConfigReporter): void {
   reporter.report('DUPLICATE_RUNNER', ['gateway', 'runners', INLINE_NAME], {
     key: true,
     message: say`the name "${INLINE_NAME}" is taken by the runner written at gateway.runner`,
@@ -63,7 +63,7 @@ function reportTaken(reporter: Reporter): void {
 }
 
 /** Every user of the machine reads the arguments of its processes; a session key is made of the payload. */
-function checkArguments(runner: RunnerFile, path: Path, reporter: Reporter): void {
+function checkArguments(runner: RunnerFile, path: Path, reporter: ConfigReporter): void {
   if (typeof runner !== 'object' || runner.kind !== 'command') return;
   const index = runner.argv.findIndex((argument) => argument.includes('{session_key}'));
   if (index < 0) return;
@@ -82,7 +82,7 @@ function checkName(
   name: string,
   path: Path,
   runners: Readonly<Record<string, RunnerSettings>>,
-  reporter: Reporter,
+  reporter: ConfigReporter,
 ): void {
   if (Object.hasOwn(runners, name)) return;
   const hides = holdsSecret(name);
@@ -174,7 +174,10 @@ function checkHeartbeatModel(
 function checkModel(
   name: string,
   path: Path,
-  { runner, reporter }: { readonly runner: RunnerSettings & { kind: 'model' }; readonly reporter: Reporter },
+  {
+    runner,
+    reporter,
+  }: { readonly runner: RunnerSettings & { kind: 'model' }; readonly reporter: ConfigReporter },
 ): void {
   if (serves(runner, name)) return;
   const slash = name.indexOf('/');
@@ -220,10 +223,10 @@ function runnerSettings(runner: RunnerFile, context: NamedContext): RunnerSettin
   }
 }
 
-type RunnerOf<Kind extends RunnerFile['kind']> = Extract<RunnerFile, { kind: Kind }>;
+type RunnerFileOf<Kind extends RunnerFile['kind']> = Extract<RunnerFile, { kind: Kind }>;
 type SettingsOf<Kind extends RunnerSettings['kind']> = Extract<RunnerSettings, { kind: Kind }>;
 
-function commandSettings(runner: RunnerOf<'command'>, context: NamedContext): SettingsOf<'command'> {
+function commandSettings(runner: RunnerFileOf<'command'>, context: NamedContext): SettingsOf<'command'> {
   const {
     argv: [file = '', ...args],
     cwd = '.',
@@ -238,7 +241,7 @@ function commandSettings(runner: RunnerOf<'command'>, context: NamedContext): Se
   };
 }
 
-function agentSettings(runner: RunnerOf<AgentKind>, context: NamedContext): SettingsOf<'agent'> {
+function agentSettings(runner: RunnerFileOf<AgentKind>, context: NamedContext): SettingsOf<'agent'> {
   const { kind: agent, command = agent, cwd = PRIVATE, ...written } = runner;
   return {
     ...written,
@@ -251,7 +254,7 @@ function agentSettings(runner: RunnerOf<AgentKind>, context: NamedContext): Sett
   };
 }
 
-function modelSettings(runner: RunnerOf<'model'>, models: Models): SettingsOf<'model'> {
+function modelSettings(runner: RunnerFileOf<'model'>, models: Models): SettingsOf<'model'> {
   const providers = Object.entries(runner.providers).map(
     ([name, provider]) => [name, { reasoning: provider.kind !== 'openai-compatible', ...provider }] as const,
   );

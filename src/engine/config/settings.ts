@@ -12,25 +12,25 @@ type ReadonlyDeep<Value> = Value extends object
   ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
   : Value;
 
-type Written = ReadonlyDeep<ConfigFile>;
+type ReadonlyConfigFile = ReadonlyDeep<ConfigFile>;
 
 /**
  * The configuration as the service uses it: every default filled in, every reference resolved, every path absolute.
  * What is not written here is as in the file: `config-schema.ts` has its type, unit and default.
  */
 export interface Settings extends Pick<
-  Written,
+  ReadonlyConfigFile,
   'channels' | 'plugins' | 'storage' | 'metrics' | 'console' | 'log'
 > {
   readonly hooks: HooksSettings;
-  readonly server: Written['server'] & { readonly port: number };
+  readonly server: ReadonlyConfigFile['server'] & { readonly port: number };
   readonly gateway: GatewaySettings;
   readonly agents: { readonly defaults: AgentDefaults };
 }
 
 type OwnHooksKeys = 'mappings' | 'mappingsDir' | 'transformsDir' | 'lenient' | 'mail';
 
-export interface HooksSettings extends Omit<Written['hooks'], OwnHooksKeys> {
+export interface HooksSettings extends Omit<ReadonlyConfigFile['hooks'], OwnHooksKeys> {
   /** Absolute. */
   readonly mappingsDir: string;
   readonly transformsDir: string;
@@ -45,11 +45,11 @@ export interface HooksSettings extends Omit<Written['hooks'], OwnHooksKeys> {
 
 type OwnGatewayKeys = 'runner' | 'runners' | 'heartbeat' | 'main';
 
-export interface GatewaySettings extends Omit<Written['gateway'], OwnGatewayKeys> {
+export interface GatewaySettings extends Omit<ReadonlyConfigFile['gateway'], OwnGatewayKeys> {
   /** Name of the default runner, a key of `runners`. */
   readonly runner: string;
   readonly runners: Readonly<Record<string, RunnerSettings>>;
-  readonly heartbeat: Omit<Written['gateway']['heartbeat'], 'activeHours'> & {
+  readonly heartbeat: Omit<ReadonlyConfigFile['gateway']['heartbeat'], 'activeHours'> & {
     readonly instructions: string;
     /** Local hours between which periodic checks run, e.g. 08:00 to 22:00. */
     readonly activeHours?: { readonly from: string; readonly to: string; readonly timeZone: string };

@@ -1,7 +1,7 @@
 import { quoted, say, type Sentence } from '../../base/finding.ts';
 import { resolve } from 'node:path';
 import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 
 /** A `sqlite:` URL with its file's path made absolute; undefined for any other address. */
 export function sqliteUrl(url: string, directory: string): string | undefined {
@@ -12,7 +12,7 @@ export function sqliteUrl(url: string, directory: string): string | undefined {
 /** The store's address, with the file's path made absolute; INVALID_STORAGE_URL where it is none. */
 export function storageUrl(
   url: string,
-  context: { readonly directory: string; readonly reporter: Reporter },
+  context: { readonly directory: string; readonly reporter: ConfigReporter },
 ): string {
   const file = sqliteUrl(url, context.directory);
   if (file !== undefined) return file;
@@ -21,13 +21,13 @@ export function storageUrl(
   return url;
 }
 
-interface Problem {
+interface UrlProblem {
   readonly message: Sentence;
   readonly hint: Sentence;
   readonly replace?: { readonly from: string; readonly to: string };
 }
 
-function problemOf(url: string): Problem | undefined {
+function problemOf(url: string): UrlProblem | undefined {
   if (!/^postgres(?:ql)?:/.test(url)) return notAStore(url);
   if (!isDatabaseUrl(url)) return NOT_A_DATABASE;
   if (findMissingPackages(['pg'], import.meta.url).length === 0) return undefined;
@@ -37,7 +37,7 @@ function problemOf(url: string): Problem | undefined {
   };
 }
 
-const NOT_A_DATABASE: Problem = {
+const NOT_A_DATABASE: UrlProblem = {
   message: say`storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE`,
   hint: say`write characters such as @ / : # in a password as %40 %2F %3A %23, and keep the address in a variable: url: \${DATABASE_URL}`,
 };
@@ -45,7 +45,7 @@ const NOT_A_DATABASE: Problem = {
 /** A path alone, or sqlite's own way of writing an address. */
 const FILE = /^(?:sqlite:\/\/(?:\/(?=\/|\.))?|file:(?:\/\/)?)?((?:\.{0,2}\/)?[\w./-]+\.(?:db|sqlite3?))$/;
 
-function notAStore(url: string): Problem {
+function notAStore(url: string): UrlProblem {
   const message = say`storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE`;
   const path = FILE.exec(url)?.[1];
   if (path !== undefined)

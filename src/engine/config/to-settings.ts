@@ -6,7 +6,7 @@ import type { ConfigFile } from './config-schema.ts';
 import { hooksSettings, type SettingsContext } from './hooks-settings.ts';
 import { isLoopback } from './loopback.ts';
 import { resolveModels } from './models.ts';
-import type { Reporter } from './reporter.ts';
+import type { ConfigReporter } from './reporter.ts';
 import { storageUrl } from './storage-url.ts';
 import { resolveRunners } from './resolve-runners.ts';
 import { type ConsoleSettings, DEFAULT_PORT, type GatewaySettings, type Settings } from './settings.ts';
@@ -60,7 +60,7 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, behaviours
   });
 }
 
-function serverSettings({ server }: ConfigFile, reporter: Reporter): Settings['server'] {
+function serverSettings({ server }: ConfigFile, reporter: ConfigReporter): Settings['server'] {
   if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
     reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
       severity: 'warning',
@@ -92,7 +92,7 @@ function gatewaySettings(
 /** Where messages go that are no reply to a hook, with channels by their ids. */
 function targetSettings(
   { main: { channel, to }, alerts }: ConfigFile['gateway'],
-  reporter: Reporter,
+  reporter: ConfigReporter,
 ): Pick<GatewaySettings, 'main' | 'alerts'> {
   const channelAt = (name: string, path: Path): string => resolveChannelId(name, { reporter, path });
   const main = defined({
@@ -122,7 +122,7 @@ const MAIN_CHANNEL: Path = ['gateway', 'main', 'channel'];
 const ALERTS_CHANNEL: Path = ['gateway', 'alerts', 'channel'];
 
 /** Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes. */
-function checkCallbackSecret(secret: string | undefined, reporter: Reporter): void {
+function checkCallbackSecret(secret: string | undefined, reporter: ConfigReporter): void {
   if (secret === undefined) return;
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const length = Buffer.from(encoded, 'base64').length;
@@ -134,7 +134,7 @@ function checkCallbackSecret(secret: string | undefined, reporter: Reporter): vo
   }
 }
 
-function checkedConsole(written: ConsoleSettings, reporter: Reporter): ConsoleSettings {
+function checkedConsole(written: ConsoleSettings, reporter: ConfigReporter): ConsoleSettings {
   const { enabled, host, publicUrl } = written;
   if (enabled === true && !isLoopback(host) && publicUrl === undefined) {
     reporter.report('EXPOSED_LISTENER', ['console', 'host'], {
@@ -148,7 +148,7 @@ function checkedConsole(written: ConsoleSettings, reporter: Reporter): ConsoleSe
 }
 
 /** `channels` by id with aliases resolved. An id that is not built in needs a plugin. */
-function resolveChannels(file: ConfigFile, reporter: Reporter): Settings['channels'] {
+function resolveChannels(file: ConfigFile, reporter: ConfigReporter): Settings['channels'] {
   const channels: Record<string, Settings['channels'][string]> = {};
   const writtenAs = new Map<string, string>();
   for (const [name, settings] of Object.entries(file.channels)) {
@@ -174,7 +174,7 @@ function resolveChannels(file: ConfigFile, reporter: Reporter): Settings['channe
 /** A channel's id from a name in the file; a name that no built-in channel has is reported unless plugins may bring it. */
 function resolveChannelId(
   name: string,
-  options: { readonly reporter: Reporter; readonly path: Path },
+  options: { readonly reporter: ConfigReporter; readonly path: Path },
 ): string {
   const hasPlugins = Array.isArray(options.reporter.root.at(['plugins']).value);
   if (!hasPlugins) reportUnknown(name, { ...options, key: false });
@@ -187,7 +187,7 @@ function idOf(name: string): string {
 
 function reportUnknown(
   name: string,
-  { reporter, path, key }: { readonly reporter: Reporter; readonly path: Path; readonly key: boolean },
+  { reporter, path, key }: { readonly reporter: ConfigReporter; readonly path: Path; readonly key: boolean },
 ): void {
   const known: readonly string[] = CHANNEL_IDS;
   const id = idOf(name);

@@ -7,7 +7,7 @@ import {
   type PrintedJson,
   type RenderTrace,
   type Scope,
-  type Unfit,
+  type UnfitArgument,
   type WorkBudget,
 } from '../mapping/mapping.ts';
 import type { Finding } from '../../base/finding.ts';
@@ -44,7 +44,7 @@ export function createRender(
   }: { readonly templates: RenderedTemplate[]; readonly warnings: Finding[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
-    const unfit: Unfit[] = [];
+    const unfit: UnfitArgument[] = [];
     const printed: PrintedJson[] = [];
     const trace: RenderTrace = { empty: [], branches: [], unfit, printed };
     let rendered: { readonly text?: string } = {};

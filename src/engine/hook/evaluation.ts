@@ -9,7 +9,7 @@ import type {
   CompiledTemplate,
   Scope,
   PrintedJson,
-  Unfit,
+  UnfitArgument,
   RoutingTable,
   WorkLimits,
 } from '../mapping/mapping.ts';
@@ -117,7 +117,7 @@ export interface HookFacts {
   /** The id that was made. */
   generated_mapping_id: { readonly id: string };
   /** What helpers and blocks of a template got; the values are the sender's. */
-  helper_argument: { readonly unfit: readonly Unfit[] };
+  helper_argument: { readonly unfit: readonly UnfitArgument[] };
   printed_json: { readonly printed: readonly PrintedJson[] };
 }
 

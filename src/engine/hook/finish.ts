@@ -12,7 +12,7 @@ import type {
   CompiledMapping,
   CompiledTemplate,
   DedupeSettings,
-  Filling,
+  ActionFilling,
   Scope,
 } from '../mapping/mapping.ts';
 import { isJsonObject } from '../../base/json.ts';
@@ -262,7 +262,7 @@ function fill(action: PreparedAgentAction | NotifyAction, state: EvaluationState
   // Set one by one: an object for each field that is copied would take longer than all.
   const fields = action as object as Record<string, unknown>;
   const text = (name: string, template: CompiledTemplate): string => renderKey(state, name, template, scope);
-  const at: Filling = {
+  const at: ActionFilling = {
     mapping,
     request,
     text,

@@ -34,7 +34,7 @@ export interface ReadKept {
   readonly results?: readonly JsonValue[];
 }
 
-type Written = Omit<HookRequest, 'payload' | 'bodySha256'> & {
+type KeptJson = Omit<HookRequest, 'payload' | 'bodySha256'> & {
   /** Absent of a shape, and of what earlier versions kept. */
   readonly bodySha256?: string;
   readonly payload?: JsonValue;
@@ -47,7 +47,7 @@ type Written = Omit<HookRequest, 'payload' | 'bodySha256'> & {
 
 /** Reads what was kept as JSON text, with how it was judged. */
 export function readKeptRequest({ json }: { readonly json: string }): ReadKept {
-  const { judged, body, isBase64, shape, results, ...rest } = parseJson(json) as unknown as Written;
+  const { judged, body, isBase64, shape, results, ...rest } = parseJson(json) as unknown as KeptJson;
   const trace = judged === undefined ? {} : { judged: { ...NO_TRACE, ...judged } };
   if (shape !== undefined) {
     const payload = valueOfShape(shape);

@@ -11,7 +11,7 @@ import { AGENT_FIELDS, kindOf, typeProblem, WAKE_FIELDS, warn, type Field } from
 const KEY_SOURCE = 'sessionKeySource';
 
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
-export interface Merged {
+export interface MergeResult {
   readonly drafts?: readonly Draft[];
   readonly problem?: string;
   /** The key that is wrong, where it is one of a mapping. */
@@ -42,7 +42,7 @@ export interface MergeOptions {
  * Merges a transform's result over a draft: undefined keeps it, null skips it, an object overrides field by field (null
  * leaves a field as it is), an array makes several. A wrong type or an unknown key is a problem that names the key.
  */
-export function mergeResult(draft: Draft, json: string | undefined, options: MergeOptions): Merged {
+export function mergeResult(draft: Draft, json: string | undefined, options: MergeOptions): MergeResult {
   if (json === undefined) return { drafts: [draft] };
   try {
     const result = JSON.parse(json) as JsonValue;

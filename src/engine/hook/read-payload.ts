@@ -24,7 +24,7 @@ import type { SignedRequest } from '../verify/verify.ts';
 export const LARGE_BODY_BYTES = 32_768;
 
 /** A request whose body is not read yet. */
-export interface ReceivedRequest {
+export interface UndecodedRequest {
   /** Of its path. */
   readonly settings: PathSettings;
   readonly headers: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export type ReadBody = Pick<HookRequest, 'payload' | 'bodySha256' | 'maybeLists'
  * @throws HookError where the body cannot be read
  */
 export function readBody(
-  received: ReceivedRequest,
+  received: UndecodedRequest,
   reading: { readonly decoder: TextDecoder; readonly pause: () => Promise<void> },
 ): ReadBody | Promise<ReadBody> {
   const { settings, headers, search, bytes } = received;
@@ -55,7 +55,7 @@ export function readBody(
 }
 
 /** What a payload that was just parsed becomes by the settings of its path. */
-export function bodyOf(payload: JsonValue, received: ReceivedRequest): ReadBody {
+export function bodyOf(payload: JsonValue, received: UndecodedRequest): ReadBody {
   const { method, bodyFormat, lists = [] } = received.settings;
   for (const path of lists) makeList(payload, path.replace(/^payload\./, '').split('.'));
   return {
@@ -82,7 +82,12 @@ function makeList(value: JsonValue | undefined, keys: readonly string[]): void {
 }
 
 /** A CloudEvent in headers has its id there, and a path that takes GET has its query for a body. */
-function sha256OfBody({ settings: { method, bodyFormat }, headers, search, bytes }: ReceivedRequest): string {
+function sha256OfBody({
+  settings: { method, bodyFormat },
+  headers,
+  search,
+  bytes,
+}: UndecodedRequest): string {
   if (method === 'GET') return hash('sha256', search);
   const own = hash('sha256', bytes);
   if (bodyFormat !== 'cloudevents') return own;
@@ -91,7 +96,7 @@ function sha256OfBody({ settings: { method, bodyFormat }, headers, search, bytes
 }
 
 /** The same for who has time, such as a command. */
-const readBodyAtOnce = async (received: ReceivedRequest): Promise<ReadBody> =>
+const readBodyAtOnce = async (received: UndecodedRequest): Promise<ReadBody> =>
   readBody(received, {
     decoder: new TextDecoder('utf-8', { fatal: true }),
     pause: () => Promise.resolve(),

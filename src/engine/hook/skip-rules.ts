@@ -4,7 +4,7 @@ import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Outcome } from './evaluation.ts';
 
-type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
+type SkippedOutcome = Extract<Outcome, { readonly kind: 'skipped' }>;
 
 /** Where GitHub, those who send what it sends, and GitLab put the words of a comment, and a mailbox the id of a mail. */
 const OWN_WORDS = [
@@ -29,7 +29,7 @@ const ACCOUNTS: readonly (readonly string[])[] = [
 ];
 
 /** Why a mapping's request makes nothing, whatever else it holds: it tells of ourselves, or of somebody not listened to. */
-export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skipped | undefined {
+export function findSkip(state: EvaluationState, mapping: CompiledMapping): SkippedOutcome | undefined {
   const { settings, request } = state;
   for (const path of OWN_WORDS) {
     const words = textAt(request.payload, path);
@@ -79,7 +79,7 @@ function textAt(payload: JsonValue, path: readonly string[]): string | undefined
 }
 
 /** What made a request nothing; of a payload only what the mapping itself names. */
-export function skipText(outcome: Skipped): string {
+export function skipText(outcome: SkippedOutcome): string {
   switch (outcome.by) {
     case 'action':
       return 'action: skip of the mapping';

@@ -7,7 +7,7 @@ import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import type { EvaluationPart, TransformTrace, HookFacts } from './evaluation.ts';
 import { warn } from './action-fields.ts';
-import { mergeResult, type Merged } from './merge.ts';
+import { mergeResult, type MergeResult } from './merge.ts';
 import type { Finding } from '../../base/finding.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
@@ -31,7 +31,7 @@ export function* transformDraft(
     warnOfEpoch(state.warnings, reply.json, call.json);
     warnOfRounded(state.warnings, reply.json, call.json);
   }
-  const merged: Merged = reply.kind === 'ok' ? mergeReply(state, draft, reply) : {};
+  const merged: MergeResult = reply.kind === 'ok' ? mergeReply(state, draft, reply) : {};
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   if (state.full || isIdle || merged.drafts === undefined || reply.logs.length > 0)
     state.transforms.push(traceOf(call, reply, merged, scope));
@@ -53,7 +53,7 @@ function mergeReply(
   { warnings, settings, mapping }: EvaluationState,
   draft: Draft,
   { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
-): Merged {
+): MergeResult {
   if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE, facts: {} });
   const { behaviours = {} } = mapping ?? {};
   return mergeResult(draft, json, { warnings, lenient: settings.lenient, behaviours });
@@ -62,7 +62,7 @@ function mergeReply(
 function traceOf(
   call: TransformCall,
   reply: TransformReply,
-  { problem, mappingKey }: Merged,
+  { problem, mappingKey }: MergeResult,
   { index }: Scope,
 ): TransformTrace {
   // The keys of a body are those of the sender.
@@ -135,14 +135,14 @@ function callJson(state: EvaluationState, scope: Scope): string {
  * in seconds read as milliseconds. Looked for only where the result has their mark and the body has not.
  */
 
-interface Word {
+interface SuspectWord {
   readonly code: keyof HookFacts;
   /** What its pattern never matches without; looked for first, as that is quick. */
   readonly mark: string;
   readonly pattern: RegExp;
 }
 
-const WORDS: readonly Word[] = [
+const WORDS: readonly SuspectWord[] = [
   { code: 'promise_as_text', mark: '[object ', pattern: /\[object Promise\]/ },
   {
     code: 'object_as_text',

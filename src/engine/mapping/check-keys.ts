@@ -1,7 +1,7 @@
 import { type Finding, type LocatedValue, type Path, validate } from '../../base/document/document.ts';
 import { say } from '../../base/finding.ts';
 import type { MappingEntry } from './compile-options.ts';
-import { type Reporter, createReporter } from './mapping-codes.ts';
+import { type MappingReporter, createReporter } from './mapping-codes.ts';
 import { type MappingSource, MappingSchema } from './mapping-schema.ts';
 
 /** What a mapping of an OpenClaw file may have (2026.9.6); its gateway does not start with any other key. */
@@ -37,7 +37,7 @@ function checkGatewayKeys(located: LocatedValue, own: Readonly<Record<string, un
 
 interface CheckedKeys {
   readonly source: MappingSource;
-  readonly reporter: Reporter;
+  readonly reporter: MappingReporter;
   readonly behaviours: MappingEntry['behaviours'];
 }
 
@@ -70,7 +70,7 @@ export function templateKeys(
 export function readEntry(entry: MappingEntry): {
   readonly value: MappingSource | undefined;
   readonly located: LocatedValue;
-  readonly reporter: Reporter;
+  readonly reporter: MappingReporter;
   readonly isWhole: boolean;
 } {
   const foreign = entry.behaviours.hasGatewayForm ? ['agentId'] : [];

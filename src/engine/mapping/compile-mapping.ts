@@ -3,7 +3,7 @@ import type { Finding, LocatedValue, Path, Place } from '../../base/document/doc
 import { defined } from '../../base/json.ts';
 import { checkTemplateKey, templateKeys, readEntry } from './check-keys.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote, type Reporter } from './mapping-codes.ts';
+import { quote, type MappingReporter } from './mapping-codes.ts';
 import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
 import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
 import { type KeyCompiling, checkName, holdsReference } from './keys/mapping-key.ts';
@@ -33,7 +33,7 @@ export interface MappingResult {
 interface CompilingMapping extends MappingContext {
   readonly located: LocatedValue;
   readonly source: MappingSource;
-  readonly reporter: Reporter;
+  readonly reporter: MappingReporter;
   readonly behaviours: MappingEntry['behaviours'];
   readonly preset: MappingEntry['preset'];
   /** False where keys with a wrong value were left out. */
@@ -220,7 +220,7 @@ function compileAt(
 }
 
 /** A name or a key with a reference, which can only be meant as one. */
-function checkReference(reporter: Reporter, path: Path, { source }: CompiledTemplate): void {
+function checkReference(reporter: MappingReporter, path: Path, { source }: CompiledTemplate): void {
   if (!holdsReference(source)) return;
   reporter.report(path, {
     code: 'REFERENCE_NOT_REPLACED',
@@ -230,7 +230,7 @@ function checkReference(reporter: Reporter, path: Path, { source }: CompiledTemp
 }
 
 /** A key whose fields are all text: everything after the first would be lost. */
-function checkEscaped(reporter: Reporter, path: Path, { reads, source }: CompiledTemplate): void {
+function checkEscaped(reporter: MappingReporter, path: Path, { reads, source }: CompiledTemplate): void {
   const isKey = path.at(-1) === 'key' || path[0] === 'sessionKey';
   if (!isKey || reads.length > 0 || !source.includes(String.raw`\{{`)) return;
   const text = source.replaceAll(String.raw`\{{`, '{{');

@@ -174,7 +174,7 @@ const withoutPath = (key: PathKey, at: Place): Finding =>
   });
 
 /** A mapping, and what its condition asks for. */
-interface Asking {
+interface MappingConjuncts {
   readonly mapping: CompiledMapping;
   readonly conjuncts: readonly string[];
 }
@@ -188,7 +188,7 @@ function findUnreachable(
   entries: readonly MappingEntry[],
 ): readonly Finding[] {
   // By path, source and the first conjunct: what asks for no more has its first among those of the other.
-  const seen = new Map<string, Asking[]>();
+  const seen = new Map<string, MappingConjuncts[]>();
   // Such a path takes only mappings that name it.
   const owned = new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
   return mappings.flatMap((mapping): readonly Finding[] => {
@@ -217,8 +217,8 @@ function findUnreachable(
 }
 
 function describeUnreachable(
-  { mapping, conjuncts }: Asking,
-  { mapping: before, conjuncts: { length } }: Asking,
+  { mapping, conjuncts }: MappingConjuncts,
+  { mapping: before, conjuncts: { length } }: MappingConjuncts,
   entry: MappingEntry | undefined,
 ): Finding {
   const { match } = mapping;

@@ -58,7 +58,7 @@ export interface TemplatePiece {
 }
 
 /** A helper or block, and what it got. */
-export type Unfit =
+export type UnfitArgument =
   | { readonly kind: 'structure'; readonly helper: string; readonly isList: boolean }
   | { readonly kind: 'no-time' }
   /** A time without an offset, where a zone is asked for. */
@@ -77,7 +77,7 @@ export interface PrintedJson {
 /** What a rendering left empty, and which block branches it took (for coverage). */
 export interface RenderTrace {
   /** Helpers and blocks whose arguments were of no use to them; recorded only where the list is given. */
-  readonly unfit?: Unfit[];
+  readonly unfit?: UnfitArgument[];
   /** Expressions that printed a list of objects, or an object, as JSON; recorded only where the list is given. */
   readonly printed?: PrintedJson[];
   readonly empty: {
@@ -216,23 +216,23 @@ export interface Fill {
   readonly key: string;
   /** A notification has the field, too. */
   readonly isOfNotify: boolean;
-  make(at: Filling): unknown;
+  make(at: ActionFilling): unknown;
 }
 
 /** One event whose action is filled. */
-export interface Filling {
+export interface ActionFilling {
   readonly mapping: CompiledMapping;
   readonly request: HookRequest;
   /** The text of a template, trimmed and made once for each scope. */
   readonly text: (name: string, template: CompiledTemplate) => string;
   /** The same, short enough to be kept as a key; a blank one is none, of which the warning tells. */
-  readonly nameOf: (name: string, template: CompiledTemplate, blank: Blank) => string | undefined;
+  readonly nameOf: (name: string, template: CompiledTemplate, blank: BlankWarning) => string | undefined;
   /** Who caused the event, where its sender says it. */
   readonly account: () => string | undefined;
 }
 
 /** The warning of a key that was blank. */
-export interface Blank {
+export interface BlankWarning {
   readonly code: string;
   readonly message: string;
 }

@@ -16,7 +16,7 @@ export {
   operationOf,
   operationProblem,
   OPERATORS,
-  type Operation,
+  type RuleOperation,
 } from './condition/condition-check.ts';
 export { GATEWAY_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';

@@ -69,16 +69,16 @@ export async function loadMappings(sources: MappingSources & CompileOptions): Pr
   };
 }
 
-interface Loaded {
+interface FileMappings {
   readonly entries: readonly MappingEntry[];
   readonly findings: readonly Finding[];
   readonly files: LoadedMappings['files'];
 }
 
-type ReadOptions = Pick<MappingSources, 'cwd' | 'open'>;
+type FileReading = Pick<MappingSources, 'cwd' | 'open'>;
 
 /** Reads `*.yaml`, `*.yml` and `*.json` directly in a directory, in name order; what was passed over is a warning. */
-async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
+async function loadMappingFiles(directory: string, options: FileReading): Promise<FileMappings> {
   const found = await listDirectory(directory);
   const names = found.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
   // One that an editor has not written yet counts as well.
@@ -91,7 +91,7 @@ async function loadMappingFiles(directory: string, options: ReadOptions): Promis
   return { ...loaded, findings: [...loaded.findings, ...passedOver] };
 }
 
-async function loadPresets(names: readonly string[], options: ReadOptions): Promise<Loaded> {
+async function loadPresets(names: readonly string[], options: FileReading): Promise<FileMappings> {
   const presets = [...new Set(names)].flatMap((name) => {
     const preset = Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
     return preset === undefined ? [] : [preset];
@@ -114,7 +114,7 @@ function aliasOf(alias: string): NonNullable<MappingEntry['preset']> {
   return { id: `preset-${alias}`, match: { path: alias }, name };
 }
 
-function joinLoaded(loaded: readonly Loaded[]): Loaded {
+function joinLoaded(loaded: readonly FileMappings[]): FileMappings {
   return {
     entries: loaded.flatMap(({ entries }) => entries),
     findings: loaded.flatMap(({ findings }) => findings),
@@ -129,7 +129,7 @@ const ofMapping = (found: Finding): Finding =>
   found.code === 'DUPLICATE_KEY' ? { ...found, facts: { of: 'mapping' } } : found;
 
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
-async function loadFile(path: string, { cwd, open }: ReadOptions): Promise<Loaded> {
+async function loadFile(path: string, { cwd, open }: FileReading): Promise<FileMappings> {
   const { document, findings } = await readDocument(path, { ...(cwd && { cwd }), ...(open && { open }) });
   if (document === undefined) return { entries: [], findings: findings.map(ofMapping), files: [] };
   const { root, source } = document;
@@ -221,12 +221,12 @@ async function passedFolder(path: string, names: Names): Promise<Finding | undef
   return describe(path, { message }, names);
 }
 
-interface Said {
+interface FileMessage {
   readonly message: string;
   readonly facts?: MappingFacts['MAPPING_FILE_PASSED_OVER'];
 }
 
-function describe(path: string, { message, ...facts }: Said, { cwd }: Names): Finding {
+function describe(path: string, { message, ...facts }: FileMessage, { cwd }: Names): Finding {
   const at = { source: { file: displayName(path, cwd), text: '' }, start: 0, end: 0 };
   const code = 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode;
   return { severity: 'warning', code, message: quoted(message), ...facts, at };

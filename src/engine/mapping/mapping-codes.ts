@@ -65,23 +65,23 @@ export type MappingCode = (typeof MAPPING_CODES)[number];
 type PlainReport = Parameters<typeof findingAt>[1];
 
 /** A finding of a mapping but for its place. */
-export interface Report<Code extends MappingCode = MappingCode> extends PlainReport {
+export interface MappingReport<Code extends MappingCode = MappingCode> extends PlainReport {
   readonly code: Code;
   readonly facts?: Code extends keyof MappingFacts ? MappingFacts[Code] : object;
 }
 
 /** Collects the findings of one mapping. */
-export interface Reporter {
+export interface MappingReporter {
   readonly findings: Finding[];
   /** What advice may look at. */
   readonly subjects: Subject[];
   /** An error, unless the finding says otherwise, at the value or key of a path. */
-  report<Code extends MappingCode>(path: Path, finding: Report<Code>, what?: 'key' | 'value'): void;
+  report<Code extends MappingCode>(path: Path, finding: MappingReport<Code>, what?: 'key' | 'value'): void;
   /** Gives something to look at. */
   show(subject: Subject): void;
 }
 
-export function createReporter(located: LocatedValue): Reporter {
+export function createReporter(located: LocatedValue): MappingReporter {
   const findings: Finding[] = [];
   const subjects: Subject[] = [];
   return {

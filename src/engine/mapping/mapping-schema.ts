@@ -27,13 +27,13 @@ export const MAPPING_KEYS: ReadonlyMap<string, MappingKey> = new Map(Object.entr
 export type PathKey = keyof typeof pathKeys;
 export const PATH_KEYS = Object.keys(pathKeys) as readonly PathKey[];
 
-type Shape = { readonly [Key in keyof typeof KEYS]: z.ZodOptional<(typeof KEYS)[Key]['schema']> };
+type MappingShape = { readonly [Key in keyof typeof KEYS]: z.ZodOptional<(typeof KEYS)[Key]['schema']> };
 
 /** One mapping as it is written in a file. */
 export const MappingSchema = z.strictObject(
   Object.fromEntries(
     [...MAPPING_KEYS].map(([key, { schema, about }]) => [key, schema.optional().describe(about)]),
-  ) as unknown as Shape,
+  ) as unknown as MappingShape,
 );
 export type MappingSource = z.output<typeof MappingSchema>;
 

@@ -32,7 +32,7 @@ export interface CallPins {
 }
 
 /** What a module is to do. */
-export type Asked =
+export type ModuleTask =
   ({ readonly kind: 'call' } & CallPins) | { readonly kind: 'inspect' } | { readonly kind: 'coverage' };
 
 /** Frames beyond this are a broken peer: results and requests are bounded far below. */
@@ -49,14 +49,14 @@ interface CallBody extends CallPins {
 /** A frame's number, and what it needs to be written. */
 interface AskedOf {
   readonly id: number;
-  readonly asked: Asked;
+  readonly asked: ModuleTask;
   readonly timeoutMs: number;
   readonly json: string;
   /** Of `json` in UTF-8. */
   readonly bytes: number;
 }
 
-export interface Answer {
+export interface WorkerAnswer {
   readonly status: Status;
   readonly id: number;
   readonly cpuMicros: number;
@@ -125,7 +125,7 @@ export class AnswerWriter {
   #frame = Buffer.allocUnsafeSlow(64 * 1024);
   #view = new DataView(this.#frame.buffer);
 
-  encode(id: number, { status, cpuMicros, heapKb, logs, value }: Omit<Answer, 'id'>): Buffer {
+  encode(id: number, { status, cpuMicros, heapKb, logs, value }: Omit<WorkerAnswer, 'id'>): Buffer {
     // A UTF-16 unit takes at most three bytes in UTF-8.
     const most = LENGTH_BYTES + ANSWER_BYTES + 3 * (logs.length + value.length);
     if (most > this.#frame.length) {
@@ -146,7 +146,7 @@ export class AnswerWriter {
 }
 
 /** Reads an answer; undefined where the frame contradicts itself. */
-export function decodeAnswer(frame: Buffer): Answer | undefined {
+export function decodeAnswer(frame: Buffer): WorkerAnswer | undefined {
   if (frame.length < ANSWER_BYTES) return undefined;
   const logsEnd = ANSWER_BYTES + frame.readUInt32LE(13);
   const status = frame[0] ?? -1;

@@ -44,7 +44,7 @@ export interface SandboxOptions {
   readonly onEvent?: (event: PoolEvent) => void;
 }
 
-export interface LoadOptions {
+export interface ModuleLoadOptions {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
   /** Counts what runs, for `takeCoverage`; default false. */
@@ -92,7 +92,7 @@ export class Sandbox {
   async loadTransforms(
     dir: string,
     refs: readonly TransformRef[],
-    options: LoadOptions = {},
+    options: ModuleLoadOptions = {},
   ): Promise<Transforms> {
     const folder = { dir, ...defined({ cwd: options.cwd, isLookedAt: options.isLookedAt }) };
     const loaded = await loadModules(folder, refs);
@@ -106,8 +106,10 @@ export class Sandbox {
   }
 
   /** How one generation uses its modules. */
-  #usesOf(entries: ReadonlyMap<string, Entry>): Pick<Transforms, 'call' | 'takeCoverage' | 'release'> {
-    const byRef = new WeakMap<TransformRef, Entry>();
+  #usesOf(
+    entries: ReadonlyMap<string, GenerationModule>,
+  ): Pick<Transforms, 'call' | 'takeCoverage' | 'release'> {
+    const byRef = new WeakMap<TransformRef, GenerationModule>();
     let isReleased = false;
     return {
       call: (call) => {
@@ -130,8 +132,8 @@ export class Sandbox {
     folder: TransformsFolder,
     refs: readonly TransformRef[],
     { loaded, coverage }: { readonly loaded: LoadedModules; readonly coverage: boolean },
-  ): ReadonlyMap<string, Entry> {
-    const entries = new Map<string, Entry>();
+  ): ReadonlyMap<string, GenerationModule> {
+    const entries = new Map<string, GenerationModule>();
     for (const ref of refs) {
       const source = loaded.modules.get(ref.module);
       const key = settingsKey(ref);
@@ -173,7 +175,7 @@ export class Sandbox {
 
   /** A few at a time: what waits in the pool for longer than a sender would is turned away. */
   async #inspectAll(
-    entries: ReadonlyMap<string, Entry>,
+    entries: ReadonlyMap<string, GenerationModule>,
     refs: readonly TransformRef[],
   ): Promise<readonly Finding[]> {
     const waiting = [...entries].map(([key, entry], index) => ({ key, entry, index }));
@@ -191,11 +193,11 @@ export class Sandbox {
   }
 
   /** What ran while the modules were tried is nobody's case, but V8 names no function of a module that never ran. */
-  async #startCoverage(entries: Iterable<Entry>): Promise<void> {
+  async #startCoverage(entries: Iterable<GenerationModule>): Promise<void> {
     for (const entry of entries) entry.uncounted = (await countRuns(entry)).map(withoutCounts);
   }
 
-  async #run(entry: Entry | undefined, call: TransformCall): Promise<TransformReply> {
+  async #run(entry: GenerationModule | undefined, call: TransformCall): Promise<TransformReply> {
     const { ref, json } = call;
     if (entry === undefined) return failedReply('load-error', 'the module could not be loaded');
     const { sha256 } = entry.module;
@@ -230,7 +232,7 @@ export class Sandbox {
 }
 
 /** A module as one generation uses it. */
-interface Entry {
+interface GenerationModule {
   readonly module: PooledModule;
   readonly pool: Pool;
   readonly mapper: StackMapper;
@@ -238,20 +240,20 @@ interface Entry {
   uncounted?: readonly RawCoverage[];
 }
 
-async function countRuns({ module, pool }: Entry): Promise<RawCoverage[]> {
+async function countRuns({ module, pool }: GenerationModule): Promise<RawCoverage[]> {
   const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, { kind: 'coverage' });
   return answers.map((answer) => JSON.parse(answer) as RawCoverage);
 }
 
-const isCounted = ({ module }: Entry): boolean => module.body.coverage;
+const isCounted = ({ module }: GenerationModule): boolean => module.body.coverage;
 
-async function coverageOf(entry: Entry): Promise<ModuleCoverage> {
+async function coverageOf(entry: GenerationModule): Promise<ModuleCoverage> {
   const { module, mapper, uncounted = [] } = entry;
   return readCoverage(module.name, module.body.code, [...uncounted, ...(await countRuns(entry))], mapper);
 }
 
 /** Whether a finding is on a file, or on a mapping that uses it. */
-function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
+function contextOf(entry: GenerationModule, ref: TransformRef, timeoutMs: number) {
   return { ref, timeoutMs, sha256: entry.module.sha256, mapper: entry.mapper };
 }
 

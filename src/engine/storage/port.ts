@@ -54,7 +54,7 @@ export interface Lease {
 }
 
 /** What `make-storage.ts` makes of several operations, or of rows. */
-interface Made {
+interface ComposedOperations {
   /**
    * Stores everything one request became, in one transaction together with its idempotency record: all or nothing.
    * Requests that arrive while a commit is being synced share the next one; one that fails fails alone.
@@ -151,12 +151,12 @@ interface Made {
 }
 
 /** Operations that are steps of others. */
-type Step =
+type StepOperation =
   | 'acceptRequest'
   | 'recordDecisions'
   | 'recordStrangers'
   | 'keepRequests'
-  | 'makeKeptRoom'
+  | 'freeKeptSpace'
   | 'hurryHolds'
   | 'retryRows'
   | 'selectDrop'
@@ -173,4 +173,7 @@ type Step =
  * (`test/engine/storage/contract.ts`) runs against every implementation.
  */
 export interface Storage
-  extends Made, MailStorage, Omit<RemoteOperations, Step | keyof Made | keyof MailStorage> {}
+  extends
+    ComposedOperations,
+    MailStorage,
+    Omit<RemoteOperations, StepOperation | keyof ComposedOperations | keyof MailStorage> {}

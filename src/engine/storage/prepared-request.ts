@@ -28,7 +28,12 @@ export interface Reservation {
 
 export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
   | { readonly kind: 'wake'; readonly row: NewWake }
-  | { readonly kind: 'agent'; readonly row: NewRun; readonly gather?: Gathering; readonly ask?: Asking }
+  | {
+      readonly kind: 'agent';
+      readonly row: NewRun;
+      readonly gather?: Gathering;
+      readonly ask?: ApprovalQuestion;
+    }
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
 
@@ -42,7 +47,7 @@ export interface Gathering {
 }
 
 /** Who is asked whether a run begins: once for all runs of a request, which share the nonce. */
-export interface Asking extends Pick<Approval, 'expiresAt' | 'nonce'> {
+export interface ApprovalQuestion extends Pick<Approval, 'expiresAt' | 'nonce'> {
   readonly delivery: NewDelivery;
 }
 
@@ -153,7 +158,7 @@ function askingOf(
     receivedAt,
     nonce,
   }: { readonly runId: string; readonly receivedAt: number; readonly nonce: string },
-): Asking {
+): ApprovalQuestion {
   const asked = { expiresAt: receivedAt + Math.round(withinSeconds * 1000), nonce };
   const target = { channel, ...defined({ to }) };
   return {

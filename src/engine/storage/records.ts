@@ -53,11 +53,11 @@ export type WorkChange = 'retry' | 'drop' | 'approve' | 'deny' | 'cancel';
 export interface WorkPlan extends Readonly<Record<'runs' | 'outbox' | 'events', number>> {
   /** The first of the runs, in the order in which they came: a thousand at most. */
   readonly runIds: readonly string[];
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly LeftOutWork[];
 }
 
 /** Work of a selection that a change leaves as it is. */
-export interface LeftOut {
+export interface LeftOutWork {
   /** `refused`: denied, or not approved in time; `limited`: held by a limit or a pause; `other`: it has ended, or is not there. */
   readonly reason: 'refused' | 'limited' | 'asking' | 'due' | 'active' | 'other';
   readonly count: number;

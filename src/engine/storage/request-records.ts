@@ -73,14 +73,14 @@ export interface DecisionRecord {
 }
 
 /** How large requests of one kind may be together, and where it is said, how many are kept. */
-export interface KeptRoom {
+export interface KeptCapacity {
   readonly count?: number | undefined;
   readonly bytes: number;
 }
 
 /** What is kept of requests: whole ones, and the shapes of accepted ones. */
-export interface KeptLimits extends KeptRoom {
-  readonly shapes: KeptRoom;
+export interface KeptLimits extends KeptCapacity {
+  readonly shapes: KeptCapacity;
 }
 
 /** What applies where nobody says otherwise. */

@@ -205,7 +205,7 @@ export interface Approval {
 }
 
 /** What holds, and of how many runs this answer was the first. */
-export interface Decided {
+export interface ApprovalResult {
   readonly approval: Approval;
   readonly isFirst: boolean;
   readonly runs: number;

@@ -38,12 +38,12 @@ const EchoSettings = z.strictObject({
 });
 type EchoSettings = z.output<typeof EchoSettings>;
 
-type Source = 'query' | 'headers' | 'body';
+type ChallengeSource = 'query' | 'headers' | 'body';
 
 /** The same, read. */
 interface EchoQuestion {
   readonly kind: 'echo';
-  readonly from: Source;
+  readonly from: ChallengeSource;
   /** One name, or those on the way to a member of the body. */
   readonly path: readonly string[];
   readonly as: 'text' | 'json' | 'header';
@@ -54,7 +54,7 @@ const USUAL_FORMS = { query: 'text', headers: 'header', body: 'json' } as const;
 
 function readEcho({ echo, as, name }: EchoSettings): EchoQuestion {
   const dot = echo.indexOf('.');
-  const from = echo.slice(0, dot) as Source;
+  const from = echo.slice(0, dot) as ChallengeSource;
   const rest = echo.slice(dot + 1);
   const path = from === 'body' ? rest.split('.') : [from === 'headers' ? rest.toLowerCase() : rest];
   return { kind: 'echo', from, path, as: as ?? USUAL_FORMS[from], name: name ?? path.at(-1) ?? rest };

@@ -4,7 +4,7 @@ import type { Scheme, Way } from './scheme.ts';
 import { compileContent } from './signed-content.ts';
 import type { ProofSettings } from './verifier.ts';
 import type { VerifySettings } from './verify-settings.ts';
-import { belongs, type Coverage, coverageOf, isTable, schemeOf } from './ways.ts';
+import { belongs, type ProofCoverage, coverageOf, isTable, schemeOf } from './ways.ts';
 
 /** What the table of the documentation says of a provider, one word for each different way. */
 export function describeCoverage({ ways }: Pick<Scheme, 'ways'>): string {
@@ -20,7 +20,7 @@ function wordsOf(way: Way): string {
 }
 
 /** What the signature of a path covers; undefined where a secret is sent as it is, which covers nothing. */
-export function proofCoverage(proof: ProofSettings): Coverage | undefined {
+export function proofCoverage(proof: ProofSettings): ProofCoverage | undefined {
   const ways = waysOf(proof);
   if (ways.length === 0 || ways.some(({ kind }) => kind === 'secret')) return undefined;
   const covered = ways.map(coverageOf);
@@ -61,7 +61,7 @@ export function findCoverageGaps(proof: ProofSettings, path: ProvedPath): readon
 }
 
 function findOpenPayload(
-  { body, url }: Coverage,
+  { body, url }: ProofCoverage,
   { method, bodyFormat }: ProvedPath,
   isGeneral: boolean,
 ): readonly CoverageGap[] {
@@ -86,9 +86,9 @@ const OPEN_ATTRIBUTES: CoverageGap = {
   hint: 'write bodyFormat: json and let the sender send structured events (application/cloudevents+json): type, source and data.… are then read from the signed body',
 };
 
-type Columns = Extract<Way, { kind: 'signature' }>['columns'];
+type SignedColumns = Extract<Way, { kind: 'signature' }>['columns'];
 
-function findOpenParts(columns: Columns): readonly CoverageGap[] {
+function findOpenParts(columns: SignedColumns): readonly CoverageGap[] {
   const { signed, timestampField, timestampHeader, timestampMember } = columns;
   const time = timestampField ?? timestampHeader;
   const isTimeOpen =

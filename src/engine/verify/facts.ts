@@ -1,7 +1,7 @@
 /** What advice reads of proofs, beside what the engine needs. At most 40 names. */
 export { proofCoverage } from './coverage.ts';
 export { basicPair, presentedToken, TOKEN_HEADERS } from './credentials.ts';
-export type { FactsOf, Name, OtherVerify, ProofCode } from './proof-findings.ts';
+export type { FactsOf, FactName, OtherVerify, ProofCode } from './proof-findings.ts';
 export { decodeExactly, ENCODINGS } from './keys.ts';
 export { findHeader, findHeadersLike, isPlainHeaderName } from './find-header.ts';
 export type { HmacAlgorithm, SignatureColumns, TimestampUnit, Way } from './scheme.ts';

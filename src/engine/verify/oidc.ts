@@ -132,14 +132,14 @@ async function findJwksUri({ issuer, jwksUri }: OidcSettings, fetchJson: FetchJs
   return uri;
 }
 
-interface Judgement {
+interface TokenJudgement {
   readonly settings: OidcSettings;
   readonly token: string;
   readonly keys: KeySet;
   readonly nowMs: number;
 }
 
-async function judgeToken({ settings, token, keys, nowMs }: Judgement): Promise<Proof | 'unknown-key'> {
+async function judgeToken({ settings, token, keys, nowMs }: TokenJudgement): Promise<Proof | 'unknown-key'> {
   try {
     const { payload } = await verifyToken(token, keys, expectationsOf(settings, nowMs));
     const wrong = wrongClaim(payload, settings);

@@ -5,7 +5,7 @@ import type { SecretFacts } from './secret-forms.ts';
 import type { SecretReference, SenderProof } from './verify-settings.ts';
 
 /** A name of ours or of the operator's files, or what only the sender wrote, such as the name of a header. */
-export type Name = string | { readonly sent: string };
+export type FactName = string | { readonly sent: string };
 
 /** A `verify` by which the request is right, or which belongs to the sender whose header it carries. */
 export interface OtherVerify {
@@ -17,13 +17,13 @@ export interface OtherVerify {
   /** Whether the request is right by it, with the secret as it is. */
   readonly isProved: boolean;
   /** Otherwise the header that it carries, who sends that, and the schemes of others who do. */
-  readonly header?: Name;
+  readonly header?: FactName;
   readonly of?: readonly string[];
   readonly or?: readonly string[];
 }
 
 /** Where a `verify` would stand, and whether the path may have one. */
-interface Place {
+interface VerifyPlace {
   /** The mapping of the path, with its place; absent where there is none. */
   readonly mapping?: string;
   /** The hook name that is nearest to one that no mapping has. */
@@ -35,7 +35,7 @@ interface Secrets {
   readonly names: readonly string[];
 }
 
-interface Age {
+interface ProofAge {
   readonly scheme: string;
   /** Negative for a time that is to come. */
   readonly ageSeconds?: number;
@@ -56,22 +56,22 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
   /** `word`: it stands before the secret, in its value or as it is sent; absent of a prefix such as `whsec_`. */
   readonly 'secret-prefix': Secrets & { readonly word?: string; readonly isSent?: boolean };
   /** `signed`: the address that fits; `origin`: its beginning, where that alone differs; `taken`: the one that was tried. */
-  readonly 'other-url': { readonly signed?: Name; readonly origin?: Name; readonly taken?: string };
+  readonly 'other-url': { readonly signed?: FactName; readonly origin?: FactName; readonly taken?: string };
   /** `beside`: the scheme of a path that asks for both. `has`: what Authorization holds in its place. */
-  readonly 'no-token': Place & {
+  readonly 'no-token': VerifyPlace & {
     readonly beside?: string;
     readonly has?: string;
   };
   readonly 'unknown-token': { readonly around?: 'space' | 'quotes' };
   /** `word`: before the token in its header. */
-  readonly 'token-elsewhere': Place & {
+  readonly 'token-elsewhere': VerifyPlace & {
     readonly in: 'header' | 'authorization' | 'query';
-    readonly name?: Name;
+    readonly name?: FactName;
     readonly word?: string;
   };
   readonly 'query-rejected': object;
-  readonly 'no-verify': Place & {
-    readonly header: Name;
+  readonly 'no-verify': VerifyPlace & {
+    readonly header: FactName;
     /** Who sends it, where it is known, and each way in which they prove themselves, as it is written. */
     readonly of: readonly string[];
     readonly schemes: readonly string[];
@@ -80,7 +80,7 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
   /** The address that was judged. */
   readonly address: { readonly sent: string };
   /** `why`: the mapping answers such a question, and this one is wrong. */
-  readonly challenge: Place & {
+  readonly challenge: VerifyPlace & {
     readonly asks: string;
     readonly why?: ChallengeFault;
     /** The line of a mapping that answers it, and what else there is to do. */
@@ -94,7 +94,7 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
     /** What the secret is by its form. */
     readonly otherKey?: string;
     /** A header with a time, which the path does not take as signed. */
-    readonly time?: Name;
+    readonly time?: FactName;
     readonly isSentInQuotes?: boolean;
   };
 }
@@ -111,12 +111,12 @@ interface PlainFacts {
     readonly scheme: string;
     readonly headers: readonly string[];
     readonly hasToken?: boolean;
-    readonly carries?: Name;
+    readonly carries?: FactName;
   };
   /** The scheme is absent where an earlier version kept more. */
   readonly 'malformed-proof': { readonly scheme?: string };
-  readonly 'too-old': Age;
-  readonly 'too-new': Age;
+  readonly 'too-old': ProofAge;
+  readonly 'too-new': ProofAge;
   readonly 'wrong-claims': { readonly detail?: string };
   readonly 'no-keys': { readonly detail?: string };
   /** `user`: what verify names, where the password is right. */

@@ -41,13 +41,13 @@ export function judgeSignature(judge: SignatureJudge, request: SignedRequest, no
   return proofBy(retired, { atSeconds: signedAtSeconds, id }, { nowMs, toleranceSeconds });
 }
 
-interface Comparison {
+interface SignatureComparison {
   readonly key: KeyObject;
   readonly content: readonly Buffer[];
   readonly signatures: readonly Buffer[];
 }
 
-export function signs(columns: SignatureColumns, { key, content, signatures }: Comparison): boolean {
+export function signs(columns: SignatureColumns, { key, content, signatures }: SignatureComparison): boolean {
   if (columns.algorithm === 'ed25519' || columns.algorithm === 'ecdsa-sha256') {
     const digest = columns.algorithm === 'ed25519' ? undefined : 'sha256';
     const bytes = content.length === 1 ? (content[0] as Buffer) : Buffer.concat(content);

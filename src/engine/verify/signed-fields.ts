@@ -26,7 +26,7 @@ const OPEN_ARRAY = 0x5b;
 const CLOSE_ARRAY = 0x5d;
 
 /** A part of a body: from `start` to before `end`. */
-interface Range {
+interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
@@ -96,7 +96,7 @@ export function readJsonMembers(
   path: readonly string[],
   names: readonly string[],
 ): readonly (string | undefined)[] {
-  let object: Range | undefined = { start: 0, end: body.length };
+  let object: ByteRange | undefined = { start: 0, end: body.length };
   for (const name of path) object &&= findMember(body, object, name);
   return names.map((name) => {
     const range = object && findMember(body, object, name);
@@ -104,7 +104,7 @@ export function readJsonMembers(
   });
 }
 
-function readScalar(body: Buffer, { start, end }: Range): string | undefined {
+function readScalar(body: Buffer, { start, end }: ByteRange): string | undefined {
   if (end - start > MAX_MEMBER_BYTES) return undefined;
   const text = body.toString('utf8', start, end).trim();
   if (/^-?\d{1,20}(?:\.\d{1,20})?$/.test(text)) return text;
@@ -113,11 +113,11 @@ function readScalar(body: Buffer, { start, end }: Range): string | undefined {
 }
 
 /** The value of a member of the object that fills `within`. */
-function findMember(body: Buffer, within: Range, name: string): Range | undefined {
+function findMember(body: Buffer, within: ByteRange, name: string): ByteRange | undefined {
   let at = skipBlank(body, within.start);
   if (body[at] !== OPEN_OBJECT) return undefined;
   const wanted = Buffer.from(name, 'utf8');
-  let found: Range | undefined;
+  let found: ByteRange | undefined;
   at = skipBlank(body, at + 1);
   while (at < within.end && body[at] === QUOTE) {
     const keyEnd = skipText(body, at);

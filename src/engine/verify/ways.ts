@@ -83,7 +83,7 @@ function algorithmOf(
 }
 
 /** The parts of a request that a proof covers, of those that mappings read. */
-export interface Coverage {
+export interface ProofCoverage {
   readonly body: boolean;
   /** The address with its query. */
   readonly url: boolean;
@@ -91,7 +91,7 @@ export interface Coverage {
   readonly headers: readonly string[];
 }
 
-export function coverageOf(way: Way): Coverage {
+export function coverageOf(way: Way): ProofCoverage {
   switch (way.kind) {
     case 'secret':
     case 'mailgun':

@@ -9,8 +9,8 @@ import { ALL_MAPPINGS, pauseOfRunner } from '../../engine/storage/facts.ts';
 import {
   DROPPED,
   type Conversation,
-  type Decided,
-  type LeftOut,
+  type ApprovalResult,
+  type LeftOutWork,
   type PruneResult,
   type QueueSelection,
   type RetentionLimits,
@@ -160,7 +160,11 @@ async function decideAll(
   }
 }
 
-const decide = ({ storage, by }: Operator, id: string, change: 'approve' | 'deny'): Promise<Decided | null> =>
+const decide = (
+  { storage, by }: Operator,
+  id: string,
+  change: 'approve' | 'deny',
+): Promise<ApprovalResult | null> =>
   storage.decideApproval(id, {
     decision: change === 'approve' ? 'approved' : 'denied',
     by,
@@ -172,8 +176,8 @@ export function answerApproval(
   operator: Operator,
   id: string,
   change: 'approve' | 'deny',
-): Promise<Decided | null> {
-  const make = (): Promise<Decided | null> => decide(operator, id, change);
+): Promise<ApprovalResult | null> {
+  const make = (): Promise<ApprovalResult | null> => decide(operator, id, change);
   return audited(operator, { what: change, about: id }, make, (decided) => decided?.runs ?? 0);
 }
 
@@ -231,7 +235,7 @@ export function planTexts({ runs, outbox, events, messages = 0, pauses = 0, left
   };
 }
 
-const REASONS: Readonly<Record<LeftOut['reason'], string>> = {
+const REASONS: Readonly<Record<LeftOutWork['reason'], string>> = {
   refused:
     'denied, or not approved in time: each is begun alone, by its own id ("sluice queue retry ID", or its page)',
   limited:

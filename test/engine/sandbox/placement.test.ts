@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Job, PooledModule } from '../../../src/engine/sandbox/host/job-queue.ts';
+import type { ModuleJob, PooledModule } from '../../../src/engine/sandbox/host/job-queue.ts';
 import { noteAnswer, Placement } from '../../../src/engine/sandbox/host/placement.ts';
 import { pooledModule } from '../../support/sandbox-fixture.ts';
 
-type Placed = Pick<Job, 'module' | 'isAlone'>;
+type Placed = Pick<ModuleJob, 'module' | 'isAlone'>;
 interface Place {
   readonly jobs: Placed[];
 }

@@ -19,7 +19,7 @@ test('a request is handed over before its decision: who finds the decision finds
   const calls: string[] = [];
   const journal = new JournalBuffer({
     keepRequests: async () => void calls.push('request'),
-    makeKeptRoom: async () => undefined,
+    freeKeptSpace: async () => undefined,
     recordDecisions: async () => void calls.push('decision'),
     recordStrangers: async () => void calls.push('stranger'),
   });
@@ -60,7 +60,7 @@ function journalWithRows(): { readonly journal: JournalBuffer; readonly rows: ()
   const rows: DecisionRow[] = [];
   const journal = new JournalBuffer({
     keepRequests: async () => undefined,
-    makeKeptRoom: async () => undefined,
+    freeKeptSpace: async () => undefined,
     recordDecisions: async (written) => void rows.push(...written),
     recordStrangers: async () => undefined,
   });
@@ -118,7 +118,7 @@ test('a store that hangs is sent a few writes and no more, and the latest when i
   const hang = () => new Promise<undefined>((resolve) => answers.push(() => resolve(undefined)));
   const journal = new JournalBuffer({
     keepRequests: hang,
-    makeKeptRoom: hang,
+    freeKeptSpace: hang,
     recordDecisions: (rows) => (written.push(rows), hang()),
     recordStrangers: hang,
   });

@@ -8,11 +8,11 @@ import {
 } from '../../../src/engine/storage/storage.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
 import { until } from '../../support/service-process.ts';
-import { AcceptLane } from '../../../src/engine/storage/postgres/accept/accept-lane.ts';
+import { AcceptConnections } from '../../../src/engine/storage/postgres/accept/accept-connections.ts';
 import { entryOf } from '../../../src/engine/storage/postgres/accept/accept-statement.ts';
 import { firstOf } from '../../../src/engine/storage/statements/session-queue.ts';
 import { RUN } from '../../../src/engine/storage/statements/rows.ts';
-import { Connection } from '../../../src/engine/storage/postgres/connection.ts';
+import { PostgresConnection } from '../../../src/engine/storage/postgres/connection.ts';
 import { freshResult, prepareRequest } from '../../../src/engine/storage/prepared-request.ts';
 import { agent, agentOf, completion, conversation, NOW, wake, work } from '../../support/storage-builders.ts';
 import { claim, ids, summaries } from '../../support/storage-harness.ts';
@@ -43,7 +43,7 @@ async function open(): Promise<{ readonly storage: Storage; readonly url: string
 
 test('questions that come at once before there is a connection share one, and none is left when it ends', async () => {
   const url = await server.freshUrl();
-  const connection = new Connection({ url, isPooled: false });
+  const connection = new PostgresConnection({ url, isPooled: false });
   await Promise.all([1, 2, 3].map((value) => connection.ask([{ text: `SELECT ${value}` }])));
   const open = async () => Number((await query(url, COUNT_OTHERS))[0]?.['others']);
   expect(await open()).toBe(1);
@@ -183,7 +183,7 @@ test('a batch of accepts, a claim and a batch of ends take a few round trips, ho
     ),
     alone: await acceptAll(sixteen.map(() => work([agent()]))),
   }).toEqual({ inConversations: 2, withKeys: 2, alone: 2 });
-  const lane = new AcceptLane({ url: through, limits: LIMITS, isPooled: false });
+  const lane = new AcceptConnections({ url: through, limits: LIMITS, isPooled: false });
   const inLane = (requests: readonly AcceptedWork[]) =>
     tripsOf(async () => {
       const entries = requests.map((request) => entryOf(prepareRequest(request, freshResult(request))));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AcceptedWork } from '../../../src/engine/storage/storage.ts';
 import { Engine } from '../../../src/engine/storage/statements/engine.ts';
 import { findBroken } from '../../../src/engine/storage/statements/invariants.ts';
-import type { Call, OperationName } from '../../../src/engine/storage/statements/statement-table.ts';
+import type { OperationCall, OperationName } from '../../../src/engine/storage/statements/statement-table.ts';
 import type { RunRow } from '../../../src/engine/storage/statements/rows.ts';
 import type { Statements } from '../../../src/engine/storage/statements/statements.ts';
 import { freshResult, prepareRequest } from '../../../src/engine/storage/prepared-request.ts';
@@ -64,7 +64,7 @@ class Service {
 
   /** All of them in one batch, as they gather while the one before is stored. */
   ask(asked: readonly (readonly [name: OperationName, ...args: unknown[]])[]): readonly Reply[] {
-    const calls = asked.map(([name, ...args]): Call => [(this.#lastId += 1), name, args]);
+    const calls = asked.map(([name, ...args]): OperationCall => [(this.#lastId += 1), name, args]);
     const replies = this.#engine.run(calls);
     return calls.map(([id]) => {
       const at = replies.findIndex((each, index) => index % 3 === 0 && each === id);

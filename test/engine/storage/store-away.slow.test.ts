@@ -138,7 +138,7 @@ const ASKS_NOTHING = [
 ];
 /** Of the engine, behind operations of the port. */
 const BEHIND =
-  /^accept[RS]|Rows$|Slice$|^select|^hurryHolds|^write|^record(?:Decisions|Strangers)$|^(?:keepRequests|makeKeptRoom)$|^find(?:Reservation|HeartbeatAt)|^on[A-Z]/;
+  /^accept[RS]|Rows$|Slice$|^select|^hurryHolds|^write|^record(?:Decisions|Strangers)$|^(?:keepRequests|freeKeptSpace)$|^find(?:Reservation|HeartbeatAt)|^on[A-Z]/;
 
 test('every operation says in time that the database is away, and a request then gets 503 with Retry-After', async () => {
   const storage = await openStorage(await through());

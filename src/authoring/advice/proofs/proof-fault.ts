@@ -5,7 +5,7 @@ import { otherKey, type Sender, shippedSenders } from '../../../engine/senders/s
 import {
   findHeadersLike,
   headerOf,
-  type Name,
+  type FactName,
   isTable,
   schemeOf,
   unitOf,
@@ -88,13 +88,13 @@ const waysOf = ({ settings }: SecretProof) => (isTable(settings) ? schemeOf(sett
 
 function noProof(
   proof: SecretProof,
-  more: { readonly hasToken?: true; readonly carries?: Name },
+  more: { readonly hasToken?: true; readonly carries?: FactName },
 ): ProofFinding {
   const headers = waysOf(proof).flatMap(({ way }) => headerOf(way) ?? []);
   return { code: 'no-proof', facts: { scheme: proof.settings.scheme, headers, ...more } };
 }
 
-function carried(request: SignedRequest): { readonly carries?: Name } {
+function carried(request: SignedRequest): { readonly carries?: FactName } {
   const shape = shapesOf(request).find(isSureShape);
   return shape === undefined ? {} : { carries: { sent: shape.header } };
 }
@@ -133,7 +133,10 @@ function wrongSecret(proof: SecretProof, request: SignedRequest): ProofFinding {
 }
 
 /** Most senders that write a header with a time sign it, but this path does not count it as signed. */
-function unsignedTime(settings: SecretProof['settings'], { rawHeaders }: SignedRequest): Name | undefined {
+function unsignedTime(
+  settings: SecretProof['settings'],
+  { rawHeaders }: SignedRequest,
+): FactName | undefined {
   const [own] = columnsOf(settings);
   if (own === undefined || settings.scheme !== 'hmac' || own.signed.includes('{timestamp}')) return undefined;
   const times = findHeadersLike(rawHeaders, TIME_NAME, /./);

@@ -2,7 +2,7 @@
 import { inTheirFile } from '../their-files.ts';
 import { say, type Sentence } from '../../../base/finding.ts';
 import { type ProofFinding, type SecretFacts, secretSentence } from '../../../engine/verify/verify.ts';
-import type { FactsOf, Name, OtherVerify, ProofCode } from '../../../engine/verify/facts.ts';
+import type { FactsOf, FactName, OtherVerify, ProofCode } from '../../../engine/verify/facts.ts';
 import { adviseOnCheck } from '../vocabulary/address-checks.ts';
 import { secretHint } from '../vocabulary/senders.ts';
 import { shownAs } from '../vocabulary/senders.ts';
@@ -137,7 +137,7 @@ function sayUrl({ signed, origin, taken }: FactsOf<'other-url'>): Sentence {
 const placeOf = (mapping = 'the mapping'): string => `in ${mapping}, beside match`;
 const nearNameWords = (near: string): string =>
   `the nearest hook name is ${near}; correct it at one of the two, there or at the sender`;
-const textOf = (name: Name): string => (typeof name === 'string' ? name : name.sent);
+const textOf = (name: FactName): string => (typeof name === 'string' ? name : name.sent);
 const behind = (word: string | undefined): string => (word === undefined ? '' : ` behind the word ${word}`);
 
 const WRONG: Readonly<Record<NonNullable<FactsOf<'challenge'>['why']>, string>> = {

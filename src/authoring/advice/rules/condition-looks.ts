@@ -10,7 +10,7 @@ import {
   operationProblem,
   quote,
   type ConditionSubject,
-  type Operation,
+  type RuleOperation,
 } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { emptyPath } from '../empty-paths.ts';
@@ -20,7 +20,7 @@ import { isAsked, isInList, readsSecret, SECRET_HINT } from './conditions.ts';
 
 interface RuleAt {
   readonly subject: ConditionSubject;
-  readonly operation: Operation;
+  readonly operation: RuleOperation;
   readonly path: Path;
 }
 
@@ -118,7 +118,7 @@ function operandsOf(at: RuleAt): Suspect | undefined {
     : undefined;
 }
 
-function operandsOfIn({ operands: [first, second] }: Operation): Suspect | undefined {
+function operandsOfIn({ operands: [first, second] }: RuleOperation): Suspect | undefined {
   const name = nameOfVariable(first);
   if (Array.isArray(first) && nameOfVariable(second) !== undefined)
     return operand(
@@ -133,7 +133,7 @@ function operandsOfIn({ operands: [first, second] }: Operation): Suspect | undef
     : undefined;
 }
 
-const nameIn = (operands: Operation['operands']): string | undefined =>
+const nameIn = (operands: RuleOperation['operands']): string | undefined =>
   operands.map(nameOfVariable).find((each) => each !== undefined);
 
 function asOne(rule: unknown): string {
@@ -168,7 +168,7 @@ function constantsOf(at: RuleAt): Suspect | undefined {
   };
 }
 
-function differingName(operands: Operation['operands']): string | undefined {
+function differingName(operands: RuleOperation['operands']): string | undefined {
   const differences = operands.flatMap((each) => differenceIn(each) ?? []);
   const byName = Map.groupBy(differences, ({ name }) => canonicalPath(name.split('.')));
   return [...byName.values()].find((group) => new Set(group.map(({ value }) => value)).size > 1)?.[0]?.name;

@@ -3,7 +3,7 @@
  * nothing of their values.
  */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import type { PrintedJson, Unfit } from '../../../engine/mapping/mapping.ts';
+import type { PrintedJson, UnfitArgument } from '../../../engine/mapping/mapping.ts';
 import type { Rules } from '../rule.ts';
 
 const MAX_FIELDS = 6;
@@ -33,7 +33,7 @@ function forPrinted({ expression, value }: PrintedJson): string {
   return `name the field to print, ${own}${fieldsOf(first)}, or write ${asJson}`;
 }
 
-function forUnfit(unfit: Unfit): string | undefined {
+function forUnfit(unfit: UnfitArgument): string | undefined {
   if (unfit.kind === 'structure') return 'name one of its fields';
   if (unfit.kind === 'no-offset')
     return 'leave tz out, if the sender writes the time of its own clocks: then it is printed as it stands';

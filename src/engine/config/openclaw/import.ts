@@ -45,7 +45,7 @@ export function importOpenClaw(
   read: TranslatedConfig,
   { into, env, findings }: ImportOptions,
 ): ImportedConfig {
-  const run: Run = { secrets: new Map(), changed: [], env, fileEnv: read.env };
+  const run: ImportState = { secrets: new Map(), changed: [], env, fileEnv: read.env };
   const value = structuredClone(read.root.value) as Record<string, unknown>;
   const hooks = importedHooks(value['hooks'], into);
   const config = withoutSecrets(run, { ...value, hooks: { lenient: true, ...hooks } }, []);
@@ -114,7 +114,7 @@ function writtenFiles(config: unknown, mappings: readonly object[]): ImportedCon
 }
 
 /** Each secret in a file of its own, in a folder that git ignores. */
-function secretFiles({ secrets }: Run): ImportedConfig['files'] {
+function secretFiles({ secrets }: ImportState): ImportedConfig['files'] {
   if (secrets.size === 0) return [];
   const files = [...secrets].map(([name, text]) => ({ name, text: `${text}\n`, isSecret: true }));
   return [...files, { name: '.sluice/.gitignore', text: '*\n', isSecret: false }];
@@ -129,7 +129,7 @@ function prefixRemark(hooks: Readonly<Record<string, unknown>>): readonly string
 
 const LOSSES: readonly string[] = ['NOT_TRANSLATED', 'IGNORED_SECTIONS', 'IGNORED_HOOK_KEYS'];
 
-interface Run {
+interface ImportState {
   /** Content by file name. */
   readonly secrets: Map<string, string>;
   readonly changed: string[];
@@ -138,7 +138,7 @@ interface Run {
 }
 
 /** Secrets that stand in the file go into files of their own; references stay as they are. */
-function withoutSecrets(run: Run, value: unknown, path: readonly string[]): unknown {
+function withoutSecrets(run: ImportState, value: unknown, path: readonly string[]): unknown {
   if (Array.isArray(value)) {
     return value.map((item, index) => withoutSecrets(run, item, [...path, String(index)]));
   }
@@ -158,7 +158,7 @@ function withoutSecrets(run: Run, value: unknown, path: readonly string[]): unkn
 }
 
 /** The secret that stands at a key; undefined where none does, or where a reference finds it here, too. */
-function literalOf(run: Run, value: string, key: string): string | undefined {
+function literalOf(run: ImportState, value: string, key: string): string | undefined {
   const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(value)?.[1];
   // A variable of their file or of a `.env` beside it is not there for ours.
   if (name !== undefined) return run.env[name] === undefined ? run.fileEnv[name] : undefined;

@@ -36,14 +36,20 @@ export interface IncludeOptions {
  * merged in order, keys next to `$include` win. Paths are relative to the file that names them.
  */
 export async function expandIncludes(root: LocatedValue, options: IncludeOptions): Promise<Included> {
-  const run: Run = { options, roots: await rootsOf(options), findings: [], files: [], grafts: [] };
+  const run: IncludeResolution = {
+    options,
+    roots: await rootsOf(options),
+    findings: [],
+    files: [],
+    grafts: [],
+  };
   const value = await expand(run, root, { file: options.file, path: [], chain: [options.file] });
   const { findings, files, grafts } = run;
   const isPlain = grafts.length === 0 && findings.length === 0;
   return { root: isPlain ? root : grafted(value, grafts, root), findings, files };
 }
 
-interface Run {
+interface IncludeResolution {
   readonly options: IncludeOptions;
   readonly roots: readonly string[];
   readonly findings: Finding[];
@@ -69,7 +75,7 @@ async function canonical(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }
 
-async function expand(run: Run, located: LocatedValue, position: Position): Promise<unknown> {
+async function expand(run: IncludeResolution, located: LocatedValue, position: Position): Promise<unknown> {
   const { value } = located;
   if (Array.isArray(value)) {
     const items: unknown[] = [];
@@ -81,7 +87,7 @@ async function expand(run: Run, located: LocatedValue, position: Position): Prom
 
 /** What an object includes lies below its own keys. */
 async function expandObject(
-  run: Run,
+  run: IncludeResolution,
   { located, value }: { readonly located: LocatedValue; readonly value: Readonly<Record<string, unknown>> },
   position: Position,
 ): Promise<unknown> {
@@ -92,7 +98,7 @@ async function expandObject(
   if (included !== undefined && own.length === 0) return included;
   const merged: Record<string, unknown> = isJsonObject(included) ? { ...included } : {};
   for (const key of own) {
-    const inner: Run = { ...run, grafts: [] };
+    const inner: IncludeResolution = { ...run, grafts: [] };
     const above = await expandAt(inner, located, key, position);
     const layers = { below: merged[key], above, source: located.at([key]) };
     merged[key] = included === undefined ? above : mergeAt(run, [...position.path, key], layers);
@@ -103,7 +109,7 @@ async function expandObject(
 }
 
 function expandAt(
-  run: Run,
+  run: IncludeResolution,
   located: LocatedValue,
   key: string | number,
   position: Position,
@@ -111,12 +117,16 @@ function expandAt(
   return expand(run, located.at([key]), { ...position, path: [...position.path, key] });
 }
 
-async function readIncludes(run: Run, names: LocatedValue, position: Position): Promise<unknown> {
+async function readIncludes(
+  run: IncludeResolution,
+  names: LocatedValue,
+  position: Position,
+): Promise<unknown> {
   const list: readonly unknown[] = Array.isArray(names.value) ? names.value : [names.value];
   let merged: unknown;
   for (const [index, name] of list.entries()) {
     const at = Array.isArray(names.value) ? names.at([index]) : names;
-    const inner: Run = { ...run, grafts: [] };
+    const inner: IncludeResolution = { ...run, grafts: [] };
     const read = typeof name === 'string' ? await readInclude(inner, { name, at, position }) : undefined;
     if (typeof name !== 'string')
       problem(run, at, say`$include must be the path of a file, or a list of paths`);
@@ -127,15 +137,15 @@ async function readIncludes(run: Run, names: LocatedValue, position: Position): 
   return merged;
 }
 
-interface Named {
+interface NamedInclude {
   readonly name: string;
   readonly at: LocatedValue;
   readonly position: Position;
 }
 
 async function readInclude(
-  run: Run,
-  { name, at, position }: Named,
+  run: IncludeResolution,
+  { name, at, position }: NamedInclude,
 ): Promise<{ readonly value: unknown; readonly source: LocatedValue } | undefined> {
   const file = resolve(dirname(position.file), name);
   const refusal = await refusalOf(run, file, position);
@@ -151,7 +161,11 @@ async function readInclude(
   return { value, source: document.root };
 }
 
-async function refusalOf(run: Run, file: string, { chain }: Position): Promise<Sentence | undefined> {
+async function refusalOf(
+  run: IncludeResolution,
+  file: string,
+  { chain }: Position,
+): Promise<Sentence | undefined> {
   if (chain.includes(file))
     return say`this $include is circular: the file includes itself, directly or through other files`;
   if (chain.length > MAX_DEPTH)
@@ -176,7 +190,7 @@ interface Layers {
 }
 
 /** Objects are merged key by key, lists are put one after the other, anything else is replaced. */
-function mergeAt(run: Run, path: Path, layers: Layers): unknown {
+function mergeAt(run: IncludeResolution, path: Path, layers: Layers): unknown {
   const { below, above, source } = layers;
   if (isJsonObject(below) && isJsonObject(above)) return mergeKeys(run, path, { below, above, source });
   if (Array.isArray(below) && Array.isArray(above)) {
@@ -190,7 +204,7 @@ function mergeAt(run: Run, path: Path, layers: Layers): unknown {
 }
 
 function mergeKeys(
-  run: Run,
+  run: IncludeResolution,
   path: Path,
   { below, above, source }: Layers & Readonly<Record<'below' | 'above', object>>,
 ): unknown {
@@ -202,7 +216,7 @@ function mergeKeys(
   return merged;
 }
 
-function problem(run: Run, at: LocatedValue, message: Sentence): undefined {
+function problem(run: IncludeResolution, at: LocatedValue, message: Sentence): undefined {
   const hint = say`correct the path, which is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders`;
   run.findings.push(findingAt(at.place([]), { code: 'INCLUDE_UNREADABLE', message, hint }));
 }

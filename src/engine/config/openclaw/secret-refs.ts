@@ -40,12 +40,12 @@ interface SecretRef {
  * and `store` comes from a program that OpenClaw runs or need their gateway's own store: each is a finding that says what to write.
  */
 export async function readSecretRefs(root: LocatedValue, options: SecretOptions): Promise<SecretsRead> {
-  const run: Run = { root, options, findings: [], secrets: [], files: [] };
+  const run: SecretResolution = { root, options, findings: [], secrets: [], files: [] };
   const value = await replaceIn(run, root.value, []);
   return { value, findings: run.findings, secrets: run.secrets, files: [...new Set(run.files)] };
 }
 
-interface Run {
+interface SecretResolution {
   readonly root: LocatedValue;
   readonly options: SecretOptions;
   readonly findings: Finding[];
@@ -53,7 +53,7 @@ interface Run {
   readonly files: string[];
 }
 
-async function replaceIn(run: Run, value: unknown, path: Path): Promise<unknown> {
+async function replaceIn(run: SecretResolution, value: unknown, path: Path): Promise<unknown> {
   if (Array.isArray(value)) {
     const items: unknown[] = [];
     for (const [index, item] of value.entries()) items.push(await replaceIn(run, item, [...path, index]));
@@ -75,7 +75,7 @@ function asSecretRef(value: Readonly<Record<string, unknown>>): SecretRef | unde
   return typeof provider === 'string' ? { source, provider, id } : { source, id };
 }
 
-async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
+async function readRef(run: SecretResolution, ref: SecretRef, path: Path): Promise<unknown> {
   if (ref.source === 'env') return `\${${ref.id}}`;
   if (ref.source === 'file') return readFileRef(run, ref, path);
   const what =
@@ -85,7 +85,7 @@ async function readRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
   return unread(run, path, ref, say`Sluice does not read this secret: it ${what}`);
 }
 
-async function readFileRef(run: Run, ref: SecretRef, path: Path): Promise<unknown> {
+async function readFileRef(run: SecretResolution, ref: SecretRef, path: Path): Promise<unknown> {
   const provider = ref.provider ?? stringAt(run, ['secrets', 'defaults', 'file']) ?? 'default';
   const shown = `secrets.providers.${provider.slice(0, 80)}`;
   const name = stringAt(run, ['secrets', 'providers', provider, 'path']);
@@ -119,13 +119,18 @@ async function valueInFile(file: string, id: string, mode: string | undefined): 
   }
 }
 
-function stringAt(run: Run, path: Path): string | undefined {
+function stringAt(run: SecretResolution, path: Path): string | undefined {
   const { value } = run.root.at(path);
   return typeof value === 'string' ? value : undefined;
 }
 
 /** Says that a secret is not known; returns what stands in its place. */
-function unread({ options, findings, root }: Run, path: Path, ref: SecretRef, message: Sentence): string {
+function unread(
+  { options, findings, root }: SecretResolution,
+  path: Path,
+  ref: SecretRef,
+  message: Sentence,
+): string {
   const hint = say`write "\${NAME}" here and set that variable for sluice; OpenClaw reads this form, too`;
   if (options.needSecrets)
     findings.push(findingAt(root.place(path), { code: 'SECRET_REF_UNREADABLE', message, hint }));

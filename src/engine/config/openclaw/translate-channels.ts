@@ -136,14 +136,14 @@ function movesOfChannel(
   return moves;
 }
 
-interface Collected {
+interface ChannelTranslation {
   readonly known: ChannelKeys;
   readonly base: Path;
   /** By our names; what is there already stands. */
   readonly moves: Map<string, Move>;
 }
 
-function addKeys(original: LocatedValue, level: Path, { known, base, moves }: Collected): void {
+function addKeys(original: LocatedValue, level: Path, { known, base, moves }: ChannelTranslation): void {
   for (const [there, here] of Object.entries({ ...known.keys, ...COMMON })) {
     const from = [...level, ...there.split('.')];
     if (!moves.has(here) && original.at(from).value !== undefined)
@@ -151,13 +151,13 @@ function addKeys(original: LocatedValue, level: Path, { known, base, moves }: Co
   }
 }
 
-function addVariable({ known, base, moves }: Collected, env: ChannelOptions['env']): void {
+function addVariable({ known, base, moves }: ChannelTranslation, env: ChannelOptions['env']): void {
   const [variable, here] = known.variable ?? [];
   if (variable === undefined || here === undefined || moves.has(here) || !env[variable]) return;
   moves.set(here, { from: base, to: [...base, here], value: `\${${variable}}` });
 }
 
-interface FileKey extends Collected {
+interface FileKey extends ChannelTranslation {
   readonly directory: string;
 }
 

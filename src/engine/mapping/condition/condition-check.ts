@@ -64,14 +64,14 @@ export function isListOperator(operator: string): operator is ListOperator {
 export const MAX_CONDITION_DEPTH = 64;
 
 /** An operator and its operands as written; `unary` where they stood without an array around them. */
-export interface Operation {
+export interface RuleOperation {
   readonly operator: string;
   readonly operands: readonly JsonValue[];
   readonly unary: boolean;
 }
 
 /** The operator of a rule with its operands; undefined of a constant, and where it has no operator, or several. */
-export function operationOf(rule: unknown): Operation | undefined {
+export function operationOf(rule: unknown): RuleOperation | undefined {
   const [[operator, operands] = [], ...more] = isJsonObject(rule) ? Object.entries(rule) : [];
   if (operator === undefined || operands === undefined || more.length > 0) return undefined;
   return Array.isArray(operands)
@@ -91,7 +91,7 @@ export const hasDefault = (operand: unknown): boolean => (operationOf(operand)?.
 /** What keeps a rule from being one; `at` is its place, `keyAt` the one of its operator. */
 export function operationProblem(
   value: object,
-  operation: Operation | undefined,
+  operation: RuleOperation | undefined,
   { at, keyAt }: { readonly at: Place; readonly keyAt: () => Place },
 ): Finding | undefined {
   const found = (code: MappingCode, message: Sentence, place = keyAt()): Finding => ({

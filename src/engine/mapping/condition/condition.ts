@@ -10,7 +10,7 @@ import {
   ROOT,
   truthy,
   UNKNOWN,
-  type Frame,
+  type RuleFrame,
   type RuleRecorder,
   type RuleValue,
 } from './rule-value.ts';
@@ -56,7 +56,7 @@ function notARule(located: LocatedValue): Finding {
   };
 }
 
-function startFrame(scope: Scope, recorder: RuleRecorder | undefined): Frame {
+function startFrame(scope: Scope, recorder: RuleRecorder | undefined): RuleFrame {
   return { scope, recorder, data: ROOT, spent: 0 };
 }
 

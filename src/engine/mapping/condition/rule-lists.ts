@@ -1,14 +1,22 @@
 import type { JsonValue } from '../../../base/request.ts';
 import { isReserved, listOf } from '../scope.ts';
-import { type ListOperator, type Operation, operationOf } from './condition-check.ts';
-import { MISSING, spend, truthy, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
+import { type ListOperator, type RuleOperation, operationOf } from './condition-check.ts';
+import {
+  MISSING,
+  spend,
+  truthy,
+  UNKNOWN,
+  type EvaluateRule,
+  type RuleFrame,
+  type RuleValue,
+} from './rule-value.ts';
 
 /** A list operator: the list, the rule applied to each element (which it reads as its data), and reduce's start. */
 export function compileListOperator(
   operator: ListOperator,
-  { operands: written }: Operation,
-  operands: readonly Evaluate[],
-): Evaluate {
+  { operands: written }: RuleOperation,
+  operands: readonly EvaluateRule[],
+): EvaluateRule {
   const [list, rule, start] = operands;
   if (list === undefined || rule === undefined) return () => UNKNOWN;
   const apply = LIST_RULES[operator];
@@ -33,9 +41,9 @@ function readsPayload(operand: unknown): boolean {
 /** `start` is reduce's; four arguments, because an object would be one more for each evaluation. */
 type ListRule = (
   elements: readonly JsonValue[],
-  rule: Evaluate,
-  frame: Frame,
-  start: Evaluate | undefined,
+  rule: EvaluateRule,
+  frame: RuleFrame,
+  start: EvaluateRule | undefined,
 ) => RuleValue;
 
 const LIST_RULES: Readonly<Record<ListOperator, ListRule>> = {
@@ -47,7 +55,7 @@ const LIST_RULES: Readonly<Record<ListOperator, ListRule>> = {
   reduce: reduceList,
 };
 
-function inside(frame: Frame, element: JsonValue, rule: Evaluate): RuleValue {
+function inside(frame: RuleFrame, element: JsonValue, rule: EvaluateRule): RuleValue {
   spend(frame, 1);
   const outer = frame.data;
   frame.data = element;
@@ -56,7 +64,7 @@ function inside(frame: Frame, element: JsonValue, rule: Evaluate): RuleValue {
   return value;
 }
 
-function mapList(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
+function mapList(elements: readonly JsonValue[], rule: EvaluateRule, frame: RuleFrame): RuleValue {
   const mapped: JsonValue[] = [];
   let unknown = false;
   for (const element of elements) {
@@ -67,14 +75,14 @@ function mapList(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): 
   return unknown ? UNKNOWN : mapped;
 }
 
-function filterList(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
+function filterList(elements: readonly JsonValue[], rule: EvaluateRule, frame: RuleFrame): RuleValue {
   return elements.filter((element) => {
     const kept = inside(frame, element, rule);
     return kept !== UNKNOWN && truthy(kept);
   });
 }
 
-function every(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): RuleValue {
+function every(elements: readonly JsonValue[], rule: EvaluateRule, frame: RuleFrame): RuleValue {
   let unknown = false;
   for (const element of elements) {
     const value = inside(frame, element, rule);
@@ -84,7 +92,11 @@ function every(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): Ru
   return unknown ? UNKNOWN : true;
 }
 
-function some(elements: readonly JsonValue[], rule: Evaluate, frame: Frame): boolean | typeof UNKNOWN {
+function some(
+  elements: readonly JsonValue[],
+  rule: EvaluateRule,
+  frame: RuleFrame,
+): boolean | typeof UNKNOWN {
   let unknown = false;
   for (const [index, element] of elements.entries()) {
     const value = inside(frame, element, rule);
@@ -103,9 +115,9 @@ function negate(value: boolean | typeof UNKNOWN): RuleValue {
 
 function reduceList(
   elements: readonly JsonValue[],
-  rule: Evaluate,
-  frame: Frame,
-  start: Evaluate | undefined,
+  rule: EvaluateRule,
+  frame: RuleFrame,
+  start: EvaluateRule | undefined,
 ): RuleValue {
   const first = start === undefined ? null : start(frame);
   if (first === UNKNOWN) return UNKNOWN;

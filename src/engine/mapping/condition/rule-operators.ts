@@ -5,7 +5,7 @@
  * booleans or nulls are made here, thirty times as fast; that they agree is a property under test.
  */
 import jsonLogic from 'json-logic-js';
-import { MISSING, spend, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
+import { MISSING, spend, UNKNOWN, type EvaluateRule, type RuleFrame, type RuleValue } from './rule-value.ts';
 import { compareNumbers, ExactNumber, isNumeric, sameValue, type JsonValue } from '../../../base/json.ts';
 
 /** Operators that build something from whatever is there: to them missing is null, as published. */
@@ -20,10 +20,10 @@ const DIRECT = 2;
 /** Characters that are searched or compared in the time of a step. */
 const CHARACTERS = 64;
 
-type Plain = string | number | boolean | null;
+type PlainValue = string | number | boolean | null;
 
 /** JavaScript's own comparisons, which are what JsonLogic says. */
-const COMPARISONS: Readonly<Record<string, (a: Plain, b: Plain) => boolean>> = {
+const COMPARISONS: Readonly<Record<string, (a: PlainValue, b: PlainValue) => boolean>> = {
   '===': (a, b) => a === b,
   '!==': (a, b) => a !== b,
   // oxlint-disable-next-line eqeqeq -- the operator of that name
@@ -36,11 +36,11 @@ const COMPARISONS: Readonly<Record<string, (a: Plain, b: Plain) => boolean>> = {
   '>=': (a, b) => (a as number) >= (b as number),
 };
 
-function isPlain(value: JsonValue | undefined): value is Plain {
+function isPlain(value: JsonValue | undefined): value is PlainValue {
   return value === null || (typeof value !== 'object' && value !== undefined);
 }
 
-export function compileOperator(operator: string, operands: readonly Evaluate[]): Evaluate {
+export function compileOperator(operator: string, operands: readonly EvaluateRule[]): EvaluateRule {
   const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
   const rule = {
     [operator]: operands.map((_, index) => ({ var: index })),
@@ -67,7 +67,7 @@ export function compileOperator(operator: string, operands: readonly Evaluate[])
 function apply(
   rule: jsonLogic.RulesLogic,
   values: readonly JsonValue[],
-  { frame, builds }: { readonly frame: Frame; readonly builds: boolean },
+  { frame, builds }: { readonly frame: RuleFrame; readonly builds: boolean },
 ): RuleValue {
   const nested = values.some((value) => typeof value === 'object' && value !== null);
   if (nested && values.some((value) => deeperThan(value, MAX_COERCED_DEPTH))) return UNKNOWN;

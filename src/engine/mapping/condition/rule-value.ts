@@ -23,7 +23,7 @@ export interface RuleRecorder {
 }
 
 /** One evaluation under way. `data` is the element inside `map`, `filter`, `all` and their kin. */
-export interface Frame {
+export interface RuleFrame {
   readonly scope: Scope;
   readonly recorder: RuleRecorder | undefined;
   data: JsonValue | typeof ROOT;
@@ -31,7 +31,7 @@ export interface Frame {
   spent: number;
 }
 
-export type Evaluate = (frame: Frame) => RuleValue;
+export type EvaluateRule = (frame: RuleFrame) => RuleValue;
 
 /** JsonLogic's truth: like JavaScript's, but an empty list is false. Missing is false; unknown must not get here. */
 export function truthy(value: Exclude<RuleValue, typeof UNKNOWN>): boolean {
@@ -46,7 +46,7 @@ export function truthy(value: Exclude<RuleValue, typeof UNKNOWN>): boolean {
 const MAX_SPENT = 2_000_000;
 
 /** @throws HookError `too_much_work` beyond the bound of the condition or of the request */
-export function spend(frame: Frame, amount: number): void {
+export function spend(frame: RuleFrame, amount: number): void {
   frame.spent += amount;
   if (frame.spent > MAX_SPENT) {
     throw new HookError('too_much_work', `a condition takes more than ${MAX_SPENT} steps on this body`);
@@ -55,7 +55,7 @@ export function spend(frame: Frame, amount: number): void {
 }
 
 /** The values of a list; unknown where one of them is, null for what is missing. */
-export function evaluateList(entries: readonly Evaluate[], frame: Frame): RuleValue {
+export function evaluateList(entries: readonly EvaluateRule[], frame: RuleFrame): RuleValue {
   const list: JsonValue[] = [];
   for (const entry of entries) {
     const value = entry(frame);

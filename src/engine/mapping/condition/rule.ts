@@ -17,7 +17,7 @@ import {
 import { isJsonObject, type JsonValue, isNumeric, valueAt } from '../../../base/json.ts';
 import {
   isListOperator,
-  type Operation,
+  type RuleOperation,
   MAX_CONDITION_DEPTH,
   operationOf,
   operationProblem,
@@ -26,10 +26,10 @@ import { compileListOperator } from './rule-lists.ts';
 import { compileOperator } from './rule-operators.ts';
 import {
   evaluateList,
-  type Evaluate,
+  type EvaluateRule,
   truthy,
   UNKNOWN,
-  type Frame,
+  type RuleFrame,
   type RuleValue,
   MISSING,
   ROOT,
@@ -51,34 +51,34 @@ export interface RuleNode {
   readonly expected?: JsonValue;
   readonly children: readonly number[];
   readonly operator?: string;
-  readonly evaluate: Evaluate;
+  readonly evaluate: EvaluateRule;
 }
 
 /** A compiled rule; node 0 is its root. Usable only where there is no finding that is an error. */
 export interface CompiledRule {
-  readonly evaluate: Evaluate;
+  readonly evaluate: EvaluateRule;
   readonly nodes: readonly RuleNode[];
   readonly findings: readonly Finding[];
 }
 
 export function compileRule(located: LocatedValue): CompiledRule {
-  const compiler: Compiler = { located, nodes: [], findings: [] };
+  const compiler: RuleCompiler = { located, nodes: [], findings: [] };
   const evaluate = compileNode(compiler, located.exact([]), []).evaluate;
   return { evaluate, nodes: compiler.nodes as RuleNode[], findings: compiler.findings };
 }
 
-interface Compiler extends RuleSource {
+interface RuleCompiler extends RuleSource {
   /** In source order; a slot is taken before the node's children are compiled. */
   readonly nodes: (RuleNode | undefined)[];
 }
 
 interface CompiledNode {
-  readonly evaluate: Evaluate;
+  readonly evaluate: EvaluateRule;
   readonly node: number;
 }
 
 /** Compiles what stands where a truth is expected, and records it as a node. */
-function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNode {
+function compileNode(compiler: RuleCompiler, value: unknown, path: Path): CompiledNode {
   const node = compiler.nodes.push(undefined) - 1;
   const rule = readOperation(compiler, value, path);
   const connective = rule !== undefined && isConnective(rule.operator) ? rule : undefined;
@@ -105,14 +105,14 @@ function compileNode(compiler: Compiler, value: unknown, path: Path): CompiledNo
   return { node, evaluate };
 }
 
-function compileChildren(compiler: Compiler, rule: Operation, path: Path): readonly CompiledNode[] {
+function compileChildren(compiler: RuleCompiler, rule: RuleOperation, path: Path): readonly CompiledNode[] {
   return rule.operands.map((operand, index) =>
     compileNode(compiler, operand, operandPath(rule, path, index)),
   );
 }
 
 /** Tells the recorder, where there is one, that a node is entered and what came of it. */
-function recorded(node: number, compute: Evaluate): Evaluate {
+function recorded(node: number, compute: EvaluateRule): EvaluateRule {
   return (frame) => {
     const { recorder } = frame;
     if (recorder === undefined) return compute(frame);
@@ -124,22 +124,22 @@ function recorded(node: number, compute: Evaluate): Evaluate {
 }
 
 /** The first constant operand of a leaf. */
-function expectedOf(rule: Operation | undefined): Pick<RuleNode, 'expected'> {
+function expectedOf(rule: RuleOperation | undefined): Pick<RuleNode, 'expected'> {
   if (rule === undefined || rule.operator === 'var' || isConnective(rule.operator)) return {};
   const expected = rule.operands.find((operand) => !containsRule(operand));
   return expected === undefined ? {} : { expected: expected };
 }
 
-function compileOperand(compiler: Compiler, value: unknown, path: Path): Evaluate {
+function compileOperand(compiler: RuleCompiler, value: unknown, path: Path): EvaluateRule {
   return compileValue(compiler, { value, rule: readOperation(compiler, value, path) }, path);
 }
 
 /** Compiles an operand: a rule, a list that may hold rules, or a constant. */
 function compileValue(
-  compiler: Compiler,
-  { value, rule }: { readonly value: unknown; readonly rule: Operation | undefined },
+  compiler: RuleCompiler,
+  { value, rule }: { readonly value: unknown; readonly rule: RuleOperation | undefined },
   path: Path,
-): Evaluate {
+): EvaluateRule {
   if (rule !== undefined) return compileRuleAt(compiler, rule, path);
   if (Array.isArray(value) && containsRule(value)) {
     const entries = value.map((entry, index) => compileOperand(compiler, entry, [...path, index]));
@@ -149,7 +149,7 @@ function compileValue(
   return () => constant;
 }
 
-function compileRuleAt(compiler: Compiler, rule: Operation, path: Path): Evaluate {
+function compileRuleAt(compiler: RuleCompiler, rule: RuleOperation, path: Path): EvaluateRule {
   const operands = rule.operands.map((operand, index) =>
     compileOperand(compiler, operand, operandPath(rule, path, index)),
   );
@@ -162,7 +162,7 @@ function compileRuleAt(compiler: Compiler, rule: Operation, path: Path): Evaluat
   return compileOperator(operator, operands);
 }
 
-function operandPath(rule: Operation, path: Path, index: number): Path {
+function operandPath(rule: RuleOperation, path: Path, index: number): Path {
   return rule.unary ? [...path, rule.operator] : [...path, rule.operator, index];
 }
 
@@ -183,7 +183,11 @@ interface RuleSource {
 }
 
 /** The rule in a value, if it is one and has no error. */
-function readOperation({ located, findings }: RuleSource, value: unknown, path: Path): Operation | undefined {
+function readOperation(
+  { located, findings }: RuleSource,
+  value: unknown,
+  path: Path,
+): RuleOperation | undefined {
   if (!isJsonObject(value)) return undefined;
   const at = located.place(path);
   if (path.filter((step) => typeof step === 'string').length >= MAX_CONDITION_DEPTH) {
@@ -212,7 +216,7 @@ function isConnective(operator: string): boolean {
 }
 
 /** Compiles `and`, `or`, `!`, `!!`, `if` or `?:`. */
-function compileConnective(operator: string, operands: readonly Evaluate[]): Evaluate {
+function compileConnective(operator: string, operands: readonly EvaluateRule[]): EvaluateRule {
   switch (operator) {
     case 'and':
       return (frame) => firstOrLast(operands, false, frame);
@@ -232,7 +236,7 @@ function compileConnective(operator: string, operands: readonly Evaluate[]): Eva
 }
 
 /** `and` yields its first false operand, `or` its first true one, else the last; unknown where an unknown one decides. */
-function firstOrLast(operands: readonly Evaluate[], deciding: boolean, frame: Frame): RuleValue {
+function firstOrLast(operands: readonly EvaluateRule[], deciding: boolean, frame: RuleFrame): RuleValue {
   let last: RuleValue = null;
   let unknown = false;
   for (const operand of operands) {
@@ -243,7 +247,7 @@ function firstOrLast(operands: readonly Evaluate[], deciding: boolean, frame: Fr
   return unknown ? UNKNOWN : last;
 }
 
-function evaluateIf(operands: readonly Evaluate[], frame: Frame): RuleValue {
+function evaluateIf(operands: readonly EvaluateRule[], frame: RuleFrame): RuleValue {
   let at = 0;
   for (; at + 1 < operands.length; at += 2) {
     const condition = operands[at]?.(frame) ?? null;
@@ -254,7 +258,7 @@ function evaluateIf(operands: readonly Evaluate[], frame: Frame): RuleValue {
 }
 
 /** Compiles `var`, with a name that is written or computed. */
-function compileVar(rule: Operation, operands: readonly Evaluate[]): Evaluate {
+function compileVar(rule: RuleOperation, operands: readonly EvaluateRule[]): EvaluateRule {
   const [name] = rule.operands;
   const [computed, fallback] = operands;
   if (computed === undefined || name === null || name === '') return compileLookup('', fallback);
@@ -273,7 +277,7 @@ function nameOf(value: JsonValue): string | undefined {
   return typeof value === 'string' || isNumeric(value) ? String(value) : undefined;
 }
 
-function compileLookup(name: string, fallback: Evaluate | undefined): Evaluate {
+function compileLookup(name: string, fallback: EvaluateRule | undefined): EvaluateRule {
   const keys = name === '' ? [] : name.split('.');
   const readScope = compileReader(keys);
   return (frame) => {
@@ -286,12 +290,12 @@ function compileLookup(name: string, fallback: Evaluate | undefined): Evaluate {
 }
 
 /** Compiles `missing`: the names of what was not sent. */
-function compileMissing(names: readonly Evaluate[]): Evaluate {
+function compileMissing(names: readonly EvaluateRule[]): EvaluateRule {
   return (frame) => missingOf(frame, keysOf(evaluateList(names, frame)));
 }
 
 /** Compiles `missing_some`: what is missing where fewer than so many were sent. */
-function compileMissingSome([count, names]: readonly Evaluate[]): Evaluate {
+function compileMissingSome([count, names]: readonly EvaluateRule[]): EvaluateRule {
   return (frame) => {
     const needed = count?.(frame) ?? null;
     const list = names?.(frame) ?? null;
@@ -311,7 +315,7 @@ function keysOf(values: RuleValue): readonly JsonValue[] {
 }
 
 /** Names of which nothing, null or an empty text was sent, as published. */
-function missingOf(frame: Frame, names: readonly JsonValue[]): JsonValue[] {
+function missingOf(frame: RuleFrame, names: readonly JsonValue[]): JsonValue[] {
   return names.filter((name) => {
     const text = nameOf(name);
     if (text === undefined) return true;

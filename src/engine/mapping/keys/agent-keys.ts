@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SUMMARY_MODES, THINKING_LEVELS, thinkingLevel } from '../../../base/action.ts';
 import { say } from '../../../base/finding.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
-import { quote, type Report, type Reporter } from '../mapping-codes.ts';
+import { quote, type MappingReport, type MappingReporter } from '../mapping-codes.ts';
 import {
   type KeyCompiling,
   keysOf,
@@ -224,7 +224,7 @@ function checkRunner({ reporter, options }: KeyCompiling, written: string): void
 /** The list that a mapping makes an action of each element of. */
 function compileForEach(
   written: string,
-  { located, reporter }: { readonly located: LocatedValue; readonly reporter: Reporter },
+  { located, reporter }: { readonly located: LocatedValue; readonly reporter: MappingReporter },
 ): NonNullable<CompiledMapping['forEach']> {
   const text = written.trim();
   const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
@@ -234,7 +234,7 @@ function compileForEach(
   return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
 }
 
-function noPath(text: string): Report {
+function noPath(text: string): MappingReport {
   const plain = plainPath(text);
   return {
     code: 'INVALID_FOR_EACH',

@@ -11,7 +11,7 @@ import type { Path } from '../../../base/document/document.ts';
 import { say, spanOf } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
-import { quote, type Report } from '../mapping-codes.ts';
+import { quote, type MappingReport } from '../mapping-codes.ts';
 import { holdsReference, routingTemplate, type KeyCompiling, keysOf, same } from './mapping-key.ts';
 
 /** Recipients are often written as numbers. Beyond 2^53 a YAML number has lost its last digits already. */
@@ -249,13 +249,13 @@ function isLiteralUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
 }
 
-const NO_URL_REFERRED_TO: Report = {
+const NO_URL_REFERRED_TO: MappingReport = {
   code: 'INVALID_CALLBACK_URL',
   message: say`the value that callbackUrl refers to is not an http or https URL`,
   hint: say`set the variable, or write into the file, an address such as https://example.com/done`,
 };
 
-const noLiteralUrl = (written: string): Report => ({
+const noLiteralUrl = (written: string): MappingReport => ({
   code: 'INVALID_CALLBACK_URL',
   message: say`callbackUrl must be a literal http or https URL, found ${quote(written)}`,
   hint: say`write an address such as https://example.com/done, or only \${NAME} to take it from an environment variable; an address out of the request is never called`,

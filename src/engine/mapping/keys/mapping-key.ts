@@ -2,9 +2,9 @@ import * as z from 'zod';
 import type { Action, AgentAction } from '../../../base/action.ts';
 import { type LocatedValue, type Path, didYouMean } from '../../../base/document/document.ts';
 import type { VerifySettings } from '../../verify/verify.ts';
-import type { CompiledMapping, CompiledTemplate, Filling, PathSettings } from '../compiled-mapping.ts';
+import type { CompiledMapping, CompiledTemplate, ActionFilling, PathSettings } from '../compiled-mapping.ts';
 import type { CompileOptions } from '../compile-options.ts';
-import type { Reporter, MappingCode } from '../mapping-codes.ts';
+import type { MappingReporter, MappingCode } from '../mapping-codes.ts';
 import { quoted, say, type Sentence } from '../../../base/finding.ts';
 
 /**
@@ -22,7 +22,7 @@ export interface MappingKey<Schema extends z.ZodType = z.ZodType, Compiled = unk
   /** Absent: it is read where the mapping as a whole is compiled. */
   compile?(written: z.output<Schema>, at: KeyCompiling): Compiled | undefined;
   /** The field of the action: what a run needs later is stored with it. Absent: requests may fill it, too (`draft.ts`). */
-  fill?(compiled: Compiled, at: Filling): Value | undefined;
+  fill?(compiled: Compiled, at: ActionFilling): Value | undefined;
   /** In an expectation of a golden case; absent: as it is. */
   golden?(value: Value, action: Action): unknown;
   /** Behind the name of the key, as `explain` prints it; absent: it is told with others, or not at all. */
@@ -30,13 +30,13 @@ export interface MappingKey<Schema extends z.ZodType = z.ZodType, Compiled = unk
 }
 
 /** What a mapping is compiled to, and an action has, by the key. */
-type Compiled<Key> = Key extends keyof CompiledKeys ? NonNullable<CompiledKeys[Key]> : never;
+type CompiledValue<Key> = Key extends keyof CompiledKeys ? NonNullable<CompiledKeys[Key]> : never;
 type CompiledKeys = CompiledMapping & PathSettings;
-type Value<Key> = Key extends keyof AgentAction ? NonNullable<AgentAction[Key]> : never;
+type ActionValue<Key> = Key extends keyof AgentAction ? NonNullable<AgentAction[Key]> : never;
 
 /** A group of keys, in the order in which they are printed. */
 export const keysOf = <Schemas extends Readonly<Record<string, z.ZodType>>>(entries: {
-  readonly [Key in keyof Schemas]: MappingKey<Schemas[Key], Compiled<Key>, Value<Key>>;
+  readonly [Key in keyof Schemas]: MappingKey<Schemas[Key], CompiledValue<Key>, ActionValue<Key>>;
 }): typeof entries => entries;
 
 /** What a key may look at while it is compiled. */
@@ -54,7 +54,7 @@ export interface KeyCompiling {
     readonly method?: string | undefined;
   };
   readonly located: LocatedValue;
-  readonly reporter: Reporter;
+  readonly reporter: MappingReporter;
   readonly options: CompileOptions;
   readonly behaviours: CompiledMapping['behaviours'];
   /** 0-based position in first-match order. */
@@ -95,7 +95,7 @@ export function routingTemplate(at: KeyCompiling): CompiledTemplate | undefined 
 /** A reference as the configuration takes it, which mappings do not replace. */
 export const holdsReference = (text: string): boolean => /\$\{([A-Za-z_]\w*)\}/.test(text);
 
-interface Name {
+interface NameCheck {
   readonly key: string;
   readonly written: string;
   /** Undefined where it is not known which there are. */
@@ -109,8 +109,8 @@ interface Name {
 
 /** A name that leads nowhere is a finding. */
 export function checkName(
-  reporter: Reporter,
-  { key, written, known, finding, meant, otherwise = '' }: Name,
+  reporter: MappingReporter,
+  { key, written, known, finding, meant, otherwise = '' }: NameCheck,
 ): void {
   if (known === undefined || known.includes(written)) return;
   const near = meant ?? didYouMean(written, known);

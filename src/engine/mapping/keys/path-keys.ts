@@ -17,7 +17,7 @@ import {
 } from '../../verify/verify.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { KEPT_KINDS } from '../compiled-mapping.ts';
-import type { Report } from '../mapping-codes.ts';
+import type { MappingReport } from '../mapping-codes.ts';
 import { type KeyCompiling, keysOf, same, whole } from './mapping-key.ts';
 
 const AnswerSchema = z.strictObject({
@@ -193,24 +193,24 @@ function missingFor(
   kind: Challenge['kind'],
   token: SecretReference | undefined,
   verify: VerifySettings | undefined,
-): Report | undefined {
+): MappingReport | undefined {
   if (kind === 'meta' && token === undefined) return WITHOUT_VERIFY_TOKEN;
   return kind === 'zoom' && verify?.scheme !== 'zoom' ? WITHOUT_ZOOM_SECRET : undefined;
 }
 
-const WITHOUT_VERIFY_TOKEN: Report = {
+const WITHOUT_VERIFY_TOKEN: MappingReport = {
   code: 'CHALLENGE_INCOMPLETE',
   message: say`meta asks with a verify token, and the path names none to compare it with`,
   hint: say`write challenge: {kind: meta, token: "\${META_VERIFY_TOKEN}"} with the token you gave to Meta`,
 };
 
-const PROBE_IS_EVENT: Report = {
+const PROBE_IS_EVENT: MappingReport = {
   code: 'CHALLENGE_INCOMPLETE',
   message: say`the path takes its events as GET, and each would be answered as a probe and lost`,
   hint: say`remove challenge: a GET that is taken is answered 2xx as well; a sender that asks with GET and sends POST needs no method: GET`,
 };
 
-const WITHOUT_ZOOM_SECRET: Report = {
+const WITHOUT_ZOOM_SECRET: MappingReport = {
   code: 'CHALLENGE_INCOMPLETE',
   message: say`zoom wants its question signed with the path's secret, and the path has none of zoom`,
   hint: say`add verify: {scheme: zoom, secrets: ["\${ZOOM_SECRET_TOKEN}"]}`,

@@ -4,7 +4,7 @@ import { say, type Subject } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import type { CompiledCondition, CompiledMapping } from '../compiled-mapping.ts';
 import { compileCondition } from '../condition/condition.ts';
-import { quote, type Reporter } from '../mapping-codes.ts';
+import { quote, type MappingReporter } from '../mapping-codes.ts';
 import { type KeyCompiling, keysOf } from './mapping-key.ts';
 
 const MatchSchema = z.strictObject({
@@ -131,7 +131,7 @@ function compileMatch(
 }
 
 /** A hook name without outer slashes; undefined for any. */
-function compilePath(written: string, reporter: Reporter): string | undefined {
+function compilePath(written: string, reporter: MappingReporter): string | undefined {
   const path = written.trim().replace(/^\/+|(?<!\/)\/+$/g, '');
   if (RESERVED_PATHS.includes(path)) {
     reporter.report(['match', 'path'], {

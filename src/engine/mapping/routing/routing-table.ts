@@ -108,14 +108,14 @@ function sourceOf(scope: Scope): JsonValue | undefined {
 }
 
 /** A request, and whether its path has a proof of its own. */
-interface Explained {
+interface ExplainedRequest {
   readonly scope: Scope;
   readonly isOwned: boolean;
 }
 
 function* explainAll(
   mappings: readonly CompiledMapping[],
-  explained: Explained,
+  explained: ExplainedRequest,
 ): Generator<ConsideredMapping> {
   for (const mapping of mappings) {
     const entry = consider(mapping, explained);
@@ -124,7 +124,7 @@ function* explainAll(
   }
 }
 
-function consider(mapping: CompiledMapping, explained: Explained): ConsideredMapping {
+function consider(mapping: CompiledMapping, explained: ExplainedRequest): ConsideredMapping {
   const { path, source, when } = mapping.match;
   const { scope } = explained;
   const wrongPath = failedPath(mapping, explained);
@@ -151,7 +151,10 @@ function consider(mapping: CompiledMapping, explained: Explained): ConsideredMap
   };
 }
 
-function failedPath({ match }: CompiledMapping, { scope, isOwned }: Explained): ConsideredMapping['failed'] {
+function failedPath(
+  { match }: CompiledMapping,
+  { scope, isOwned }: ExplainedRequest,
+): ConsideredMapping['failed'] {
   const { path, pathAt } = match;
   const found = scope.request.path;
   const isWrong = path === undefined ? isOwned : path !== found;
@@ -190,7 +193,7 @@ type IndexNode =
       readonly rest: IndexNode | undefined;
     };
 
-interface Entry {
+interface IndexedMapping {
   readonly mapping: CompiledMapping;
   /** Equalities not asked for yet, by canonical variable. */
   readonly needs: ReadonlyMap<string, Equality>;
@@ -242,7 +245,7 @@ function needsOf({ match }: CompiledMapping): ReadonlyMap<string, Equality> {
   return needs;
 }
 
-function buildNode(entries: readonly Entry[], asked: number): IndexNode {
+function buildNode(entries: readonly IndexedMapping[], asked: number): IndexNode {
   const variable = asked < MAX_ASKED ? pickVariable(entries) : undefined;
   if (variable === undefined) return { kind: 'list', mappings: entries.map(({ mapping }) => mapping) };
   const { keys, groups, loose, rest } = groupByNeed(entries, variable);
@@ -259,13 +262,13 @@ interface Groups {
   /** The path of the variable. */
   keys: readonly string[];
   /** Entries by the text they need, which no longer need the variable. */
-  readonly groups: Map<string, Entry[]>;
+  readonly groups: Map<string, IndexedMapping[]>;
   readonly loose: CompiledMapping[];
   /** Those that do not name the variable. */
-  readonly rest: Entry[];
+  readonly rest: IndexedMapping[];
 }
 
-function groupByNeed(entries: readonly Entry[], variable: string): Groups {
+function groupByNeed(entries: readonly IndexedMapping[], variable: string): Groups {
   const found: Groups = { keys: [], groups: new Map(), loose: [], rest: [] };
   for (const entry of entries) {
     const { mapping, needs } = entry;
@@ -288,7 +291,7 @@ function groupByNeed(entries: readonly Entry[], variable: string): Groups {
  * The path where it is named, else the variable that most entries name, the first of equals. A variable that only one
  * entry names is not worth asking for: its mapping can as well be tried.
  */
-function pickVariable(entries: readonly Entry[]): string | undefined {
+function pickVariable(entries: readonly IndexedMapping[]): string | undefined {
   const counts = new Map<string, number>();
   for (const { needs } of entries) {
     for (const variable of needs.keys()) counts.set(variable, (counts.get(variable) ?? 0) + 1);

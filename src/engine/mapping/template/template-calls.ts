@@ -4,9 +4,10 @@ import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { listOf } from '../scope.ts';
 import { textOf, type Argument, type BLOCK_HELPERS, type Helper, holds } from './template-helpers.ts';
 import {
+  type HelperCall,
   CALL,
   checkOutput,
-  type Frame,
+  type TemplateFrame,
   joinPath,
   KEY,
   TURN,
@@ -14,18 +15,15 @@ import {
   noteNo,
 } from './template-rendering.ts';
 
-export type Evaluate = (frame: Frame) => Argument;
+export type EvaluateArgument = (frame: TemplateFrame) => Argument;
 /** Gives the text that a part of a template makes. */
-export type Write = (frame: Frame) => string;
+export type Write = (frame: TemplateFrame) => string;
 
-/** A call of a helper, its arguments evaluated. */
-interface Call {
-  readonly name: string;
-  readonly values: Argument[];
-  readonly named: Readonly<Record<string, Argument>>;
-}
-
-export function callHelper(helper: Helper, { name, values, named }: Call, { rendering }: Frame): Argument {
+export function callHelper(
+  helper: Helper,
+  { name, values, named }: HelperCall,
+  { rendering }: TemplateFrame,
+): Argument {
   if (helper.list === true) values[0] = listOf(rendering.scope, values[0]) ?? values[0];
   const [first] = values;
   if (rendering.trace !== undefined) noteArguments(rendering.trace, { name, values, named });
@@ -43,7 +41,7 @@ function sizeOf(value: Argument): number {
 
 /** A block that is compiled. */
 export interface Block {
-  readonly value: Evaluate;
+  readonly value: EvaluateArgument;
   /** Its opening as written, and where that stands. */
   readonly opening: string;
   readonly at: Place;
@@ -54,7 +52,7 @@ export interface Block {
   readonly names: readonly string[];
   /** It reads the name of what it is at: it goes over fields. */
   readonly readsKey: boolean;
-  readonly includeZero: Evaluate | undefined;
+  readonly includeZero: EvaluateArgument | undefined;
 }
 
 /** Makes a block run, by its name. */
@@ -88,7 +86,7 @@ export const RUN_BLOCK: Readonly<Record<(typeof BLOCK_HELPERS)[number], (block: 
 
 const insideBraces = (opening: string): string => opening.replaceAll(/^\{\{~?\s*|\s*~?\}\}$/g, '');
 
-function evaluate({ value }: Block, frame: Frame): Argument {
+function evaluate({ value }: Block, frame: TemplateFrame): Argument {
   frame.rendering.recorder?.begin();
   return value(frame);
 }
@@ -106,7 +104,7 @@ function runIf(block: Block, wanted: boolean): Write {
 }
 
 /** Takes a side of a block, and notes that once. */
-function takerOf({ at, main, inverse }: Block): (frame: Frame, isMain: boolean) => Write {
+function takerOf({ at, main, inverse }: Block): (frame: TemplateFrame, isMain: boolean) => Write {
   const taken = { main: { at, taken: 'main' }, inverse: { at, taken: 'inverse' } } as const;
   return ({ rendering }, isMain) => {
     rendering.noteBranch(isMain ? taken.main : taken.inverse);
@@ -115,7 +113,7 @@ function takerOf({ at, main, inverse }: Block): (frame: Frame, isMain: boolean) 
 }
 
 /** The block once for each element of a list or member of an object; undefined where there is none. */
-function loop({ main, names, readsKey }: Block, frame: Frame, found: Argument): string | undefined {
+function loop({ main, names, readsKey }: Block, frame: TemplateFrame, found: Argument): string | undefined {
   const { rendering } = frame;
   const value = (readsKey ? undefined : listOf(rendering.scope, found)) ?? found;
   if (typeof value !== 'object' || value === null) return undefined;

@@ -1,13 +1,13 @@
 import { quoted, say } from '../../../base/finding.ts';
 import { findingAt, shorten, type Finding } from '../../../base/document/document.ts';
-import type { Report } from '../mapping-codes.ts';
+import type { MappingReport } from '../mapping-codes.ts';
 import type { HelperProblem } from '../finding-facts.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPERS, isWholeNumber } from './template-helpers.ts';
-import type { Located, TemplateArgument, TemplateCall } from './template-subject.ts';
+import type { TemplatePart, TemplateArgument, TemplateCall } from './template-subject.ts';
 
 /** Where a part of the tree stands in the file, and how it was written there. */
-export type Locate = (loc: hbs.AST.SourceLocation) => Located;
+export type Locate = (loc: hbs.AST.SourceLocation) => TemplatePart;
 
 /** Where findings of a template go. */
 export interface TemplateReporter {
@@ -15,16 +15,16 @@ export interface TemplateReporter {
   readonly findings: Finding[];
 }
 
-export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, finding: Report): void {
+export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, finding: MappingReport): void {
   state.findings.push(findingAt(state.locate(loc).at, finding));
 }
 
-type Called = Pick<hbs.AST.MustacheStatement, 'path' | 'params'> & {
+type WrittenCall = Pick<hbs.AST.MustacheStatement, 'path' | 'params'> & {
   readonly hash?: hbs.AST.Hash | undefined;
 };
 
 /** A call as it is written. */
-export function callOf(locate: Locate, { path, params, hash }: Called): TemplateCall {
+export function callOf(locate: Locate, { path, params, hash }: WrittenCall): TemplateCall {
   const argument = (node: hbs.AST.Expression): TemplateArgument => {
     const { text, at } = locate(node.loc);
     return { text: text.trim(), at, kind: KINDS[node.type] ?? 'other' };
@@ -46,7 +46,7 @@ const KINDS: Readonly<Record<string, TemplateArgument['kind']>> = {
 /** Reports what is wrong with a call, at its name unless `loc` says where. */
 function misused(
   state: TemplateReporter,
-  called: Called,
+  called: WrittenCall,
   problem: Omit<HelperProblem, 'call'> & { readonly message: string },
   loc: hbs.AST.SourceLocation = called.path.loc,
 ): void {
@@ -86,7 +86,7 @@ export function checkBlock(state: TemplateReporter, block: hbs.AST.BlockStatemen
 }
 
 /** Whether what is called is a helper, and gets what it takes. */
-export function checkCall(state: TemplateReporter, called: Called, name: string): void {
+export function checkCall(state: TemplateReporter, called: WrittenCall, name: string): void {
   const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
   if (helper === undefined) return reportHelper(state, called, name);
   const { params } = called;
@@ -107,7 +107,7 @@ function countText({ min, max }: { readonly min: number; readonly max: number })
   return min === max ? noun(min) : `${min} to ${noun(max)}`;
 }
 
-function reportHelper(state: TemplateReporter, called: Called, name: string): void {
+function reportHelper(state: TemplateReporter, called: WrittenCall, name: string): void {
   if ((BLOCK_HELPERS as readonly string[]).includes(name))
     return misused(state, called, { wrong: 'inline', message: `"${name}" is a block helper` });
   const { path, params, hash } = called;
@@ -123,7 +123,7 @@ function reportHelper(state: TemplateReporter, called: Called, name: string): vo
 }
 
 /** A literal where a whole number belongs; what a path finds is looked at when it is rendered. */
-function checkCount(state: TemplateReporter, called: Called, name: string): void {
+function checkCount(state: TemplateReporter, called: WrittenCall, name: string): void {
   const [, second] = called.params;
   if (second === undefined || !second.type.endsWith('Literal')) return;
   const { value } = second as { readonly value?: unknown };
@@ -133,7 +133,7 @@ function checkCount(state: TemplateReporter, called: Called, name: string): void
   misused(state, called, { wrong: 'count', message }, second.loc);
 }
 
-function checkNamed(state: TemplateReporter, called: Called, known: readonly string[]): void {
+function checkNamed(state: TemplateReporter, called: WrittenCall, known: readonly string[]): void {
   const { path, hash } = called;
   const { original: name } = path as hbs.AST.PathExpression;
   for (const { key, value, loc } of hash?.pairs ?? []) {
@@ -149,7 +149,7 @@ function checkNamed(state: TemplateReporter, called: Called, known: readonly str
 }
 
 /** Arguments in the order of other tools: what is worked on stands first here. */
-function checkOrder(state: TemplateReporter, called: Called, name: string): void {
+function checkOrder(state: TemplateReporter, called: WrittenCall, name: string): void {
   const [first, second] = called.params;
   if (first === undefined || second?.type !== 'PathExpression' || !standsBehind(name, first)) return;
   const written = shorten(state.locate(first.loc).text.trim());

@@ -8,10 +8,10 @@ import type {
   TemplatePiece,
   CompiledTemplate,
   PrintedJson,
-  Unfit,
+  UnfitArgument,
 } from '../compiled-mapping.ts';
 import { textOf, type Argument, fieldReader } from './template-helpers.ts';
-import type { Located } from './template-subject.ts';
+import type { TemplatePart } from './template-subject.ts';
 import type { Place } from '../../../base/document/document.ts';
 import { isUnkept } from '../../../base/request.ts';
 import { hasNoOffset, timeOf } from './template-date.ts';
@@ -40,12 +40,12 @@ export interface Loop {
 }
 
 /** What names are read of: the request, or an element of the block around them. */
-export interface Frame {
+export interface TemplateFrame {
   readonly rendering: Rendering;
   /** The payload, or the element. */
   readonly value: Argument;
   /** That of the block around it; undefined at the root, whose names are those of the request. */
-  readonly up: Frame | undefined;
+  readonly up: TemplateFrame | undefined;
   /** Where it stands, e.g. `payload.commits.0`; undefined where that cannot be said, or nobody asks. */
   readonly path: string | undefined;
   /** Names after `as |…|`, of the element and of its key. */
@@ -54,7 +54,7 @@ export interface Frame {
 }
 
 /** The path of what stands below a frame, from the root of the request. */
-export function pathBelow({ path, up }: Frame, keys: readonly string[]): string | undefined {
+export function pathBelow({ path, up }: TemplateFrame, keys: readonly string[]): string | undefined {
   return up === undefined ? pathFromRoot(keys) : joinPath(path, keys);
 }
 
@@ -64,7 +64,7 @@ export function pathFromRoot(keys: readonly string[]): string {
   return (root !== undefined && isReserved(root) ? keys : ['payload', ...keys]).join('.');
 }
 
-function valuesAround({ value = null, up }: Frame): readonly JsonValue[] {
+function valuesAround({ value = null, up }: TemplateFrame): readonly JsonValue[] {
   return up === undefined ? [] : [value, ...valuesAround(up)];
 }
 
@@ -95,7 +95,7 @@ export class PieceRecorder {
     return this.#first;
   }
 
-  add(text: string, expression?: Located): void {
+  add(text: string, expression?: TemplatePart): void {
     const before = this.pieces.at(-1);
     if (expression !== undefined) {
       const path = this.#first === undefined ? {} : { path: this.#first };
@@ -129,7 +129,7 @@ export class Rendering {
   }
 
   /** The text of a value; notes where there was none. */
-  print(expression: Located, value: Argument, frame: Frame): string {
+  print(expression: TemplatePart, value: Argument, frame: TemplateFrame): string {
     const { trace } = this;
     const text = textOf(value);
     this.spend(CALL + text.length);
@@ -141,7 +141,7 @@ export class Rendering {
     return text;
   }
 
-  noteEmpty({ text: expression, at }: Located, frame: Frame): void {
+  noteEmpty({ text: expression, at }: TemplatePart, frame: TemplateFrame): void {
     if (this.trace === undefined || !this.#isNew(at)) return;
     const around = valuesAround(frame);
     this.trace.empty.push({ expression, at, ...(around.length === 0 ? {} : { around }) });
@@ -202,15 +202,15 @@ const MAX_LOOKED_AT = 100;
 /** Helpers that work on a text. */
 const ON_TEXTS: ReadonlySet<string> = new Set(['truncate', 'lower', 'upper', 'trim', 'lines', 'date']);
 
-/** A call of a helper. */
-interface Called {
+/** A call of a helper, its arguments evaluated. */
+export interface HelperCall {
   readonly name: string;
-  readonly values: readonly Argument[];
+  readonly values: Argument[];
   readonly named: Readonly<Record<string, Argument>>;
 }
 
 /** Notes arguments that are of no use to a helper. */
-export function noteArguments({ unfit }: RenderTrace, { name, values, named }: Called): void {
+export function noteArguments({ unfit }: RenderTrace, { name, values, named }: HelperCall): void {
   const isZoned = (named['tz'] ?? 'UTC') !== 'UTC';
   const found = unfit === undefined ? undefined : findUnfit(name, values, isZoned);
   if (found !== undefined) addNew(unfit ?? [], found);
@@ -221,7 +221,11 @@ function addNew<Each>(list: Each[], one: Each): void {
   if (!list.some((each) => JSON.stringify(each) === text)) list.push(one);
 }
 
-function findUnfit(name: string, [first, , field]: readonly Argument[], isZoned: boolean): Unfit | undefined {
+function findUnfit(
+  name: string,
+  [first, , field]: readonly Argument[],
+  isZoned: boolean,
+): UnfitArgument | undefined {
   if (first === undefined || first === null || isUnkept(first)) return undefined;
   if (name === 'join') return unfitList(first, field);
   if (ON_TEXTS.has(name) && (Array.isArray(first) || isJsonObject(first)))
@@ -233,7 +237,7 @@ function findUnfit(name: string, [first, , field]: readonly Argument[], isZoned:
 
 const isTime = (text: string): boolean => !Number.isNaN(timeOf(text)?.getTime() ?? Number.NaN);
 
-function unfitList(list: NonNullable<Argument>, field: Argument): Unfit | undefined {
+function unfitList(list: NonNullable<Argument>, field: Argument): UnfitArgument | undefined {
   if (!Array.isArray(list)) return undefined;
   const objects = (list as readonly JsonValue[]).slice(0, MAX_LOOKED_AT).filter((each) => isJsonObject(each));
   const [first] = objects;
@@ -272,7 +276,7 @@ function holdsObjects(value: JsonValue): boolean {
 }
 
 /** What was found, in words. */
-export function unfitText(unfit: Unfit): string {
+export function unfitText(unfit: UnfitArgument): string {
   switch (unfit.kind) {
     case 'structure':
       return `{{${unfit.helper}}} takes a text and got ${unfit.isList ? 'a list' : 'an object'}, whose JSON it takes`;

@@ -2,13 +2,13 @@ import type { Finding, Place } from '../../../base/document/document.ts';
 import type { Subject } from '../../../base/finding.ts';
 
 /** A part of a template: its text as written, and where that stands. */
-export interface Located {
+export interface TemplatePart {
   readonly text: string;
   readonly at: Place;
 }
 
 /** An argument of a helper. */
-export interface TemplateArgument extends Located {
+export interface TemplateArgument extends TemplatePart {
   readonly kind: 'path' | 'number' | 'text' | 'call' | 'other';
 }
 

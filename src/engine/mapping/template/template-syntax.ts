@@ -28,13 +28,13 @@ export function syntaxFinding(error: unknown, context: SyntaxContext): Finding {
 
 const BROKEN = { severity: 'error', code: 'TEMPLATE_SYNTAX' } as const;
 
-interface Said {
+interface SyntaxMessage {
   readonly message: Sentence;
   readonly facts?: MappingFacts['TEMPLATE_SYNTAX'];
 }
 
 /** What Handlebars itself says of a tree that its grammar takes. */
-function refusal(message: string): Said {
+function refusal(message: string): SyntaxMessage {
   const plain = message.replace(/ - \d+:\d+$/, '').replace("doesn't", 'does not');
   const [, opened, closed = ''] = /^(\S+) does not match (\S+)$/.exec(plain) ?? [];
   if (opened === undefined) return { message: quoted(plain) };
@@ -69,9 +69,9 @@ function stopFinding(message: string, { source, text, placeOf }: SyntaxContext):
   return { ...BROKEN, message: MESSAGES[got] ?? unexpected(got, sign), at, facts };
 }
 
-type Lacking = Extract<NonNullable<MappingFacts['TEMPLATE_SYNTAX']>, { readonly wrong: 'tag' }>['lacks'];
+type MissingSign = Extract<NonNullable<MappingFacts['TEMPLATE_SYNTAX']>, { readonly wrong: 'tag' }>['lacks'];
 
-const LACKS: Readonly<Record<Lacking, Sentence>> = {
+const LACKS: Readonly<Record<MissingSign, Sentence>> = {
   braces: say`the template ends inside an expression`,
   quote: say`a quote of an expression is not closed`,
   bracket: say`a ] is missing in an expression`,
@@ -81,13 +81,13 @@ const LACKS: Readonly<Record<Lacking, Sentence>> = {
 };
 
 /** The expression that begins at an offset: where it ends, or the end of its line, and what is missing in it. */
-function readTag(source: string, start: number): { readonly end: number; readonly lacks?: Lacking } {
+function readTag(source: string, start: number): { readonly end: number; readonly lacks?: MissingSign } {
   const line = source.indexOf('\n', start);
   const next = source.indexOf('{{', start + 2 + (/^\{*/.exec(source.slice(start + 2))?.[0].length ?? 0));
   const limit = Math.min(line === -1 ? source.length : line, next === -1 ? source.length : next);
   const quoteEnd = (at: number): number => source.indexOf(source[at] ?? '', at + 1);
   let depth = 0;
-  let lacks: Lacking | undefined;
+  let lacks: MissingSign | undefined;
   for (let at = start + 2; at < source.length; at += 1) {
     const sign = source[at];
     const close = source.indexOf('}}', at);
@@ -113,7 +113,7 @@ function readTag(source: string, start: number): { readonly end: number; readonl
   return { end: limit, lacks: 'braces' };
 }
 
-interface Open {
+interface OpenTag {
   readonly start: number;
   readonly end: number;
   /** Absent for an expression. */
@@ -121,8 +121,8 @@ interface Open {
 }
 
 /** The innermost block, or the expression, that is still open where the text ends; O(n). */
-function findOpen(text: string): Open | undefined {
-  const open: Open[] = [];
+function findOpen(text: string): OpenTag | undefined {
+  const open: OpenTag[] = [];
   const tag = /\{\{(?:!--[\s\S]*?--\}\}|~?([#^/]?)\s*([\w-]*)([^}]*)(\}\})?)/g;
   for (const match of text.matchAll(tag)) {
     const [whole, kind, block = '', , closing] = match;
@@ -171,7 +171,7 @@ export interface TemplateSource {
 }
 
 /** A dot put in before `at`, or the character there left out. */
-interface Edit {
+interface DotEdit {
   readonly at: number;
   readonly kind: 'dot' | 'drop';
 }
@@ -191,7 +191,7 @@ export function readTemplateSource(template: string): TemplateSource {
   };
 }
 
-function applyEdits(template: string, edits: readonly Edit[]): string {
+function applyEdits(template: string, edits: readonly DotEdit[]): string {
   let text = '';
   let from = 0;
   for (const { at, kind } of edits) {
@@ -202,7 +202,7 @@ function applyEdits(template: string, edits: readonly Edit[]): string {
 }
 
 /** By how much an offset in the edited text is ahead of the same place in the template. */
-function shiftAt(edits: readonly Edit[], offset: number): number {
+function shiftAt(edits: readonly DotEdit[], offset: number): number {
   let shift = 0;
   for (const { at, kind } of edits) {
     // Where the edit stands in the edited text: a dot counts from behind it on, a dropped character from where it was.
@@ -213,14 +213,14 @@ function shiftAt(edits: readonly Edit[], offset: number): number {
   return shift;
 }
 
-interface Scan {
-  readonly edits: Edit[];
+interface TemplateScan {
+  readonly edits: DotEdit[];
   expressions: number;
 }
 
 /** Edits for brackets that follow a name or another bracket directly; comments and quoted texts are left alone. */
-function scan(template: string): Scan {
-  const found: Scan = { edits: [], expressions: 0 };
+function scan(template: string): TemplateScan {
+  const found: TemplateScan = { edits: [], expressions: 0 };
   let at = template.indexOf('{{');
   while (at !== -1) {
     const comment = /^\{\{~?!(--)?/.exec(template.slice(at, at + 6));
@@ -234,7 +234,7 @@ function scan(template: string): Scan {
 }
 
 /** Returns the offset after the expression that starts at `from`. */
-function scanExpression(template: string, from: number, found: Scan): number {
+function scanExpression(template: string, from: number, found: TemplateScan): number {
   let at = from;
   found.expressions += 1;
   while (at < template.length && !template.startsWith('}}', at)) {
@@ -250,14 +250,14 @@ function scanExpression(template: string, from: number, found: Scan): number {
 }
 
 /** Returns the offset after the bracket that opens at `at`. */
-function scanBracket(template: string, at: number, edits: Edit[]): number {
+function scanBracket(template: string, at: number, edits: DotEdit[]): number {
   const close = template.indexOf(']', at);
   if (close === -1) return template.length;
   if (/[\w$\]-]/.test(template[at - 1] ?? '')) editBracket(template.slice(at + 1, close), at, edits);
   return close + 1;
 }
 
-function editBracket(inside: string, at: number, edits: Edit[]): void {
+function editBracket(inside: string, at: number, edits: DotEdit[]): void {
   const isQuoted = /^(["'])[^"']*\1$/.test(inside);
   if (!isQuoted && /["'\n]/.test(inside)) return;
   edits.push({ at, kind: 'dot' });

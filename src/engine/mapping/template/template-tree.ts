@@ -10,7 +10,7 @@ import { say } from '../../../base/finding.ts';
 import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
 import { exactNumber, valueAt } from '../../../base/json.ts';
 import { compileReader } from '../scope.ts';
-import { type Block, callHelper, type Evaluate, RUN_BLOCK, type Write } from './template-calls.ts';
+import { type Block, callHelper, type EvaluateArgument, RUN_BLOCK, type Write } from './template-calls.ts';
 import {
   callOf,
   checkBlock,
@@ -21,7 +21,7 @@ import {
   type TemplateReporter,
 } from './template-checks.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
-import { type Frame, joinPath, pathBelow, pathFromRoot } from './template-rendering.ts';
+import { type TemplateFrame, joinPath, pathBelow, pathFromRoot } from './template-rendering.ts';
 import type { TemplateCall, TemplateReads } from './template-subject.ts';
 
 /** A template that can be run where there is no finding. */
@@ -36,7 +36,7 @@ export interface CompiledTree {
   readonly reads: TemplateReads;
 }
 
-interface Compiler extends TemplateReporter {
+interface TemplateCompiler extends TemplateReporter {
   readonly calls: TemplateCall[];
   readonly paths: TemplateReads['paths'][number][];
   readonly blocks: Place[];
@@ -54,19 +54,23 @@ const LOOP_DATA = ['index', 'key', 'first', 'last'] as const;
 /** Blocks whose content reads an element instead of the root. */
 const ELEMENT_BLOCKS: readonly string[] = ['each', 'with'];
 
-const NO_VALUE: Evaluate = () => undefined;
+const NO_VALUE: EvaluateArgument = () => undefined;
 const NO_TEXT: Write = () => '';
 
 export function compileTree(program: hbs.AST.Program, locate: Locate, withItem = true): CompiledTree {
   const found = { blocks: [], names: new Set<string>(), findings: [], calls: [], paths: [] };
-  const compiler: Compiler = { ...found, locate, withItem, inner: 0, readsKey: false };
+  const compiler: TemplateCompiler = { ...found, locate, withItem, inner: 0, readsKey: false };
   const write = compileProgram(compiler, program, []);
   const { calls, paths, blocks, names, findings } = compiler;
   return { write, blocks, names, findings, reads: { calls, paths } };
 }
 
 /** `params`: names after `as |…|` of the blocks around it. */
-function compileProgram(compiler: Compiler, program: hbs.AST.Program, params: readonly string[]): Write {
+function compileProgram(
+  compiler: TemplateCompiler,
+  program: hbs.AST.Program,
+  params: readonly string[],
+): Write {
   const statements = program.body.map((statement) => compileStatement(compiler, statement, params));
   return (frame) => {
     let text = '';
@@ -76,7 +80,7 @@ function compileProgram(compiler: Compiler, program: hbs.AST.Program, params: re
 }
 
 function compileStatement(
-  compiler: Compiler,
+  compiler: TemplateCompiler,
   statement: hbs.AST.Statement,
   params: readonly string[],
 ): Write {
@@ -106,7 +110,7 @@ function compileStatement(
 }
 
 function compileMustache(
-  compiler: Compiler,
+  compiler: TemplateCompiler,
   statement: hbs.AST.MustacheStatement,
   params: readonly string[],
 ): Write {
@@ -122,7 +126,11 @@ function compileMustache(
   };
 }
 
-function compileBlock(compiler: Compiler, block: hbs.AST.BlockStatement, params: readonly string[]): Write {
+function compileBlock(
+  compiler: TemplateCompiler,
+  block: hbs.AST.BlockStatement,
+  params: readonly string[],
+): Write {
   const name = block.path.type === 'PathExpression' ? block.path.original : '';
   const at = openingOf(compiler, block);
   compiler.blocks.push(at);
@@ -155,7 +163,7 @@ function compileBlock(compiler: Compiler, block: hbs.AST.BlockStatement, params:
   return known === undefined ? NO_TEXT : RUN_BLOCK[known](compiled);
 }
 
-function openingOf({ locate }: Compiler, block: hbs.AST.BlockStatement): Place {
+function openingOf({ locate }: TemplateCompiler, block: hbs.AST.BlockStatement): Place {
   const { text, at } = locate(block.loc);
   const close = text.indexOf('}}');
   const length = close === -1 ? text.length : close + 2;
@@ -164,10 +172,10 @@ function openingOf({ locate }: Compiler, block: hbs.AST.BlockStatement): Place {
 
 /** A mustache or a sub-expression with a helper. */
 function compileCall(
-  compiler: Compiler,
+  compiler: TemplateCompiler,
   call: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
   params: readonly string[],
-): Evaluate {
+): EvaluateArgument {
   const { path } = call;
   if (path.type !== 'PathExpression') {
     report(compiler, path.loc, NO_HELPER);
@@ -194,20 +202,20 @@ const NO_HELPER = {
 } as const;
 
 function compileHash(
-  compiler: Compiler,
+  compiler: TemplateCompiler,
   hash: hbs.AST.Hash | undefined,
   params: readonly string[],
-): Readonly<Record<string, Evaluate>> {
+): Readonly<Record<string, EvaluateArgument>> {
   return Object.fromEntries(
     (hash?.pairs ?? []).map(({ key, value }) => [key, compileExpression(compiler, value, params)]),
   );
 }
 
 function compileExpression(
-  compiler: Compiler,
+  compiler: TemplateCompiler,
   expression: hbs.AST.Expression,
   params: readonly string[],
-): Evaluate {
+): EvaluateArgument {
   switch (expression.type) {
     case 'SubExpression':
       return compileCall(compiler, expression as hbs.AST.SubExpression, params);
@@ -228,7 +236,11 @@ function compileExpression(
   }
 }
 
-function compilePath(compiler: Compiler, path: hbs.AST.PathExpression, params: readonly string[]): Evaluate {
+function compilePath(
+  compiler: TemplateCompiler,
+  path: hbs.AST.PathExpression,
+  params: readonly string[],
+): EvaluateArgument {
   const { parts, depth, original } = path;
   if (path.data) return compileData(compiler, path);
   const [first] = parts;
@@ -248,10 +260,10 @@ function compilePath(compiler: Compiler, path: hbs.AST.PathExpression, params: r
 }
 
 /** What `../` leads to. As in Handlebars, blocks within each other that read the same object are one step. */
-function outwards(frame: Frame, steps: number): Frame | undefined {
-  let from: Frame | undefined = frame;
+function outwards(frame: TemplateFrame, steps: number): TemplateFrame | undefined {
+  let from: TemplateFrame | undefined = frame;
   for (let step = 0; step < steps; step += 1) {
-    const { value }: Frame = from;
+    const { value }: TemplateFrame = from;
     from = from.up;
     if (typeof value === 'object') while (from?.up !== undefined && from.value === value) from = from.up;
     if (from === undefined) return undefined;
@@ -259,9 +271,9 @@ function outwards(frame: Frame, steps: number): Frame | undefined {
   return from;
 }
 
-function compileParam(name: string, keys: readonly string[]): Evaluate {
+function compileParam(name: string, keys: readonly string[]): EvaluateArgument {
   return (frame) => {
-    let from: Frame | undefined = frame;
+    let from: TemplateFrame | undefined = frame;
     while (from !== undefined && !from.names.includes(name)) from = from.up;
     const isElement = from?.names[0] === name;
     frame.rendering.recorder?.note(isElement ? joinPath(from?.path, keys) : undefined);
@@ -270,7 +282,7 @@ function compileParam(name: string, keys: readonly string[]): Evaluate {
 }
 
 /** A name with @: the root, or what a loop knows of its element. */
-function compileData(compiler: Compiler, path: hbs.AST.PathExpression): Evaluate {
+function compileData(compiler: TemplateCompiler, path: hbs.AST.PathExpression): EvaluateArgument {
   const [name = '', ...keys] = path.parts;
   if (name === 'root') return compileRoot(compiler, keys, path);
   const known = LOOP_DATA.find((each) => each === name);
@@ -291,13 +303,17 @@ function compileData(compiler: Compiler, path: hbs.AST.PathExpression): Evaluate
   };
 }
 
-function loopAround(frame: Frame | undefined): Frame | undefined {
+function loopAround(frame: TemplateFrame | undefined): TemplateFrame | undefined {
   let from = frame;
   while (from !== undefined && from.loop === undefined) from = from.up;
   return from;
 }
 
-function compileRoot(compiler: Compiler, keys: readonly string[], path: hbs.AST.PathExpression): Evaluate {
+function compileRoot(
+  compiler: TemplateCompiler,
+  keys: readonly string[],
+  path: hbs.AST.PathExpression,
+): EvaluateArgument {
   const [first] = keys;
   if (first !== undefined) {
     compiler.names.add(first);
@@ -311,7 +327,7 @@ function compileRoot(compiler: Compiler, keys: readonly string[], path: hbs.AST.
 }
 
 function noteRootPath(
-  { paths, locate, withItem }: Compiler,
+  { paths, locate, withItem }: TemplateCompiler,
   keys: readonly string[],
   path: hbs.AST.PathExpression,
 ): void {

@@ -5,7 +5,7 @@ import { type Finding, type LocatedValue, type Place, placeWithin } from '../../
 import type { CompiledTemplate } from '../compiled-mapping.ts';
 import { literalTemplate, checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
 import { readTemplateSource, type TemplateSource, syntaxFinding } from './template-syntax.ts';
-import type { Located, TemplateReads, TemplateSubject } from './template-subject.ts';
+import type { TemplatePart, TemplateReads, TemplateSubject } from './template-subject.ts';
 import { type CompiledTree, compileTree } from './template-tree.ts';
 
 /** UTF-16 units of a template's text. */
@@ -90,7 +90,7 @@ function locateIn(
   source: string,
   text: TemplateSource,
   { loc, placeOf }: { loc: hbs.AST.SourceLocation; placeOf: (start: number, end: number) => Place },
-): Located {
+): TemplatePart {
   const start = text.offsetAt(loc.start.line, loc.start.column);
   const end = text.offsetAt(loc.end.line, loc.end.column);
   return { text: source.slice(start, end), at: placeOf(start, end) };

@@ -1,6 +1,6 @@
 /** Jobs that no worker has yet: those that wait in order, and those that must run alone. Bounded in number, bytes and time. */
 import type { Breaker } from './breaker.ts';
-import type { Answer, Asked, LoadBody } from '../frames.ts';
+import type { WorkerAnswer, ModuleTask, LoadBody } from '../frames.ts';
 
 /** What the pool schedules. */
 
@@ -21,16 +21,16 @@ export interface PooledModule {
 
 /** How a job ended. */
 export type JobOutcome =
-  | { readonly kind: 'answered'; readonly answer: Answer; readonly tookMs: number }
+  | { readonly kind: 'answered'; readonly answer: WorkerAnswer; readonly tookMs: number }
   | { readonly kind: 'killed'; readonly failure: 'timeout' | 'memory' | 'crashed'; readonly tookMs: number }
   | { readonly kind: 'deferred'; readonly reason: string; readonly retryAfterMs: number };
 
-export interface Job {
+export interface ModuleJob {
   readonly id: number;
   readonly module: PooledModule;
   /** The limit; for a second try, what the first has left of it. */
   timeoutMs: number;
-  readonly asked: Asked;
+  readonly asked: ModuleTask;
   /** The argument of a call, and its bytes in UTF-8. */
   readonly json: string;
   readonly bytes: number;
@@ -55,12 +55,12 @@ const MAX_WAIT_MS = 5000;
 const SETTLE_MS = 25;
 
 export class JobQueue {
-  #waiting: Job[] = [];
+  #waiting: ModuleJob[] = [];
   #waitingBytes = 0;
   readonly #shares = new Map<PooledModule, { count: number; bytes: number }>();
-  readonly #alone: Job[] = [];
+  readonly #alone: ModuleJob[] = [];
   /** About to be tried alone. */
-  readonly #settling = new Set<Job>();
+  readonly #settling = new Set<ModuleJob>();
 
   get size(): number {
     return this.#waiting.length + this.#alone.length + this.#settling.size;
@@ -73,7 +73,7 @@ export class JobQueue {
     return own.bytes + bytes <= MAX_WAITING_BYTES - this.#waitingBytes;
   }
 
-  add(job: Job): void {
+  add(job: ModuleJob): void {
     if (job.isAlone) {
       this.#alone.push(job);
       return;
@@ -83,14 +83,14 @@ export class JobQueue {
   }
 
   /** Puts jobs that never began back before all others, in order. */
-  addFirst(jobs: readonly Job[]): void {
+  addFirst(jobs: readonly ModuleJob[]): void {
     this.#alone.unshift(...jobs.filter((job) => job.isAlone));
     const rest = this.#takeWaiting();
     for (const job of [...jobs.filter(({ isAlone }) => !isAlone), ...rest]) this.add(job);
   }
 
   /** Adds a job that is to be tried once more, after a moment; `onReady` is called then. */
-  addSettling(job: Job, onReady: () => void): void {
+  addSettling(job: ModuleJob, onReady: () => void): void {
     this.#settling.add(job);
     setTimeout(() => {
       if (!this.#settling.delete(job)) return;
@@ -100,7 +100,7 @@ export class JobQueue {
   }
 
   /** The next job that must run alone. */
-  get firstAlone(): Job | undefined {
+  get firstAlone(): ModuleJob | undefined {
     return this.#alone[0];
   }
 
@@ -109,10 +109,10 @@ export class JobQueue {
   }
 
   /** Offers every waiting job in order; those that `place` takes leave the queue. */
-  offer(place: (job: Job) => boolean): void {
+  offer(place: (job: ModuleJob) => boolean): void {
     let kept = 0;
     for (let index = 0; index < this.#waiting.length; index += 1) {
-      const job = this.#waiting[index] as Job;
+      const job = this.#waiting[index] as ModuleJob;
       if (place(job)) this.#count(job, -1);
       else {
         this.#waiting[kept] = job;
@@ -123,20 +123,20 @@ export class JobQueue {
   }
 
   /** Removes the waiting jobs that a condition holds for. */
-  remove(holds: (job: Job) => boolean): Job[] {
-    const removed: Job[] = [];
+  remove(holds: (job: ModuleJob) => boolean): ModuleJob[] {
+    const removed: ModuleJob[] = [];
     this.offer((job) => holds(job) && removed.push(job) > 0);
     return removed;
   }
 
   /** Removes what has waited too long. */
-  removeLate(now: number): Job[] {
+  removeLate(now: number): ModuleJob[] {
     return this.remove((job) => now - job.queuedAt > MAX_WAIT_MS);
   }
 
   /** Removes what waits for a second try and has no time left for it. */
-  removeOutOfTime(now: number): Job[] {
-    const isOver = ({ endsAt }: Job): boolean => endsAt !== undefined && now >= endsAt;
+  removeOutOfTime(now: number): ModuleJob[] {
+    const isOver = ({ endsAt }: ModuleJob): boolean => endsAt !== undefined && now >= endsAt;
     const late = [...this.#alone, ...this.#settling].filter(isOver);
     for (const job of late) {
       if (!this.#settling.delete(job)) this.#alone.splice(this.#alone.indexOf(job), 1);
@@ -144,13 +144,13 @@ export class JobQueue {
     return [...late, ...this.remove(isOver)];
   }
 
-  removeAll(): Job[] {
+  removeAll(): ModuleJob[] {
     const jobs = [...this.#takeWaiting(), ...this.#alone.splice(0), ...this.#settling];
     this.#settling.clear();
     return jobs;
   }
 
-  #takeWaiting(): Job[] {
+  #takeWaiting(): ModuleJob[] {
     const jobs = this.#waiting;
     this.#waiting = [];
     this.#waitingBytes = 0;
@@ -158,7 +158,7 @@ export class JobQueue {
     return jobs;
   }
 
-  #count({ module, bytes }: Job, change: 1 | -1): void {
+  #count({ module, bytes }: ModuleJob, change: 1 | -1): void {
     this.#waitingBytes += change * bytes;
     const own = this.#shares.get(module) ?? { count: 0, bytes: 0 };
     own.count += change;

@@ -4,7 +4,7 @@ import type { RawCoverage } from '../worker/isolated-module.ts';
 import type { StackMapper } from './map-stack.ts';
 import type { CoverageRange, ModuleCoverage } from '../transform.ts';
 
-interface Counted {
+interface CountedRange {
   readonly kind: 'function' | 'branch';
   readonly name: string;
   readonly start: number;
@@ -49,8 +49,8 @@ export function withoutCounts({ functions }: RawCoverage): RawCoverage {
 }
 
 /** Every function and branch that any worker saw, the linker's own helpers and wrappers left out. */
-function countedRanges(counts: readonly RawCoverage[]): Counted[] {
-  const found = new Map<string, Counted>();
+function countedRanges(counts: readonly RawCoverage[]): CountedRange[] {
+  const found = new Map<string, CountedRange>();
   for (const { functions } of counts) {
     for (const { functionName: name, ranges } of functions) {
       if (name.startsWith('__')) continue;
@@ -64,7 +64,7 @@ function countedRanges(counts: readonly RawCoverage[]): Counted[] {
 }
 
 /** The count of the smallest range that holds this one; 0 where the worker never came so far. */
-function hitsOf(coverage: RawCoverage, { start, end }: Counted): number {
+function hitsOf(coverage: RawCoverage, { start, end }: CountedRange): number {
   let smallest = Number.POSITIVE_INFINITY;
   let hits = 0;
   for (const { ranges } of coverage.functions) {

@@ -5,14 +5,14 @@ import type { PooledModule } from './job-queue.ts';
 import type { LoadedModule } from '../loader/load-modules.ts';
 import type { TransformRef } from '../transform.ts';
 
-interface Registered {
+interface RegisteredModule {
   readonly module: PooledModule;
   readonly key: string;
   uses: number;
 }
 
 export class ModuleRegistry {
-  readonly #byKey = new Map<string, Registered>();
+  readonly #byKey = new Map<string, RegisteredModule>();
   #nextNumber = 1;
 
   retain(source: LoadedModule, ref: TransformRef, coverage: boolean): PooledModule {

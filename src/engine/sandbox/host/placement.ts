@@ -1,5 +1,5 @@
 /** Which worker may take a job: the rule that keeps one module from holding up the others. */
-import type { Job, PooledModule } from './job-queue.ts';
+import type { ModuleJob, PooledModule } from './job-queue.ts';
 
 /** Calls that a worker has at most, where it is not expected to be through with them soon. */
 const DEPTH = 4;
@@ -22,13 +22,13 @@ export function noteAnswer(module: PooledModule, ranMs: number, struck: boolean)
 }
 
 /** A worker, as far as a place in it goes. */
-interface Place {
+interface WorkerLoad {
   /** Sent and not answered, in order. */
-  readonly jobs: readonly Pick<Job, 'module' | 'isAlone'>[];
+  readonly jobs: readonly Pick<ModuleJob, 'module' | 'isAlone'>[];
 }
 
 /** Whether a worker takes one more job. Nothing is queued behind a module that has not proven itself. */
-function isOpen({ jobs }: Place): boolean {
+function isOpen({ jobs }: WorkerLoad): boolean {
   let expectedMs = 0;
   for (const { isAlone, module } of jobs) {
     if (isAlone || !isProven(module)) return false;
@@ -38,7 +38,7 @@ function isOpen({ jobs }: Place): boolean {
 }
 
 /** Places jobs one after the other, as they are sent. */
-export class Placement<Worker extends Place> {
+export class Placement<Worker extends WorkerLoad> {
   readonly #workers: readonly Worker[];
   readonly #count: number;
   /** Took another job when last looked at. */
@@ -55,7 +55,7 @@ export class Placement<Worker extends Place> {
   }
 
   /** The least busy worker that may take the job now. A module not proven leaves at least one worker to the others. */
-  pick({ module }: Pick<Job, 'module'>): Worker | undefined {
+  pick({ module }: Pick<ModuleJob, 'module'>): Worker | undefined {
     this.#open = this.#open.filter(isOpen);
     if (this.#open.length === 0) return undefined;
     if (!isProven(module) && this.#countRunning(module) >= Math.max(1, this.#count - 1)) return undefined;

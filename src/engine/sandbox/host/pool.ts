@@ -12,9 +12,9 @@
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
  */
 import { setInterval as every } from 'node:timers/promises';
-import type { Answer, Asked } from '../frames.ts';
+import type { WorkerAnswer, ModuleTask } from '../frames.ts';
 import { STATUS } from '../names.ts';
-import { JobQueue, type Job, type JobOutcome, type PooledModule } from './job-queue.ts';
+import { JobQueue, type ModuleJob, type JobOutcome, type PooledModule } from './job-queue.ts';
 import { noteAnswer, Placement } from './placement.ts';
 import { LONGEST_BACKOFF_MS, WorkerSet, type WorkerSetOptions } from './worker-set.ts';
 import { STARVED_SHARE, type DeathCause, type Worker, type WorkerListener } from './worker.ts';
@@ -97,8 +97,8 @@ export class Pool implements WorkerListener {
   submit(
     module: PooledModule,
     timeoutMs: number,
-    asked: Asked,
-    { json, bytes }: Pick<Job, 'json' | 'bytes'> = NO_ARGUMENT,
+    asked: ModuleTask,
+    { json, bytes }: Pick<ModuleJob, 'json' | 'bytes'> = NO_ARGUMENT,
   ): Promise<JobOutcome> {
     const now = performance.now();
     if (this.#stopping !== undefined) return Promise.resolve(deferred(STOPPING, 1000));
@@ -122,7 +122,7 @@ export class Pool implements WorkerListener {
   }
 
   /** Asks every worker that has run a module; those that do not answer are left out. Nothing else may run meanwhile. */
-  async ask(module: PooledModule, timeoutMs: number, asked: Asked): Promise<string[]> {
+  async ask(module: PooledModule, timeoutMs: number, asked: ModuleTask): Promise<string[]> {
     const workers = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
     const answers = workers.map((worker) => {
       this.#startWatching();
@@ -173,7 +173,7 @@ export class Pool implements WorkerListener {
     this.#workers.ensure();
   }
 
-  answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void {
+  answered(worker: Worker, job: ModuleJob, answer: WorkerAnswer, ranMs: number): void {
     const share = answer.status === STATUS.timeout ? answer.cpuMicros / (job.timeoutMs * 1000) : undefined;
     const struck = answer.status === STATUS.memory || (share !== undefined && share > BLAMED_SHARE);
     if (share !== undefined && share < STARVED_SHARE) {
@@ -249,28 +249,28 @@ export class Pool implements WorkerListener {
     }
   }
 
-  #condemn(job: Job, failure: 'timeout' | 'memory' | 'crashed'): void {
+  #condemn(job: ModuleJob, failure: 'timeout' | 'memory' | 'crashed'): void {
     job.module.quickAnswers = 0;
     this.#strike(job);
     job.end({ kind: 'killed', failure, tookMs: performance.now() - job.queuedAt });
   }
 
   /** Of a call that hardly got the processor nothing is known: it is run once more with all of its time. */
-  #tryAgain(job: Job): void {
+  #tryAgain(job: ModuleJob): void {
     if (job.wasStarved === true || this.#stopping !== undefined) return this.#defer(job, NO_PROCESSOR, 1000);
     job.wasStarved = true;
     delete job.endsAt;
     this.#queue.addFirst([job]);
   }
 
-  #retryAlone(job: Job): void {
+  #retryAlone(job: ModuleJob): void {
     job.module.quickAnswers = 0;
     job.isAlone = true;
     this.#options.onEvent({ kind: 'call-replayed', module: job.module.name });
     this.#queue.addSettling(job, () => this.#dispatch());
   }
 
-  #strike(job: Job): void {
+  #strike(job: ModuleJob): void {
     const now = performance.now();
     if (!job.module.breaker.strike(now, job.isTrial)) return;
     this.#options.onEvent({ kind: 'breaker-opened', module: job.module.name });
@@ -295,7 +295,7 @@ export class Pool implements WorkerListener {
     return id;
   }
 
-  #defer(job: Job, reason: string, retryAfterMs: number): void {
+  #defer(job: ModuleJob, reason: string, retryAfterMs: number): void {
     if (job.isTrial) job.module.breaker.abandonTrial();
     job.end(deferred(reason, retryAfterMs));
   }
@@ -310,7 +310,7 @@ export class Pool implements WorkerListener {
   }
 
   /** Sends a job off, a second try with the time the first has left; true, as it waits no more in any case. */
-  #send(worker: Worker, job: Job): true {
+  #send(worker: Worker, job: ModuleJob): true {
     if (job.endsAt !== undefined) {
       job.timeoutMs = Math.floor(job.endsAt - performance.now());
       if (job.timeoutMs < 1) {

@@ -1,14 +1,14 @@
 /** Words the outcome of a call for those who asked for it. */
-import type { Answer } from '../frames.ts';
+import type { WorkerAnswer } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import type { JobOutcome } from './job-queue.ts';
 import type { MappedStack, StackMapper } from './map-stack.ts';
 import type { TransformFailure, TransformLogLine, TransformRef, TransformReply } from '../transform.ts';
 
-type Failed = Extract<TransformReply, { kind: 'failed' }>;
+type FailureReply = Extract<TransformReply, { kind: 'failed' }>;
 /** What a call adds to its metrics. */
-type Words = Pick<Failed, 'failure' | 'message'> &
-  Partial<Pick<Failed, 'name' | 'stack' | 'position' | 'read' | 'retryAfterSeconds'>>;
+type FailureWords = Pick<FailureReply, 'failure' | 'message'> &
+  Partial<Pick<FailureReply, 'name' | 'stack' | 'position' | 'read' | 'retryAfterSeconds'>>;
 
 export interface ReplyContext {
   readonly ref: TransformRef;
@@ -48,12 +48,12 @@ export function replyTo(outcome: JobOutcome, context: ReplyContext): TransformRe
 }
 
 /** A failure before anything ran. */
-export function failedReply(failure: TransformFailure, message: string, moduleSha256?: string): Failed {
+export function failedReply(failure: TransformFailure, message: string, moduleSha256?: string): FailureReply {
   const sha256 = moduleSha256 === undefined ? {} : { moduleSha256 };
   return { kind: 'failed', failure, message, logs: [], logsDropped: 0, tookMs: 0, ...sha256 };
 }
 
-function replyToAnswer(answer: Answer, tookMs: number, context: ReplyContext): TransformReply {
+function replyToAnswer(answer: WorkerAnswer, tookMs: number, context: ReplyContext): TransformReply {
   const metrics = {
     ...readLogs(answer.logs),
     tookMs,
@@ -68,7 +68,7 @@ function replyToAnswer(answer: Answer, tookMs: number, context: ReplyContext): T
   return { kind: 'failed', ...metrics, ...failureWords(answer, context) };
 }
 
-function failureWords(answer: Answer, context: ReplyContext): Words {
+function failureWords(answer: WorkerAnswer, context: ReplyContext): FailureWords {
   switch (answer.status) {
     case STATUS.userError:
       return userError(answer.value, context.mapper);
@@ -113,7 +113,7 @@ function failureWords(answer: Answer, context: ReplyContext): Words {
 function placed(
   message: string,
   { position, text }: MappedStack,
-): Pick<Failed, 'message' | 'position' | 'stack'> {
+): Pick<FailureReply, 'message' | 'position' | 'stack'> {
   if (position === undefined) return { message };
   const frames = text.split('\n').filter((line) => /^\s+at /.test(line));
   return { message, position, stack: [message, ...frames].join('\n') };
@@ -130,7 +130,7 @@ function hostWords(failure: 'timeout' | 'memory' | 'crashed', context: ReplyCont
   }
 }
 
-function userError(json: string, mapper: StackMapper): Words {
+function userError(json: string, mapper: StackMapper): FailureWords {
   const { name, message, stack } = JSON.parse(json) as { name: string; message: string; stack: string };
   const mapped = mapper.map(stack);
   const place = mapped.position === undefined ? {} : { position: mapped.position };

@@ -2,9 +2,16 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { processorMsOf, type ProcessState, stateOf } from '../../../base/process-use.ts';
-import { decodeAnswer, encodeAsked, encodeDrop, encodeLoad, FrameReader, type Answer } from '../frames.ts';
+import {
+  decodeAnswer,
+  encodeAsked,
+  encodeDrop,
+  encodeLoad,
+  FrameReader,
+  type WorkerAnswer,
+} from '../frames.ts';
 import { STATUS } from '../names.ts';
-import type { Job, PooledModule } from './job-queue.ts';
+import type { ModuleJob, PooledModule } from './job-queue.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
 
 /** Why the supervisor ended a worker. */
@@ -17,7 +24,7 @@ export type DeathCause = KillCause | undefined;
 export interface WorkerListener {
   ready(worker: Worker): void;
   /** `ranMs` counts from when nothing else ran before it. */
-  answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void;
+  answered(worker: Worker, job: ModuleJob, answer: WorkerAnswer, ranMs: number): void;
   /** No answer will come any more, though a killed process may take a while to go. */
   lost(worker: Worker, cause: DeathCause): void;
   /** The process is gone; `lost` was said before. */
@@ -37,9 +44,9 @@ const MEMORY_CAP_BYTES = 512 * 1024 * 1024;
 export class Worker {
   readonly settings: WorkerSettings;
   /** Sent and not answered, in order; the first one runs. */
-  readonly jobs: Job[] = [];
+  readonly jobs: ModuleJob[] = [];
   /** What the processor had given when the job that runs was first seen. */
-  #seen: Seen | undefined;
+  #seen: ProcessorSample | undefined;
   readonly #process: ChildProcess;
   readonly #socket: Socket;
   readonly #listener: WorkerListener;
@@ -93,7 +100,7 @@ export class Worker {
     return head === undefined ? undefined : Math.max(head.sentAt, this.#lastReplyAt);
   }
 
-  send(job: Job): void {
+  send(job: ModuleJob): void {
     const { number: module, body } = job.module;
     job.sentAt = performance.now();
     this.jobs.push(job);
@@ -198,15 +205,15 @@ function ignore(): void {
   // The pipe breaks when the process is killed, which its exit reports.
 }
 
-interface Seen {
-  readonly job: Job;
+interface ProcessorSample {
+  readonly job: ModuleJob;
   readonly at: number;
   /** Undefined where the platform does not tell. */
   readonly cpuMs: number | undefined;
 }
 
 /** Whether the job that runs hardly got the processor since it was first seen; a transform cannot sleep. */
-function isStarved(seen: Seen, now: number, cpuMs: number | undefined): boolean {
+function isStarved(seen: ProcessorSample, now: number, cpuMs: number | undefined): boolean {
   if (seen.cpuMs === undefined || cpuMs === undefined) return false;
   return cpuMs - seen.cpuMs < (now - seen.at) * STARVED_SHARE;
 }

@@ -4,7 +4,7 @@
  */
 
 /** The text of a number below an object or an array of a transform's argument. */
-export type ExactText = (holder: unknown, key: string | number) => string | undefined;
+export type ExactTextOf = (holder: unknown, key: string | number) => string | undefined;
 
 /** A transform's argument as text, and what `JSON.parse` made of it. */
 export interface ArgumentText {
@@ -16,7 +16,7 @@ export interface ArgumentText {
 type Revive = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown;
 
 /** Reads the argument that `argument` says; asked for again after another call began, it reads that one's. */
-export function createExactText(argument: () => ArgumentText): ExactText {
+export function createExactText(argument: () => ArgumentText): ExactTextOf {
   let read: ArgumentText | undefined;
   let texts = new Map<unknown, unknown>();
   return (holder, key) => {

@@ -14,15 +14,15 @@ const ALGORITHMS = new Map([
   ['sha512', sha512],
 ]);
 
-interface Running {
+interface RunningHash {
   update(bytes: Uint8Array): unknown;
   digest(): Uint8Array;
 }
 
 /** A hash or an HMAC under way. */
 class Digest {
-  readonly #running: Running;
-  constructor(running: Running) {
+  readonly #running: RunningHash;
+  constructor(running: RunningHash) {
     this.#running = running;
   }
   update(data: unknown, encoding?: unknown): this {

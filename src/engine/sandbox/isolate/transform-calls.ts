@@ -1,6 +1,6 @@
 import { STATUS, type Status } from '../names.ts';
 import type { CallSettings, CurrentCall } from './pins.ts';
-import { createExactText, type ArgumentText, type ExactText } from './exact-numbers.ts';
+import { createExactText, type ArgumentText, type ExactTextOf } from './exact-numbers.ts';
 import { URL } from './url.ts';
 import { printValue } from './text-encoding.ts';
 
@@ -66,14 +66,14 @@ export function createTransformCalls(
   };
 }
 
-interface Context {
+interface CallContext {
   url: unknown;
-  exact: ExactText;
+  exact: ExactTextOf;
 }
 
 /** The argument of a call; a transform written for OpenClaw reads `url.searchParams` of a whole address. */
-function contextOf(json: string, urlObject: boolean, exact: ExactText): Context {
-  const context = JSON.parse(json) as Context;
+function contextOf(json: string, urlObject: boolean, exact: ExactTextOf): CallContext {
+  const context = JSON.parse(json) as CallContext;
   context.exact = exact;
   if (urlObject) context.url = new URL(context.url, 'http://localhost');
   return context;

@@ -190,13 +190,13 @@ function decodeSpecifier(text: string): string {
   }
 }
 
-type Refusal = Pick<RefusedImport, 'code' | 'message'>;
-type Target = { readonly file: string } | Refusal;
+type ImportRefusal = Pick<RefusedImport, 'code' | 'message'>;
+type ImportTarget = { readonly file: string } | ImportRefusal;
 
 function resolveImport(
   root: string,
   { specifier, resolve }: { readonly specifier: string; readonly resolve: () => string },
-): Target {
+): ImportTarget {
   if (!/^\.\.?\//.test(specifier)) return refuse(specifier, NOT_IN_FOLDER);
   let file: string;
   try {
@@ -215,7 +215,7 @@ interface Fault {
   readonly fault: string;
 }
 
-function refuse(specifier: string, { code, fault }: Fault): Refusal {
+function refuse(specifier: string, { code, fault }: Fault): ImportRefusal {
   return { code, message: `the import ${quoted(specifier)} ${fault}` };
 }
 

@@ -22,7 +22,7 @@ import {
   printFile,
   type PrintedFile,
   scanSources,
-  type Scan,
+  type SourceScan,
   type FilePlace,
   type SourceFinding,
   buildFailure,
@@ -128,12 +128,14 @@ async function scanGraph(graph: Graph): Promise<readonly SourceFinding[]> {
   return [...collectFindings(graph, scan), ...globals];
 }
 
-type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });
+type EntryModule = { readonly module: string } & (
+  { readonly file: string } | { readonly problem: EntryProblem }
+);
 
 /** Links each entry whose files have no finding that prevents it. */
 async function linkAll(
   root: string,
-  entries: readonly Entry[],
+  entries: readonly EntryModule[],
   { graph, found }: { readonly graph: Graph; readonly found: readonly SourceFinding[] },
 ): Promise<{ readonly modules: readonly LoaderModule[]; readonly findings: readonly SourceFinding[] }> {
   // What is not there is missed when its line is reached: the module can be linked.
@@ -172,7 +174,7 @@ function findEntry(root: string, module: string): { file: string } | { problem: 
 }
 
 /** What the scan found, each refused import at its place, and the files that cannot be compiled. */
-function collectFindings(graph: Graph, scan: Scan): readonly SourceFinding[] {
+function collectFindings(graph: Graph, scan: SourceScan): readonly SourceFinding[] {
   const findings = [...scan.findings];
   const placed = new Set(findings.map(placeKey));
   for (const { code, message, ...refused } of graph.refused) {
@@ -198,7 +200,7 @@ const NOT_COMPILED = { code: 'TRANSFORM_SYNTAX', message: 'the file cannot be co
 function placesOf(
   { importer, specifier }: Pick<RefusedImport, 'importer' | 'specifier'>,
   graph: Graph,
-  scan: Scan,
+  scan: SourceScan,
 ): readonly FilePlace[] {
   const places = scan.imports
     .filter((one) => one.at.file === importer && one.specifier === specifier)

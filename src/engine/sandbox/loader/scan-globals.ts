@@ -26,7 +26,7 @@ const DEFINE: Readonly<Record<string, string>> = {
 };
 
 /** A use of a name in the text that esbuild made of a file; line and column from 0. */
-interface Use {
+interface GlobalUse {
   readonly name: string;
   readonly isGuard: boolean;
   /** What is read of it: `.NAME`. */
@@ -56,7 +56,7 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   });
 }
 
-function usesIn(text: string, line: number): Use[] {
+function usesIn(text: string, line: number): GlobalUse[] {
   return [...text.matchAll(REPLACED)].map((match) => {
     const [, guard, name = '', member = ''] = match;
     const column = match.index + (guard?.length ?? 0);
@@ -64,12 +64,12 @@ function usesIn(text: string, line: number): Use[] {
   });
 }
 
-type Described = Omit<SourceFinding, 'file' | 'line' | 'column'>;
+type UseFinding = Omit<SourceFinding, 'file' | 'line' | 'column'>;
 
 function describeUse(
-  { name, member }: Use,
+  { name, member }: GlobalUse,
   { line, code }: { readonly line: string; readonly code: string },
-): Described | undefined {
+): UseFinding | undefined {
   if (name === 'Map' || name === 'Set') {
     const [, own = '', kind] = COLLECTION.exec(line) ?? [];
     return kind === name ? describeCollection(name, remembers(code, own)) : undefined;
@@ -98,7 +98,7 @@ function remembers(code: string, own: string): boolean {
   );
 }
 
-function describeCollection(name: string, isMemory: boolean): Described {
+function describeCollection(name: string, isMemory: boolean): UseFinding {
   return {
     severity: 'warning',
     code: 'TRANSFORM_FORGETS',
@@ -108,7 +108,7 @@ function describeCollection(name: string, isMemory: boolean): Described {
   };
 }
 
-function describeEnv(name: string): Described | undefined {
+function describeEnv(name: string): UseFinding | undefined {
   if (name === '') return undefined;
   return {
     severity: 'warning',

@@ -33,7 +33,7 @@ interface ScannedImport {
   readonly at: FilePlace;
 }
 
-export interface Scan {
+export interface SourceScan {
   readonly imports: readonly ScannedImport[];
   readonly findings: readonly SourceFinding[];
 }
@@ -51,17 +51,17 @@ export function nowhereFor(text: string): string {
 
 const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js', json: 'json' } as const;
 
-type Said = Pick<SourceFinding, 'code' | 'message'>;
+type ScanMessage = Pick<SourceFinding, 'code' | 'message'>;
 
-const DYNAMIC_IMPORT: Said = {
+const DYNAMIC_IMPORT: ScanMessage = {
   code: 'TRANSFORM_DYNAMIC_IMPORT',
   message: 'a transform cannot import dynamically',
 };
 
-const noRequire = (message: string): Said => ({ code: 'TRANSFORM_REQUIRE', message });
+const noRequire = (message: string): ScanMessage => ({ code: 'TRANSFORM_REQUIRE', message });
 
 /** By the id that esbuild gives its warning. */
-const REFUSED_SYNTAX: Readonly<Record<string, Said>> = {
+const REFUSED_SYNTAX: Readonly<Record<string, ScanMessage>> = {
   'unsupported-dynamic-import': DYNAMIC_IMPORT,
   'unsupported-require-call': noRequire('a transform cannot require a module by a computed name'),
   'indirect-require': noRequire('a transform cannot use require as a value'),
@@ -80,7 +80,7 @@ const SCAN_OPTIONS = {
   logOverride: Object.fromEntries(Object.keys(REFUSED_SYNTAX).map((id) => [id, 'warning' as const])),
 } as const satisfies esbuild.BuildOptions;
 
-export async function scanSources(files: ReadonlyMap<string, GraphFile>): Promise<Scan> {
+export async function scanSources(files: ReadonlyMap<string, GraphFile>): Promise<SourceScan> {
   const entryPoints = [...files.keys()].map((id) => ({
     in: `${NAMESPACE}:${id}`,
     out: encodeURIComponent(id),
@@ -147,14 +147,17 @@ function scanPlugin(files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
   };
 }
 
-function refuseKind({ kind }: ImportDetail, fileKind: GraphFile['kind'] | undefined): Said | undefined {
+function refuseKind(
+  { kind }: ImportDetail,
+  fileKind: GraphFile['kind'] | undefined,
+): ScanMessage | undefined {
   if (kind === 'dynamic-import') return DYNAMIC_IMPORT;
   const isRequired = kind === 'require-resolve' || (kind === 'require-call' && fileKind !== 'commonjs');
   return isRequired ? noRequire('a transform cannot use require') : undefined;
 }
 
 /** Words an error of esbuild like the other findings. */
-export function describeError(text: string): Said {
+export function describeError(text: string): ScanMessage {
   if (text.startsWith('Top-level await')) return TOP_LEVEL_AWAIT;
   const computed = /^Could not resolve (import|require)\("/.exec(text)?.[1];
   if (computed === 'require') return noRequire('a transform cannot require by a computed name');
@@ -167,7 +170,7 @@ export function describeError(text: string): Said {
   };
 }
 
-const TOP_LEVEL_AWAIT: Said = {
+const TOP_LEVEL_AWAIT: ScanMessage = {
   code: 'TRANSFORM_TOP_LEVEL_AWAIT',
   message: 'a transform cannot await outside its function',
 };

@@ -285,7 +285,7 @@ interface CompilerName {
   readonly isOwn: boolean;
 }
 
-interface Compiler extends CompilerName {
+interface TypeScriptCompiler extends CompilerName {
   /** The program, run with node. */
   readonly file: string;
 }
@@ -305,7 +305,7 @@ function findCompiler({
   configDir,
   isTrusted = true,
   sluiceDir = OWN_DIR,
-}: CompilerSearch): Compiler | undefined {
+}: CompilerSearch): TypeScriptCompiler | undefined {
   for (const folder of isTrusted ? projectFolders(configDir) : []) {
     const compiler = compilerIn(folder, false);
     if (compiler !== undefined) return compiler;
@@ -347,7 +347,7 @@ function statOf(folder: string): Stats | undefined {
   return statSync(folder, { throwIfNoEntry: false });
 }
 
-function compilerIn(folder: string, isOwn: boolean): Compiler | undefined {
+function compilerIn(folder: string, isOwn: boolean): TypeScriptCompiler | undefined {
   const home = path.join(folder, 'node_modules', 'typescript');
   try {
     const manifest = readFileSync(path.join(home, 'package.json'), 'utf8');

@@ -1,6 +1,6 @@
 /** One transform in its own isolate, as a worker holds it. Runs in the worker process only. */
 import ivm from 'isolated-vm';
-import type { Answer, CallPins, LoadBody } from '../frames.ts';
+import type { WorkerAnswer, CallPins, LoadBody } from '../frames.ts';
 import { LINKED_NAME, MODULE_FILE, SCRIPT_PREFIX, STATUS, type Status } from '../names.ts';
 
 /** Compiling, freezing and linking take 3 ms; a module's own top level runs within a call's limit. */
@@ -10,12 +10,12 @@ const SETUP_TIMEOUT_MS = 2000;
 declare const REALM_SCRIPT: string;
 
 type Start = (json: string, now: number, seed: number, key: string) => number;
-type Take = () => string;
+type TakeReply = () => string;
 type Inspect = () => number;
-type Outcome = Omit<Answer, 'id'>;
+type ModuleOutcome = Omit<WorkerAnswer, 'id'>;
 
 /** What a call brings along besides its argument. */
-type Pins = CallPins & { readonly timeoutMs: number };
+type TimedPins = CallPins & { readonly timeoutMs: number };
 
 interface IsolateOptions {
   readonly isolate?: ivm.Isolate;
@@ -36,9 +36,9 @@ export class IsolatedModule {
   readonly #settings: LoadBody;
   readonly #isolate: ivm.Isolate;
   readonly #begin: ivm.Reference<Start>;
-  readonly #take: ivm.Reference<Take>;
+  readonly #take: ivm.Reference<TakeReply>;
   readonly #inspect: ivm.Reference<Inspect>;
-  readonly #place: ivm.Reference<Take>;
+  readonly #place: ivm.Reference<TakeReply>;
   readonly #coverage: IsolateCoverage | undefined;
   #heapBytes = 0;
   #runs = 0;
@@ -67,8 +67,8 @@ export class IsolatedModule {
       timeout: SETUP_TIMEOUT_MS,
     }) as ivm.Reference<Record<string, (...values: never[]) => unknown>>;
     this.#begin = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
-    this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<Take>;
-    this.#place = runner.getSync('place', { reference: true }) as ivm.Reference<Take>;
+    this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<TakeReply>;
+    this.#place = runner.getSync('place', { reference: true }) as ivm.Reference<TakeReply>;
     this.#inspect = runner.getSync('inspect', { reference: true }) as ivm.Reference<Inspect>;
   }
 
@@ -97,7 +97,7 @@ export class IsolatedModule {
     return this.#isolate.isDisposed;
   }
 
-  call(json: string, pins: Pins): Outcome {
+  call(json: string, pins: TimedPins): ModuleOutcome {
     const startedAt = performance.now();
     const outcome = this.#start(json, pins);
     if (outcome.status !== STATUS.pending) return outcome;
@@ -107,14 +107,14 @@ export class IsolatedModule {
       : { ...outcome, value: this.#trace(json, { ...pins, timeoutMs: leftMs }) };
   }
 
-  #start(json: string, { now, seed, key, timeoutMs }: Pins): Outcome {
+  #start(json: string, { now, seed, key, timeoutMs }: TimedPins): ModuleOutcome {
     return this.#run(timeoutMs, (options) =>
       this.#begin.applySync(undefined, [json, now, seed, key], options),
     );
   }
 
   /** The stack of the promise that a call waits for in vain. */
-  #trace(json: string, pins: Pins): string {
+  #trace(json: string, pins: TimedPins): string {
     const traced = new IsolatedModule({ ...this.#settings, coverage: false }, { trace: true });
     try {
       return traced.#start(json, pins).status === STATUS.pending ? traced.#place.applySync() : '';
@@ -126,7 +126,7 @@ export class IsolatedModule {
   }
 
   /** Runs the top level; the value is JSON of `[name, type][]`. */
-  inspect(timeoutMs: number): Outcome {
+  inspect(timeoutMs: number): ModuleOutcome {
     return this.#run(timeoutMs, (options) => this.#inspect.applySync(undefined, [], options));
   }
 
@@ -134,7 +134,7 @@ export class IsolatedModule {
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 
-  #run(timeoutMs: number, start: (options: { timeout: number }) => unknown): Outcome {
+  #run(timeoutMs: number, start: (options: { timeout: number }) => unknown): ModuleOutcome {
     const cpuBefore = this.#isolate.cpuTime;
     const startedAt = performance.now();
     let thrown: unknown;
@@ -158,7 +158,7 @@ export class IsolatedModule {
     return { ...figures, ...this.#takeResult() };
   }
 
-  #takeResult(): Pick<Outcome, 'status' | 'logs' | 'value'> {
+  #takeResult(): Pick<ModuleOutcome, 'status' | 'logs' | 'value'> {
     // No limit of time, which would cost as much as the step itself: nothing of the transform runs in it.
     const text = this.#take.applySync();
     const end = text.indexOf('\n');
@@ -179,7 +179,7 @@ export class IsolatedModule {
     return this.#takeResult().logs;
   }
 
-  #measure(cpuBefore: bigint): Pick<Outcome, 'cpuMicros' | 'heapKb'> {
+  #measure(cpuBefore: bigint): Pick<ModuleOutcome, 'cpuMicros' | 'heapKb'> {
     const cpuMicros = Number(this.#isolate.cpuTime - cpuBefore) / 1000;
     if (this.#runs < 2 || this.#runs % RUNS_PER_LOOK === 0) this.#measureHeap();
     this.#runs += 1;

@@ -8,7 +8,14 @@
  * isolates were let go, because the engine frees some of what they held there.
  */
 import { readSync, writeSync } from 'node:fs';
-import { AnswerWriter, decodeCall, FrameReader, REQUEST, type Answer, type LoadBody } from '../frames.ts';
+import {
+  AnswerWriter,
+  decodeCall,
+  FrameReader,
+  REQUEST,
+  type WorkerAnswer,
+  type LoadBody,
+} from '../frames.ts';
 import { STATUS } from '../names.ts';
 import { IsolatedModule } from './isolated-module.ts';
 
@@ -79,7 +86,7 @@ function handle(frame: Buffer): Promise<void> | undefined {
   return undefined;
 }
 
-interface Asking {
+interface WorkerRequest {
   readonly id: number;
   /** Number of the module. */
   readonly module: number;
@@ -93,12 +100,15 @@ async function countRuns(number: number, body: LoadBody): Promise<void> {
   }
 }
 
-async function sendCoverage({ id, module }: Asking): Promise<void> {
+async function sendCoverage({ id, module }: WorkerRequest): Promise<void> {
   const taken = (await isolates.get(module)?.takeCoverage()) ?? { functions: [] };
   send(id, { ...NOTHING_RAN, status: STATUS.ok, value: JSON.stringify(taken) });
 }
 
-function answer({ id, module: number }: Asking, run: (module: IsolatedModule) => Omit<Answer, 'id'>): void {
+function answer(
+  { id, module: number }: WorkerRequest,
+  run: (module: IsolatedModule) => Omit<WorkerAnswer, 'id'>,
+): void {
   let module: IsolatedModule;
   try {
     module = obtain(number);
@@ -148,7 +158,7 @@ function trim(): void {
   }
 }
 
-function send(id: number, outcome: Omit<Answer, 'id'>): void {
+function send(id: number, outcome: Omit<WorkerAnswer, 'id'>): void {
   const frame = writer.encode(id, outcome);
   try {
     for (let written = 0; written < frame.length;) written += writeSync(CHANNEL, frame, written);

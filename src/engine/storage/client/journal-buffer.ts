@@ -30,7 +30,7 @@ const MAX_DECISION_LENGTH = 32 * 1024;
 
 /** Requests that wait at most where nothing says how many are kept, and of which a part is forgotten at once. */
 const MANY_REQUESTS = 10_000;
-/** The part of a room that is filled between two looks for what is too much: a look costs more than what is kept. */
+/** The part of the space that is filled between two looks for what is too much: a look costs more than what is kept. */
 const ROOM_PER_LOOK = 0.05;
 
 /** Losing these is allowed; a store that fails says so to those who wait for it. */
@@ -38,7 +38,7 @@ const ignore = () => undefined;
 
 type JournalOperations = Pick<
   RemoteOperations,
-  'recordDecisions' | 'recordStrangers' | 'keepRequests' | 'makeKeptRoom'
+  'recordDecisions' | 'recordStrangers' | 'keepRequests' | 'freeKeptSpace'
 >;
 
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
@@ -82,9 +82,9 @@ export class JournalBuffer {
 
   keepRequest(request: KeptRequest, limits: KeptLimits = KEPT_LIMITS): void {
     const { kind, cause = '' } = request;
-    const room = kind === 'whole' ? limits : limits.shapes;
+    const capacity = kind === 'whole' ? limits : limits.shapes;
     const bytes = Buffer.byteLength(request.json);
-    if (bytes > room.bytes) return;
+    if (bytes > capacity.bytes) return;
     this.#keptLimits = limits;
     const row = { ...request, cause, bytes };
     this.#kept.push(row);
@@ -94,7 +94,7 @@ export class JournalBuffer {
     const waiting = this.#waiting[kind];
     waiting.count += 1;
     waiting.bytes += bytes;
-    while (waiting.count > (room.count ?? MANY_REQUESTS) || waiting.bytes > room.bytes)
+    while (waiting.count > (capacity.count ?? MANY_REQUESTS) || waiting.bytes > capacity.bytes)
       this.#forgetWaiting(kind);
     this.#schedule();
   }
@@ -155,8 +155,8 @@ export class JournalBuffer {
       if (waiting.count === 0 || isFew) continue;
       Object.assign(unlooked, { count: 0, bytes: 0 });
       const rest = 1 - ROOM_PER_LOOK;
-      const room = { count: Math.ceil(count * rest), bytes: Math.ceil(bytes * rest) };
-      this.#send(this.#operations.makeKeptRoom(kind, room));
+      const capacity = { count: Math.ceil(count * rest), bytes: Math.ceil(bytes * rest) };
+      this.#send(this.#operations.freeKeptSpace(kind, capacity));
     }
     this.#waiting = noRequests();
   }
@@ -209,7 +209,7 @@ function withoutLists(decision: DecisionRecord): DecisionRecord {
 /** Requests of one sender that were refused alike and are kept: a burst of them must not push out those of others. */
 const MAX_ALIKE = 10;
 
-interface Gathered {
+interface GatheredDecision {
   readonly decision: DecisionRecord;
   /** Who was refused, and why. */
   readonly like: string;
@@ -225,7 +225,7 @@ interface NewStrangers {
 /** Requests of strangers between two writes. Adding one takes the same time however many there are. */
 class StrangerRing {
   /** By who and why; what came last stands last. */
-  readonly #gathered = new Map<string, Gathered[]>();
+  readonly #gathered = new Map<string, GatheredDecision[]>();
   /** What this process wrote and the store still holds, the oldest first. */
   #written: readonly { readonly like: string; readonly id: string }[] = [];
   #order = 0;

@@ -19,7 +19,7 @@ import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
 /** What a store has that others share. */
-interface Shared {
+interface SharedStore {
   /** The thread's, or what takes their place. */
   readonly operations: RemoteOperations;
   /** What was not begun beside the thread is not stored any more. */
@@ -31,7 +31,7 @@ interface Shared {
 export function makeStorage(
   client: WorkerClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
-  { operations: own, giveUp, lapsed }: Shared = {
+  { operations: own, giveUp, lapsed }: SharedStore = {
     operations: client.operations,
     giveUp: () => undefined,
     lapsed: () => [],
@@ -196,7 +196,7 @@ export interface AcceptStore extends Pick<RemoteOperations, 'acceptRequest' | 'f
   resume(): void;
 }
 
-interface Waiting {
+interface WaitingCall {
   /** How many looks there had been. */
   readonly since: number;
   reject(trouble: StorageError): void;
@@ -209,7 +209,7 @@ interface Waiting {
  */
 class AcceptQueue {
   readonly #store: AcceptStore;
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<WaitingCall>();
   #waitingBytes = 0;
   #looks = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,11 @@
 import { Worker } from 'node:worker_threads';
 import type { WorkerMessage } from '../statements/engine.ts';
-import type { Call, OperationName, RemoteOperations, Replies } from '../statements/statement-table.ts';
+import type {
+  OperationCall,
+  OperationName,
+  RemoteOperations,
+  Replies,
+} from '../statements/statement-table.ts';
 import {
   deserializeError,
   type SerializedError,
@@ -51,7 +56,7 @@ export class WorkerClient {
   /** What the thread says of the store, and what is said of a thread or a store that does not answer. */
   #trouble: StorageError | undefined;
   #hang: StorageError | undefined;
-  #outgoing: Call[] = [];
+  #outgoing: OperationCall[] = [];
   #nextId = 1;
   #ended: StorageError | undefined;
   #closing: Promise<void> | undefined;
@@ -156,7 +161,7 @@ export class WorkerClient {
     }
   }
 
-  #postAlone(call: Call): void {
+  #postAlone(call: OperationCall): void {
     try {
       this.#worker.postMessage([call]);
     } catch (error) {

@@ -131,13 +131,13 @@ export interface Statement {
 }
 
 /** Of each statement; of one that is several, what its last one answered. */
-export interface Answered {
+export interface StatementAnswer {
   readonly rows: readonly object[];
   readonly rowCount: number;
 }
 
 /** A connection that is made with a question, and anew with the next one where it broke. */
-export class Connection {
+export class PostgresConnection {
   readonly #options: ConnectionOptions;
   /** Known before it is ready, so that one that never becomes it can be given up. */
   #client: Client | undefined;
@@ -157,7 +157,7 @@ export class Connection {
    * after it fails because of it; every error has a code. Inside a transaction `mayConnect` is false: a new connection
    * would not be in it.
    */
-  async ask(statements: readonly Statement[], mayConnect = true): Promise<readonly Answered[]> {
+  async ask(statements: readonly Statement[], mayConnect = true): Promise<readonly StatementAnswer[]> {
     checkNotRefused(this.#options.expected);
     if (this.#client === undefined && mayConnect) this.#making ??= this.#connect();
     await this.#making;
@@ -215,7 +215,7 @@ function sendTogether(client: Client, statements: readonly Statement[]): Promise
   }
 }
 
-function answeredBy({ value }: { readonly value: Results }): Answered {
+function answeredBy({ value }: { readonly value: Results }): StatementAnswer {
   const { rows, rowCount } = (Array.isArray(value) ? value.at(-1) : value) as QueryResult;
   return { rows: (rows ?? []) as object[], rowCount: rowCount ?? 0 };
 }

@@ -14,14 +14,14 @@ export function explainPostgresError(
   return new StorageError(kind, `${place}: ${text({ code, message, remedy })}`, { cause: error });
 }
 
-type Meaning = readonly [
+type PostgresMeaning = readonly [
   codes: RegExp,
   kind: StorageErrorCode,
   text: (said: { readonly code: string; readonly message: string; readonly remedy: string }) => string,
 ];
 
 /** By the code of PostgreSQL or its first two characters, which are its class (appendix A of its manual); the first that fits. */
-const MEANINGS: readonly Meaning[] = [
+const MEANINGS: readonly PostgresMeaning[] = [
   [new RegExp(`^${OTHER_STORE}$`), 'replaced', ({ message }) => message],
   [
     /^22012$/,
@@ -66,7 +66,7 @@ const MEANINGS: readonly Meaning[] = [
   // Codes of the system, such as ECONNREFUSED.
   [/^E[A-Z]+$/, 'unreachable', ({ code, remedy }) => `the database cannot be reached (${code}); ${remedy}`],
 ];
-const FAILED: Meaning = [/^/, 'failed', ({ message }) => message];
+const FAILED: PostgresMeaning = [/^/, 'failed', ({ message }) => message];
 
 /** Where nothing is tried again. */
 export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';

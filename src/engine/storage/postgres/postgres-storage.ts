@@ -8,7 +8,7 @@ import { leftQuestion, outboxQuestions, PLAIN_READS, type PlainRead } from '../s
 import type { RemoteOperations } from '../statements/statement-table.ts';
 import { StorageError } from '../storage-error.ts';
 import { failoverPromise } from '../store-status.ts';
-import { AcceptLane } from './accept/accept-lane.ts';
+import { AcceptConnections } from './accept/accept-connections.ts';
 import { entryOf } from './accept/accept-statement.ts';
 import { connectClient } from './connection.ts';
 import { DatabaseCounter } from './database-use.ts';
@@ -32,7 +32,7 @@ export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'l
 }
 
 /** Operations that may give other processes something to do, or to know. */
-const TOLD: readonly (keyof RemoteOperations)[] = [
+const ANNOUNCED: readonly (keyof RemoteOperations)[] = [
   'acceptRequest',
   'completeRun',
   'requeueRun',
@@ -74,7 +74,7 @@ async function open(
   await setUpSchema(first, { place, isPerformer });
   const expected = isPerformer ? await known.adopt(first) : undefined;
   const holder = randomUUID();
-  const [use, laneUse] = [new DatabaseCounter(), new DatabaseCounter()];
+  const [use, acceptUse] = [new DatabaseCounter(), new DatabaseCounter()];
   const input: PostgresInput = {
     use: use.buffer,
     url,
@@ -111,26 +111,32 @@ async function open(
       expected,
       mayListen,
     });
-    const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled, expected, use: laneUse });
+    const accepting = new AcceptConnections({
+      url,
+      limits,
+      isPooled: facts.isPooled,
+      expected,
+      use: acceptUse,
+    });
     const operations = {
       ...client.operations,
-      ...laneOperations(client.operations, lane, { explain, holder }),
+      ...acceptOperations(client.operations, accepting, { explain, holder }),
     };
-    const told = { ...operations, ...toldOperations(operations, lease) };
+    const announcing = { ...operations, ...announcingOperations(operations, lease) };
     const lapsed = () => lease.lapsed();
-    // Others that share it are told of changes, and what they left is taken over.
+    // Others that share the store hear of changes, and what they left is taken over.
     const storage = makeStorage(client, inspection, {
-      operations: told,
-      giveUp: () => lane.giveUp(),
+      operations: announcing,
+      giveUp: () => accepting.giveUp(),
       lapsed,
     });
     return {
       ...storage,
       lease,
-      databaseUse: () => DatabaseCounter.sum([use, laneUse]),
+      databaseUse: () => DatabaseCounter.sum([use, acceptUse]),
       onOutsideChange: (listener) => lease.onOutsideChange(listener),
       close: async () => {
-        await lane.close();
+        await accepting.close();
         await storage.close();
         await lease.stop();
       },
@@ -147,13 +153,13 @@ const BACKUP_REMEDY =
 /** What is counted, wherever it is. */
 const TOTALS = 'totals';
 
-/** Accepts go to the lane. What needs a look at others, or meets a key or a bound there, goes the way of all that writes. */
-function laneOperations(
+/** Accepts go over connections of their own. What depends on stored rows, or meets a key or a bound there, goes through the worker. */
+function acceptOperations(
   operations: RemoteOperations,
-  lane: AcceptLane,
+  accepting: AcceptConnections,
   { explain, holder }: Pick<WorkerOptions, 'explain'> & { readonly holder: string },
 ): Partial<RemoteOperations> {
-  const inLane = async <Result>(act: () => Promise<Result>, otherwise: () => Promise<Result>) => {
+  const askBeside = async <Result>(act: () => Promise<Result>, otherwise: () => Promise<Result>) => {
     try {
       return await act();
     } catch (error) {
@@ -169,9 +175,10 @@ function laneOperations(
     plain: PlainRead<Args, Answer>,
     otherwise: (...args: Args) => Promise<Answer>,
   ) => {
-    const ask = async (...args: Args) => plain.answerOf(await lane.read(plain.questions(TOTALS, ...args)));
+    const ask = async (...args: Args) =>
+      plain.answerOf(await accepting.read(plain.questions(TOTALS, ...args)));
     return (...args: Args) =>
-      inLane(
+      askBeside(
         () => ask(...args),
         () => otherwise(...args),
       );
@@ -179,8 +186,8 @@ function laneOperations(
   return {
     acceptRequest: async (request) => {
       const entry = entryOf(request);
-      const store = () => (entry === undefined ? Promise.resolve(false) : lane.store(entry));
-      const isStored = await inLane(store, () => Promise.resolve(false));
+      const store = () => (entry === undefined ? Promise.resolve(false) : accepting.store(entry));
+      const isStored = await askBeside(store, () => Promise.resolve(false));
       return isStored ? null : operations.acceptRequest(request);
     },
     findReservation: read(PLAIN_READS.findReservation, operations.findReservation),
@@ -190,16 +197,16 @@ function laneOperations(
     // Nearly always nothing is due, and who claims runs need not wait for that.
     claimOutbox: async (options) => {
       const claim = () => operations.claimOutbox(options);
-      const [due] = await inLane(
-        () => lane.read(outboxQuestions({ ...options, limit: 1 })),
+      const [due] = await askBeside(
+        () => accepting.read(outboxQuestions({ ...options, limit: 1 })),
         async () => [[{}]],
       );
       return due?.length === 0 ? [] : claim();
     },
     // The same: a look that takes over holds up all others for several round trips.
     takeOver: async (held, lapsed) => {
-      const look = () => lane.read([leftQuestion(holder, held)]);
-      const [[row] = []] = lapsed.length > 0 ? [] : await inLane(look, async () => []);
+      const look = () => accepting.read([leftQuestion(holder, held)]);
+      const [[row] = []] = lapsed.length > 0 ? [] : await askBeside(look, async () => []);
       if (row === undefined) return operations.takeOver(held, lapsed);
       return { runs: [], isLeader: (row as { readonly leads: boolean }).leads };
     },
@@ -207,7 +214,7 @@ function laneOperations(
 }
 
 /** Operations that tell the others when they have changed something. */
-function toldOperations(operations: RemoteOperations, lease: ReplicaLease): Partial<RemoteOperations> {
+function announcingOperations(operations: RemoteOperations, lease: ReplicaLease): Partial<RemoteOperations> {
   const tell = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
     return async (...args: Args): Promise<Result> => {
       const result = await call(...args);
@@ -216,6 +223,6 @@ function toldOperations(operations: RemoteOperations, lease: ReplicaLease): Part
     };
   };
   return Object.fromEntries(
-    TOLD.map((name) => [name, tell(operations[name] as (...args: unknown[]) => Promise<unknown>)]),
+    ANNOUNCED.map((name) => [name, tell(operations[name] as (...args: unknown[]) => Promise<unknown>)]),
   );
 }

@@ -49,14 +49,14 @@ export interface ReplicaOptions {
   readonly mayListen: boolean;
 }
 
-interface Renewed {
+interface LeaseRenewal {
   readonly isNew: boolean;
   readonly store: string;
   readonly epoch: number;
   readonly position: number;
 }
 
-interface Seen {
+interface ReplicaSighting {
   readonly leaseUntil: number;
   readonly hasEnded: boolean;
   /** When this state of the row was seen first; monotonic. */
@@ -73,7 +73,7 @@ export class ReplicaLease implements Lease {
   #client: Client | undefined;
   /** Counts the connections that were given up. */
   #attempt = 0;
-  #others = new Map<string, Seen>();
+  #others = new Map<string, ReplicaSighting>();
   #isHeld = false;
   #isStopped = false;
   #renewing: Promise<void> = Promise.resolve();
@@ -151,7 +151,7 @@ export class ReplicaLease implements Lease {
     if (client === undefined) return this.#drop();
     await this.#bounded(
       client
-        .query<Renewed>(LEAVE, [this.id])
+        .query<LeaseRenewal>(LEAVE, [this.id])
         .then(({ rows }) => this.#note(rows))
         .then(() => client.query(TELL, [CHANNEL, LEFT]))
         .then(() => client.end()),
@@ -174,7 +174,7 @@ export class ReplicaLease implements Lease {
     const sentAt = performance.now();
     const client = this.#client ?? (await this.#bounded(this.#connect()));
     const values = [id, role, hostname(), version, Math.round(leaseMs), place];
-    const { rows } = await this.#bounded(client.query<Renewed>(RENEW, values));
+    const { rows } = await this.#bounded(client.query<LeaseRenewal>(RENEW, values));
     this.#note(rows);
     // The row was gone: others have taken over what this process held.
     if (rows[0]?.isNew === true) this.#change(false);
@@ -182,17 +182,17 @@ export class ReplicaLease implements Lease {
     const leftMs = sentAt + leaseMs * USED - performance.now();
     this.#endTimer = setTimeout(() => this.#change(false), Math.max(leftMs, 0)).unref();
     this.#change(leftMs > 0);
-    const others = client.query<LapsedReplica & Seen>(OTHERS, [id]);
+    const others = client.query<LapsedReplica & ReplicaSighting>(OTHERS, [id]);
     this.#see((await this.#bounded(others)).rows);
   }
 
   /** What was committed before this answer is on the disk of the database. */
-  #note([found]: readonly Renewed[]): void {
+  #note([found]: readonly LeaseRenewal[]): void {
     if (found !== undefined)
       this.#options.known.note({ id: found.store, epoch: found.epoch, position: found.position });
   }
 
-  #see(rows: readonly (LapsedReplica & Pick<Seen, 'hasEnded'>)[]): void {
+  #see(rows: readonly (LapsedReplica & Pick<ReplicaSighting, 'hasEnded'>)[]): void {
     const now = performance.now();
     this.#others = new Map(
       rows.map(({ id, leaseUntil, hasEnded }) => {

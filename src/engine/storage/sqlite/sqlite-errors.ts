@@ -21,14 +21,17 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
   return new StorageError(code, `${file}: ${text(reason)}`, { cause: error });
 }
 
-type Meaning = readonly [code: StorageErrorCode, text: (reason: string) => string];
+type SqliteMeaning = readonly [code: StorageErrorCode, text: (reason: string) => string];
 
-const FAILED: Meaning = ['failed', (reason) => reason];
-const CORRUPT: Meaning = ['corrupt', (reason) => `the store is damaged (${reason}); ${GO_BACK}`];
-const BUSY: Meaning = ['busy', () => 'another process holds the store; try again when its command has ended'];
+const FAILED: SqliteMeaning = ['failed', (reason) => reason];
+const CORRUPT: SqliteMeaning = ['corrupt', (reason) => `the store is damaged (${reason}); ${GO_BACK}`];
+const BUSY: SqliteMeaning = [
+  'busy',
+  () => 'another process holds the store; try again when its command has ended',
+];
 
 /** Busy and locked, read only, an error of the disk, corrupt, cannot open, no database. */
-const MEANINGS: Readonly<Record<number, Meaning>> = {
+const MEANINGS: Readonly<Record<number, SqliteMeaning>> = {
   5: BUSY,
   6: BUSY,
   8: [

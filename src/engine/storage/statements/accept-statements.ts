@@ -1,12 +1,18 @@
 import { HookError } from '../../../base/errors.ts';
-import type { Asking, NewRun, PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
+import type {
+  ApprovalQuestion,
+  NewRun,
+  PreparedAction,
+  PreparedRequest,
+  Reservation,
+} from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { RUN } from './rows.ts';
 import { insertRun, postAction } from './session-queue.ts';
-import type { Question } from './statements.ts';
-import type { Reserved, Store } from './store.ts';
+import type { SqlQuestion } from './statements.ts';
+import type { ReservedKey, Store } from './store.ts';
 import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
 
 /** Keys that requests and actions have taken, as accepts find and take them. */
@@ -18,7 +24,7 @@ const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expir
     expires_at = excluded.expires_at`;
 
 /** What `lookUpReservations` asks. */
-export function reservationQuestions(requests: readonly PreparedRequest[]): readonly Question[] {
+export function reservationQuestions(requests: readonly PreparedRequest[]): readonly SqlQuestion[] {
   return wantedBy(requests).map(({ scope, key }) => [FIND_RESERVED, scope, key]);
 }
 
@@ -26,7 +32,7 @@ export function reservationQuestions(requests: readonly PreparedRequest[]): read
 export function lookUpReservations(store: Store, requests: readonly PreparedRequest[]): void {
   const wanted = wantedBy(requests);
   if (wanted.length === 0) return;
-  const answers = store.sql.allOf<Reserved>(reservationQuestions(requests));
+  const answers = store.sql.allOf<ReservedKey>(reservationQuestions(requests));
   for (const [index, reservation] of wanted.entries()) {
     store.reserved.set(nameOf(reservation), answers[index]?.[0]);
   }
@@ -43,11 +49,11 @@ function nameOf({ scope, key }: Reservation): string {
   return JSON.stringify([scope, key]);
 }
 
-function findReserved(store: Store, reservation: Reservation, nowMs: number): Reserved | undefined {
+function findReserved(store: Store, reservation: Reservation, nowMs: number): ReservedKey | undefined {
   const name = nameOf(reservation);
   if (!store.reserved.has(name)) {
     const { scope, key } = reservation;
-    store.reserved.set(name, store.sql.find<Reserved>(FIND_RESERVED, scope, key));
+    store.reserved.set(name, store.sql.find<ReservedKey>(FIND_RESERVED, scope, key));
   }
   const reserved = store.reserved.get(name);
   return reserved !== undefined && reserved.expiresAt > nowMs ? reserved : undefined;
@@ -56,14 +62,14 @@ function findReserved(store: Store, reservation: Reservation, nowMs: number): Re
 function reserve(
   { sql, reserved }: Store,
   reservation: Reservation,
-  { bodySha256, result }: Pick<Reserved, 'bodySha256' | 'result'>,
+  { bodySha256, result }: Pick<ReservedKey, 'bodySha256' | 'result'>,
 ): void {
   const { scope, key, expiresAt } = reservation;
   reserved.set(nameOf(reservation), { bodySha256, result, expiresAt });
   sql.post(RESERVE, scope, key, bodySha256, result, expiresAt);
 }
 
-interface Wanted {
+interface NeededSpace {
   readonly runs: number;
   readonly bytes: number;
   readonly wakes: number;
@@ -72,7 +78,7 @@ interface Wanted {
 }
 
 /** @throws HookError where the store takes no more of what is wanted */
-function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: Wanted): void {
+function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: NeededSpace): void {
   const { queuedRuns, activeRuns, runBytes, pendingWakes, queuedOutbox } = counters;
   const full = { retryAfterSeconds: 10 };
   if (runs > 0 && queuedRuns + activeRuns + runs > limits.maxBacklogRuns) {
@@ -176,7 +182,7 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
   checkRoom(store, wanted);
 }
 
-type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: Asking };
+type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: ApprovalQuestion };
 
 function isAsking(action: PreparedAction): action is AskingAction {
   return action.kind === 'agent' && action.ask !== undefined;

@@ -10,7 +10,7 @@ import {
   type UnsentRun,
   type WorkInNeed,
 } from '../records.ts';
-import { DAY_MS, dayBefore, startOfDay } from './hourly-room.ts';
+import { DAY_MS, dayBefore, startOfDay } from './hourly-capacity.ts';
 import { both, by, type Dialects, listed } from './statements.ts';
 import { STRANGER } from '../request-records.ts';
 import { atMost } from './row-queries.ts';
@@ -123,8 +123,8 @@ export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun
 /** Since when `mappingActivity` has all there was, where `keep` decisions are kept. */
 export function activitySince({ sql }: Store, nowMs: number, keep: number): ActivitySince {
   const since = Math.round(nowMs - DAY_MS);
-  const [decided, ended] = sql.allOf<LookedAt>([[OLDEST_DECIDED], [OLDEST_ENDED, since]]);
-  const from = ([looked]: readonly LookedAt[] = []): number | undefined => {
+  const [decided, ended] = sql.allOf<ActivityWindow>([[OLDEST_DECIDED], [OLDEST_ENDED, since]]);
+  const from = ([looked]: readonly ActivityWindow[] = []): number | undefined => {
     const isCut = looked !== undefined && (looked.count >= MAX_ROWS || (looked.kept ?? 0) >= keep);
     return isCut && looked.since !== null && looked.since > since ? looked.since : undefined;
   };
@@ -132,7 +132,7 @@ export function activitySince({ sql }: Store, nowMs: number, keep: number): Acti
 }
 
 /** How many rows were looked at, of them those that a ring keeps, and the time of the oldest. */
-interface LookedAt {
+interface ActivityWindow {
   readonly count: number;
   readonly kept: number | null;
   readonly since: number | null;

@@ -4,9 +4,9 @@ import { keepRequests, recordDecisions, recordStrangers } from './journal-statem
 import type { ClaimedRow, RunRow } from './rows.ts';
 import { completeRuns, endQuestions, nameOf } from './run-rows.ts';
 import { recordProcess } from './run-statements.ts';
-import type { AnyOperation, Call, Replies } from './statement-table.ts';
-import { type AtOnce, type Belief, BrokenOff } from './statements.ts';
-import type { CounterRow, Known, Store } from './store.ts';
+import type { AnyOperation, OperationCall, Replies } from './statement-table.ts';
+import { type AtOnce, type Presumption, BrokenTransaction } from './statements.ts';
+import type { CounterRow, ClaimedRunFacts, Store } from './store.ts';
 import { withEvents } from './waiting-runs.ts';
 
 /*
@@ -26,12 +26,12 @@ const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
 } as object as Record<string, AnyOperation>;
 
 /** It does nothing but add rows. */
-function isAdding([, name, args]: Call): boolean {
+function isAdding([, name, args]: OperationCall): boolean {
   return name === 'keepRequests' || (name === 'recordDecisions' && args[1] === undefined);
 }
 
 /** Does what can be done in one message; returns the replies to these calls. */
-export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[]): Replies {
+export function writeAtOnce(store: Store, row: CounterRow, calls: readonly OperationCall[]): Replies {
   const { atOnce } = store.sql;
   if (atOnce === undefined) return [];
   const ends = calls.filter((call) => isKnownEnd(store, call));
@@ -46,7 +46,7 @@ export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[
   return replies;
 }
 
-function isKnownEnd({ known }: Store, [, name, [completion]]: Call): boolean {
+function isKnownEnd({ known }: Store, [, name, [completion]]: OperationCall): boolean {
   if (name !== 'completeRun') return false;
   const { runId, history } = completion as RunCompletion;
   const conversation = known.get(runId)?.conversation;
@@ -55,13 +55,13 @@ function isKnownEnd({ known }: Store, [, name, [completion]]: Call): boolean {
   );
 }
 
-interface Presuming {
+interface PresumedWrite {
   readonly atOnce: AtOnce;
-  readonly ends: readonly Call[];
-  readonly blind: readonly Call[];
+  readonly ends: readonly OperationCall[];
+  readonly blind: readonly OperationCall[];
 }
 
-function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: Presuming): Replies {
+function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: PresumedWrite): Replies {
   const completions = ends.map(([, , [completion]]) => completion as RunCompletion);
   try {
     const isJournal = ends.length === 0 && blind.every(([, name]) => name !== 'recordProcess');
@@ -79,7 +79,7 @@ function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: 
     if (store.sql.isTransaction) store.sql.run('ROLLBACK');
     for (const { runId } of completions) store.known.delete(runId);
     // What is wrong shows when it is done with questions.
-    if (!(error instanceof BrokenOff)) return [];
+    if (!(error instanceof BrokenTransaction)) return [];
     // Nobody knows whether it is stored: an end shows that, and of the rest some may be lost, but nothing doubled.
     for (const { runId } of completions) store.unanswered.add(runId);
     return blind.flatMap(([id]) => [id, 1, store.explain(error)]);
@@ -89,8 +89,8 @@ function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: 
 function beliefOf(
   { known, holder }: Store,
   completions: readonly RunCompletion[],
-): Omit<Belief, 'isJournal'> {
-  const all = completions.map(({ runId }) => known.get(runId) as Known);
+): Omit<Presumption, 'isJournal'> {
+  const all = completions.map(({ runId }) => known.get(runId) as ClaimedRunFacts);
   const sessions = new Map(
     completions.flatMap(({ history }, index) =>
       history === undefined

@@ -1,8 +1,8 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, pauseOfRunner, type QueuePause } from '../records.ts';
-import { type HourlyRoom, limitsOf } from './hourly-room.ts';
+import { type HourlyCapacity, limitsOf } from './hourly-capacity.ts';
 import { RUN, RUN_FIELDS, type RunRow } from './rows.ts';
 import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
-import { both, by, listed, type Question, type Sql, type Statements } from './statements.ts';
+import { both, by, listed, type SqlQuestion, type Sql, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Waiting runs made due by one claim; the rest follow with the next. */
@@ -15,17 +15,17 @@ const inOrder = ({ notElsewhere = '' }: Statements): Sql =>
 const ACTIVE = both`SELECT mapping_id AS "mappingId", runner, max_runs_key AS key, count(*) AS active
   FROM runs ${by('runs_active')} WHERE state = ${RUN.active} GROUP BY mapping_id, runner, max_runs_key`;
 const READY = both`FROM runs ${by('runs_ready')} WHERE state = ${RUN.ready}`;
-// Two seeks for each lane instead of one comparison of pairs, which would walk through the whole lane.
+// Two seeks for each queue instead of one comparison of pairs, which would walk through the whole queue.
 /** Mappings and runners with ready runs. */
-export const LANES = both`WITH RECURSIVE lane(seq, mapping_id, runner) AS (
+export const RUN_QUEUES = both`WITH RECURSIVE run_queue(seq, mapping_id, runner) AS (
     SELECT * FROM (SELECT seq, mapping_id, runner ${READY} ORDER BY mapping_id, runner LIMIT 1) AS first
     UNION ALL
-    SELECT next.seq, next.mapping_id, next.runner FROM lane JOIN runs AS next ON next.seq = coalesce(
-      (SELECT seq ${READY} AND mapping_id = lane.mapping_id AND runner > lane.runner ORDER BY runner LIMIT 1),
-      (SELECT seq ${READY} AND mapping_id > lane.mapping_id ORDER BY mapping_id, runner LIMIT 1)))
-  SELECT mapping_id AS "mappingId", runner FROM lane`;
+    SELECT next.seq, next.mapping_id, next.runner FROM run_queue JOIN runs AS next ON next.seq = coalesce(
+      (SELECT seq ${READY} AND mapping_id = run_queue.mapping_id AND runner > run_queue.runner ORDER BY runner LIMIT 1),
+      (SELECT seq ${READY} AND mapping_id > run_queue.mapping_id ORDER BY mapping_id, runner LIMIT 1)))
+  SELECT mapping_id AS "mappingId", runner FROM run_queue`;
 // A conversation has one ready run at most, so no more are passed over than there are conversations at their limit.
-const ofLane = ({ notElsewhere = '' }: Statements): Sql => both`SELECT seq, max_runs_key AS key
+const ofQueue = ({ notElsewhere = '' }: Statements): Sql => both`SELECT seq, max_runs_key AS key
   FROM runs ${by('runs_ready')} WHERE state = ${RUN.ready} AND mapping_id = ? AND runner = ? AND exempt = 0
     AND (line IS NULL OR line NOT IN ${listed('?')})
     AND (max_runs_key IS NULL OR max_runs_key NOT IN ${listed('?')}) ${notElsewhere} ORDER BY seq LIMIT ?`;
@@ -36,16 +36,16 @@ const exemptRuns = ({
 const PAUSES = 'SELECT mapping_id AS "mappingId" FROM queue_pauses';
 
 /** Runs that count against the same limits. */
-export interface Lane {
+export interface RunQueue {
   readonly mappingId: string;
   readonly runner: string;
 }
 
-interface Candidate {
+interface CandidateRun {
   readonly seq: number;
   /** With which others of its mapping it counts. */
   readonly key: string | null;
-  readonly lane: Lane;
+  readonly queue: RunQueue;
   /** Somebody said that the limits of its mapping do not hold it. */
   readonly isExempt: boolean;
 }
@@ -59,12 +59,12 @@ export interface Claimable {
 
 /**
  * The next ready runs in order of arrival. Waiting runs whose time has come step into their queues first. Under limits
- * each lane is looked at by itself, so that a full one with thousands of ready runs costs the others nothing.
+ * each queue is looked at by itself, so that a full one with thousands of ready runs costs the others nothing.
  */
 export function findClaimable(
   store: Store,
   options: ClaimRunsOptions,
-  hourly: HourlyRoom,
+  hourly: HourlyCapacity,
 ): readonly Claimable[] {
   const { limit } = options;
   const isFree = hasNoLimits(options);
@@ -80,25 +80,25 @@ export function findClaimable(
   // What was ready then may stand behind a run that has become due.
   const isStale = due.length > 0 || isOpen !== isFree;
   const answers = isStale
-    ? store.sql.allOf<object>(isOpen ? [[inOrder(store.sql), limit]] : laneQuestions(store.sql, limit))
+    ? store.sql.allOf<object>(isOpen ? [[inOrder(store.sql), limit]] : queueQuestions(store.sql, limit))
     : first;
   if (isOpen) return (answers[0] as RunRow[]).map((row) => ({ seq: row.seq, row }));
-  const [active, exempt, lanes] = answers as LaneAnswers;
-  const room = new Room(options, active);
+  const [active, exempt, queues] = answers as QueueAnswers;
+  const slots = new FreeSlots(options, active);
   const found = [
-    ...exempt.map(({ seq, key, ...lane }) => ({ seq, key, lane, isExempt: true })),
-    ...inLanes(store.sql, { lanes, limit, room, hourly, isPaused }),
+    ...exempt.map(({ seq, key, ...queue }) => ({ seq, key, queue, isExempt: true })),
+    ...inQueues(store.sql, { queues, limit, slots, hourly, isPaused }),
   ];
-  return pick(found, { limit, room, hourly, isPaused });
+  return pick(found, { limit, slots, hourly, isPaused });
 }
 
 /** What a claim asks first. */
-export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): readonly Question[] {
+export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): readonly SqlQuestion[] {
   const { nowMs, limit } = options;
   const placing = sql.placeDue?.(nowMs, PROMOTED_PER_CLAIM) ?? [DUE, nowMs, PROMOTED_PER_CLAIM];
-  const ready: readonly Question[] = hasNoLimits(options)
+  const ready: readonly SqlQuestion[] = hasNoLimits(options)
     ? [[inOrder(sql), limit]]
-    : laneQuestions(sql, limit);
+    : queueQuestions(sql, limit);
   return [placing, [PAUSES], ...ready];
 }
 
@@ -106,7 +106,7 @@ export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): reado
 export function pausedBy(
   pauses: readonly Pick<QueuePause, 'mappingId'>[],
   defaultRunner = '',
-): (lane: Lane) => boolean {
+): (queue: RunQueue) => boolean {
   const paused = new Set(pauses.map(({ mappingId }) => mappingId));
   return ({ mappingId, runner }) =>
     [ALL_MAPPINGS, mappingId, pauseOfRunner(runner === '' ? defaultRunner : runner)].some((each) =>
@@ -121,48 +121,55 @@ export function hasNoLimits({ maxPerRunner, limits }: ClaimRunsOptions): boolean
 interface Keyed {
   readonly key: string | null;
 }
-type ActiveRuns = Lane & Keyed & { readonly active: number };
-type LaneAnswers = [active: ActiveRuns[], exempt: (Lane & Keyed & { seq: number })[], lanes: Lane[]];
+type ActiveRuns = RunQueue & Keyed & { readonly active: number };
+type QueueAnswers = [
+  active: ActiveRuns[],
+  exempt: (RunQueue & Keyed & { seq: number })[],
+  queues: RunQueue[],
+];
 
-function laneQuestions(sql: Statements, limit: number): readonly Question[] {
-  return [[ACTIVE], [exemptRuns(sql), limit], [LANES]];
+function queueQuestions(sql: Statements, limit: number): readonly SqlQuestion[] {
+  return [[ACTIVE], [exemptRuns(sql), limit], [RUN_QUEUES]];
 }
 
-/** Candidates of each lane, no more than may begin. */
-function inLanes(
+/** Candidates of each queue, no more than may begin. */
+function inQueues(
   sql: Statements,
-  { lanes, limit, room, hourly, isPaused }: Picking & { readonly lanes: readonly Lane[] },
-): Candidate[] {
-  const open = lanes.flatMap((lane) => {
-    const { mappingId, runner } = lane;
-    if (isPaused(lane)) return [];
-    const most = Math.min(limit, room.left(lane), hourly.left(mappingId));
+  { queues, limit, slots, hourly, isPaused }: Picking & { readonly queues: readonly RunQueue[] },
+): CandidateRun[] {
+  const open = queues.flatMap((queue) => {
+    const { mappingId, runner } = queue;
+    if (isPaused(queue)) return [];
+    const most = Math.min(limit, slots.left(queue), hourly.left(mappingId));
     if (most <= 0) return [];
     const full = JSON.stringify(hourly.fullLines(mappingId).map(({ line }) => line));
-    const fullKeys = JSON.stringify(room.fullKeys(mappingId));
-    return [{ lane, question: [ofLane(sql), mappingId, runner, full, fullKeys, most] as const }];
+    const fullKeys = JSON.stringify(slots.fullKeys(mappingId));
+    return [{ queue, question: [ofQueue(sql), mappingId, runner, full, fullKeys, most] as const }];
   });
   const answers = sql.allOf<Keyed & { seq: number }>(open.map(({ question }) => question));
-  return open.flatMap(({ lane }, index) =>
-    (answers[index] ?? []).map((found) => ({ ...found, lane, isExempt: false })),
+  return open.flatMap(({ queue }, index) =>
+    (answers[index] ?? []).map((found) => ({ ...found, queue, isExempt: false })),
   );
 }
 
 interface Picking {
   readonly limit: number;
-  readonly room: Room;
-  readonly hourly: HourlyRoom;
-  readonly isPaused: (lane: Lane) => boolean;
+  readonly slots: FreeSlots;
+  readonly hourly: HourlyCapacity;
+  readonly isPaused: (queue: RunQueue) => boolean;
 }
 
-function pick(found: readonly Candidate[], { limit, room, hourly, isPaused }: Picking): readonly Claimable[] {
+function pick(
+  found: readonly CandidateRun[],
+  { limit, slots, hourly, isPaused }: Picking,
+): readonly Claimable[] {
   const picked: Claimable[] = [];
-  for (const { seq, key, lane, isExempt } of found.toSorted((a, b) => a.seq - b.seq)) {
-    const { mappingId } = lane;
+  for (const { seq, key, queue, isExempt } of found.toSorted((a, b) => a.seq - b.seq)) {
+    const { mappingId } = queue;
     if (picked.length === limit) break;
-    if (room.left(lane, key) <= 0 || isPaused(lane)) continue;
+    if (slots.left(queue, key) <= 0 || isPaused(queue)) continue;
     if (!isExempt && hourly.left(mappingId) <= 0) continue;
-    room.take(lane, key);
+    slots.take(queue, key);
     hourly.take(mappingId);
     picked.push({ seq, mappingId });
   }
@@ -170,7 +177,7 @@ function pick(found: readonly Candidate[], { limit, room, hourly, isPaused }: Pi
 }
 
 /** How many more runs each mapping, each of its keys and each runner may have. */
-class Room {
+class FreeSlots {
   readonly #options: ClaimRunsOptions;
   /** By key within a mapping; those of all its runs are under null. */
   readonly #perMapping = new Map<string, Map<string | null, number>>();
@@ -178,10 +185,10 @@ class Room {
 
   constructor(options: ClaimRunsOptions, active: readonly ActiveRuns[]) {
     this.#options = options;
-    for (const lane of active) this.#count(lane, lane.key, lane.active);
+    for (const queue of active) this.#count(queue, queue.key, queue.active);
   }
 
-  left({ mappingId, runner }: Lane, key: string | null = null): number {
+  left({ mappingId, runner }: RunQueue, key: string | null = null): number {
     const { maxPerRunner } = this.#options;
     const name = this.#nameOf(runner);
     const { runs = Infinity, isKeyed = false } = limitsOf(this.#options.limits, mappingId)?.maxRuns ?? {};
@@ -198,11 +205,11 @@ class Room {
     return counts.flatMap(([key, count]) => (key === null || count < runs ? [] : [key]));
   }
 
-  take(lane: Lane, key: string | null): void {
-    this.#count(lane, key, 1);
+  take(queue: RunQueue, key: string | null): void {
+    this.#count(queue, key, 1);
   }
 
-  #count({ mappingId, runner }: Lane, key: string | null, by: number): void {
+  #count({ mappingId, runner }: RunQueue, key: string | null, by: number): void {
     const name = this.#nameOf(runner);
     const counts = this.#perMapping.get(mappingId) ?? new Map<string | null, number>();
     for (const each of new Set([null, key])) counts.set(each, (counts.get(each) ?? 0) + by);

@@ -13,26 +13,32 @@ import { pruneQuestions } from './retention-statements.ts';
 import { completeRuns, endQuestions } from './run-rows.ts';
 import {
   type AnyOperation,
-  type Call,
+  type OperationCall,
   OPERATION_NAMES,
   type OperationName,
   READS,
   type Replies,
   WRITES,
 } from './statement-table.ts';
-import { type AcceptLimits, BrokenOff, OneFailed, type Question, type Statements } from './statements.ts';
+import {
+  type AcceptLimits,
+  BrokenTransaction,
+  OneFailed,
+  type SqlQuestion,
+  type Statements,
+} from './statements.ts';
 import { CounterRow, type Store } from './store.ts';
 
 /** What the calls of one transaction do together, and what they will ask, so that it takes few questions. */
 
-type Arguments = Call[2];
+type Arguments = OperationCall[2];
 type PruneArguments = Parameters<typeof pruneQuestions>;
 
 interface Ends {
   readonly name: OperationName;
   /** Of each call whether it was done. */
   end(store: Store, calls: readonly Arguments[]): readonly boolean[];
-  questions(store: Store, calls: readonly Arguments[]): readonly Question[];
+  questions(store: Store, calls: readonly Arguments[]): readonly SqlQuestion[];
 }
 
 const completionsOf = (calls: readonly Arguments[]) => (calls as readonly [RunCompletion][]).flat();
@@ -52,18 +58,18 @@ const ENDS: readonly Ends[] = [
   },
 ];
 
-function requestsOf(calls: readonly Call[]): readonly PreparedRequest[] {
+function requestsOf(calls: readonly OperationCall[]): readonly PreparedRequest[] {
   return calls.flatMap(([, name, [request]]) =>
     name === 'acceptRequest' ? [request as PreparedRequest] : [],
   );
 }
 
 /** What will be asked before anything is written: about keys, and by whichever writes first. */
-function questionsAhead(store: Store, calls: readonly Call[]): readonly Question[] {
+function questionsAhead(store: Store, calls: readonly OperationCall[]): readonly SqlQuestion[] {
   return [...reservationQuestions(requestsOf(calls)), ...firstQuestions(store, calls)];
 }
 
-function firstQuestions(store: Store, calls: readonly Call[]): readonly Question[] {
+function firstQuestions(store: Store, calls: readonly OperationCall[]): readonly SqlQuestion[] {
   for (const { name, questions } of ENDS) {
     const ends = calls.filter((call) => call[1] === name);
     if (ends.length > 0)
@@ -135,7 +141,7 @@ export class Engine {
     this.#health?.onChange(listener);
   }
 
-  run(batch: readonly Call[]): Replies {
+  run(batch: readonly OperationCall[]): Replies {
     const toWrite = batch.filter(([, name]) => this.#writes[name] !== undefined);
     const replies = toWrite.length === 0 ? [] : this.#writeWhereFound(toWrite);
     if (toWrite.length === batch.length) return replies;
@@ -143,7 +149,7 @@ export class Engine {
     return replies;
   }
 
-  #read([id, name, args]: Call): Replies {
+  #read([id, name, args]: OperationCall): Replies {
     try {
       return [id, 0, this.#reads[name]?.(this.#store, ...args)];
     } catch (error) {
@@ -171,12 +177,13 @@ export class Engine {
     return serializeError(error, this.#options.explain);
   }
 
-  #writeWhereFound(calls: readonly Call[]): Replies {
+  #writeWhereFound(calls: readonly OperationCall[]): Replies {
     const replaced = this.#health?.findReplaced();
     if (replaced === undefined) return this.#writeAll(calls);
     const refusal = this.#serialize(replaced);
     // A store that has lost a part of itself takes nothing more.
-    const isRefused = ([, name]: Call): boolean => replaced.code === 'corrupt' || BEGINNING.has(name);
+    const isRefused = ([, name]: OperationCall): boolean =>
+      replaced.code === 'corrupt' || BEGINNING.has(name);
     const refused = calls.filter(isRefused);
     const rest = calls.filter((call) => !isRefused(call));
     const replies = rest.length === 0 ? [] : this.#writeInTransaction(rest);
@@ -184,7 +191,7 @@ export class Engine {
     return replies;
   }
 
-  #writeAll(calls: readonly Call[]): Replies {
+  #writeAll(calls: readonly OperationCall[]): Replies {
     const replies = writeAtOnce(this.#store, this.#row, calls);
     if (replies.length === 0) return this.#writeInTransaction(calls);
     const rest = without(calls, replies);
@@ -199,7 +206,7 @@ export class Engine {
     if (code !== 'replaced' && code !== 'disk_full') this.#health?.note(undefined);
   }
 
-  #writeInTransaction(calls: readonly Call[], isAgain = false): Replies {
+  #writeInTransaction(calls: readonly OperationCall[], isAgain = false): Replies {
     try {
       const replies = this.#writeTogether(calls);
       this.#noteWell();
@@ -208,7 +215,7 @@ export class Engine {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
       const isOfOne = error instanceof OneFailed;
       if (isOfOne && calls.length > 1) return calls.flatMap((call) => this.#writeInTransaction([call]));
-      if (error instanceof BrokenOff && !isAgain) return this.#writeInTransaction(calls, true);
+      if (error instanceof BrokenTransaction && !isAgain) return this.#writeInTransaction(calls, true);
       const trouble = this.#options.explain(isOfOne ? error.cause : error);
       // What fails alone says nothing of the store.
       if (!isOfOne) this.#health?.note(trouble);
@@ -217,7 +224,7 @@ export class Engine {
     }
   }
 
-  #writeTogether(calls: readonly Call[]): Replies {
+  #writeTogether(calls: readonly OperationCall[]): Replies {
     this.#store.reserved.clear();
     this.#row.begin(() => questionsAhead(this.#store, calls));
     const replies: Replies = [];
@@ -235,7 +242,7 @@ export class Engine {
   }
 
   /** What is refused has changed nothing: it was looked at before. */
-  #write([id, name, args]: Call): Replies {
+  #write([id, name, args]: OperationCall): Replies {
     try {
       return [id, 0, this.#writes[name]?.(this.#store, ...args)];
     } catch (error) {
@@ -245,7 +252,7 @@ export class Engine {
   }
 
   /** What ends goes together, before all else: what it makes room for may be used by the rest. */
-  #writeEnds(calls: readonly Call[]): Replies {
+  #writeEnds(calls: readonly OperationCall[]): Replies {
     const replies: Replies = [];
     for (const { name, end } of ENDS) {
       const ends = calls.filter((call) => call[1] === name);
@@ -261,7 +268,7 @@ export class Engine {
 }
 
 /** The calls that have no answer yet. */
-function without(calls: readonly Call[], replies: Replies): readonly Call[] {
+function without(calls: readonly OperationCall[], replies: Replies): readonly OperationCall[] {
   const answered = new Set(replies.filter((_, index) => index % 3 === 0));
   return calls.filter(([id]) => !answered.has(id));
 }
@@ -281,7 +288,7 @@ export type WorkerMessage =
   | { readonly kind: 'health'; readonly trouble?: SerializedError };
 
 /** What its client tells it. Who gives up waits no more for requests that came before. */
-type Message = readonly Call[] | 'close' | 'give up';
+type Message = readonly OperationCall[] | 'close' | 'give up';
 
 export function postMessage(message: WorkerMessage): void {
   parentPort?.postMessage(message);
@@ -293,7 +300,7 @@ export function refuse(error: StorageError): void {
   parentPort?.close();
 }
 
-export interface ServeOptions {
+export interface EngineHooks {
   /** What the operator should know. */
   readonly notice?: string | undefined;
   /** Called after the answers of a batch have gone. */
@@ -307,7 +314,7 @@ export interface ServeOptions {
 export function serveBatches(
   engine: Engine,
   onClose: () => void,
-  { notice, onAnswered }: ServeOptions = {},
+  { notice, onAnswered }: EngineHooks = {},
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('a store runs in a worker thread only');
@@ -316,7 +323,7 @@ export function serveBatches(
   );
   const next = (): Message | undefined => receiveMessageOnPort(port)?.message as Message | undefined;
   port.on('message', (first: Message) => {
-    let batch: Call[] = [];
+    let batch: OperationCall[] = [];
     let isClosing = false;
     for (let message: Message | undefined = first; message !== undefined; message = next()) {
       if (message === 'close') isClosing = true;
@@ -336,8 +343,8 @@ export function serveBatches(
 
 const GIVEN_UP = new StorageError('unreachable', 'nobody waits for it any more');
 
-function withoutRequests(batch: readonly Call[]): Call[] {
-  const isRequest = ([, name]: Call): boolean => name === 'acceptRequest';
+function withoutRequests(batch: readonly OperationCall[]): OperationCall[] {
+  const isRequest = ([, name]: OperationCall): boolean => name === 'acceptRequest';
   const failure = serializeError(GIVEN_UP, () => GIVEN_UP);
   const replies = batch.filter(isRequest).flatMap(([id]) => [id, 1, failure]);
   postMessage({ kind: 'replies', replies });

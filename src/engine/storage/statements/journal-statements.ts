@@ -1,4 +1,4 @@
-import type { AuditRecord, DecisionRecord, KeptFile, KeptGeneration, KeptRoom } from '../records.ts';
+import type { AuditRecord, DecisionRecord, KeptFile, KeptGeneration, KeptCapacity } from '../records.ts';
 import { both, type Dialects, listed } from './statements.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from '../request-records.ts';
 import type { Store } from './store.ts';
@@ -50,7 +50,7 @@ export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[
   if (keep !== undefined) sql.post(FORGET_DECISIONS, keep);
 }
 
-/** The same for requests that proved nothing, in a ring of their own; those of `forgotten` ids make room in it. */
+/** The same for requests that proved nothing, in a ring of their own; those of `forgotten` ids make space in it. */
 export function recordStrangers(
   { sql }: Store,
   strangers: readonly DecisionRow[],
@@ -62,7 +62,7 @@ export function recordStrangers(
   sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }
 
-/** Keeps requests; `makeKeptRoom` forgets what is too much. */
+/** Keeps requests; `freeKeptSpace` forgets what is too much. */
 export function keepRequests({ sql }: Store, requests: readonly KeptRow[]): void {
   const rows = requests.map(
     ({ requestId, receivedAt, kind, path, cause, bytes, json }) =>
@@ -76,39 +76,39 @@ export function forgetRequests({ sql }: Store, beforeMs: number): void {
   sql.post(FORGET_OLD, Math.round(beforeMs));
 }
 
-interface Kept {
+interface KeptSize {
   readonly seq: number;
   readonly bytes: number;
 }
 
-/** What one path has of the room. */
-interface Share {
+/** How much of the kept space one path uses. */
+interface PathShare {
   readonly path: string;
   count: number;
   bytes: number;
   /** None that may go is older. */
   oldest: number;
   /** Those that go next. */
-  rows?: Kept[];
+  rows?: KeptSize[];
 }
 
 /**
- * A path with more than a quarter gives the room that is needed, the largest first; where none has, the oldest go. The
+ * A path with more than a quarter gives the space that is needed, the largest first; where none has, the oldest go. The
  * first and the last of each cause go only where they alone are too much.
  */
-export function makeKeptRoom({ sql }: Store, kind: KeptRow['kind'], room: KeptRoom): void {
-  if (!isRoomMade(sql, kind, { room, oldest: OLDEST_BETWEEN }))
-    isRoomMade(sql, kind, { room, oldest: OLDEST });
+export function freeKeptSpace({ sql }: Store, kind: KeptRow['kind'], capacity: KeptCapacity): void {
+  if (!hasMadeSpace(sql, kind, { capacity, oldest: OLDEST_BETWEEN }))
+    hasMadeSpace(sql, kind, { capacity, oldest: OLDEST });
 }
 
-function isRoomMade(
+function hasMadeSpace(
   sql: Store['sql'],
   kind: KeptRow['kind'],
-  { room, oldest }: { readonly room: KeptRoom; readonly oldest: string },
+  { capacity, oldest }: { readonly capacity: KeptCapacity; readonly oldest: string },
 ): boolean {
-  const shares = new Set(sql.all<Share>(SHARES, kind));
-  const partOf = ({ count, bytes }: Pick<Share, 'count' | 'bytes'>): number =>
-    Math.max(count / (room.count ?? Infinity), bytes / room.bytes);
+  const shares = new Set(sql.all<PathShare>(SHARES, kind));
+  const partOf = ({ count, bytes }: Pick<PathShare, 'count' | 'bytes'>): number =>
+    Math.max(count / (capacity.count ?? Infinity), bytes / capacity.bytes);
   const all = { count: 0, bytes: 0 };
   for (const { count, bytes } of shares) {
     all.count += count;
@@ -121,7 +121,7 @@ function isRoomMade(
     const giver = isLarge ? largest : [...shares].reduce((a, b) => (b.oldest < a.oldest ? b : a));
     const isNext = (seq: number): boolean =>
       isLarge ? partOf(giver) > 0.25 : [...shares].every((each) => each === giver || each.oldest >= seq);
-    giver.rows = giver.rows?.length ? giver.rows : sql.all<Kept>(oldest, kind, giver.path, giver.oldest);
+    giver.rows = giver.rows?.length ? giver.rows : sql.all<KeptSize>(oldest, kind, giver.path, giver.oldest);
     if (giver.rows.length === 0) shares.delete(giver);
     for (let [row] = giver.rows; row !== undefined && partOf(all) > 1; [row] = giver.rows) {
       const { seq, bytes } = row;

@@ -10,7 +10,7 @@ import { MAILBOXES, type MailboxRow, toRecord } from './rows.ts';
 import type { Store } from './store.ts';
 
 type Result<Name extends keyof MailStorage> = Awaited<ReturnType<MailStorage[Name]>>;
-type Argument<Name extends keyof MailStorage> = Parameters<MailStorage[Name]>[0];
+type MailArgument<Name extends keyof MailStorage> = Parameters<MailStorage[Name]>[0];
 
 const INSERT_MAILBOX = `INSERT INTO mailboxes (mailbox, held_until, floor_at, state, updated_at)
   VALUES (?, 0, 0, '{}', ?) ON CONFLICT DO NOTHING`;
@@ -36,7 +36,7 @@ function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
   return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
 }
 
-export function claimMailbox(store: Store, claim: Argument<'claimMailbox'>): Result<'claimMailbox'> {
+export function claimMailbox(store: Store, claim: MailArgument<'claimMailbox'>): Result<'claimMailbox'> {
   const { sql } = store;
   const { mailbox, holder, nowMs, leaseMs, goneHolder = null } = claim;
   sql.post(INSERT_MAILBOX, mailbox, Math.round(nowMs));
@@ -44,7 +44,10 @@ export function claimMailbox(store: Store, claim: Argument<'claimMailbox'>): Res
   return { isHeld: changed > 0, record: getMailbox(store, mailbox) };
 }
 
-export function reportMailbox({ sql }: Store, report: Argument<'reportMailbox'>): Result<'reportMailbox'> {
+export function reportMailbox(
+  { sql }: Store,
+  report: MailArgument<'reportMailbox'>,
+): Result<'reportMailbox'> {
   const { mailbox, holder, nowMs, leaseMs, state } = report;
   const changed = sql.run(REPORT, Math.round(nowMs + leaseMs), state, Math.round(nowMs), mailbox, holder);
   const waiting = sql.find<{ retries: number; setAside: number }>(WAITING, mailbox);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DeliveryTarget } from '../../../base/action.ts';
 import { type NewCallback, type NewDelivery, type OutboxResult, recipientOf } from '../records.ts';
 import { OUTBOX } from './rows.ts';
-import { both, by, type Question } from './statements.ts';
+import { both, by, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Those to a recipient that have not ended. */
@@ -44,7 +44,7 @@ export function insertCallback(store: Store, callback: NewCallback, parent: Pare
   insert(store, { kind: 'callback', body: JSON.stringify(callback), recipient: null }, parent);
 }
 
-interface Entry {
+interface OutboxBody {
   readonly kind: 'delivery' | 'callback';
   readonly body: string;
   readonly recipient: string | null;
@@ -52,7 +52,7 @@ interface Entry {
 
 function insert(
   { sql, counters }: Store,
-  { kind, body, recipient }: Entry,
+  { kind, body, recipient }: OutboxBody,
   { runId, mappingId, sessionKey, nowMs }: Parent,
 ): void {
   const now = Math.round(nowMs);
@@ -61,18 +61,18 @@ function insert(
 }
 
 /** Puts an entry that has not ended to its place among those to its recipient. */
-export function stepIn({ sql }: Store, { seq, recipient }: Placed): void {
+export function stepIn({ sql }: Store, { seq, recipient }: OutboxPosition): void {
   if (recipient === null) return;
   sql.post(STEP_IN, recipient, seq);
   sql.post(STEP_BACK, recipient);
 }
 
 /** Lets the next one to a recipient go where none stands before it. */
-export function stepUp({ sql }: Store, { recipient }: Placed): void {
+export function stepUp({ sql }: Store, { recipient }: OutboxPosition): void {
   if (recipient !== null) sql.post(STEP_UP, recipient);
 }
 
-export interface Placed {
+export interface OutboxPosition {
   readonly seq: number;
   readonly recipient: string | null;
 }
@@ -96,7 +96,7 @@ export const FIND_ACTIVE = `SELECT seq, run_id AS "runId", mapping_id AS "mappin
   last_set AS "lastSet", recipient FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 export const END_ENTRY = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
 
-export interface ActiveEntry extends Placed {
+export interface ActiveEntry extends OutboxPosition {
   readonly runId: string;
   readonly mappingId: string;
   readonly sessionKey: string;
@@ -107,7 +107,7 @@ export interface ActiveEntry extends Placed {
 type EntryEnd = readonly [outboxId: string, result: OutboxResult];
 
 /** What `completeEntries` asks. */
-export function entryQuestions(ends: readonly EntryEnd[], holder: string): readonly Question[] {
+export function entryQuestions(ends: readonly EntryEnd[], holder: string): readonly SqlQuestion[] {
   return ends.map(([outboxId]) => [FIND_ACTIVE, outboxId, holder]);
 }
 

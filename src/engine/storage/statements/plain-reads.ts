@@ -6,27 +6,27 @@ import type {
   StoredConversation,
 } from '../records.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
-import { both, by, type Dialects, listed, type Question, type Sql } from './statements.ts';
+import { both, by, type Dialects, listed, type SqlQuestion, type Sql } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** What is asked again and again, as questions that may go over any connection, and what their answers mean. */
 export interface PlainRead<Args extends readonly unknown[], Answer> {
   /** `totals` is the table or view of `Counters`. */
-  questions(totals: string, ...args: Args): readonly Question[];
+  questions(totals: string, ...args: Args): readonly SqlQuestion[];
   answerOf(answers: Answers): Answer;
 }
 
 type Answers = readonly (readonly object[])[];
 
-export interface Key {
+export interface ScopedKey {
   readonly scope: string;
   readonly key: string;
 }
-export interface Reservation {
+export interface ReservedAnswer {
   readonly bodySha256: string;
   readonly result: string;
 }
-interface At {
+interface DueTime {
   readonly at: number | null;
 }
 
@@ -40,7 +40,7 @@ const nextDue = (totals: string): Sql => both`SELECT min(at) AS at FROM (
   UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_next')} WHERE state = ${OUTBOX.queued} AND behind = 0)
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 
-const timeOf = ([rows]: Answers): number | null => (rows as readonly At[])[0]?.at ?? null;
+const timeOf = ([rows]: Answers): number | null => (rows as readonly DueTime[])[0]?.at ?? null;
 
 const read = <Args extends readonly unknown[], Answer>(
   plain: PlainRead<Args, Answer>,
@@ -48,8 +48,8 @@ const read = <Args extends readonly unknown[], Answer>(
 
 export const PLAIN_READS = {
   findReservation: read({
-    questions: (_, { scope, key }: Key, nowMs: number) => [[IDEMPOTENT, scope, key, nowMs]],
-    answerOf: ([rows]: Answers) => (rows as readonly Reservation[])[0],
+    questions: (_, { scope, key }: ScopedKey, nowMs: number) => [[IDEMPOTENT, scope, key, nowMs]],
+    answerOf: ([rows]: Answers) => (rows as readonly ReservedAnswer[])[0],
   }),
   findConversation: read({
     questions: (_, { owner, key }: Conversation) => [
@@ -98,7 +98,7 @@ const NOTHING_LEFT = both`SELECT holder = ?1 AS leads FROM leaders JOIN replicas
 export const MAIN = 'main';
 
 /** Asks whether there is anything to take over; no row where there is. */
-export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: HeldWork): Question {
+export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: HeldWork): SqlQuestion {
   return [NOTHING_LEFT, holder, JSON.stringify(runs), JSON.stringify(outbox), isTurnTaken ? 1 : 0, MAIN];
 }
 
@@ -108,6 +108,6 @@ const DUE_CALLBACKS = both`SELECT seq FROM outbox ${by('outbox_queued_callbacks'
   WHERE state = ${OUTBOX.queued} AND kind = 'callback' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 
 /** What a claim of deliveries and callbacks asks. */
-export function outboxQuestions({ nowMs, limit, kind }: ClaimOutboxOptions): readonly Question[] {
+export function outboxQuestions({ nowMs, limit, kind }: ClaimOutboxOptions): readonly SqlQuestion[] {
   return [[kind === 'callback' ? DUE_CALLBACKS : DUE, nowMs, limit]];
 }

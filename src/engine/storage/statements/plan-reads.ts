@@ -1,4 +1,4 @@
-import type { LeftOut, QueueSelection, RetryRows, WorkChange, WorkPlan } from '../records.ts';
+import type { LeftOutWork, QueueSelection, RetryRows, WorkChange, WorkPlan } from '../records.ts';
 import { conditionOf } from './row-queries.ts';
 import {
   ASKING,
@@ -11,7 +11,7 @@ import {
   type RunRow,
   type Table,
 } from './rows.ts';
-import { both, type Question, type Sql, type SqlValue, type Statements } from './statements.ts';
+import { both, type SqlQuestion, type Sql, type SqlValue, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Which rows a change of a selection would change, which it leaves out, and why: in one place for plan and change. */
@@ -96,7 +96,7 @@ function leftOutRows(
   change: WorkChange,
   selection: QueueSelection,
   { nowMs }: ChoiceOptions,
-): readonly (readonly [LeftOut['reason'], Choice])[] {
+): readonly (readonly [LeftOutWork['reason'], Choice])[] {
   const active = ['active', rows('runs', `state = ${RUN.active}`)] as const;
   if (change === 'drop') return [active, ['active', rows('outbox', `state = ${OUTBOX.active}`)]];
   if (change !== 'retry') return [];
@@ -121,7 +121,7 @@ function questionOf(
   selection: QueueSelection,
   { table, where, values = [] }: Choice,
   columns: string,
-): Question | undefined {
+): SqlQuestion | undefined {
   const [condition, ...given] = conditionOf(selection, table) ?? [];
   if (condition === undefined) return undefined;
   return [both`SELECT ${columns} FROM ${table} WHERE ${where} AND ${condition}`, ...values, ...given];
@@ -191,7 +191,7 @@ export function planWork(
     Math.min(ids?.length ?? Infinity, count(choices.filter((choice) => choice.table === table)));
   const counts = { runs: countOf('runs'), outbox: countOf('outbox'), events: countOf('events') };
   const groups = Map.groupBy(leftOutRows(change, selection, options), ([reason]) => reason);
-  const left = new Map<LeftOut['reason'], number>(
+  const left = new Map<LeftOutWork['reason'], number>(
     [...groups].map(([reason, found]) => [reason, count(found.map(([, choice]) => choice))]),
   );
   // What is due is counted once: also what is limited, or whose agent is tried, is due.

@@ -9,7 +9,7 @@ import {
 } from '../records.ts';
 import { both } from './statements.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
-import { insertCallback, type Placed, stepIn, stepUp } from './outbox-rows.ts';
+import { insertCallback, type OutboxPosition, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
@@ -127,14 +127,14 @@ function dropRun(
   return true;
 }
 
-interface Found {
+interface RowState {
   readonly seq: number;
   readonly state: number;
 }
 
 function retryEntry(store: Store, id: string, nowMs: number): boolean {
   const { sql, counters } = store;
-  const entry = sql.find<Found & Placed>(FIND_ENTRY, id);
+  const entry = sql.find<RowState & OutboxPosition>(FIND_ENTRY, id);
   if (entry?.state === OUTBOX.queued) {
     sql.post(HURRY_ENTRY, Math.round(nowMs), entry.seq);
   } else if (entry?.state === OUTBOX.dead) {
@@ -151,7 +151,7 @@ function retryEntry(store: Store, id: string, nowMs: number): boolean {
 
 function dropEntry(store: Store, id: string, nowMs: number): boolean {
   const { sql, counters } = store;
-  const entry = sql.find<Found & Placed>(FIND_ENTRY, id);
+  const entry = sql.find<RowState & OutboxPosition>(FIND_ENTRY, id);
   if (entry?.state !== OUTBOX.queued && entry?.state !== OUTBOX.dead) return false;
   sql.post(DROP_ENTRY, DROPPED.code, DROPPED.message, Math.round(nowMs), entry.seq);
   stepUp(store, entry);
@@ -166,7 +166,7 @@ function dropEntry(store: Store, id: string, nowMs: number): boolean {
 
 function retryEvent(store: Store, id: string, nowMs: number): boolean {
   const { sql, counters } = store;
-  const event = sql.find<Found & { readonly kind: string }>(FIND_EVENT, id);
+  const event = sql.find<RowState & { readonly kind: string }>(FIND_EVENT, id);
   if (event?.state !== EVENT.dead) return false;
   sql.post(REVIVE_EVENT, event.seq);
   countPending(store, event.kind, 1);
@@ -178,7 +178,7 @@ function retryEvent(store: Store, id: string, nowMs: number): boolean {
 
 function dropEvent(store: Store, id: string, nowMs: number): boolean {
   const { sql, counters } = store;
-  const event = sql.find<Found & { readonly kind: string }>(FIND_EVENT, id);
+  const event = sql.find<RowState & { readonly kind: string }>(FIND_EVENT, id);
   if (event?.state !== EVENT.dead && event?.state !== EVENT.pending) return false;
   sql.post(DROP_EVENT, Math.round(nowMs), event.seq);
   if (event.state === EVENT.dead) {

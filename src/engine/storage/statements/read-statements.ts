@@ -15,8 +15,8 @@ import {
   type SessionRecord,
 } from '../records.ts';
 import { STRANGER } from '../request-records.ts';
-import { type Lane, LANES, pausedBy } from './claimable-runs.ts';
-import { HourlyRoom } from './hourly-room.ts';
+import { type RunQueue, RUN_QUEUES, pausedBy } from './claimable-runs.ts';
+import { HourlyCapacity } from './hourly-capacity.ts';
 import { findBroken } from './invariants.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows } from './row-queries.ts';
@@ -271,28 +271,28 @@ export function listLimited(
   const pauses = listPauses(store);
   if (pauses.length === 0 && rules === undefined) return [];
   const isPaused = pausedBy(pauses, defaultRunner);
-  const room = new HourlyRoom(sql, rules, nowMs);
-  const lanes = Map.groupBy(sql.all<Lane>(LANES), ({ mappingId }) => mappingId);
-  return [...lanes].flatMap(([mappingId, ofMapping]): LimitedMapping[] => {
+  const capacity = new HourlyCapacity(sql, rules, nowMs);
+  const queues = Map.groupBy(sql.all<RunQueue>(RUN_QUEUES), ({ mappingId }) => mappingId);
+  return [...queues].flatMap(([mappingId, ofMapping]): LimitedMapping[] => {
     const paused = ofMapping.filter(isPaused);
     if (paused.length > 0) {
       const counts = paused.map(({ runner }) => count(sql, OF_RUNNER, mappingId, runner));
       return [{ mappingId, reason: 'paused', waiting: counts.reduce((sum, each) => sum + each, 0) }];
     }
-    const found = limitedBy(sql, room, mappingId);
+    const found = limitedBy(sql, capacity, mappingId);
     return found === undefined || found.waiting === 0 ? [] : [found];
   });
 }
 
-function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): LimitedMapping | undefined {
-  if (room.left(mappingId) <= 0) {
-    const spentUntil = room.spentUntil(mappingId);
+function limitedBy(sql: Statements, capacity: HourlyCapacity, mappingId: string): LimitedMapping | undefined {
+  if (capacity.left(mappingId) <= 0) {
+    const spentUntil = capacity.spentUntil(mappingId);
     const reason = spentUntil === undefined ? 'runsPerHour' : 'usdPerDay';
-    const until = spentUntil ?? room.freeAt(mappingId);
+    const until = spentUntil ?? capacity.freeAt(mappingId);
     const waiting = count(sql, HELD, mappingId);
     return { mappingId, reason, waiting, ...(until === undefined ? {} : { until }) };
   }
-  const full = room.fullLines(mappingId);
+  const full = capacity.fullLines(mappingId);
   if (full.length === 0) return undefined;
   const waiting = count(sql, HELD_IN_LINES, mappingId, JSON.stringify(full.map(({ line }) => line)));
   const until = Math.min(...full.map(({ freeAt }) => freeAt));

@@ -1,9 +1,10 @@
 import type { Conversation, PruneResult, RetentionLimits } from '../records.ts';
-import { dayOf } from './hourly-room.ts';
+import { dayOf } from './hourly-capacity.ts';
+import type { ScopedKey } from './plain-reads.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { REMOVE_SESSION } from './run-rows.ts';
 import { firstOf } from './session-queue.ts';
-import { both, by, listed, type Question, type Sql } from './statements.ts';
+import { both, by, listed, type SqlQuestion, type Sql } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** The first rows of each table that retention may remove. */
@@ -57,21 +58,19 @@ interface SummaryRow {
   readonly createdAt: number;
 }
 
-type Key = Readonly<Record<'scope' | 'key', string>>;
-
 type IdleSession = Conversation & { readonly lastUsedAt: number };
 
-type Found = [
+type ExpiredRows = [
   summaries: SummaryRow[],
-  keys: Key[],
+  keys: ScopedKey[],
   sessions: IdleSession[],
   audit: { readonly seq: number }[],
   days: { readonly day: number }[],
   ...ended: [runs: EndedRow[], outbox: EndedRow[], events: EndedRow[]],
 ];
 
-/** What a slice asks; `Found` answers it. */
-export function pruneQuestions(limits: RetentionLimits, nowMs: number): readonly Question[] {
+/** What a slice asks; `ExpiredRows` is the answer. */
+export function pruneQuestions(limits: RetentionLimits, nowMs: number): readonly SqlQuestion[] {
   const { before, maxRows } = sliceOf(limits, nowMs);
   return [
     [NEXT_SUMMARIES],
@@ -108,7 +107,7 @@ interface PruneSlice {
 export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number): PruneSlice {
   const slice = sliceOf(limits, nowMs);
   const answers = store.sql.allOf<object>(pruneQuestions(limits, nowMs));
-  const [summaries, keys, sessions, audit, days, ...ended] = answers as Found;
+  const [summaries, keys, sessions, audit, days, ...ended] = answers as ExpiredRows;
   const [runs = 0, outbox = 0, events = 0] = ENDED.map((kind, index) =>
     pruneEnded(store, slice, { kind, oldest: ended[index] ?? [] }),
   );
@@ -126,7 +125,7 @@ export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number)
 }
 
 /** A table whose rows end. */
-interface Kind {
+interface EndedTable {
   readonly table: 'runs' | 'outbox' | 'events';
   readonly dead: number;
   readonly counters: {
@@ -136,7 +135,7 @@ interface Kind {
   readonly remove: readonly Sql[];
 }
 
-const ENDED: readonly Kind[] = [
+const ENDED: readonly EndedTable[] = [
   {
     table: 'runs',
     dead: RUN.dead,
@@ -161,7 +160,7 @@ const ENDED: readonly Kind[] = [
 function pruneEnded(
   { sql, counters }: Store,
   slice: Slice,
-  { kind, oldest }: { readonly kind: Kind; readonly oldest: readonly EndedRow[] },
+  { kind, oldest }: { readonly kind: EndedTable; readonly oldest: readonly EndedRow[] },
 ): number {
   const { ended, dead } = kind.counters;
   const rows = oldest.filter(
@@ -191,7 +190,7 @@ function pruneSummaries({ sql, counters }: Store, slice: Slice, found: readonly 
   return rows.length;
 }
 
-function pruneKeys({ sql }: Store, keys: readonly Key[]): number {
+function pruneKeys({ sql }: Store, keys: readonly ScopedKey[]): number {
   for (const { scope, key } of keys) sql.post(REMOVE_KEY, scope, key);
   return keys.length;
 }

@@ -3,7 +3,7 @@ import { stateRange, type Table } from './rows.ts';
 import { both, listed, type Sql, type SqlValue, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
-interface Listing {
+interface RowListing {
   readonly table: Table;
   readonly columns: string;
   readonly query: ListQuery;
@@ -12,7 +12,7 @@ interface Listing {
 /** Newest first. State bounds are literals, so that the partial indexes of the schema can serve them. */
 export function listRows<Row>(
   sql: Statements,
-  { table, columns, query }: Listing,
+  { table, columns, query }: RowListing,
   wanted: readonly (readonly [column: string, value: string | undefined])[],
 ): Row[] {
   const conditions: string[] = [];
@@ -55,7 +55,7 @@ export function oldestAmong(
 }
 
 /** What a selection says of the rows of one table, with the values of its places; undefined where it has none of it. */
-export function conditionOf(selection: QueueSelection, table: Table): Condition | undefined {
+export function conditionOf(selection: QueueSelection, table: Table): RowCondition | undefined {
   if (selection.kind === 'ids') return [both`id IN ${listed('?')}`, JSON.stringify(selection.ids)];
   const { of, state, errorCode, until } = selection;
   const range = state === undefined ? undefined : stateRange(table, state);
@@ -74,7 +74,7 @@ export function conditionOf(selection: QueueSelection, table: Table): Condition 
   ];
 }
 
-type Condition = readonly [condition: Sql, ...values: SqlValue[]];
+type RowCondition = readonly [condition: Sql, ...values: SqlValue[]];
 
 /** A number SQLite takes as a limit; a negative one would mean none. */
 export function atMost(limit: number): number {

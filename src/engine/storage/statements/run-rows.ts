@@ -7,11 +7,11 @@ import type {
   SummaryEvent,
 } from '../records.ts';
 import { insertSummary } from './event-rows.ts';
-import { addCost } from './hourly-room.ts';
+import { addCost } from './hourly-capacity.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { RUN, type RunHead } from './rows.ts';
 import { advance } from './session-queue.ts';
-import { both, type Dialects, type Question } from './statements.ts';
+import { both, type Dialects, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** A `RunHead`. */
@@ -127,7 +127,7 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   const known = new Set(
     histories.filter((_, index) => answers[completions.length + index]?.length !== 0).map(nameOf),
   );
-  const ended = new Map<string, Ended>();
+  const ended = new Map<string, EndedRun>();
   const isDone = completions.map((completion, index) => {
     const [run] = answers[index] as readonly RunHead[];
     if (wasEndedHere(store, run)) return true;
@@ -140,7 +140,7 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   return isDone;
 }
 
-interface Ended {
+interface EndedRun {
   readonly run: RunHead;
   readonly completion: RunCompletion;
 }
@@ -151,7 +151,7 @@ function wasEndedHere({ holder, unanswered }: Store, run: RunHead | undefined): 
 }
 
 /** What `completeRuns` asks. */
-export function endQuestions(completions: readonly RunCompletion[]): readonly Question[] {
+export function endQuestions(completions: readonly RunCompletion[]): readonly SqlQuestion[] {
   return [
     ...completions.map(({ runId }) => [FIND_HEAD, runId] as const),
     ...historiesOf(completions).map(
@@ -165,7 +165,7 @@ function historiesOf(completions: readonly RunCompletion[]): readonly NewTurns[]
 }
 
 /** `known` names the conversations that have a transcript. */
-function complete(store: Store, ended: readonly Ended[], known: ReadonlySet<string>): void {
+function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<string>): void {
   const added = ended.flatMap(({ completion: { history, nowMs } }) =>
     history === undefined ? [] : [{ ...history, nowMs, isNew: !known.has(nameOf(history)) }],
   );
@@ -198,7 +198,7 @@ const KEEP = 'UPDATE runs SET earlier = ?, exempt = 0 WHERE seq = ?';
 /** Ends of a run that are kept beside the last one. */
 const MAX_EARLIER = 10;
 
-interface Ending {
+interface EndingColumns {
   readonly attempts: number;
   readonly outcome: RunOutcome | null;
   readonly reply: string | null;
@@ -210,7 +210,7 @@ interface Ending {
 
 /** How a run ended until now, its last end with it, as JSON; undefined where that was no failure. */
 export function earlierOf({ sql }: Store, { seq }: RunHead): string | undefined {
-  const ending = sql.find<Ending>(FIND_ENDING, seq);
+  const ending = sql.find<EndingColumns>(FIND_ENDING, seq);
   return ending && withLast(ending);
 }
 
@@ -220,12 +220,12 @@ export function keepEnding(
   { seq }: RunHead,
   { ended, code, message, nowMs }: AttemptFailure,
 ): void {
-  const run = ended && sql.find<Ending>(FIND_ENDING, seq);
+  const run = ended && sql.find<EndingColumns>(FIND_ENDING, seq);
   if (run === undefined) return;
   sql.post(KEEP, withLast({ ...run, ...ended, code, message, endedAt: Math.round(nowMs) }), seq);
 }
 
-function withLast({ earlier, endedAt, attempts, outcome, code, message, reply }: Ending): string {
+function withLast({ earlier, endedAt, attempts, outcome, code, message, reply }: EndingColumns): string {
   const last: EarlierEnding = {
     endedAt,
     attempts,
@@ -267,14 +267,14 @@ export const REMOVE_SESSION = [REMOVE_TURNS, REMOVE] as const;
 
 export type NewTurns = NonNullable<RunCompletion['history']>;
 
-interface Added extends NewTurns {
+interface TurnAddition extends NewTurns {
   readonly nowMs: number;
   /** It is the first of its conversation. */
   readonly isNew: boolean;
 }
 
 /** Adds turns to transcripts, each of another conversation: that meets nobody. `saveSessions` belongs to it. */
-export function addTurns({ sql }: Store, added: readonly Added[]): void {
+export function addTurns({ sql }: Store, added: readonly TurnAddition[]): void {
   const rows = added.flatMap(({ conversation: { owner, key }, turns }) =>
     turns.map(
       ({ role, text, at }) => [owner, key, role, Math.round(at), Buffer.byteLength(text), text] as const,
@@ -284,8 +284,8 @@ export function addTurns({ sql }: Store, added: readonly Added[]): void {
 }
 
 /** Forgets turns that are too many, and counts the rest. */
-export function saveSessions({ sql, counters }: Store, added: readonly Added[]): void {
-  const each = (numberOf: (one: Added) => number) =>
+export function saveSessions({ sql, counters }: Store, added: readonly TurnAddition[]): void {
+  const each = (numberOf: (one: TurnAddition) => number) =>
     added.map((one) => [one.conversation.owner, one.conversation.key, numberOf(one)] as const);
   const [kept, used] = [
     each(({ maxTurns }) => Math.max(0, maxTurns)),

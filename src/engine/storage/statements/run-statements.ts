@@ -12,7 +12,7 @@ import type {
 import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { both, listed } from './statements.ts';
 import { askForHeartbeat } from './event-rows.ts';
-import { addCost, forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
+import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { left, leftEvents, MAIN } from './plain-reads.ts';
 import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
@@ -38,7 +38,7 @@ const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?
 
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const { sql, counters, holder } = store;
-  const hourly = new HourlyRoom(sql, options.limits, options.nowMs);
+  const hourly = new HourlyCapacity(sql, options.limits, options.nowMs);
   const claimed = findClaimable(store, options, hourly);
   if (claimed.length === 0) return [];
   const seqs = JSON.stringify(claimed.map(({ seq }) => seq));
@@ -58,7 +58,7 @@ function begun(row: RunRow, startedAt: number): RunRow {
 }
 
 /** Of claimed runs those whose mappings have limits. */
-function limitedOf(claimed: readonly Claimable[], hourly: HourlyRoom): readonly number[] {
+function limitedOf(claimed: readonly Claimable[], hourly: HourlyCapacity): readonly number[] {
   return claimed.flatMap(({ seq, mappingId }) =>
     mappingId !== undefined && hourly.isLimited(mappingId) ? [seq] : [],
   );

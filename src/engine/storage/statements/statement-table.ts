@@ -32,7 +32,7 @@ export type OperationName = keyof Operations;
 export const OPERATION_NAMES = [...Object.keys(WRITES), ...Object.keys(READS)] as OperationName[];
 
 /** One call of an operation as the client sends it. */
-export type Call = readonly [id: number, name: OperationName, args: readonly unknown[]];
+export type OperationCall = readonly [id: number, name: OperationName, args: readonly unknown[]];
 
 /** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
 export type Replies = unknown[];

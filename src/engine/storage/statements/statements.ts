@@ -33,13 +33,15 @@ export const listed = (parameter: string, type: 'text' | 'bigint' = 'text'): Dia
 /** The number of the row that was inserted last. */
 export const LAST_SEQ: Dialects = { sqlite: 'last_insert_rowid()', postgres: 'lastval()' };
 
+export type OptionalRow<Row> = Row | undefined;
+
 export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
-export type Question = readonly [text: Sql, ...values: SqlValue[]];
+export type SqlQuestion = readonly [text: Sql, ...values: SqlValue[]];
 
 /** A transaction that ended with its connection. Nothing of it is stored, so it may be done again. */
-export class BrokenOff extends Error {
-  override readonly name = 'BrokenOff';
+export class BrokenTransaction extends Error {
+  override readonly name = 'BrokenTransaction';
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -54,23 +56,23 @@ export class OneFailed extends Error {
 }
 
 /** What a transaction would ask, with the answers that are expected. */
-export interface Belief {
+export interface Presumption {
   /** Runs are active in the hands of this holder, in these queues. */
   readonly holder: string;
   readonly heads: readonly { readonly id: string; readonly queue: string | null }[];
   readonly sessions: readonly { readonly owner: string; readonly key: string; readonly isThere: boolean }[];
-  readonly answers: readonly (readonly [question: Question, rows: readonly object[]])[];
+  readonly answers: readonly (readonly [question: SqlQuestion, rows: readonly object[]])[];
   /** Nothing but what may be lost, and meets nothing that others write: it takes no lock of theirs, and waits for no disk. */
   readonly isJournal: boolean;
 }
 
-/** Transactions that are one message. Each throws BrokenOff where it may be stored and may not. */
+/** Transactions that are one message. Each throws BrokenTransaction where it may be stored and may not. */
 export interface AtOnce {
   /**
    * Begins a transaction in which nothing may be asked but what is believed. Its commit sends all of it, and throws
    * where the store is not as it was believed to be.
    */
-  presume(belief: Belief): void;
+  presume(belief: Presumption): void;
   /**
    * Claims the next runs, where no limits hold, with all that their ends would ask; undefined where it has to be asked more.
    */
@@ -98,9 +100,9 @@ export interface Statements {
    * questions that `allOf` will ask before anything is written; it is called where each answer is a round trip, so that
    * theirs come along.
    */
-  begin(first: string, ahead?: () => readonly Question[]): object;
+  begin(first: string, ahead?: () => readonly SqlQuestion[]): object;
   /** Executes a last statement, where there is one, and commits. */
-  commit(last: Question | readonly []): void;
+  commit(last: SqlQuestion | readonly []): void;
   /** Executes the statement; returns how many rows changed. */
   run(text: Sql, ...values: SqlValue[]): number;
   /**
@@ -118,10 +120,10 @@ export interface Statements {
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
   /** The first row. */
-  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row>;
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row>;
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
-  allOf<Row>(questions: readonly Question[]): Row[][];
+  allOf<Row>(questions: readonly SqlQuestion[]): Row[][];
   /** From here on the transaction meets what others write: one that presumes waits for them as late as this. */
   lock?(): void;
   /** How long the transaction under way waited for others before it began; absent where that is not known. */
@@ -138,7 +140,7 @@ export interface Statements {
    * The question that puts waiting runs whose time has come into their queues, at most `limit`, the longest due first; for a
    * database where arrivals take no look at their queue. It has no rows.
    */
-  placeDue?(nowMs: number, limit: number): Question;
+  placeDue?(nowMs: number, limit: number): SqlQuestion;
   /** Takes back wishes for a heartbeat that are counted elsewhere: of events that the next question sees. */
   forgetWishes?(): void;
 }

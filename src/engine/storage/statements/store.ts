@@ -1,7 +1,7 @@
 import type { Conversation } from '../records.ts';
 import type { SerializedError } from '../storage-error.ts';
 import { EVENT, OUTBOX, RUN, type RunHead } from './rows.ts';
-import type { AcceptLimits, Question, Statements } from './statements.ts';
+import type { AcceptLimits, SqlQuestion, Statements } from './statements.ts';
 
 /** The rows that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
 export const COUNTED = {
@@ -55,7 +55,7 @@ export class CounterRow {
   }
 
   /** Begins a transaction with what is stored, since another process may have written. */
-  begin(ahead?: () => readonly Question[]): void {
+  begin(ahead?: () => readonly SqlQuestion[]): void {
     this.#stored = this.#sql.begin(this.#select, ahead) as Counters;
     this.#update = UPDATE;
     Object.assign(this.counters, this.#stored);
@@ -81,14 +81,14 @@ export class CounterRow {
 }
 
 /** What stands behind a key, of a header or of an action. */
-export interface Reserved {
+export interface ReservedKey {
   readonly bodySha256: string;
   readonly result: string;
   readonly expiresAt: number;
 }
 
 /** What was claimed at once, and what its end would ask. */
-export interface Known {
+export interface ClaimedRunFacts {
   readonly head: RunHead;
   readonly conversation: Conversation;
   /** Whether there is a transcript of it. */
@@ -103,9 +103,9 @@ export interface Store {
   /** Who claims: the id of this process among those that perform from the store. */
   readonly holder: string;
   /** What the transaction under way knows of keys, each as JSON of its scope and itself. */
-  readonly reserved: Map<string, Reserved | undefined>;
+  readonly reserved: Map<string, ReservedKey | undefined>;
   /** Runs that were claimed at once, by their ids. */
-  readonly known: Map<string, Known>;
+  readonly known: Map<string, ClaimedRunFacts>;
   /** Ids of runs whose end was sent and not answered: where one has ended in the hands of this process, it was that. */
   readonly unanswered: Set<string>;
   explain(error: unknown): SerializedError;

@@ -6,7 +6,7 @@ import { hasOwnKey, isNamesake, queueOf } from '../../statements/session-queue.t
 import { escapeText } from '../worker/dialect.ts';
 
 /** A request that is stored without a look at others: all of it is new, or none of it is stored. */
-export interface Entry {
+export interface AcceptEntry {
   readonly runs: readonly NewRun[];
   readonly wakes: readonly NewWake[];
   /** What it is known by, with the answer for those who come later. */
@@ -16,7 +16,7 @@ export interface Entry {
 }
 
 /** What a statement has to do: a part costs time also where it has no rows. */
-interface Form {
+interface AcceptForm {
   readonly isAgain: boolean;
   readonly hasRuns: boolean;
   readonly hasWakes: boolean;
@@ -36,7 +36,7 @@ const CAME_AT = '(extract(epoch FROM statement_timestamp()) * 1000)::bigint';
  *
  * Asked again after its answer was lost, it waits for what the server still works on, and leaves out what is there.
  */
-function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
+function accept({ isAgain, hasRuns, hasWakes, hasKeys }: AcceptForm): string {
   const isOpen = hasKeys ? 'WHERE n IS NULL OR n IN (SELECT n FROM open)' : '';
   const isNew = isAgain ? 'ON CONFLICT (id) DO NOTHING' : '';
   const room = `room AS (
@@ -100,12 +100,12 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
     ${CAME_AT} AS at`;
 }
 
-interface Statement {
+interface NamedStatement {
   readonly name: string;
   readonly text: string;
 }
 
-function statement(form: Form): Statement {
+function statement(form: AcceptForm): NamedStatement {
   return { name: `accept${Object.values(form).map(Number).join('')}`, text: accept(form) };
 }
 
@@ -119,9 +119,9 @@ const STATEMENTS = Array.from({ length: 8 }, (_, bits) => {
 });
 
 /** The statements that store these entries: the one to ask, and the one to ask after its answer was lost. */
-export function acceptStatements(entries: readonly Entry[]): {
-  readonly first: Statement;
-  readonly again: Statement;
+export function acceptStatements(entries: readonly AcceptEntry[]): {
+  readonly first: NamedStatement;
+  readonly again: NamedStatement;
 } {
   let bits = 0;
   for (const { runs, wakes, key } of entries)
@@ -134,7 +134,7 @@ export const SLOTS = 64;
 
 /** What `acceptStatements` are given. */
 export function acceptValues(
-  entries: readonly Entry[],
+  entries: readonly AcceptEntry[],
   {
     slot,
     limits,
@@ -161,7 +161,7 @@ export function acceptValues(
   ];
 }
 
-function keyed({ key }: Entry, n: number): { readonly n?: number } {
+function keyed({ key }: AcceptEntry, n: number): { readonly n?: number } {
   return key === undefined ? {} : { n };
 }
 
@@ -185,10 +185,10 @@ function textsOf<Row extends object>(row: Row): Row {
 }
 
 /** The entry that a request is; undefined where it needs a look at others. */
-export function entryOf({ actions, reservation, receivedAt }: PreparedRequest): Entry | undefined {
+export function entryOf({ actions, reservation, receivedAt }: PreparedRequest): AcceptEntry | undefined {
   const runs: NewRun[] = [];
   const wakes: NewWake[] = [];
-  let key: Entry['key'] = reservation;
+  let key: AcceptEntry['key'] = reservation;
   for (const action of actions) {
     if (action.kind === 'notify') return undefined;
     if (action.kind === 'wake') wakes.push(action.row);

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { BrokenOff } from '../../statements/statements.ts';
-import type { Answered, ConnectionOptions, Statement } from '../connection.ts';
+import { BrokenTransaction } from '../../statements/statements.ts';
+import type { StatementAnswer, ConnectionOptions, Statement } from '../connection.ts';
 import type { DatabaseCounter } from '../database-use.ts';
-import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
+import type { ConnectionAnswer, ConnectionInput, StatementBatch } from './connection-thread.ts';
 
 const MAX_WAIT_MS = 15_000;
 /** What the farewell to the server may take; its lock is free then. */
@@ -55,14 +55,17 @@ export class BlockingConnection {
 
   /**
    * Sends the statements together and waits for the answers: one round trip.
-   * @throws PostgresError of the first that fails; BrokenOff where the connection broke before they were answered
+   * @throws PostgresError of the first that fails; BrokenTransaction where the connection broke before they were answered
    */
-  ask(statements: readonly Statement[], { mayConnect }: Pick<Question, 'mayConnect'>): readonly Answered[] {
+  ask(
+    statements: readonly Statement[],
+    { mayConnect }: Pick<StatementBatch, 'mayConnect'>,
+  ): readonly StatementAnswer[] {
     this.#lastId += 1;
     const askedAt = performance.now();
     const deadline = askedAt + this.#maxWaitMs;
     Atomics.store(this.#signal, 0, 0);
-    this.#port.postMessage({ id: this.#lastId, statements, mayConnect } satisfies Question);
+    this.#port.postMessage({ id: this.#lastId, statements, mayConnect } satisfies StatementBatch);
     for (;;) {
       const message = this.#receive(deadline);
       if (message.id !== this.#lastId) continue;
@@ -79,7 +82,7 @@ export class BlockingConnection {
       id: this.#lastId,
       statements: [{ text }],
       mayConnect: false,
-    } satisfies Question);
+    } satisfies StatementBatch);
   }
 
   close(): void {
@@ -107,12 +110,12 @@ export class BlockingConnection {
 const BROKEN = /^(?:08006|57P01|57P02|ECONNRESET|EPIPE)$/;
 
 function errorOf({ code, message }: { readonly code: string; readonly message: string }): Error {
-  return BROKEN.test(code) ? new BrokenOff(code, message) : new PostgresError(code, message);
+  return BROKEN.test(code) ? new BrokenTransaction(code, message) : new PostgresError(code, message);
 }
 
 /** Class 08, an end ordered by the administrator, and errors of the socket. */
 export function isConnectionError(error: unknown): boolean {
-  if (error instanceof BrokenOff) return true;
+  if (error instanceof BrokenTransaction) return true;
   return error instanceof PostgresError && /^(?:08|57P0|E[A-Z]+$)/.test(error.code);
 }
 

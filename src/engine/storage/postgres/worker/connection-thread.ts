@@ -1,5 +1,10 @@
 import { type MessagePort, workerData } from 'node:worker_threads';
-import { type Answered, Connection, type ConnectionOptions, type Statement } from '../connection.ts';
+import {
+  type StatementAnswer,
+  PostgresConnection,
+  type ConnectionOptions,
+  type Statement,
+} from '../connection.ts';
 
 /*
  * Talks to PostgreSQL for the thread of the store, which waits for each answer as SQLite's would: the operations are the
@@ -12,7 +17,7 @@ export interface ConnectionInput extends ConnectionOptions {
   readonly signal: SharedArrayBuffer;
 }
 
-export interface Question {
+export interface StatementBatch {
   /** Given back with the answer: one that comes too late is told apart. */
   readonly id: number;
   readonly statements: readonly Statement[];
@@ -21,13 +26,13 @@ export interface Question {
 }
 
 export type ConnectionAnswer = { readonly id: number } & (
-  | { readonly results: readonly Answered[] }
+  | { readonly results: readonly StatementAnswer[] }
   | { readonly error: { readonly code: string; readonly message: string } }
 );
 
 async function answerTo(
-  connection: Connection,
-  { id, statements, mayConnect }: Question,
+  connection: PostgresConnection,
+  { id, statements, mayConnect }: StatementBatch,
 ): Promise<ConnectionAnswer> {
   try {
     return { id, results: await connection.ask(statements, mayConnect) };
@@ -39,12 +44,12 @@ async function answerTo(
 
 function main(input: ConnectionInput): void {
   const signal = new Int32Array(input.signal);
-  const connection = new Connection(input);
+  const connection = new PostgresConnection(input);
   const notify = () => {
     Atomics.store(signal, 0, 1);
     Atomics.notify(signal, 0);
   };
-  input.port.on('message', (message: Question | 'end' | 'abandon') => {
+  input.port.on('message', (message: StatementBatch | 'end' | 'abandon') => {
     if (message === 'abandon') connection.abandon();
     else if (message === 'end') void connection.end().then(notify);
     else

@@ -4,16 +4,16 @@ import { refuseUnknown } from '../../statements/migrations.ts';
 import type { ClaimedRow, RunHead } from '../../statements/rows.ts';
 import {
   type AtOnce,
-  type Belief,
-  BrokenOff,
-  type Found,
+  type Presumption,
+  BrokenTransaction,
+  type OptionalRow,
   OneFailed,
-  type Question,
+  type SqlQuestion,
   type Sql,
   type SqlValue,
   type Statements,
 } from '../../statements/statements.ts';
-import type { Answered, Statement } from '../connection.ts';
+import type { StatementAnswer, Statement } from '../connection.ts';
 import type { DatabaseCounter } from '../database-use.ts';
 import type { ExpectedStore } from '../known-store.ts';
 import { placeOf } from '../postgres-errors.ts';
@@ -35,7 +35,13 @@ const MAX_ROWS = 64;
 /** Who made a wish meanwhile is waited for, so that the next question sees its event. */
 const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL';
 
-type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answered, ...ahead: Answered[]];
+type BeginAnswers = [
+  begun: StatementAnswer,
+  locked: StatementAnswer,
+  known: StatementAnswer,
+  counted: StatementAnswer,
+  ...ahead: StatementAnswer[],
+];
 
 /** The one row that all of these transactions lock; a copy that begins has emptied its table. */
 const LOCK = `SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE),
@@ -101,11 +107,13 @@ export class PostgresStatements implements Statements {
     return this.#transaction !== undefined;
   }
 
-  begin(first: string, askAhead: () => readonly Question[] = () => []): object {
+  begin(first: string, askAhead: () => readonly SqlQuestion[] = () => []): object {
     this.#leave();
     const ahead = askAhead();
     const asked = this.#beginning([LOCK], [VERSION], [first], ...ahead);
-    const [, locked, known, counted, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
+    const [, locked, known, counted, ...answers] = this.#inTransaction(asked, {
+      mayConnect: true,
+    }) as BeginAnswers;
     const { transaction } = locked.rows[0] as { readonly transaction: string };
     const { version } = known.rows[0] as { readonly version: number };
     this.#noteWait([locked]);
@@ -117,20 +125,20 @@ export class PostgresStatements implements Statements {
   }
 
   /** The answer to the lock says how long it was waited for; where none was asked for, nothing was. */
-  #noteWait(answers: readonly Answered[]): void {
+  #noteWait(answers: readonly StatementAnswer[]): void {
     const rows: readonly ({ readonly waited?: number } | undefined)[] = answers.map(({ rows: [row] }) => row);
     const waited = rows.find((row) => row?.waited !== undefined)?.waited ?? 0;
     this.waitedMs = waited;
     if (waited > 0) this.#options.use?.addWait(waited);
   }
 
-  #beginning(...questions: readonly Question[]): readonly Statement[] {
+  #beginning(...questions: readonly SqlQuestion[]): readonly Statement[] {
     const { perTransaction } = this.#options;
     const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
     return [{ text }, ...questions.map((question) => this.#statement(...question))];
   }
 
-  #presume({ holder, heads, sessions, answers, isJournal }: Belief): void {
+  #presume({ holder, heads, sessions, answers, isJournal }: Presumption): void {
     this.#leave();
     const values = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
     const believed = this.#statement(BELIEVED, ...values);
@@ -164,15 +172,15 @@ export class PostgresStatements implements Statements {
     this.#noteWait(answers);
     const [paused, claimed] = answers.slice(-3);
     if (paused?.rows.length !== 0) return undefined;
-    return rowsOf(claimed?.rows).map((row) => claimedRow(row as Claimed));
+    return rowsOf(claimed?.rows).map((row) => claimedRow(row as ClaimColumns));
   }
 
   /** Once more where the answer was lost. */
-  #askAtOnce(statements: readonly Statement[]): readonly Answered[] {
+  #askAtOnce(statements: readonly Statement[]): readonly StatementAnswer[] {
     try {
       return this.#inTransaction(statements, { mayConnect: true });
     } catch (error) {
-      if (!(error instanceof BrokenOff)) throw error;
+      if (!(error instanceof BrokenTransaction)) throw error;
       return this.#inTransaction(statements, { mayConnect: true });
     }
   }
@@ -187,12 +195,12 @@ export class PostgresStatements implements Statements {
     }
   }
 
-  commit(last: Question | readonly []): void {
+  commit(last: SqlQuestion | readonly []): void {
     const [text, ...values] = last;
     const transaction = this.#transaction;
     this.lock();
     const posted = this.#leave();
-    if (transaction === undefined) throw new BrokenOff('08006', 'the connection was lost');
+    if (transaction === undefined) throw new BrokenTransaction('08006', 'the connection was lost');
     const { channel } = this.#options;
     // Nothing was written that could be lost.
     if (posted.length === 0 && text === undefined && !this.#hasWritten)
@@ -216,7 +224,7 @@ export class PostgresStatements implements Statements {
     try {
       this.#noteWait(this.#inTransaction(statements, { mayConnect: true }));
     } catch (error) {
-      throw isConnectionError(error) ? new BrokenOff('08006', (error as Error).message) : error;
+      throw isConnectionError(error) ? new BrokenTransaction('08006', (error as Error).message) : error;
     }
   }
 
@@ -224,14 +232,16 @@ export class PostgresStatements implements Statements {
   #askForFate(transaction: string, error: unknown): void {
     const fate = findFate(this.#connection, transaction);
     if (fate === 'committed') return;
-    throw fate === 'unknown' ? error : new BrokenOff('08006', 'the connection was lost before the commit');
+    throw fate === 'unknown'
+      ? error
+      : new BrokenTransaction('08006', 'the connection was lost before the commit');
   }
 
   /** What fails leaves a transaction open in which nothing can be done any more. */
   #inTransaction(
     statements: readonly Statement[],
     options: { readonly mayConnect: boolean },
-  ): readonly Answered[] {
+  ): readonly StatementAnswer[] {
     try {
       return this.#connection.ask(statements, options);
     } catch (error) {
@@ -306,7 +316,7 @@ export class PostgresStatements implements Statements {
     return row?.seq;
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     return this.all<Row>(text, ...values)[0];
   }
 
@@ -314,7 +324,7 @@ export class PostgresStatements implements Statements {
     return rowsOf(this.#answer(text, values).rows) as Row[];
   }
 
-  allOf<Row>(questions: readonly Question[]): Row[][] {
+  allOf<Row>(questions: readonly SqlQuestion[]): Row[][] {
     const known = questions.flatMap((question) => {
       const rows = this.#ahead.get(nameOf(question));
       return rows === undefined ? [] : [rows as Row[]];
@@ -324,7 +334,7 @@ export class PostgresStatements implements Statements {
     return answers.map((answer) => rowsOf(answer.rows) as Row[]);
   }
 
-  placeDue(nowMs: number, limit: number): Question {
+  placeDue(nowMs: number, limit: number): SqlQuestion {
     return [PLACE, nowMs, limit];
   }
 
@@ -341,12 +351,12 @@ export class PostgresStatements implements Statements {
     this.#connection.close();
   }
 
-  #answer(text: Sql, values: readonly SqlValue[]): Answered {
-    return this.#ask([this.#statement(text, ...values)])[0] as Answered;
+  #answer(text: Sql, values: readonly SqlValue[]): StatementAnswer {
+    return this.#ask([this.#statement(text, ...values)])[0] as StatementAnswer;
   }
 
   /** Sends what was posted, and then these; returns the answers to these. */
-  #ask(statements: readonly Statement[]): readonly Answered[] {
+  #ask(statements: readonly Statement[]): readonly StatementAnswer[] {
     const posted = this.#posted;
     this.#posted = [];
     try {
@@ -367,14 +377,14 @@ export class PostgresStatements implements Statements {
   }
 }
 
-type Claimed = Omit<ClaimedRow, 'head'> & RunHead;
+type ClaimColumns = Omit<ClaimedRow, 'head'> & RunHead;
 
-function claimedRow(claimed: Claimed): ClaimedRow {
+function claimedRow(claimed: ClaimColumns): ClaimedRow {
   const { queue, mappingId, sessionKey, bytes, holder, ...row } = claimed;
   const { seq, id, state } = row;
   return { ...row, head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder } };
 }
 
-function nameOf(question: Question): string {
+function nameOf(question: SqlQuestion): string {
   return JSON.stringify(question);
 }

@@ -28,7 +28,7 @@ const COUNTED = ['runs', 'outbox', 'events'] as const;
 
 type Counts = Readonly<Record<(typeof COUNTED)[number], number>>;
 
-interface Log {
+interface LogHeader {
   /** Empty where the log has no header. */
   readonly salt: string;
   readonly bytes: number;
@@ -38,7 +38,7 @@ interface Log {
  * What was seen at one time; `lost` was missing at a start, and until when it had been stored. `file` has size and time of
  * the store, and `spoilt` is when something else had written into it or its log.
  */
-interface Mark extends Log {
+interface Mark extends LogHeader {
   readonly at: number;
   readonly last: Counts;
   readonly file?: string | undefined;
@@ -63,7 +63,7 @@ export class LogMark {
   readonly #mark: number;
   readonly #lost: Mark['lost'];
   readonly #spoiltBefore: number | undefined;
-  #seen: Log = { salt: '', bytes: 0 };
+  #seen: LogHeader = { salt: '', bytes: 0 };
   #written: Omit<Mark, 'at'> | undefined;
   #isCut = false;
   #notBefore = 0;
@@ -248,7 +248,7 @@ function stampOf(file: string): string | undefined {
 }
 
 /** Undefined where the log was begun anew meanwhile. */
-function readLog(descriptor: number): Log | undefined {
+function readLog(descriptor: number): LogHeader | undefined {
   const salt = readSalt(descriptor);
   const bytes = fstatSync(descriptor).size;
   return readSalt(descriptor) === salt ? { salt, bytes } : undefined;

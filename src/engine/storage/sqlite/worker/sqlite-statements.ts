@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Found, Question, Sql, SqlValue, Statements } from '../../statements/statements.ts';
+import type { OptionalRow, SqlQuestion, Sql, SqlValue, Statements } from '../../statements/statements.ts';
 
 export class SqliteStatements implements Statements {
   readonly totals = 'counters';
   readonly #database: DatabaseSync;
-  readonly #prepared = new Map<string, Prepared>();
+  readonly #prepared = new Map<string, PreparedStatement>();
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -19,7 +19,7 @@ export class SqliteStatements implements Statements {
     return this.find(first) as object;
   }
 
-  commit([text, ...values]: Question | readonly []): void {
+  commit([text, ...values]: SqlQuestion | readonly []): void {
     if (text !== undefined) this.run(text, ...values);
     this.run('COMMIT');
   }
@@ -45,7 +45,7 @@ export class SqliteStatements implements Statements {
     return changes === 0 ? undefined : lastInsertRowid;
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     const { statement, names } = this.#prepare(text);
     const found = statement.get(...values) as Values | undefined;
     return found && (rowOf(names, found) as Row);
@@ -56,11 +56,11 @@ export class SqliteStatements implements Statements {
     return (statement.all(...values) as unknown as Values[]).map((found) => rowOf(names, found) as Row);
   }
 
-  allOf<Row>(questions: readonly Question[]): Row[][] {
+  allOf<Row>(questions: readonly SqlQuestion[]): Row[][] {
     return questions.map(([text, ...values]) => this.all<Row>(text, ...values));
   }
 
-  #prepare(sql: Sql): Prepared {
+  #prepare(sql: Sql): PreparedStatement {
     const text = typeof sql === 'string' ? sql : sql.sqlite;
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
@@ -74,7 +74,7 @@ export class SqliteStatements implements Statements {
 
 type Values = readonly SqlValue[];
 
-interface Prepared {
+interface PreparedStatement {
   readonly statement: StatementSync;
   readonly names: readonly string[];
 }

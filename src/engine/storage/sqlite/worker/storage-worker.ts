@@ -40,13 +40,13 @@ const HOLDER = 'performer';
 /** How often the store is looked at from outside: changes are noticed within a second, at some microseconds. */
 const WATCH_MS = 400;
 
-interface Performer {
+interface OpenDatabase {
   readonly database: DatabaseSync;
   readonly lock: PerformerLock;
   readonly notice?: string;
 }
 
-function openPerformer(input: WorkerInput): Performer {
+function openPerformer(input: WorkerInput): OpenDatabase {
   const { file, fsync } = input;
   examineFile(file);
   makeFolder(file);
@@ -104,7 +104,7 @@ function openAttached({ file, fsync }: WorkerInput): DatabaseSync {
 }
 
 function serve(
-  { database, lock, notice }: Partial<Performer> & { database: DatabaseSync },
+  { database, lock, notice }: Partial<OpenDatabase> & { database: DatabaseSync },
   input: WorkerInput,
 ): void {
   const { file, limits } = input;

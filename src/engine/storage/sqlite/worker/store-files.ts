@@ -9,7 +9,7 @@ export interface FileOptions {
   checkPages(): Promise<readonly string[]>;
 }
 
-interface Seen {
+interface LogSample {
   readonly size: number;
   readonly at: number;
   readonly pages: LogPages;
@@ -25,7 +25,7 @@ export class StoreFiles {
   readonly #file: string;
   readonly #options: FileOptions;
   readonly #identities: readonly (readonly [file: string, identity: string | undefined])[];
-  #seen: Seen | undefined;
+  #seen: LogSample | undefined;
   #overwritten: StorageError | undefined;
 
   constructor(file: string, options: FileOptions) {

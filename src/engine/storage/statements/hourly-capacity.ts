@@ -29,7 +29,7 @@ export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 /** When a day begins. */
 export const startOfDay = (day: number): number => day * DAY_MS;
 
-interface Used {
+interface TurnUsage {
   readonly mappingId: string;
   readonly runner: string | undefined;
   readonly usage: TokenUsage | undefined;
@@ -37,7 +37,7 @@ interface Used {
 }
 
 /** Counts what a turn used, in the transaction of its end. */
-export function addCost({ sql }: Store, { mappingId, runner = '', usage, nowMs }: Used): void {
+export function addCost({ sql }: Store, { mappingId, runner = '', usage, nowMs }: TurnUsage): void {
   if (usage === undefined) return;
   const { inputTokens = 0, outputTokens = 0, costUsd = 0, isCostUnknown = false } = usage;
   const counts = [inputTokens, outputTokens, costUsd * 1_000_000, Number(isCostUnknown)].map(Math.round);
@@ -75,7 +75,7 @@ interface FullLine {
   readonly freeAt: number;
 }
 
-export class HourlyRoom {
+export class HourlyCapacity {
   readonly #sql: Statements;
   readonly #rules: LimitRules | undefined;
   readonly #nowMs: number;

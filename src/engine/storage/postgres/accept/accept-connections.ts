@@ -1,8 +1,13 @@
-import type { AcceptLimits, Question } from '../../statements/statements.ts';
-import { Connection, type ConnectionOptions, type Statement, transactionSettings } from '../connection.ts';
+import type { AcceptLimits, SqlQuestion } from '../../statements/statements.ts';
+import {
+  PostgresConnection,
+  type ConnectionOptions,
+  type Statement,
+  transactionSettings,
+} from '../connection.ts';
 import type { DatabaseCounter } from '../database-use.ts';
 import { PreparedTexts, rowsOf, toParameter } from '../worker/dialect.ts';
-import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
+import { acceptStatements, acceptValues, type AcceptEntry, lineOf, SLOTS } from './accept-statement.ts';
 
 /** Batches under way at once: so many round trips share the way to a distant database. */
 const MAX_CONNECTIONS = 4;
@@ -19,26 +24,26 @@ const MAX_DELAY_MS = 4_000;
 const GATHERED_PART = 0.15;
 const MAX_GATHERED_MS = 4;
 
-export interface LaneOptions extends ConnectionOptions {
+export interface AcceptConnectionOptions extends ConnectionOptions {
   readonly limits: AcceptLimits;
   readonly use?: DatabaseCounter;
 }
 
-interface Storing {
-  readonly asked: Entry;
+interface PendingAccept {
+  readonly asked: AcceptEntry;
   resolve(isStored: boolean): void;
   reject(error: unknown): void;
 }
 
 /** Stores what needs no look at others, on connections of its own, in front of which nothing stands. */
-export class AcceptLane {
-  readonly #options: LaneOptions;
+export class AcceptConnections {
+  readonly #options: AcceptConnectionOptions;
   /** Connections without work. */
-  readonly #idle: LaneConnection[] = [];
-  readonly #all = new Set<LaneConnection>();
+  readonly #idle: AcceptConnection[] = [];
+  readonly #all = new Set<AcceptConnection>();
   readonly #clock: DatabaseClock = { aheadMs: Infinity };
-  #reader: LaneConnection | undefined;
-  #storing: readonly Storing[] = [];
+  #reader: AcceptConnection | undefined;
+  #storing: readonly PendingAccept[] = [];
   /** Keys and conversations whose entries are being stored. */
   readonly #underWay = new Set<string>();
   #isScheduled = false;
@@ -47,12 +52,12 @@ export class AcceptLane {
   #isShared = false;
   #isClosed = false;
 
-  constructor(options: LaneOptions) {
+  constructor(options: AcceptConnectionOptions) {
     this.#options = options;
   }
 
   /** False where nothing was stored: a key is taken, or there is no room; who looks at others says which. */
-  store(asked: Entry): Promise<boolean> {
+  store(asked: AcceptEntry): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
       this.#storing = [...this.#storing, { asked, resolve, reject }];
@@ -61,8 +66,8 @@ export class AcceptLane {
   }
 
   /** The rows of questions. They change nothing, and stand behind nobody who stores. */
-  read(questions: readonly Question[]): Promise<readonly object[][]> {
-    this.#reader ??= new LaneConnection(this.#options, this.#clock);
+  read(questions: readonly SqlQuestion[]): Promise<readonly object[][]> {
+    this.#reader ??= new AcceptConnection(this.#options, this.#clock);
     const reader = this.#reader;
     return Promise.all(questions.map((question) => reader.read(question)));
   }
@@ -109,17 +114,17 @@ export class AcceptLane {
     }
   }
 
-  #another(): LaneConnection | undefined {
+  #another(): AcceptConnection | undefined {
     if (this.#all.size >= MAX_CONNECTIONS) return undefined;
-    const connection = new LaneConnection(this.#options, this.#clock);
+    const connection = new AcceptConnection(this.#options, this.#clock);
     this.#all.add(connection);
     return connection;
   }
 
   /** The first that wait, but those who have to come after one that is under way. */
-  #takeBatch(): readonly Storing[] {
-    const batch: Storing[] = [];
-    const rest: Storing[] = [];
+  #takeBatch(): readonly PendingAccept[] {
+    const batch: PendingAccept[] = [];
+    const rest: PendingAccept[] = [];
     const keys = new Set(this.#underWay);
     const held = new Set(this.#underWay);
     for (const waiting of this.#storing) {
@@ -134,7 +139,7 @@ export class AcceptLane {
     return batch;
   }
 
-  async #storeBatch(connection: LaneConnection, batch: readonly Storing[]): Promise<void> {
+  async #storeBatch(connection: AcceptConnection, batch: readonly PendingAccept[]): Promise<void> {
     const names = batch.flatMap(({ asked }) => {
       const { key, lines } = namesOf(asked);
       return key === '' ? lines : [key, ...lines];
@@ -152,7 +157,7 @@ export class AcceptLane {
     this.#isShared = batch.length > 1 || this.#idle.length + 1 < this.#all.size;
   }
 
-  #free(connection: LaneConnection): void {
+  #free(connection: AcceptConnection): void {
     this.#idle.push(connection);
     this.#begin();
   }
@@ -163,7 +168,7 @@ interface DatabaseClock {
   aheadMs: number;
 }
 
-interface Answer {
+interface AcceptAnswer {
   readonly rows: readonly object[];
   /** The answer of the first time was lost. */
   readonly isAgain: boolean;
@@ -187,24 +192,24 @@ function isNeverSent(error: Error & { readonly code?: string }): boolean {
 }
 
 /** What keeps an entry behind others: its key, or empty, and the conversations of its runs. */
-function namesOf({ key, runs }: Entry): { readonly key: string; readonly lines: readonly string[] } {
+function namesOf({ key, runs }: AcceptEntry): { readonly key: string; readonly lines: readonly string[] } {
   const lines = runs.flatMap((run) => lineOf(run) ?? []);
   return { key: key === undefined ? '' : JSON.stringify([key.scope, key.key]), lines };
 }
 
 /** One connection that stores one batch after the other. */
-class LaneConnection {
-  readonly #options: LaneOptions;
-  readonly #connection: Connection;
+class AcceptConnection {
+  readonly #options: AcceptConnectionOptions;
+  readonly #connection: PostgresConnection;
   readonly #slot = Math.floor(Math.random() * SLOTS);
   readonly #texts = new PreparedTexts();
   #last: Promise<unknown> = Promise.resolve();
   readonly #clock: DatabaseClock;
 
-  constructor(options: LaneOptions, clock: DatabaseClock) {
+  constructor(options: AcceptConnectionOptions, clock: DatabaseClock) {
     this.#options = options;
     this.#clock = clock;
-    this.#connection = new Connection(options);
+    this.#connection = new PostgresConnection(options);
   }
 
   /** Settles with what is under way. */
@@ -213,7 +218,7 @@ class LaneConnection {
   }
 
   /** Which of the entries were stored: nothing is stored twice, however often it is asked. */
-  async store(entries: readonly Entry[]): Promise<(index: number) => boolean> {
+  async store(entries: readonly AcceptEntry[]): Promise<(index: number) => boolean> {
     const sentAt = performance.now();
     const notAfter = sentAt + this.#clock.aheadMs + MAX_DELAY_MS;
     const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits, notAfter });
@@ -229,7 +234,7 @@ class LaneConnection {
     return (index) => room > 0 && (entries[index]?.key === undefined || taken.has(index));
   }
 
-  async read([text, ...given]: Question): Promise<object[]> {
+  async read([text, ...given]: SqlQuestion): Promise<object[]> {
     return rowsOf((await this.#ask({ ...this.#texts.get(text), values: given.map(toParameter) })).rows);
   }
 
@@ -238,7 +243,7 @@ class LaneConnection {
   }
 
   /** A connection that breaks is made anew once. */
-  #ask(question: Statement, again = question): Promise<Answer> {
+  #ask(question: Statement, again = question): Promise<AcceptAnswer> {
     const answer = this.#askOnce(question).then(
       (rows) => ({ rows, isAgain: false }),
       async (error: unknown) => {
