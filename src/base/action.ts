@@ -101,7 +101,7 @@ export interface ActionOrigin {
   readonly trusted: boolean;
   /** Set where it came from a mail that no machine is to answer (`autoSubmitted`, RFC 3834). */
   readonly isAutomatic?: true;
-  /** Set where a system event tells that something failed: what is answered to it may not be for everybody. */
+  /** Set where a system event reports a failure: an answer to it may not be for everybody. */
   readonly isFailure?: true;
 }
 
@@ -110,7 +110,6 @@ export interface ActionOrigin {
  * one, even where they write the same key.
  */
 export type ConversationOwner =
-  /** The mapping with this id. */
   | `mapping:${string}`
   /** All mappings of an OpenClaw file together. */
   | 'mappings'
@@ -118,12 +117,10 @@ export type ConversationOwner =
   | 'request'
   /** Nobody: a key under a prefix in `hooks.sessionKeys.shared`. */
   | 'shared'
-  /** The main session. */
   | 'main';
 
-/** What makes a repeat of an action: the same key in the same scope within the time. From a mapping's `dedupe`. */
+/** Within the time, an action with the same key in the same scope is a repeat. From a mapping's `dedupe`. */
 export interface DedupeKey {
-  /** The mapping's id. */
   readonly scope: string;
   readonly key: string;
   readonly ttlSeconds: number;
@@ -134,7 +131,7 @@ export interface DebounceKey {
   readonly key: string;
   /** The run begins when no event of its key came for this long. */
   readonly seconds: number;
-  /** It begins at the latest this long after its first event. */
+  /** The run begins at the latest this long after its first event. */
   readonly maxSeconds: number;
   /** Only the newest event is read; absent: all are. */
   readonly keep?: 'latest';
@@ -150,7 +147,7 @@ export interface MaxRuns {
   readonly key?: string;
 }
 
-/** Failures after which a run may be performed again: out of time, an exit code or signal of a command, any other. */
+/** A run may be performed again after these failures: out of time, an exit code or signal of a command, any other. */
 export const RETRIED_FAILURES = ['timeout', 'exit', 'error'] as const;
 
 /** When a run that failed is performed again. From a mapping's `retry`. */
@@ -158,7 +155,7 @@ export interface RetrySettings {
   readonly on: readonly (typeof RETRIED_FAILURES)[number][];
   /** Attempts in all, the first one counted. */
   readonly attempts: number;
-  /** Between two of them. */
+  /** The pause between two attempts. */
   readonly delaySeconds: number;
 }
 
@@ -188,7 +185,6 @@ export interface ApprovalRequest extends DeliveryTarget {
   readonly withinSeconds: number;
   /** Who caused the event, as its sender says it. */
   readonly account?: string;
-  /** The operator's words, which the run reads before its message. */
   readonly instructions?: string;
 }
 
@@ -255,7 +251,7 @@ export interface NotifyAction {
   readonly message: string;
   /** Human-readable name of the hook, one line; default `Hook`. */
   readonly name: string;
-  /** Of its own: no conversation goes on with a notification. */
+  /** Used by this notification alone: no conversation goes on with one. */
   readonly sessionKey: string;
   readonly owner: ConversationOwner;
   /** When the main session hears of a delivery that was given up. */
@@ -272,7 +268,7 @@ export interface NotifyAction {
   readonly origin: ActionOrigin;
 }
 
-/** What the store keeps as a run. */
+/** An action that the store keeps as a run. */
 export type RunAction = AgentAction | NotifyAction;
 
 export type Action = WakeAction | RunAction;

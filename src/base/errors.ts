@@ -45,7 +45,7 @@ export const HOOK_ERRORS = {
 
 export type HookErrorCode = keyof typeof HOOK_ERRORS;
 
-/** Of `no_mapping_matched`: mappings take the name, and none of them this request; absent where none takes the name. */
+/** Reason of `no_mapping_matched` where mappings take the name, but none takes this request. */
 export const CONDITION_NOT_MET = 'condition_not_met';
 
 /** One finding inside an error answer; `index` names the action of a batch (0-based). */
@@ -76,12 +76,12 @@ export class HookError extends Error {
   readonly detail: string;
   readonly errors: readonly HookErrorItem[];
   readonly retryAfterSeconds: number | undefined;
-  /** The field of the body that it is about: a word of the sender, told only where it is one of the operator's, too. */
+  /** The field of the body that is wrong; shown only where the operator's files name it, too, as the sender chose it. */
   readonly field: string | undefined;
   readonly #facts: object | undefined;
 
   constructor(code: HookErrorCode, detail: string, options: HookErrorOptions = {}) {
-    // It answers a request and is no bug: to write down the stack would take longer than to refuse the request.
+    // An answer to a request is no bug; collecting the stack would take longer than refusing the request.
     const frames = Error.stackTraceLimit;
     Error.stackTraceLimit = 0;
     super(`${code}: ${detail}`, options.cause === undefined ? undefined : { cause: options.cause });
@@ -108,14 +108,14 @@ export class HookError extends Error {
   }
 }
 
-const FRAMING = 'how long its body is cannot be told from Content-Length and Transfer-Encoding';
+const FRAMING = 'the length of its body does not follow from Content-Length and Transfer-Encoding';
 const LINE_ENDS =
   'a line of its head does not end with CR LF: most often the value of a header has a line break in it, as a token that was read from a file has at its end; in a shell $(cat FILE) leaves it out';
 const CHUNKS = 'the chunks of its body are not written as the protocol asks';
 const REQUEST_LINE =
   'its first line must be METHOD ADDRESS HTTP/1.1; a space in the address is written as %20';
 
-/** What Node's parser stumbles over, by its codes. */
+/** What is wrong with a request, by the code of Node's parser. */
 const MALFORMED: Readonly<Record<string, string>> = {
   HPE_INVALID_METHOD: 'it does not begin with a method such as POST',
   HPE_INVALID_CONSTANT: REQUEST_LINE,

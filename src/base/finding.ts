@@ -8,8 +8,8 @@
 export interface SourceText {
   readonly file: string;
   readonly text: string;
-  /** Whether it is a file of an OpenClaw gateway, which knows no keys but its own. */
-  readonly isTheirs?: boolean;
+  /** Whether this is a file of an OpenClaw gateway, which knows no keys but its own. */
+  readonly isOpenClaw?: boolean;
   /** Ranges that hold literal secrets, in order: printed source lines show dots there. */
   readonly secrets?: readonly { readonly start: number; readonly end: number }[];
 }
@@ -40,13 +40,13 @@ export interface FindingSubject {
   readonly field?: string;
   /** The element of a batch, counted from 0. */
   readonly index?: number;
-  /** Paths and names of the request that it speaks of: where only the operator's own words may be told, these decide. */
+  /** Paths and names of the request in its sentence; they decide whether a reader who may see only the operator's words may see it. */
   readonly paths?: readonly string[];
-  /** The setting that took part, as it is written. */
+  /** The setting that took part, as the file writes it. */
   readonly setting?: string;
-  /** Of a setting that did what it is there for: nothing is to be done. */
+  /** The setting did what it is there for, so there is nothing to do. */
   readonly isFine?: boolean;
-  /** Of a setting that says how a run ended, and what to write. */
+  /** The setting says how a run ended, and what to write. */
   readonly isOfRun?: true;
   /** What rendered empty. */
   readonly expression?: string;
@@ -63,17 +63,17 @@ export interface Finding {
   readonly audience?: Audience;
   /** Absent where the finding belongs to no file, e.g. a command line option. */
   readonly at?: Place;
-  /** What it is about beside a place, on a request. */
+  /** The part of a request that a finding is about, beside its place. */
   readonly subject?: FindingSubject;
-  /** Further places that explain it, e.g. the first of two duplicates. */
+  /** Further places that explain the finding, e.g. the first of two duplicates. */
   readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
-  /** What advice needs to know, by code: see the `*Facts` of the room that reports it. */
+  /** What advice needs to know, by code: see the `*Facts` of the module that reports it. */
   readonly facts?: object;
   /** Ranges of the file that no finding may show: nobody knows what stands there. */
   readonly hides?: readonly { readonly start: number; readonly end: number }[];
-  /** Of a choice that may be meant, and of no mistake in a line: it comes last, without lines of the file. */
+  /** The finding is about a choice that may be meant, not a mistake in a line; it is printed last, without lines of the file. */
   readonly isGeneral?: boolean;
-  /** Of what a stranger, or an agent, could do: no comment in the file leaves it out. */
+  /** The finding is about what a stranger or an agent could do; no comment in the file hides it. */
   readonly isOfSafety?: boolean;
   /** What to do about it, by `advice`. */
   readonly hint?: Sentence;
@@ -89,12 +89,12 @@ export interface RequestWarning {
   readonly message: string;
 }
 
-/** Of what a finding speaks, where it is kept: all of it the operator's own or a name of ours. */
+/** The facts of a finding that is stored: only the operator's own words and names that Sluice defines. */
 export type KeptFacts = Readonly<Record<string, string | number | boolean>>;
 
 /**
  * A finding on a request without its sentences, as a decision keeps it: who shows it makes them, in the words of that
- * day. `at` is `file:line:column` in the operator's files, or in a module of theirs.
+ * day. `at` is `file:line:column` in the operator's files or modules.
  */
 export type StoredFinding<Code extends string = string, Facts extends object = KeptFacts> = Readonly<{
   code: Code;
@@ -123,7 +123,7 @@ type SentencePart = string | Fix;
 
 /**
  * Something that the engine has read or compiled, and that may be in order: advice looks at it for what was hardly meant.
- * What else it holds is typed by the room that gives it (`*Subjects`).
+ * What else it holds is typed by the module that gives it (`*Subjects`).
  */
 export interface Subject {
   readonly kind: string;
@@ -176,7 +176,7 @@ export function say(
   return new Sentence(parts);
 }
 
-/** That something is to be written: say`${name} is a list: ${write(rule)}`. */
+/** Says that something is to be written: say`${name} is a list: ${write(rule)}`. */
 export const write = (line: string, where?: string, purpose?: string): Fix => ({
   verb: 'write',
   line,
@@ -190,7 +190,7 @@ export const todo: Fix = { verb: '' };
 /** A text that another program or a schema worded, as a sentence. */
 export const quoted = (text: string): Sentence => new Sentence([text]);
 
-/** Several as one; behind a full stop each begins with a capital. */
+/** Joins sentences; behind a full stop each begins with a capital. */
 export const joinSentences = (sentences: readonly Sentence[], between: string): Sentence =>
   new Sentence(
     sentences.flatMap((each, at) => {
@@ -225,10 +225,9 @@ export function splitAtFix(sentence: Sentence): {
   return { before, fix: parts[at] as Fix, after } as ReturnType<typeof splitAtFix>;
 }
 
-/** Whether it says what to do. */
 export const hasFix = (sentence: Sentence): boolean => splitAtFix(sentence).fix !== undefined;
 
-/** The text of a sentence, for people. Only printers call it. */
+/** The text of a sentence, for people. Only printers call this. */
 export function printSentence(sentence: Sentence): string {
   let text = '';
   for (const part of Sentence.partsOf(sentence))
@@ -246,11 +245,10 @@ const begun = (text: string, isBeginning: boolean): string =>
 export const inLine = ({ message, hint }: Pick<Finding, 'message' | 'hint'>): Sentence =>
   hint === undefined ? message : say`${message}; ${hint}`;
 
-/** The same, printed. */
 export const printInLine = (finding: Pick<Finding, 'message' | 'hint'>): string =>
   printSentence(inLine(finding));
 
-/** The same as data, for the answer and `--json`. */
+/** The warning as data, for the answer and `--json`. */
 export const warningToJson = (finding: Finding): RequestWarning => ({
   code: finding.code,
   ...(finding.subject?.field === undefined ? {} : { field: finding.subject.field }),

@@ -11,7 +11,6 @@ const OF_SAMPLES: ReadonlySet<string> = new Set(
   'TEMPLATE_UNKNOWN_PATH CONDITION_UNKNOWN_PATH CONDITION_UNKNOWN_VALUE'.split(' '),
 );
 
-/** A warning that is meant. */
 export interface IgnoredFinding {
   readonly finding: Finding;
   readonly reason: string;
@@ -21,7 +20,6 @@ interface Comment {
   readonly at: Place;
   readonly code: string;
   readonly reason: string;
-  /** The line that it is about. */
   readonly line: { readonly start: number; readonly end: number };
 }
 

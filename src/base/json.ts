@@ -8,7 +8,6 @@
  */
 import { randomUUID } from 'node:crypto';
 
-/** Any value JSON can carry. */
 export type JsonValue = null | boolean | number | string | ExactNumber | readonly JsonValue[] | JsonObject;
 /** A JSON object; keys come from outside, so reads go through `Object.hasOwn`. */
 export interface JsonObject {
@@ -46,7 +45,7 @@ export class ExactNumber {
   }
 }
 
-/** Node 24 has it; TypeScript's library does not know it yet. */
+/** Node 24 has `rawJSON`; TypeScript's library does not know it yet. */
 const { rawJSON: rawJson } = JSON as unknown as { readonly rawJSON: (text: string) => unknown };
 
 /** A decimal number: digits times ten to the exponent, without zeros at either end of the digits. */
@@ -182,7 +181,6 @@ export type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never :
   [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined>;
 };
 
-/** The members that have a value. */
 export function defined<T extends object>(value: T): Defined<T> {
   return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>;
 }
@@ -262,7 +260,7 @@ function isInLongNumber(bytes: Uint8Array, at: number): boolean {
   let start = at;
   while (start > 0 && isDigitOrPoint(bytes[start - 1])) {
     start -= 1;
-    // It holds the byte looked at before this one, and was judged there.
+    // A number of this length was judged at the byte before.
     if (at - start === LONG_NUMBER) return false;
   }
   let end = at + 1;

@@ -15,7 +15,7 @@ export function processorMsOf(pid: number | undefined): number | undefined {
 }
 
 export interface ProcessState {
-  /** What it has in memory. */
+  /** Bytes in memory. */
   readonly rssBytes: number;
   readonly isSuspended: boolean;
 }

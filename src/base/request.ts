@@ -10,7 +10,7 @@ export const isUnkept = (value: unknown): boolean =>
   typeof value === 'string' && (value.startsWith('…') || UNKEPT.test(value));
 const UNKEPT = /^(?:\*{3}|\[removed(?:: [\w ]+)?\])$/;
 
-/** The same of anything within a value. */
+/** Whether anything within a value is unkept. */
 export const holdsUnkept = (value: JsonValue | undefined): boolean =>
   typeof value === 'object' && value !== null ? Object.values(value).some(holdsUnkept) : isUnkept(value);
 

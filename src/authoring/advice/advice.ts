@@ -37,7 +37,7 @@ function advised(finding: Finding): Finding {
 }
 
 const isOfTheirs = (subject: Subject): subject is MappingSubject =>
-  subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isTheirs === true;
+  subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isOpenClaw === true;
 
 function lookAt(
   { codes, find }: Look,

@@ -29,7 +29,7 @@ const ELSEWHERE = say`; the gateway does not know that in openclaw.json: write i
  */
 export function inTheirFile(sentence: Sentence, at?: Place): Sentence {
   const text = printSentence(sentence);
-  const isAbout = at?.source.isTheirs === true || new RegExp(IN_THEIRS).test(text);
+  const isAbout = at?.source.isOpenClaw === true || new RegExp(IN_THEIRS).test(text);
   if (!isAbout || !(OUR_KEY.test(text) || OUR_TEMPLATE.test(text))) return sentence;
   const { before, fix, after } = splitAtFix(sentence);
   const isLine = fix?.line !== undefined;

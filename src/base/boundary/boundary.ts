@@ -16,7 +16,6 @@ const MAX_SUMMARY_CHARS = 2000;
  */
 export const BOUNDARY = 'v1';
 
-/** What an agent prompt is made of. */
 export interface AgentPrompt {
   /** The message as prepared: external unless the origin is trusted. */
   readonly message: string;
@@ -25,7 +24,7 @@ export interface AgentPrompt {
   readonly origin: ActionOrigin;
   /** Fresh id the markers carry. */
   readonly nonce: string;
-  /** What was neutralised for the same request; default none. */
+  /** Texts that were neutralised for the same request; default none. */
   readonly texts?: NeutralisedTexts;
 }
 
@@ -37,7 +36,6 @@ export interface PromptEvent {
   readonly createdAt?: number;
 }
 
-/** What a heartbeat prompt is made of. */
 export interface HeartbeatPrompt {
   readonly events: readonly PromptEvent[];
   readonly instructions?: string;
@@ -126,8 +124,8 @@ export function buildQuestion(
   const letters = runs.reduce((sum, { message }) => sum + message.length, 0);
   let shown = 0;
   const texts = runs.flatMap(({ message }, at) => {
-    const room = maxLetters - shown;
-    const part = message.length > room ? cutText(message, room + 1).slice(0, -1) : message;
+    const left = maxLetters - shown;
+    const part = message.length > left ? cutText(message, left + 1).slice(0, -1) : message;
     shown += part.length;
     const text = part === message ? message : `${part}…`;
     if (part === '') return [];
@@ -145,7 +143,7 @@ export function buildQuestion(
   return { text: showHidden(text), isWhole: shown === letters };
 }
 
-/** Of an account a name is left that no program makes a link of, and nobody writes to. */
+/** Changes the name of an account so that no program makes a link of it. */
 function withoutAddresses(account: string): string {
   return account
     .normalize('NFKC')
@@ -265,13 +263,13 @@ export function isPrintable(text: string): boolean {
  */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
-  const room = maxChars - 1;
+  const kept = maxChars - 1;
   let end = 0;
   for (const { index, segment } of new Intl.Segmenter().segment(text.slice(0, maxChars + 64))) {
-    if (index + segment.length > room) break;
+    if (index + segment.length > kept) break;
     end = index + segment.length;
   }
-  if (end === 0) end = isHighSurrogate(text.charCodeAt(room - 1)) ? room - 1 : room;
+  if (end === 0) end = isHighSurrogate(text.charCodeAt(kept - 1)) ? kept - 1 : kept;
   return `${text.slice(0, end)}…`;
 }
 

@@ -7,7 +7,7 @@ import { ENTITY_NAMES, NAMES_WITHOUT_SEMICOLON } from './entity-names.ts';
 import { foldNumber, numberOf, OTHER } from './fold.ts';
 
 export interface DecodedEntity {
-  /** What it is folded to, as a number of the fold table. */
+  /** The character that the entity is folded to, as a number of the fold table. */
   readonly piece: number;
   /** Where the text goes on. */
   readonly end: number;

@@ -53,7 +53,6 @@ function fillPage(number: number): Uint16Array {
   return page;
 }
 
-/** The number of a piece. */
 export function numberOf(piece: string): number {
   if (piece.length < 2) return piece === '' ? 0 : piece.charCodeAt(0);
   const known = PIECE_NUMBERS.get(piece);
@@ -64,7 +63,6 @@ export function numberOf(piece: string): number {
   return number;
 }
 
-/** The rules behind the table. */
 function computeFold(codePoint: number): string {
   if (codePoint < 128) return foldAscii(codePoint);
   // Han and Hangul resemble nothing.

@@ -30,15 +30,15 @@ const CONTROL = /\[[0-?]{0,32}[ -/]{0,4}[@-~]/y;
 const FIRST_TAG = 0xe0020;
 const LAST_TAG = 0xe007e;
 const TAG_OFFSET = 0xe0000;
-/** Room kept free for one more piece. */
-const PIECE_ROOM = 16;
+/** Space kept free for one more piece. */
+const PIECE_SPACE = 16;
 
 /**
  * Builds the skeleton of a text in one pass; O(n). With `readTags`, tag characters stand for the ASCII they double
  * instead of being dropped as invisible.
  */
 export function foldText(text: string, { readTags = false } = {}): Skeleton {
-  let codes = new Uint8Array(text.length + PIECE_ROOM);
+  let codes = new Uint8Array(text.length + PIECE_SPACE);
   let starts = new Uint32Array(codes.length);
   let length = 0;
   for (let index = 0, end = 0; index < text.length; index = end) {
@@ -55,7 +55,7 @@ export function foldText(text: string, { readTags = false } = {}): Skeleton {
       continue;
     }
     if (piece === SPACE && codes[length - 1] === SPACE) continue;
-    if (length + PIECE_ROOM > codes.length) [codes, starts] = [grown(codes), grown(starts)];
+    if (length + PIECE_SPACE > codes.length) [codes, starts] = [grown(codes), grown(starts)];
     const characters = piece < 128 ? undefined : pieceOf(piece);
     for (let at = 0; at < (characters?.length ?? 1); at += 1) {
       codes[length] = characters?.charCodeAt(at) ?? piece;

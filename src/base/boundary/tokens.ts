@@ -43,7 +43,7 @@ const SQUARE_WORDS = foldedSet(
 );
 /** Words in square brackets that ordinary text has in another case. */
 const SQUARE_EXACT: ReadonlySet<string> = new Set(['BOS', 'EOS', 'EOT', 'PAD', 'UNK', 'THINK']);
-/** Falcon's `>>QUESTION<<`. */
+/** Falcon writes `>>QUESTION<<`. */
 const CHEVRON_WORDS = foldedSet(
   'title abstract introduction summary comment answer question domain prefix suffix middle',
 );
@@ -52,7 +52,7 @@ const ANGLE = /< ?(\|?)\|? ?\/? ?([^<>|]{1,96})(\|?)\|? ?>/g;
 const SYS = new RegExp(`< ?< ?/? ?${spaced('sys')} ?> ?>`, 'g');
 const SQUARE = /\[ ?(\|?) ?\/? ?([^[\]<>|]{1,48})(\|?) ?\]/g;
 const CHEVRONS = />>([a-z]{5,12})<</g;
-/** MiniMax's own signs. */
+/** MiniMax writes these. */
 const TILDES = /\]~!?b[[\]]|\]!p~\[|\[e~\[/g;
 
 export function findTokens(text: string, { folded, startOf, endOf }: Skeleton): Spoof[] {

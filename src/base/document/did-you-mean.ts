@@ -13,7 +13,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   for (const candidate of candidates) {
     if (candidate.length > MAX_WORD) continue;
     const other = spelling(candidate);
-    // What one has more of is changed, at the least.
+    // At least the difference in length is changed.
     if (Math.abs(other.length - plain.length) > limit) continue;
     const distance = editDistance(plain, other);
     if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))

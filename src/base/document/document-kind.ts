@@ -19,7 +19,7 @@ function hasAny(...names: readonly string[]): (keys: ReadonlySet<string>) => boo
   return (keys) => names.some((name) => keys.has(name));
 }
 
-/** What a document is by its keys; undefined where they do not tell. */
+/** The kind of a document by its keys; undefined where they do not show it. */
 export function documentKind(value: unknown): DocumentKind | undefined {
   const whole: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof whole !== 'object' || whole === null) return undefined;

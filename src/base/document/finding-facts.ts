@@ -4,13 +4,12 @@ import type { LocatedValue, Path } from './located.ts';
 
 /** What the parser says of a text that is no YAML. */
 export interface SyntaxFacts {
-  /** Where it stumbles. */
   readonly offset: number;
-  /** Its own code, e.g. `BAD_DQ_ESCAPE`; `NON_STRING_KEY` where it is no error of its own. */
+  /** The parser's code, e.g. `BAD_DQ_ESCAPE`; `NON_STRING_KEY` for a key that is no string. */
   readonly error: string;
   /** Whether something is opened and not closed. */
   readonly isOpen: boolean;
-  /** All places at which it stumbles, as findings; the first are told. */
+  /** All places where parsing failed, as findings; only the first are reported. */
   stumbles(): readonly Finding[];
 }
 
@@ -27,13 +26,13 @@ export interface StrangeKeysFacts {
 /** What a schema is for: the words of others are known of each. */
 export type SchemaName = 'configuration' | 'mapping' | 'mapping file' | 'request file' | 'sender file';
 
-/** A part of a document that a schema does not take. */
+/** A part of a document that a schema does not allow. */
 export interface PartFacts {
   /** All that the schema is for. */
   readonly root: LocatedValue;
   readonly schema: z.ZodType;
   readonly of?: SchemaName;
-  /** From the root on; of an unknown key its object. */
+  /** From the root on; for an unknown key the path of its object. */
   readonly path: Path;
 }
 
@@ -43,7 +42,6 @@ export interface UnknownKeyFacts extends PartFacts {
 
 /** What findings of documents say beside their place, by code. */
 export interface DocumentFacts {
-  /** What the file is, where it is known. */
   DUPLICATE_KEY: { readonly of?: SchemaName };
   /** What the parser says, or strange keys of a text that it takes, or the name of an anchor that is not there. */
   YAML_SYNTAX: {
@@ -53,14 +51,13 @@ export interface DocumentFacts {
   };
   UNKNOWN_KEY: UnknownKeyFacts;
   MISSING_KEY: PartFacts;
-  /** With the kinds that are taken, in words. */
+  /** `expected` names the allowed kinds in words. */
   WRONG_TYPE: PartFacts & { readonly expected: readonly string[] };
   INVALID_VALUE: PartFacts & {
-    /** What it does not pass: one of a format or of the room's own is `form`, one of the key itself `name`. */
+    /** The check that failed; `form` is a format or a check of the module's own, `name` a check of the key itself. */
     readonly check: 'bound' | 'multiple' | 'form' | 'values' | 'name';
-    /** Of a bound: the largest value that is taken; 0 where it is too small. */
+    /** For a bound: the largest allowed value; 0 where the value is too small. */
     readonly limit?: number;
-    /** The values that are taken. */
     readonly taken?: readonly string[];
   };
   NON_STRING_KEY: { readonly parser: SyntaxFacts };

@@ -49,7 +49,6 @@ export function lineColumn(place: Place): LineColumn {
   return positionOf(place.source.text, place.start);
 }
 
-/** Line and column of an offset. */
 export function positionOf(text: string, offset: number): LineColumn {
   const end = Math.max(0, Math.min(offset, text.length));
   let line = 1;

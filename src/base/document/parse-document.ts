@@ -29,7 +29,7 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
   return resultOf(source, format, readTree(source, format));
 }
 
-/** The first half of it, which costs what the text makes it cost. */
+/** The first half of `parseDocument`; its cost depends on the text. */
 export function readTree(source: SourceText, format: DocumentFormat): ReadTree {
   const { findings, ...trees } = format === 'yaml' ? readYamlTree(source) : readJsonTree(source, format);
   const hasErrors = findings.some(({ severity }) => severity === 'error');

@@ -21,25 +21,24 @@ export interface ReadOptions {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
   /** A file of an OpenClaw gateway, whatever its name: it is JSON5. */
-  readonly isTheirs?: boolean;
+  readonly isOpenClaw?: boolean;
   /** Default: files are read as they are. */
   readonly open?: OpenTexts;
-  /** What parsing may cost. */
   readonly limits?: ParseLimits;
 }
 
 /** Files that are open in an editor, and what was parsed before: by their absolute paths. */
 export interface OpenTexts {
-  /** Stand in for the texts of files. */
+  /** Texts that replace those of the files. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Results are taken again while a text is the same. */
+  /** A result is used again while its text is the same. */
   readonly parsed: Map<string, { readonly text: string; readonly result: ParseResult }>;
 }
 
 /** Reads and parses a file; everything that can be wrong with it is a finding. */
 export async function readDocument(file: string, options: ReadOptions = {}): Promise<ParseResult> {
-  const { isTheirs = false } = options;
-  const format = isTheirs ? 'json5' : FORMATS[extname(file).toLowerCase()];
+  const { isOpenClaw = false } = options;
+  const format = isOpenClaw ? 'json5' : FORMATS[extname(file).toLowerCase()];
   if (format === undefined) return { findings: [unknownFormat(file, options)] };
   const { open, cwd } = options;
   const path = resolve(cwd ?? '', file);
@@ -51,7 +50,7 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
   if (read.source === undefined) return { findings: read.findings };
   const known = open?.parsed.get(path);
   if (known?.text === read.source.text) return known.result;
-  const source = isTheirs ? { ...read.source, isTheirs } : read.source;
+  const source = isOpenClaw ? { ...read.source, isOpenClaw } : read.source;
   const result = await parseWithin(source, format, options.limits);
   open?.parsed.set(path, { text: read.source.text, result });
   return result;

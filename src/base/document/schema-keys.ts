@@ -29,7 +29,7 @@ export function findSchemas(schema: z.ZodType, path: Path): readonly z.ZodType[]
   return schemas;
 }
 
-/** The same, without the options of a union that a value's own literals rule out: `kind: command` is no `kind: model`. */
+/** As `findSchemas`, without the options of a union that a value's own literals rule out: `kind: command` is no `kind: model`. */
 export function findSchemasOf(schema: z.ZodType, path: Path, root: unknown): readonly z.ZodType[] {
   let schemas = findSchemas(schema, []);
   let value = root;
@@ -51,7 +51,7 @@ function agreeing(options: readonly z.ZodType[], value: unknown): readonly z.Zod
   return found.length === 0 ? options : found;
 }
 
-/** Whether a schema takes only texts that it names. */
+/** Whether a schema allows only texts that it names. */
 export function isFixed(schema: z.ZodType): boolean {
   return unwrap(schema).every((one) => ['literal', 'enum'].includes(definitionOf(one).type));
 }

@@ -121,7 +121,7 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
 
 /** The operand of a condition that reads what has a secret's name, such as `{var: headers.x-gitlab-token}`. */
 function readsSecret({ members }: TreeNode): boolean {
-  // Its quotes may be those of a word processor, which are a part of the key.
+  // Quotes of a word processor are a part of the key.
   const [only] = [...(members ?? [])].filter(([key]) => /^\W?var\W?$/.test(key));
   const name = members?.size === 1 ? only?.[1].node.value : undefined;
   const first: unknown = Array.isArray(name) ? name[0] : name;
@@ -142,7 +142,7 @@ function keysIn({ members }: TreeNode): readonly SecretRange[] {
   });
 }
 
-/** Of an object without a scheme nobody knows which of its values is the secret. */
+/** Without a scheme, any value of the object may be the secret. */
 function textsOfProof(node: TreeNode): readonly SecretRange[] {
   if (node.members === undefined) return textsOf(node);
   return node.members.has('scheme')
@@ -170,7 +170,7 @@ const SECRET_COMMENT =
 const MAX_COMMENT_CHARS = 500;
 const ADDRESS = /:\/\/([^/\s:@]{0,256}:[^@\s]{1,256})@/g;
 
-/** The same by the look of lines, for texts whose structure could not be read. */
+/** Finds secrets by the look of lines, for texts whose structure could not be read. */
 export function secretsInText(text: string): readonly SecretRange[] {
   const patterns = [SECRET_LINE, SECRET_BELOW, SECRET_WORDS, ADDRESS];
   return [...patterns.flatMap((pattern) => valuesOf(pattern, text)), ...tokensIn(text)];

@@ -8,7 +8,6 @@ const require = createRequire(import.meta.url);
 /** Columns shown of a line; a longer one is cut around its carets. */
 const MAX_COLUMNS = 160;
 
-/** How many lines are shown before and after a place. */
 interface FrameLines {
   readonly before: number;
   readonly after: number;

@@ -38,7 +38,7 @@ interface UnplacedFinding extends Omit<Finding, 'severity' | 'at' | 'edit'> {
   readonly severity?: Finding['severity'];
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string };
-  /** The same, where it is more than another word at the place of the finding. */
+  /** Makes the edit, where it is more than another word at the place of the finding. */
   readonly editAt?: (at: Place) => TextEdit | undefined;
 }
 

@@ -7,7 +7,7 @@ import type { Member, TreeNode } from './tree.ts';
 export const MAX_DEPTH = 200;
 /** Parts after aliases were followed: far above any real file, far below what an alias bomb makes. */
 const MAX_NODES = 500_000;
-/** Keys given twice that are told; what follows from one slip can be one for each line. */
+/** At most so many duplicate keys are reported: one slip can make one on each line. */
 const MAX_DOUBLES = 200;
 
 /** The node of a number, from its text. */
@@ -22,7 +22,7 @@ export function numberNode(text: string, start: number, end: number): TreeNode {
 export class TreeBuilder {
   readonly source: SourceText;
   readonly findings: Finding[] = [];
-  /** Where they stand: what an alias repeats is told once. */
+  /** Places of duplicate keys: what an alias repeats is reported once. */
   readonly #doubles = new Set<number>();
   #nodes = 0;
 
@@ -87,7 +87,6 @@ export class TreeBuilder {
     });
   }
 
-  /** Adds an error. */
   report(
     code: string,
     start: number,

@@ -8,7 +8,7 @@ export interface TreeNode {
   readonly start: number;
   readonly end: number;
   readonly value: unknown;
-  /** Of a number that a double cannot hold; `value` is then the nearest double. */
+  /** Set for a number that a double cannot hold; `value` is then the nearest double. */
   readonly exact?: ExactNumber;
   /** Members of an object, by key. */
   readonly members?: ReadonlyMap<string, Member>;

@@ -91,7 +91,7 @@ const factsAt = ({ root, schema, of }: IssueContext, path: Path): PartFacts => (
   ...(of === undefined ? {} : { of }),
 });
 
-/** A value that is not taken; `problem` continues its name. */
+/** A value that is not allowed; `problem` continues its name. */
 function invalid(
   context: IssueContext,
   path: Path,
@@ -106,7 +106,7 @@ function invalid(
   return finding('INVALID_VALUE', message, root.place(path), facts);
 }
 
-/** A value that is none of those that are taken. */
+/** A value that is none of the allowed ones. */
 function notOneOf(context: IssueContext, path: Path, values: readonly unknown[]): Finding {
   const { value } = context.root.at(path);
   const taken = values.map(String);
@@ -237,10 +237,10 @@ function kindName(expected: string): string {
   }
 }
 
-/** More values are not listed. */
+/** Further values are not listed. */
 const MAX_LISTED = 8;
 
-/** The values that are taken, in words; of many those that are nearest to what is written. */
+/** The allowed values in words; of many those that are nearest to the written one. */
 function listed(values: readonly string[], written = ''): string {
   if (values.length <= MAX_LISTED + 1)
     return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;

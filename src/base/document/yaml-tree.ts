@@ -22,7 +22,7 @@ import type { ReadTree, TreeNode } from './tree.ts';
 import { lineColumn, positionOf } from './located.ts';
 import { applyEdits } from './text-edit.ts';
 
-/** More of its stumbles are not looked at: each is searched for in the text around it. */
+/** Further failures of the parser are not looked at: each is searched for in the text around it. */
 const MAX_STUMBLES = 100;
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
@@ -55,7 +55,7 @@ const OPTIONS = { prettyErrors: false, stringKeys: true, uniqueKeys: false } as 
 
 interface Parsed {
   readonly documents: readonly Document.Parsed[];
-  /** Of the first document. */
+  /** What aliases of the first document stand for. */
   readonly targets: AliasTargets;
 }
 
@@ -265,9 +265,8 @@ function findTooDeep(text: string): number | undefined {
   return undefined;
 }
 
-/** Which of the places at which the YAML parser stumbles are told: one slip makes it stumble again and again. */
-
-const MAX_TOLD = 3;
+/** One slip makes the YAML parser fail in many places; only the first are reported. */
+const MAX_REPORTED = 3;
 /** Findings nearer than this to the one before them are of the same slip. */
 const LINES_APART = 3;
 
@@ -276,9 +275,9 @@ const BROKEN: ReadonlySet<string> = new Set(['YAML_SYNTAX', 'YAML_TAB']);
 
 const isBroken = ({ code }: Finding): boolean => BROKEN.has(code);
 
-/** The findings that are told; where the text itself is broken, a strange key is a part of it. */
+/** The findings that are reported; where the text itself is broken, a strange key is a part of that. */
 export function firstStumbles(stumbles: readonly Finding[]): readonly Finding[] {
-  const syntax = apart(stumbles.filter(isBroken)).slice(0, MAX_TOLD);
+  const syntax = apart(stumbles.filter(isBroken)).slice(0, MAX_REPORTED);
   return stumbles.filter((found) =>
     isBroken(found) ? syntax.includes(found) : found.code !== 'NON_STRING_KEY' || syntax.length === 0,
   );
@@ -303,9 +302,6 @@ function isTabAgain({ code }: Finding, kept: readonly Finding[]): boolean {
   return code === 'YAML_TAB' && kept.some((each) => each.code === code);
 }
 
-/** Keys with signs that only look like blanks or a colon, or that nobody sees: other keys than they look like. */
-
-/** Blanks that YAML takes for letters, and signs that nobody sees. */
 const BLANK = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/;
 const UNSEEN = /[\u00AD\u200B-\u200D\u2060\uFEFF]/;
 

@@ -1,7 +1,7 @@
 /** Calls to systems outside: bounded in time and size, no redirects, and what their failures prove. */
 import { readJson } from '../json.ts';
 
-/** A day: no delay that is asked for is taken to be longer. */
+/** A day; a longer delay is cut to this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
 
 /** Milliseconds of a `Retry-After` value (seconds or an HTTP date), at most a day. */
@@ -120,7 +120,6 @@ export class StatusError extends Error {
   }
 }
 
-/** The request was never begun. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }

@@ -14,7 +14,7 @@ const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 /**
  * Parses a form (application/x-www-form-urlencoded) as Twilio, Slack and Stripe's like send it: `a=1` is a text,
  * `a=1&a=2` and `a[]=1&a[]=2` are lists, `a[b]=1` is an object, and one whose names are indices is a list. A form
- * with the one field `payload` that holds JSON is that JSON, which is how GitHub, Slack and Plex wrap theirs.
+ * with the one field `payload` that holds JSON is that JSON, as GitHub, Slack and Plex send it.
  * @throws HookError `invalid_utf8`, `invalid_body`, `invalid_json`
  */
 export function parseForm(text: string): JsonValue {
@@ -56,7 +56,7 @@ function fieldsOf(text: string, decode: (text: string) => string): JsonValue {
   return fields.toPayload();
 }
 
-/** What a form in parts tells of a file. */
+/** What a form in parts says of a file. */
 export type FormFile = JsonObject & {
   readonly filename: string;
   readonly contentType: string;
@@ -131,7 +131,7 @@ const INDEX = /^(?:0|[1-9]\d{0,3})$/;
 class FieldGroup {
   readonly #members = new Map<string, Node>();
   #next = 0;
-  /** Its members came without names. */
+  /** True where the members came without names. */
   #isList = false;
 
   put(steps: readonly string[], value: FieldValue): void {
@@ -200,7 +200,6 @@ function conflict(): HookError {
   return new HookError('invalid_body', 'a field of the form is a text in one place and a group in another');
 }
 
-/** The JSON of a lone field `payload`. */
 function parseField(text: string): JsonValue {
   let value: JsonValue;
   try {

@@ -1,6 +1,5 @@
 import { HookError } from '../errors.ts';
 
-/** What a path may take. */
 export const BODY_FORMATS = ['json', 'form', 'text', 'xml', 'cloudevents'] as const;
 export type BodyFormat = (typeof BODY_FORMATS)[number];
 
@@ -52,7 +51,7 @@ export function mediaType(contentType: string | undefined): string {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** That a body is of another format than its path takes; undefined where it may be of it. */
+/** Set where a body is of another format than its path takes. */
 export function mismatch(
   bytes: Buffer,
   announced: AnnouncedFormat | undefined,
@@ -72,7 +71,7 @@ export interface Mismatch {
 export interface FormatFacts {
   readonly format: BodyFormat;
   readonly takes: BodyFormat;
-  /** It is a form with JSON in a field of its own, which a path that takes forms reads as the body. */
+  /** True for a form with one field of JSON, which a path that takes forms reads as the body. */
   readonly isWrapped?: true;
 }
 
@@ -91,7 +90,7 @@ export function mismatchOf(
 export const SET_BY_LIBRARY =
   'let the sender set no Content-Type of its own: fetch, axios, requests and curl -F write it with the boundary';
 
-/** What is said of a body in parts whose Content-Type is another; undefined where the body does not begin so. */
+/** The sentence for a body in parts whose Content-Type is another; undefined where the body does not begin so. */
 export function unannouncedParts(bytes: Buffer, contentType: string | undefined): string | undefined {
   if (isInParts(contentType)) return undefined;
   const begin = bytes.toString('latin1', 0, 400);

@@ -15,7 +15,7 @@ export interface JsonError {
 
 /** What stands at the place where a text stops being JSON, and what was expected there. */
 export interface JsonFacts {
-  /** Of the sender. */
+  /** The sender's text. */
   readonly text: string;
   readonly at: number;
   /** 1-based. */
@@ -32,7 +32,7 @@ export interface JsonFacts {
 
 type State = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'after-value' | 'end';
 
-/** What was expected, by the code that a decision keeps. */
+/** What was expected, by the code that a stored decision has. */
 export const EXPECTED = {
   value: 'a value',
   'first-item': 'a value or "]"',

@@ -57,7 +57,7 @@ export function decoderOf(charset: string | undefined): Decode | undefined {
 const AS_UTF8 =
   'let the sender write it as UTF-8 (in PowerShell -Body ([Text.Encoding]::UTF8.GetBytes($body)), elsewhere the charset utf-8)';
 
-/** By its first bytes, or the first one that is not ASCII; it tells nothing of the text. */
+/** Names the encoding by the first bytes, or the first one that is not ASCII, without a word of the text. */
 function foundIn(bytes: Buffer): string {
   const [first = 0, second = 0] = bytes;
   const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

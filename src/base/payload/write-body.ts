@@ -64,7 +64,7 @@ export function writeBody({ payload, headers }: WrittenPayload, ofPath: BodyForm
   const format = writtenFormat({ payload, headers }, ofPath);
   const written = typeof payload === 'string' ? payload : '';
   const said = headers['content-type'] ?? CONTENT_TYPES[format];
-  // It is written as UTF-8, whatever its sender did.
+  // The body is written as UTF-8, whatever its sender did.
   const isSaid =
     charsetOf(said) !== undefined || encodingOfXml(Buffer.from(written)) !== undefined || hasCharset(payload);
   const type = isSaid && format in OF_TEXT ? { contentType: `${mediaType(said)}; charset=utf-8` } : {};

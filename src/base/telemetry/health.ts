@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 interface HealthEffect {
   readonly effect: 'unready' | 'degraded';
   readonly title: string;
-  /** How the log says that it is over; default `recovered`. */
+  /** The log's word for its end; default `recovered`. */
   readonly over?: string;
 }
 
@@ -60,9 +60,9 @@ export interface Trouble {
 
 /** Where parts of the service report. */
 export interface HealthReporter {
-  /** Says that something is in trouble; again and again is once, and the newest message counts. */
+  /** Says that something is in trouble. Repeats count as one; the newest message counts. */
   raise(trouble: Trouble): void;
-  /** Says that it is well again; nothing where it was never in trouble. */
+  /** Says that something is well again; does nothing where it was never in trouble. */
   clear(which: Pick<Trouble, 'code' | 'name'>): void;
   /** Says what is in this trouble now: those named are raised, all others of the code are cleared. */
   replace(code: HealthCode, troubles: readonly Omit<Trouble, 'code'>[]): void;
@@ -73,12 +73,10 @@ export interface Condition {
   readonly code: HealthCode;
   /** When the oldest of them began; milliseconds since the epoch. */
   readonly since: number;
-  /** How many things are in this trouble. */
   readonly count: number;
   readonly details: readonly { readonly name: string; readonly message: string; readonly since: number }[];
 }
 
-/** What is wrong now. */
 export interface Health extends HealthReporter {
   /** Empty where the service takes requests. */
   unready(): readonly Condition[];
@@ -91,7 +89,7 @@ export interface HealthOptions {
   readonly clock?: () => number;
 }
 
-/** Things of one code that are told apart; further ones are not counted. */
+/** Further names of one code are not counted. */
 const MAX_NAMES = 1_000;
 
 interface KnownTrouble {
@@ -148,7 +146,6 @@ function nameField(name: string): { readonly name?: string } {
   return name === '' ? {} : { name };
 }
 
-/** In the order of the table. */
 function conditionsOf(
   troubles: ReadonlyMap<HealthCode, ReadonlyMap<string, KnownTrouble>>,
   effect: 'unready' | 'degraded',

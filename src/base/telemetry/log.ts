@@ -115,7 +115,7 @@ function openStandardError(): { write(line: string): void; flushSync(): void } {
     maxLength: MAX_UNREAD_BYTES,
     retryEAGAIN: () => performance.now() < givesUpAt,
   });
-  // What could not be written has nobody to be told.
+  // A failed write cannot be reported anywhere.
   destination.on('error', () => undefined);
   let lines = '';
   const handOver = (): void => {
@@ -144,7 +144,7 @@ function openStandardError(): { write(line: string): void; flushSync(): void } {
   };
 }
 
-/** What a log has in common with its children. */
+/** State that a log shares with its children. */
 interface SharedLog {
   readonly secrets: SecretValues;
   /** Index of the least severe level that is written. */
@@ -206,8 +206,8 @@ function prettyLine(line: string, color: boolean): string {
   );
   const name = String(level);
   const head = `${style('dim', at)} ${style(LEVEL_STYLES[name] ?? 'dim', name.padEnd(5))} ${clearLine(typeof msg === 'string' ? msg : '')}`;
-  const told = typeof hint === 'string' ? `\n  hint: ${clearLine(hint)}` : '';
-  return `${[head, ...pairs].join(pairs.length > 0 ? ' ' : '')}${told}\n`;
+  const advice = typeof hint === 'string' ? `\n  hint: ${clearLine(hint)}` : '';
+  return `${[head, ...pairs].join(pairs.length > 0 ? ' ' : '')}${advice}\n`;
 }
 
 function show(value: unknown): string {

@@ -11,7 +11,7 @@ export interface MetricsSources {
   readonly database?: (() => DatabaseFigures) | undefined;
   /** Absent where no mapping has a transform. */
   readonly transforms?: () => TransformFigures;
-  /** The mailboxes that are read; absent where there is none. */
+  /** Absent where no mailbox is read. */
   readonly mailboxes?: () => readonly MailboxFigures[];
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly clock?: () => number;
@@ -34,7 +34,6 @@ export interface MailboxFigures {
   readonly filtered: number;
 }
 
-/** Counts of waiting work. */
 export interface BacklogFigures {
   readonly queuedRuns: number;
   readonly activeRuns: number;
@@ -46,7 +45,7 @@ export interface BacklogFigures {
   /** Wakes and summaries not yet consumed. */
   readonly pendingEvents: number;
   readonly deadEvents: number;
-  /** Of queued and active runs. */
+  /** Bytes of queued and active runs. */
   readonly bytes: number;
   /** Acceptance time of the oldest queued run. */
   readonly oldestQueuedAt?: number;
@@ -112,7 +111,6 @@ export interface GatewayMetrics {
       readonly costUsd?: number;
     };
   }): void;
-  /** Runners that are away now. */
   setAway(runners: readonly string[]): void;
   /** Runs that wait for a limit of their mapping or a pause although agents are free, and what is paused. */
   setWaiting(
@@ -146,7 +144,6 @@ const histogram =
   (name, registers) =>
     new Histogram({ name, help, buckets, labelNames: namesIn(labels), registers });
 
-/** Makes the metrics of a table. */
 const register = <Table extends Readonly<Record<string, Make<unknown>>>>(
   registry: Registry,
   table: Table,
@@ -178,7 +175,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-/** Mappings told apart; further ones are counted under `other`, so that series stay bounded. */
+/** Further mappings are counted under `other`, so that series stay bounded. */
 const MAX_MAPPINGS = 200;
 
 /** Makes labels of mapping ids; empty where no mapping took part. */

@@ -113,14 +113,14 @@ function formsOf(secret: string): readonly string[] {
   return [secret, quoted, JSON.stringify(quoted).slice(1, -1), encodeURIComponent(secret.toWellFormed())];
 }
 
-/** In this order a secret within another one leaves no rest of it. */
+/** Sorts so that a secret within another one leaves no rest of it. */
 const longestFirst = (forms: readonly string[]): readonly string[] =>
   forms.toSorted((a, b) => b.length - a.length);
 
 /** Secrets known by value, replaced in finished lines in the forms in which a line can carry them. */
 export class SecretValues {
   readonly #forms = new Set<string>();
-  /** Of the forms; undefined until they are needed in this order. */
+  /** The forms in this order; undefined until they are needed. */
   #longestFirst: readonly string[] | undefined;
 
   add(secret: string): void {

@@ -48,7 +48,7 @@ export async function within<T>(promise: Promise<T>, delayMs: number): Promise<T
   }
 }
 
-/** A signal that aborts with its parent, after a time, or when told to. */
+/** A signal that aborts with its parent, after a time, or when `abort` is called. */
 export interface DerivedSignal {
   readonly signal: AbortSignal;
   abort(): void;
@@ -139,7 +139,7 @@ async function answerOf<Answer>(thread: Worker): Promise<Answer | undefined> {
   }
 }
 
-/** Of the young generation, in bytes; V8 goes to 64 MB where much is allocated, and touches all of it. */
+/** The size of the young generation in bytes; V8 goes to 64 MB where much is allocated, and touches all of it. */
 const YOUNG_BYTES = 16 * 1024 * 1024;
 /**
  * How much garbage may be added to the old generation, in percent of what is alive, which is 12 MB. With 20 a full

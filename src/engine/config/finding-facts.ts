@@ -7,7 +7,7 @@ export interface ConfigFacts {
     readonly kind: Exclude<NonNullable<ReturnType<typeof documentKind>>, 'configuration'>;
     readonly isOwn: boolean;
   };
-  /** Of a file that was named as the configuration. */
+  /** `file` was named as the configuration. */
   FILE_IS_DIRECTORY: { readonly file: string };
   UNKNOWN_FORMAT: { readonly file: string };
   UNKNOWN_AGENT: NameFacts;

@@ -250,7 +250,7 @@ async function checkDirectories(
       severity,
       message: say`hooks.${key} names a directory that does not exist: ${displayName(path, cwd)}`,
       hint:
-        reporter.root.place(['hooks', key]).source.isTheirs === true
+        reporter.root.place(['hooks', key]).source.isOpenClaw === true
           ? say`create it, or correct the path: as there, it is relative to the folder hooks/transforms beside the file`
           : say`create it, or correct the path: it is relative to the configuration file`,
     });

@@ -69,7 +69,7 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
   const { document, findings } = await readDocument(file, {
     cwd: options.cwd,
     ...(options.open && { open: options.open }),
-    isTheirs: THEIR_NAME.test(basename(file)),
+    isOpenClaw: THEIR_NAME.test(basename(file)),
   });
   if (document === undefined) return { findings: findings.map((found) => ofOtherFile(found, file)) };
   const { root } = document;
@@ -128,7 +128,7 @@ function unreadable(name: LocatedValue, message: string): Finding {
   return findingAt(name.place([]), { code: 'EXTENDS_UNREADABLE', message: quoted(message), hint });
 }
 
-/** What is written for us stands over what the gateway's file says; our mappings come before theirs. */
+/** The Sluice file overrides the gateway's file, and its mappings come first. */
 function extended(own: ReadConfig, base: ReadConfig): ReadConfig {
   const grafts: Graft[] = [];
   const value = overlay(base.root.value, own.root, { path: [], grafts });
@@ -165,7 +165,7 @@ async function readOpenClaw(
   options: ReadConfigOptions,
   has: OwnSettings = { runner: false, port: false },
 ): Promise<ReadResult> {
-  const { document, findings } = await readDocument(file, { cwd: options.cwd, isTheirs: true });
+  const { document, findings } = await readDocument(file, { cwd: options.cwd, isOpenClaw: true });
   if (document === undefined) return { findings };
   const { findings: ofParts, ...expanded } = await expandOpenClaw(document.root, file, options);
   const { original, env } = expanded;

@@ -185,7 +185,7 @@ function resolveFile(run: ReferenceResolution, name: string, path: Path): string
     return read.secret;
   }
   run.unknown.push(path);
-  // It need not lie where a configuration is only checked; one that lies there, for another user only, is a mistake.
+  // A secret file may be absent where a configuration is only checked; one that only another user can read is a mistake.
   if (run.options.needSecrets || read.isDenied === true) {
     report(run, path, {
       severity: run.options.needSecrets ? 'error' : 'warning',
@@ -246,7 +246,7 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
       return `${file.problem}; ${file.hint}`;
     },
     read: (reference) => {
-      // Callbacks ask for theirs again and again.
+      // Callbacks read their address again and again.
       const name = JSON.stringify(reference);
       const found = known.get(name) ?? findSecret(reference, { ...given, files });
       if (found !== undefined && !known.has(name)) secrets.push(found);

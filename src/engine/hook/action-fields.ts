@@ -211,7 +211,7 @@ export function hookName(values: RawFields, at: FieldContext): string {
 }
 
 /**
- * Who chose a session key: a request body is held to more than an operator's mapping or transform. `payload`: a mapping
+ * Who chose a session key: a request body is checked more strictly than an operator's mapping or transform. `payload`: a mapping
  * or transform of an OpenClaw file that made it of what came in.
  */
 export type KeyChooser = 'request' | 'payload' | 'operator';
@@ -260,13 +260,19 @@ export function agentRunner(
   mapping: { readonly agentId?: string } | undefined,
   at: FieldContext,
 ): string | undefined {
-  const { runners, allowed, theirs, default: standard = theirs?.[0] } = at.settings.hookAgents;
+  const {
+    runners,
+    allowed,
+    openclawAgents,
+    default: standard = openclawAgents?.[0],
+  } = at.settings.hookAgents;
   const given =
-    theirs === undefined
+    openclawAgents === undefined
       ? namedAgent(values, at)
-      : theirAgent(values, { theirs, isRequest: mapping === undefined }, at);
+      : theirAgent(values, { openclawAgents, isRequest: mapping === undefined }, at);
   const id = given ?? mapping?.agentId ?? standard;
-  const isNamed = (name: string): boolean => name === id || (theirs !== undefined && isSameAgent(name, id));
+  const isNamed = (name: string): boolean =>
+    name === id || (openclawAgents !== undefined && isSameAgent(name, id));
   if (allowed !== undefined && !allowed.some(isNamed)) {
     throw fieldError('agentId', 'the agent of this hook is not in the list of allowed agents');
   }
@@ -288,7 +294,7 @@ function namedAgent(values: RawFields, at: FieldContext): string | undefined {
 /** There a request must name an agent that is there; what a transform names falls back to the default agent. */
 function theirAgent(
   values: RawFields,
-  { theirs, isRequest }: { readonly theirs: readonly string[]; readonly isRequest: boolean },
+  { openclawAgents, isRequest }: { readonly openclawAgents: readonly string[]; readonly isRequest: boolean },
   at: FieldContext,
 ): string | undefined {
   const value = values.agentId;
@@ -296,7 +302,7 @@ function theirAgent(
   if (value === undefined || (!isRequest && !isText)) return undefined;
   if (!isText)
     throw fieldError('agentId', `agentId must be a text that is not blank, found ${kindOf(value)}`);
-  const known = theirs.find((id) => isSameAgent(id, value));
+  const known = openclawAgents.find((id) => isSameAgent(id, value));
   if (known !== undefined) return known;
   if (isRequest) throw fieldError('agentId', 'agentId names no agent of this service');
   const message = 'agentId names no agent of this service, so the default agent takes the run';

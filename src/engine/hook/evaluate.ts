@@ -79,7 +79,7 @@ function* decideBy(
   firstIndex: number,
 ): EvaluationPart<Outcome> {
   state.mapping = mapping;
-  // They are those of the mapping before.
+  // The keys belong to the mapping before.
   state.keys.clear();
   state.dedupeKeys.clear();
   if (mapping.isOut === true) throw mappingIsOut();

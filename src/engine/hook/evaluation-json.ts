@@ -141,9 +141,9 @@ function pickError({ status, code, detail, errors }: HookError): NonNullable<Eva
   return { status, code, detail, errors };
 }
 
-/** Pieces told of one rendering: a loop over a long list prints without end. */
+/** Pieces reported of one rendering: a loop over a long list prints without end. */
 const MAX_PIECES = 200;
-/** UTF-16 units of a piece that are told. */
+/** UTF-16 units of a piece that are reported. */
 const MAX_PIECE_CHARS = 500;
 
 function templateToJson(

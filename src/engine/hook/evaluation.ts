@@ -167,7 +167,7 @@ export interface EvaluationSettings {
     readonly default?: string;
     readonly allowed?: readonly string[];
     /** In an OpenClaw file: every agent that there is, the default one first. */
-    readonly theirs?: readonly string[];
+    readonly openclawAgents?: readonly string[];
   };
   /** By hook name: what a run takes where neither sender nor mapping says it; models are allowed ones. */
   readonly runDefaults: Readonly<Record<string, { readonly model?: string; readonly thinking?: string }>>;

@@ -246,7 +246,7 @@ function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKe
   return { scope: mapping.id, key: part === 0 ? short : `${short}#${part}`, ttlSeconds: rule.ttlSeconds };
 }
 
-/** Of a key that reads nothing of the element: all elements but the first would be repeats of it. */
+/** Warns of a key that reads nothing of the element: all elements but the first would be repeats. */
 function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key']): void {
   if (key === 'body' || /\b(?:item|index)\b/.test(key.source)) return;
   const facts: HookFacts['same_dedupe_key'] = { key: key.source };

@@ -25,12 +25,12 @@ export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates' | 'mapping'
 
 /** A request that the store kept. */
 export interface ReadKept {
-  /** Of a shape with words in place of what was not kept; of a body that could not be read with an empty one. */
+  /** A shape has words in place of what was not kept; a body that could not be read is empty. */
   readonly request: HookRequest;
   readonly judged?: KeptTrace;
   /** The body that could not be read, without its compression. */
   readonly unread?: Buffer;
-  /** Of a shape: what the transforms of its mapping returned, likewise. */
+  /** With a shape: what the transforms of its mapping returned, likewise. */
   readonly results?: readonly JsonValue[];
 }
 
@@ -60,7 +60,7 @@ export function readKeptRequest({ json }: { readonly json: string }): ReadKept {
 }
 
 const NO_TRACE = { considered: [], transforms: [], empty: [], warnings: [] };
-/** Of a shape no prompt is made. */
+/** No prompt is made from a shape. */
 const NO_SEEDS = { seed: 0, nonce: '0'.repeat(16) };
 
 const hashOf = (payload: JsonValue): string => hash('sha256', JSON.stringify(payload));
@@ -73,7 +73,7 @@ const hashOf = (payload: JsonValue): string => hash('sha256', JSON.stringify(pay
  * and a value that is kept `["=", value]`. Of a text that holds JSON its content stands as a shape: `["json", shape]`.
  */
 
-/** Elements of one list, members of one object and levels that are told apart: what is beyond is left out. */
+/** At most so many elements of a list, members of an object and levels are kept. */
 const MAX_ELEMENTS = 50;
 const MAX_MEMBERS = 500;
 const MAX_DEPTH = 32;
@@ -108,7 +108,7 @@ export function shapeOf(value: JsonValue, fields?: FieldsRead, depth = 0): JsonV
   return shape;
 }
 
-/** Of a text that holds an object or a list, as senders encode twice: without any value. */
+/** The shape of an object or a list within a text, as some senders encode twice, without any value. */
 function jsonShape(text: string, depth: number): JsonValue | undefined {
   if (text.length > MAX_JSON_TEXT || !/^\s*[[{]/.test(text) || depth === MAX_DEPTH) return undefined;
   try {

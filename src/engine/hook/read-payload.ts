@@ -25,7 +25,7 @@ export const LARGE_BODY_BYTES = 32_768;
 
 /** A request whose body is not read yet. */
 export interface UndecodedRequest {
-  /** Of its path. */
+  /** Settings of its path. */
   readonly settings: PathSettings;
   readonly headers: Readonly<Record<string, string>>;
   /** The query as it came, which a path that takes GET has for a body. */

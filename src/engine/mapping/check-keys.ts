@@ -41,7 +41,7 @@ interface CheckedKeys {
   readonly behaviours: MappingEntry['behaviours'];
 }
 
-/** Of the two template keys only that of the action is read. */
+/** Warns of a template key that the action does not read. */
 export function checkTemplateKey({ source, reporter, behaviours }: CheckedKeys): void {
   const { action = 'agent' } = source;
   if (action === 'skip') return;

@@ -38,7 +38,7 @@ interface CompilingMapping extends MappingContext {
   readonly preset: MappingEntry['preset'];
   /** False where keys with a wrong value were left out. */
   readonly isWhole: boolean;
-  /** Its templates so far, by their keys. */
+  /** Templates that are compiled so far, by their keys. */
   readonly compiled: Map<string, CompiledTemplate>;
 }
 
@@ -185,7 +185,7 @@ function compileText(compiling: CompilingMapping): CompiledTemplate | undefined 
   const [text] = [right, wrong].map((key) =>
     compiling.source[key] === undefined ? undefined : templateAt(compiling, [key]),
   );
-  // What is wrong in the other one is told as well.
+  // Mistakes in the other one are reported as well.
   compiling.compiled.delete(wrong);
   return text;
 }
@@ -248,7 +248,7 @@ function checkEscaped(reporter: MappingReporter, path: Path, { reads, source }: 
 const withTwo = (text: string): string =>
   `'${text.replaceAll(/(?<!\\)\\\{\{/g, String.raw`\\{{`).replaceAll("'", "''")}'`;
 
-/** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */
+/** `agentId` of an OpenClaw mapping; an unknown one falls back to the default agent, as in OpenClaw. */
 function agentOf({ located, behaviours, options, reporter }: CompilingMapping): string | undefined {
   const { value } = located.at(['agentId']);
   if (!behaviours.hasGatewayForm || typeof value !== 'string' || value.trim() === '') return undefined;

@@ -24,7 +24,7 @@ export interface CompiledMappings {
   readonly subjects: readonly Subject[];
   /** Errors with which the service runs: those of mappings of an OpenClaw file, which take only their own mapping out. */
   readonly contained: ReadonlySet<Finding>;
-  /** Of all enabled mappings, in their order. */
+  /** Transforms of all enabled mappings, in their order. */
   readonly transforms: readonly TransformRef[];
 }
 

@@ -8,7 +8,7 @@ import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
 export interface RuleFacts {
   /** The whole condition. */
   readonly located: LocatedValue;
-  /** Of the rule in it. */
+  /** Path of the rule in the condition. */
   readonly path: Path;
   readonly rule: JsonObject;
 }
@@ -94,9 +94,9 @@ export interface MappingFacts {
 export interface HelperProblem {
   readonly call: TemplateCall;
   readonly wrong: 'block' | 'one-value' | 'arity' | 'inline' | 'count' | 'argument' | 'zone' | 'order';
-  /** Of `arity`: how many arguments it takes at most. */
+  /** For `arity`: the most arguments that the helper takes. */
   readonly max?: number;
-  /** Of `argument`: its name, and those that there are. */
+  /** For `argument`: its name, and the known ones. */
   readonly key?: string;
   readonly known?: readonly string[];
   readonly zone?: string;

@@ -23,7 +23,7 @@ export interface TransformContext<Payload = any> {
   /** The element of a `forEach`. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as the payload
   readonly item?: any;
-  /** Its 0-based position. */
+  /** 0-based position of the element. */
   readonly index?: number;
 }
 

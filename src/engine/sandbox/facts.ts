@@ -9,7 +9,7 @@ export { NODE_STAND_INS, standInOf } from './names.ts';
 interface InFolder {
   /** `hooks.transformsDir`, absolute. */
   readonly dir: string;
-  /** Of the file, absolute. */
+  /** Absolute path. */
   readonly file: string;
 }
 
@@ -51,7 +51,7 @@ export interface ModuleSubject {
   readonly source: SourceText;
   readonly language: 'typescript' | 'esm' | 'commonjs';
   readonly code: string;
-  /** Its exports that mappings use; none of a file that they do not name. */
+  /** Exports that mappings use; empty for a file that no mapping names. */
   readonly exports: readonly string[];
   /** Where a part of the printed code stands as it is written; undefined for what esbuild added. */
   readonly placeOf: (offset: number, length: number) => Place | undefined;

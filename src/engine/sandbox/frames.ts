@@ -52,7 +52,7 @@ interface AskedOf {
   readonly asked: ModuleTask;
   readonly timeoutMs: number;
   readonly json: string;
-  /** Of `json` in UTF-8. */
+  /** Length of `json` in UTF-8. */
   readonly bytes: number;
 }
 

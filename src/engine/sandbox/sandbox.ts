@@ -40,7 +40,7 @@ export interface SandboxOptions {
   readonly workers?: number;
   /** Worker processes kept ready for when one is killed; default 1. */
   readonly spare?: number;
-  /** Told what operators should know; never anything of a payload. */
+  /** Called with what operators should know; never with anything of a payload. */
   readonly onEvent?: (event: PoolEvent) => void;
 }
 

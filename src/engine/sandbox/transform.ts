@@ -73,7 +73,7 @@ interface TransformMetrics {
   /** Wall time of the call as the supervisor saw it. */
   readonly tookMs: number;
   readonly cpuMs?: number;
-  /** Of the isolate, as last looked at: on its first calls and then every sixteenth. */
+  /** Heap of the isolate, measured on its first calls and then on every sixteenth. */
   readonly heapBytes?: number;
   /** SHA-256 of the linked module that ran. */
   readonly moduleSha256?: string;
@@ -98,7 +98,7 @@ export type TransformReply =
       /** Mapped stack, wrapper frames dropped, at most 8 KB; payload-derived in its first line. */
       readonly stack?: string;
       readonly position?: MappedPosition;
-      /** Of an error that read a field of nothing: what was nothing, as the code writes it, and where the argument has it. */
+      /** Set where a field of nothing was read: the expression in the code, and its path in the argument. */
       readonly read?: { readonly expression: string; readonly path?: string };
       /** Whole seconds until another try makes sense; `deferred` only. */
       readonly retryAfterSeconds?: number;
@@ -107,7 +107,7 @@ export type TransformReply =
 /** A function, or a branch inside one, of a transform's source; lines and columns are 1-based. */
 export interface CoverageRange extends MappedPosition {
   readonly kind: 'function' | 'branch';
-  /** Of a function; empty where it has none. */
+  /** Name of the function; empty where it has none. */
   readonly name: string;
   readonly hits: number;
 }

@@ -77,9 +77,9 @@ interface SenderPlaces {
 }
 
 export interface ReadSenders {
-  /** Those of the user. */
+  /** Senders of the user. */
   readonly senders: readonly Sender[];
-  /** Those of packages, which replace none of the user and none of ours. */
+  /** Senders of packages, which replace none of the user and none that Sluice has. */
   readonly packaged: readonly Sender[];
   /** What is wrong with their files. */
   readonly findings: readonly Finding[];

@@ -12,7 +12,7 @@ import type {
   DropEnding,
   EventClaim,
   EventRecord,
-  HeldWork,
+  OwnWork,
   IdempotentRecord,
   KeptLimits,
   KeptRequest,
@@ -31,7 +31,7 @@ import type { StorageError, StorageHealth } from './storage-error.ts';
 export interface DatabaseUse {
   readonly roundTrips: number;
   readonly roundTripMs: number;
-  /** Of transactions that waited at least a millisecond for the lock of all who claim and end. */
+  /** Transactions that waited at least a millisecond for the lock of all who claim and end. */
   readonly lockWaits: number;
   readonly lockWaitMs: number;
 }
@@ -70,15 +70,15 @@ interface ComposedOperations {
    */
   claimRuns(options: ClaimRunsOptions): Promise<readonly AgentRun[]>;
   /**
-   * Takes over what processes left that died: their runs are held by this one then, their outbox entries are due, and
+   * Takes over what processes left that died: their runs belong to this one then, their outbox entries are due, and
    * the main session is led by this one where nobody does. `held` is what this process is working on; default nothing.
    */
-  takeOver(held?: HeldWork): Promise<Succession>;
+  takeOver(held?: OwnWork): Promise<Succession>;
   /** The runs of one request about which somebody is asked, in their order, as long as nobody has answered. */
   findAsked(asked: Approval): Promise<readonly AgentRun[]>;
   /** Runs that were denied, or not approved in time: whoever leads gives them up. */
   findUnapproved(nowMs: number): Promise<readonly AgentRun[]>;
-  /** Of these runs those that have ended. */
+  /** Returns the given runs that have ended. */
   findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
   /**
    * Claims due entries in order; of deliveries to one recipient only the first that has not ended. Entries left active by a process that died are due at once, chunks sent kept.
@@ -126,8 +126,8 @@ interface ComposedOperations {
   findDecision(requestId: string): Promise<DecisionRecord | undefined>;
   /**
    * Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`).
-   * Where room is needed, those go first that are neither the first nor the last of their cause, and of a path that has
-   * more than a quarter of the room.
+   * Where space is needed, requests of a path with more than a quarter of it go first, but for the first and the last
+   * of each cause.
    */
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   /** What was asked of the database; absent where the store is a file. */

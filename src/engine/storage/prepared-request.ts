@@ -42,7 +42,7 @@ export interface Gathering {
   readonly key: string;
   readonly dueAt: number;
   readonly until: number;
-  /** It takes the place of the events that joined before it. */
+  /** True where the event takes the place of those that joined before it. */
   readonly isLatest: boolean;
 }
 

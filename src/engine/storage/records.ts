@@ -58,7 +58,7 @@ export interface WorkPlan extends Readonly<Record<'runs' | 'outbox' | 'events', 
 
 /** Work of a selection that a change leaves as it is. */
 export interface LeftOutWork {
-  /** `refused`: denied, or not approved in time; `limited`: held by a limit or a pause; `other`: it has ended, or is not there. */
+  /** `refused`: denied, or not approved in time; `limited`: delayed by a limit or a pause; `other`: it has ended, or is not there. */
   readonly reason: 'refused' | 'limited' | 'asking' | 'due' | 'active' | 'other';
   readonly count: number;
 }
@@ -126,7 +126,7 @@ export interface AcceptedAction {
 }
 
 /** What a process is working on. */
-export interface HeldWork {
+export interface OwnWork {
   /** Ids of its active runs. */
   readonly runs: readonly string[];
   /** Ids of the outbox entries it sends. */
@@ -158,11 +158,11 @@ export interface CostRecord {
   readonly runner: string;
   /** Turns whose agent says what they used. */
   readonly turns: number;
-  /** Of how many of these the cost is not known: the agent ended before it said it. */
+  /** Turns whose cost is not known: the agent ended before it said it. */
   readonly costUnknown: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Of the turns whose cost is known; 0 where the agent tells no money. */
+  /** The cost of the turns whose cost is known; 0 where the agent reports none. */
   readonly usd: number;
 }
 
@@ -184,7 +184,7 @@ export interface MappingActivity {
   readonly outputTokens: number;
 }
 
-/** Of a mapping that did nothing. */
+/** The activity of a mapping that did nothing. */
 export const NO_ACTIVITY = {
   hits: 0,
   refusals: 0,
@@ -212,7 +212,7 @@ export interface AuditRecord {
 
 /** Work that somebody has to look at. */
 export interface WorkInNeed {
-  /** Of a delivery or callback that was given up its run; else the run or system event. */
+  /** The run of a delivery or callback that was given up; else the run or system event. */
   readonly id: string;
   /** `failed`: the run ended badly; `dead`: given up; `unsent`: its reply or callback did not go out. */
   readonly end: 'failed' | 'dead' | 'unsent';
@@ -244,7 +244,7 @@ export const pauseOfRunner = (runner: string): string => `runner ${runner}`;
 export interface QueuePause {
   /** A mapping's id, `ALL_MAPPINGS`, or what `pauseOfRunner` makes. */
   readonly mappingId: string;
-  /** Of a runner that is paused. */
+  /** Set where a runner is paused. */
   readonly runner?: string;
   readonly since: number;
 }
@@ -276,6 +276,6 @@ export interface RunnerHold {
 }
 
 /** A hold with the queued runs of its runner, whatever their model. */
-export interface HeldRunner extends RunnerHold {
+export interface AwayRunner extends RunnerHold {
   readonly waiting: number;
 }

@@ -36,7 +36,7 @@ export interface Replay {
 export interface DecisionRecord {
   readonly requestId: string;
   readonly receivedAt: number;
-  /** Of a stranger only a name that mappings take, else empty. */
+  /** For a request that proved nothing, a name that mappings take, else empty. */
   readonly path: string;
   /** Where it is not POST. */
   readonly method?: string | undefined;
@@ -45,9 +45,9 @@ export interface DecisionRecord {
   readonly code?: string | undefined;
   /** What the path itself says of which of its requests are kept. */
   readonly keepRequests?: string | undefined;
-  /** What only the operator is told, e.g. which key set a limit, or why it was skipped. */
+  /** For the operator alone, e.g. which key set a limit, or why the request was skipped. */
   readonly findings?: readonly StoredFinding[] | undefined;
-  /** It was decided by a version that kept sentences: they are gone. */
+  /** True where the version that decided stored sentences, which are gone. */
   readonly isOlder?: true | undefined;
   /** Which rule made nothing of a request that was skipped. */
   readonly skippedBy?: string | undefined;
@@ -62,7 +62,7 @@ export interface DecisionRecord {
   readonly generation: string;
   readonly tookMs: number;
   readonly bodyBytes: number;
-  /** It was answered before anything of its body was read; `bodyBytes` is 0 then. */
+  /** True where the answer came before the body was read; `bodyBytes` is 0 then. */
   readonly bodyUnread?: true | undefined;
   /** The request that this one is a replay of. */
   readonly replayOf?: string | undefined;
@@ -97,7 +97,7 @@ export interface KeptRequest {
   readonly receivedAt: number;
   /** `whole`, or the `shape` of one that was accepted. */
   readonly kind: 'whole' | 'shape';
-  /** The hook name: where room is needed, one with more than a quarter of it gives it. */
+  /** The hook name: where space is needed, a path with more than a quarter of it gives it. */
   readonly path: string;
   /** Stands for what became of it: the first and the last of each are forgotten after all others. Not read back. */
   readonly cause?: string;

@@ -53,7 +53,7 @@ export interface EventRecord {
   readonly state: EventState;
   readonly attempts: number;
   readonly turnId?: string;
-  /** Of a run's summary. */
+  /** Set for the summary of a run. */
   readonly runId?: string;
   readonly lastError?: { readonly code: string; readonly message: string };
   readonly createdAt: number;
@@ -90,9 +90,9 @@ export interface NewDelivery extends DeliveryTarget {
   readonly fallback?: DeliveryTarget;
   /** The main session's own deliveries move `last`; a hook's never do. */
   readonly fromMain: boolean;
-  /** It asks whether a run begins: how to answer is added when it is sent, so that no store holds the link. */
+  /** Set where the delivery asks whether a run begins; the link is added when it is sent, so that no store has it. */
   readonly asks?: { readonly runId: string; readonly expiresAt: number; readonly nonce: string };
-  /** It tells of a mail that no machine is to answer (RFC 3834): it is sent by any channel but `email`. */
+  /** True where the mail behind it must not be answered by a machine (RFC 3834); channel `email` does not send it. */
   readonly isAutomatic?: true | undefined;
   /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
   readonly plain?: true;
@@ -121,7 +121,7 @@ export interface OutboxRecord {
   readonly id: string;
   readonly kind: 'delivery' | 'callback';
   readonly runId: string;
-  /** Of the run; empty where it is the main session's own. */
+  /** The mapping of the run; empty for a delivery of the main session. */
   readonly mappingId: string;
   readonly state: OutboxState;
   readonly attempts: number;
@@ -133,7 +133,7 @@ export interface OutboxRecord {
   readonly lastError?: { readonly code: string; readonly message: string };
   /** Whom it is for, as far as that is known (`recipientOf`); callbacks have no order. */
   readonly recipient?: string;
-  /** It waits for an earlier one to the same recipient. */
+  /** True where an earlier one to the same recipient comes first. */
   readonly isBehind?: true;
   readonly createdAt: number;
   readonly dueAt: number;
@@ -183,10 +183,10 @@ export interface AttemptFailure {
   /** When the next attempt is due. */
   readonly retryAt: number;
   /** True where the attempt does not count: the agent is away, or the service stops in good order. */
-  readonly isHeld?: boolean;
+  readonly isDelayed?: boolean;
   /** True where its turn may have begun: it counts against the limits of its mapping; default false. */
   readonly hasBegun?: boolean;
-  /** Of a turn that ended and is taken again: how, which is kept with the run (`earlier`). */
+  /** How the turn ended that is taken again; kept with the run (`earlier`). */
   readonly ended?: { readonly outcome: RunOutcome; readonly reply: string };
   readonly usage?: TokenUsage;
   /** Who took the turn; what was used is counted for it. */
@@ -238,9 +238,9 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly dueAt: number;
   readonly startedAt?: number;
   readonly endedAt?: number;
-  /** Of a run that gathered events: how many it reads, its own among them. */
+  /** For a run that gathered events: how many it reads, its own among them. */
   readonly eventCount?: number;
-  /** Its further events in the order in which they came; listings leave them out. */
+  /** Further events in the order in which they came; listings leave them out. */
   readonly events?: readonly AgentAction[];
 }
 
@@ -269,7 +269,7 @@ export type AgentRun = RunRecord<AgentAction>;
 /** `limits` and `maxRuns` of a mapping: how many of its runs may begin within an hour or for a sum, and go on at the same time. */
 export interface RunLimits {
   readonly runsPerHour?: number | undefined;
-  /** Of any one conversation. */
+  /** The limit of each conversation. */
   readonly runsPerHourAndSession?: number | undefined;
   /** A run begins while its mapping has spent less in the current day (UTC). */
   readonly usdPerDay?: number | undefined;
@@ -279,7 +279,7 @@ export interface RunLimits {
 
 /** What holds for every mapping; runs of the built-in routes have none and are not limited. */
 export interface LimitRules {
-  /** Of mappings that are not named. */
+  /** The limits of mappings that are not named. */
   readonly default?: RunLimits;
   /** As a whole: nothing of the default is added. */
   readonly byMapping: ReadonlyMap<string, RunLimits>;

@@ -90,7 +90,7 @@ export function storageErrorOf({ code, message }: SerializedError): StorageError
 
 const WAITS_FOR_OPERATOR: ReadonlySet<StorageErrorCode> = new Set(['disk_full', 'replaced', 'corrupt']);
 
-/** What a sender is told when its request could not be stored; the reason is for the log. */
+/** The answer to a sender whose request could not be stored; the reason is for the log. */
 export function unavailable(cause: StorageError): HookError {
   if (cause.code === 'unreadable') return new HookError('invalid_field', cause.message);
   return new HookError('storage_unavailable', 'the store cannot take requests at the moment', {

@@ -31,7 +31,7 @@ export interface StorageOptions {
   readonly maxBacklogBytes?: number;
   /** Wakes not yet consumed at most, then `events_full`; default 10,000. */
   readonly maxPendingEvents?: number;
-  /** Of a service that shares its store: what it does there, its version, and the time its lease lasts (default 20 s). */
+  /** For a service that shares its store: its role there, its version, and the time its lease lasts (default 20 s). */
   readonly replica?: {
     readonly role: string;
     readonly version: string;

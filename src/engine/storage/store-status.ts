@@ -3,7 +3,7 @@ export interface StoreUser {
   readonly id: string;
   readonly role: string;
   readonly host?: string;
-  /** Of Sluice. */
+  /** The version of Sluice. */
   readonly version?: string;
   /** Milliseconds since the epoch. */
   readonly startedAt?: number;
@@ -44,7 +44,7 @@ export interface LockWait {
 
 /** One connection, as the database knows it. */
 export interface DatabaseClient {
-  /** Of the server's process. */
+  /** The server's process. */
   readonly pid: number;
   /** What the program calls itself; `sluice` for ours. */
   readonly program: string;
@@ -57,7 +57,7 @@ export interface StoreStatus {
   readonly engine: 'sqlite' | 'postgres';
   /** The file, or the database without its password. */
   readonly place: string;
-  /** Of the schema; 0 where there is no store yet. */
+  /** The version of the schema; 0 where there is no store yet. */
   readonly version: number;
   /** The newest that this Sluice knows. */
   readonly newest: number;

@@ -122,7 +122,7 @@ interface NamedChallenge {
   readonly secret?: string;
 }
 
-/** It asks only whether the address is there. */
+/** A request that only asks whether the address exists. */
 interface Probe {
   readonly kind: 'probe';
   readonly by: string;
@@ -151,7 +151,7 @@ export type ChallengeFault = 'token' | 'secret' | 'origin' | 'text' | 'key';
 export type ChallengeResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'wrong'; readonly why: ChallengeFault }
-  /** It brings the secret of the proof itself, as Notion does: the operator confirms it. */
+  /** The sender sends the secret of the proof itself, as Notion does; the operator confirms it. */
   | { readonly kind: 'key'; readonly key: string }
   | {
       readonly kind: 'answer';

@@ -30,7 +30,7 @@ function withoutBlanks(text: string): string {
 const MAX_FOUND = 2;
 const MAX_CANDIDATES = 8;
 
-/** Whether a name may be told and written into a mapping: a sender chooses it. */
+/** Whether a name, which a sender chooses, may be shown and written into a mapping. */
 export const isPlainHeaderName = (name: string): boolean => /^[\w-]{1,60}$/.test(name);
 
 /** Headers with such a name and such a value, the first few; a name that is there twice counts as none. */

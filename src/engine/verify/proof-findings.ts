@@ -99,7 +99,7 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
   };
 }
 
-/** Of the reasons of a refusal, those of which more is known. */
+/** Facts of those reasons of a refusal of which more is known. */
 interface PlainFacts {
   /** `doubts`: what is wrong with each secret that is there and cannot be used. */
   readonly 'not-configured': Secrets & {
@@ -147,7 +147,7 @@ export type ProofCode =
   | 'wrong-secret';
 export type FactsOf<Code extends ProofCode> = FactsByCode[Code];
 
-/** Why a request did not prove itself, as far as it can be told; `advice` makes its sentence when it is shown. */
+/** Why a request did not prove itself, as far as that is known; `advice` makes its sentence when it is shown. */
 export type ProofFinding = {
   readonly [Code in ProofCode]: StoredFinding<Code, FactsOf<Code>> & { readonly facts: FactsOf<Code> };
 }[ProofCode];

@@ -6,7 +6,7 @@ export type RefusalReason =
   | 'not-configured'
   /** The header (or field) with the proof is not there. */
   | 'no-proof'
-  /** It is there, and not in the form of the scheme. */
+  /** The proof is there, but not in the form of the scheme. */
   | 'malformed-proof'
   /** The time or the id that is signed is not there. */
   | 'no-timestamp'

@@ -5,7 +5,7 @@ export interface SecretFacts {
   readonly scheme: VerifySettings['scheme'];
   /** `form`: it can be used, and its form says that it is another one. */
   readonly wrong: 'quotes' | 'form' | 'unusable';
-  /** Of `form` and `unusable`: what was found. */
+  /** For `form` and `unusable`: what was found. */
   readonly what?: string;
   /** The user of verify, with whom a password begins. */
   readonly user?: string;

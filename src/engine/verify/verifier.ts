@@ -78,7 +78,7 @@ function credentialVerifier(settings: CredentialSettings, secrets: readonly stri
     problems: missing(secrets),
     signsUrl: false,
     readsBody: false,
-    // Their proof stands in the headers alone, so nothing is read in vain.
+    // The proof stands in the headers alone, so nothing is read in vain.
     presents: () => true,
     prove,
   };

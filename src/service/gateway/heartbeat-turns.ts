@@ -221,7 +221,7 @@ export class HeartbeatTurns {
     const hold = await this.#context.holds.hold(target, reason);
     const nowMs = this.#context.now();
     this.#pausedUntil = performance.now() + Math.max(hold.retryAt - nowMs, 0);
-    const failure = { code, message, retryAt: hold.retryAt, isHeld: true, nowMs };
+    const failure = { code, message, retryAt: hold.retryAt, isDelayed: true, nowMs };
     await this.#persist(claim, () => this.#context.storage.freeEvents(claim.turnId, failure));
   }
 

@@ -120,7 +120,7 @@ export class RunAttempts {
     const used = { runner, ...usageOf(result) };
     if (hasBegun && (!this.#cutOff.ended.aborted || isBegunOnce(run, this.#context.configuration().settings)))
       return this.#crashed(run, used);
-    const how = { retryAt: this.#context.now(), isHeld: true, hasBegun, ...used };
+    const how = { retryAt: this.#context.now(), isDelayed: true, hasBegun, ...used };
     await this.#requeue(run, hasBegun ? withCost(RUN_ENDED_BY_CRASH, how) : ENDED_BEFORE, how);
   }
 
@@ -147,7 +147,7 @@ export class RunAttempts {
 
   /** Puts a claimed run back to where it stood, as if it had never been claimed. */
   async putBack(run: AgentRun, error: RunError, retryAt = this.#context.now()): Promise<void> {
-    await this.#requeue(run, error, { retryAt, isHeld: true });
+    await this.#requeue(run, error, { retryAt, isDelayed: true });
   }
 
   async #takeTurn(
@@ -292,13 +292,13 @@ export class RunAttempts {
   async #requeue(
     run: AgentRun,
     { code, message }: RunError,
-    how: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun' | 'ended' | 'usage' | 'runner'>,
+    how: Pick<AttemptFailure, 'retryAt' | 'isDelayed' | 'hasBegun' | 'ended' | 'usage' | 'runner'>,
   ): Promise<void> {
     const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>
       this.#context.storage.requeueRun(run.id, { code, message, nowMs, ...how }),
     );
-    if (how.isHeld !== true) this.#counters.repeated += 1;
+    if (how.isDelayed !== true) this.#counters.repeated += 1;
   }
 
   async #giveUp(

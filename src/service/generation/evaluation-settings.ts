@@ -24,7 +24,7 @@ export function createEvaluationSettings({
     unmatched,
     sessionKeys,
     limits,
-    hookAgents: { ...agents, ...defined({ theirs: theirAgents }) },
+    hookAgents: { ...agents, ...defined({ openclawAgents: theirAgents }) },
     table,
     agents: { aliases, models },
     channels: knownChannels(channelCatalog),

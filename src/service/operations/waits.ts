@@ -3,7 +3,7 @@ import { clearLine, formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import { ALL_MAPPINGS, isoTime } from '../../engine/storage/facts.ts';
 import type {
-  HeldRunner,
+  AwayRunner,
   LimitedMapping,
   QueuePause,
   RunRecord,
@@ -16,7 +16,7 @@ const FRESH_MS = 30_000;
 export interface Obstacles {
   readonly pauses: readonly QueuePause[];
   readonly limited: readonly LimitedMapping[];
-  readonly holds: readonly HeldRunner[];
+  readonly holds: readonly AwayRunner[];
 }
 
 export async function findObstacles(

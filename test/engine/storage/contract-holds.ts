@@ -53,7 +53,7 @@ export function holdsContract(name: string, { fresh, again }: Harness): void {
       const [first, second] = [agent({ sessionKey: 'k' }), agent({ sessionKey: 'k' })];
       await storage.accept(work([first, second]));
       expect(ids(await claim(storage))).toEqual([first.id]);
-      expect(await storage.requeueRun(first.id, { ...failure(NOW), isHeld: true })).toBe(true);
+      expect(await storage.requeueRun(first.id, { ...failure(NOW), isDelayed: true })).toBe(true);
       expect(await storage.findRun(first.id)).toMatchObject({ state: 'queued', attempts: 0 });
       expect(await claim(storage)).toMatchObject([{ id: first.id, attempts: 1 }]);
       expect(await storage.verify()).toEqual([]);
@@ -83,7 +83,7 @@ export function holdsContract(name: string, { fresh, again }: Harness): void {
       for (let turn = 0; turn < 8; turn += 1) {
         const turnId = `turn-${turn}`;
         await storage.claimEvents({ turnId, nowMs: NOW, maxEvents: 50, maxBytes: 65_536 });
-        expect(await storage.freeEvents(turnId, { ...failure(NOW), isHeld: true })).toBe(true);
+        expect(await storage.freeEvents(turnId, { ...failure(NOW), isDelayed: true })).toBe(true);
       }
       expect(await storage.listEvents({ limit: 5 })).toMatchObject([{ state: 'pending', attempts: 0 }]);
     });

@@ -89,9 +89,9 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       const runs = [agentOf('a'), agentOf('a'), agentOf('a'), agentOf('a')];
       await storage.accept(work(runs));
       const [one, two] = await claimed(storage, twoPerHour);
-      await storage.requeueRun(one ?? '', { ...failure(NOW), isHeld: true });
+      await storage.requeueRun(one ?? '', { ...failure(NOW), isDelayed: true });
       expect(await claimed(storage, twoPerHour)).toEqual([one]);
-      await storage.requeueRun(two ?? '', { ...failure(NOW), isHeld: true, hasBegun: true });
+      await storage.requeueRun(two ?? '', { ...failure(NOW), isDelayed: true, hasBegun: true });
       expect(await claimed(storage, twoPerHour)).toEqual([]);
       expect(await claimed(storage, twoPerHour, NOW + HOUR_MS + LATE_MS)).toEqual([two, runs[2]?.id]);
     });

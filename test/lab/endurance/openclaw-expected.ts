@@ -88,7 +88,7 @@ async function expectedOf(folder: string, fixture: string): Promise<readonly unk
 
 /** `hooks` of the file. Their command would print it with secrets and session keys blanked. */
 async function readTheirs(fixture: string): Promise<{ readonly hooks: object }> {
-  const { document } = await readDocument(join(fixture, 'openclaw.json'), { isTheirs: true });
+  const { document } = await readDocument(join(fixture, 'openclaw.json'), { isOpenClaw: true });
   const hooks = document?.root.at(['hooks']).value as object;
   return { hooks: { ...hooks, token: 'a-hook-token-of-its-own' } };
 }

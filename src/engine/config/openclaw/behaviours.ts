@@ -23,14 +23,14 @@ export const OPENCLAW = {
   /** A body `null` is an empty one; `idempotencyKey` and `waitForCompletion` in it follow the gateway's own rules. */
   readsGatewayBodies: true,
 
-  /** Keys are those that its gateway knows, and templates have paths alone; what else there is is told. */
+  /** Only keys that its gateway knows and templates of paths alone are allowed; all else is reported. */
   hasGatewayForm: true,
   /**
    * The gateway starts with a mistake: an error in a mapping takes only this mapping out, what has no effect is a warning,
    * and a mapping of ours that stands before is meant to take the requests.
    */
   toleratesMistakes: true,
-  /** Its mappings share their conversations. */
+  /** Mappings of an OpenClaw file share their conversations. */
   sharesConversations: true,
   /** Whoever sends a request may decide where a reply goes, and what runs. */
   trustsSenders: true,

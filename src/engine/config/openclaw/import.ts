@@ -123,7 +123,7 @@ function secretFiles({ secrets }: ImportState): ImportedConfig['files'] {
 function prefixRemark(hooks: Readonly<Record<string, unknown>>): readonly string[] {
   const keys = hooks['sessionKeys'];
   return isJsonObject(keys) && keys['allowedPrefixes'] !== undefined
-    ? ['hooks.sessionKeys.allowedPrefixes: upper and lower case are told apart here']
+    ? ['hooks.sessionKeys.allowedPrefixes: upper and lower case differ here']
     : [];
 }
 
@@ -251,7 +251,7 @@ function importAgent(
   return { lost: [`agentId "${id}": there is no such agent, so the default agent takes its runs`] };
 }
 
-/** Expressions of theirs in the form ours have: a payload path with a space or a sign stands in brackets. */
+/** Rewrites expressions of OpenClaw: a payload path with a space or a sign stands in brackets here. */
 function importTemplate(template: string, forEach: string | undefined): string {
   return template.replaceAll(/\{\{\s*([^}]+)\s*\}\}/g, (_, inner: string) => {
     const text = inner.trim();

@@ -151,7 +151,7 @@ async function readInclude(
   const refusal = await refusalOf(run, file, position);
   if (refusal !== undefined) return problem(run, at, refusal);
   run.files.push(file);
-  const { document, findings } = await readDocument(file, { cwd: run.options.cwd, isTheirs: true });
+  const { document, findings } = await readDocument(file, { cwd: run.options.cwd, isOpenClaw: true });
   const [first] = findings;
   if (document === undefined && first?.at?.source.text === '') return problem(run, at, first.message);
   run.findings.push(...findings);

@@ -5,14 +5,14 @@ import { recordAt, THEIR_PORT, type Moves } from './graft.ts';
 /** The runner that hands every turn to the gateway's own agents. */
 const RUNNER = 'openclaw';
 
-/** An agent of theirs, where it is written. */
+/** An agent of the OpenClaw file, with its place. */
 interface Agent {
   readonly id: string;
   readonly path: Path;
 }
 
 /**
- * Each agent of theirs becomes a runner of that name, reached through their command; `agentId` of a request or mapping
+ * Each agent of the OpenClaw file becomes a runner of that name, reached through the `openclaw` command; `agentId` of a request or mapping
  * then names one. Without the command there is nobody to take a turn. `allowedAgentIds` restricts who may be named, the
  * default agent included.
  */

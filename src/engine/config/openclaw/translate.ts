@@ -135,7 +135,7 @@ function hasAgent(original: LocatedValue, { hasCommand, has }: TranslateOptions)
   return hasCommand || has.runner || original.at(['gateway', 'runner']).value !== undefined;
 }
 
-/** Their file without their command: nobody answers, so nothing may go out as an answer. */
+/** An OpenClaw file without the `openclaw` command: nobody answers, so nothing may go out as an answer. */
 function agentFinding(original: LocatedValue, options: TranslateOptions): readonly Finding[] {
   if (hasAgent(original, options)) return [];
   return [
@@ -149,7 +149,7 @@ function agentFinding(original: LocatedValue, options: TranslateOptions): readon
   ];
 }
 
-/** Their gateway keeps its port, so hooks come in on another one. */
+/** The OpenClaw gateway keeps its port, so hooks come in on another one. */
 function addressFinding(original: LocatedValue, { has }: TranslateOptions): readonly Finding[] {
   if (has.port || original.at(['server', 'port']).value !== undefined) return [];
   const { value: port = THEIR_PORT } = original.at(['gateway', 'port']);

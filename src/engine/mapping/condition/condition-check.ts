@@ -52,7 +52,7 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['reduce', TWO_OR_THREE],
 ]);
 
-/** Those whose second operand is asked of each element of the first. */
+/** The second operand of these is evaluated for each element of the first. */
 const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
 export type ListOperator = (typeof LIST_OPERATORS)[number];
 

@@ -110,7 +110,7 @@ function recordInto(visits: Visit[]): RuleRecorder {
     },
     decide(index, value) {
       const visit = open.at(-1);
-      // Of lists within lists the outermost is told last.
+      // With lists within lists, the outermost is noted last.
       if (visit !== undefined) visit.element = { index, value };
     },
   };

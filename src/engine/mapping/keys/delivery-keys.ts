@@ -103,7 +103,7 @@ export const deliveryKeys = keysOf({
   },
 });
 
-/** Who is told what became of a run, where that fails, and who is asked before it begins. */
+/** Keys for who hears how a run ended, for failed deliveries, and for who is asked before it begins. */
 export const outcomeKeys = keysOf({
   fallback: {
     about: 'Channel that is tried when delivery on the first channel has failed for good.',
@@ -177,7 +177,7 @@ function checkChannel(at: KeyCompiling, path: Path, written: string): string | u
 /** A thread stands on a channel that has some, and the mapping names it: `last` may lead anywhere. */
 function checkThread(at: KeyCompiling): void {
   const { source, reporter, options, templates } = at;
-  // Of what sends nothing, the key is told as one without effect.
+  // Where nothing is sent, the key is reported as one without effect.
   if (source.action === 'skip' || (source.action === 'wake' && source.transform === undefined)) return;
   const written = templates.get('channel');
   if (written !== undefined && written.literal === undefined) return;

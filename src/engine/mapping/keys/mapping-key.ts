@@ -25,7 +25,7 @@ export interface MappingKey<Schema extends z.ZodType = z.ZodType, Compiled = unk
   fill?(compiled: Compiled, at: ActionFilling): Value | undefined;
   /** In an expectation of a golden case; absent: as it is. */
   golden?(value: Value, action: Action): unknown;
-  /** Behind the name of the key, as `explain` prints it; absent: it is told with others, or not at all. */
+  /** Behind the name of the key, as `explain` prints it; absent: it is printed with others, or not at all. */
   explain?(value: Value): string;
 }
 

@@ -188,7 +188,7 @@ type IndexNode =
       readonly kind: 'ask';
       readonly read: Reader;
       readonly byText: ReadonlyMap<string, IndexNode>;
-      /** Those whose `==` a value that is no text may satisfy as well. */
+      /** Mappings whose `==` may be satisfied by a value that is no text. */
       readonly loose: readonly CompiledMapping[];
       readonly rest: IndexNode | undefined;
     };
@@ -264,7 +264,7 @@ interface Groups {
   /** Entries by the text they need, which no longer need the variable. */
   readonly groups: Map<string, IndexedMapping[]>;
   readonly loose: CompiledMapping[];
-  /** Those that do not name the variable. */
+  /** Mappings that do not name the variable. */
   readonly rest: IndexedMapping[];
 }
 

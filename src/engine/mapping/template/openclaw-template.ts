@@ -28,7 +28,7 @@ interface Expression {
   readonly end: number;
 }
 
-/** Compiles a template of an OpenClaw file: there is always one, and what is no path in it is told. */
+/** Compiles a template of an OpenClaw file: there is always one, and everything in it that is no path is reported. */
 export function compileOpenClawTemplate(located: LocatedValue): {
   readonly template: CompiledTemplate;
   readonly findings: readonly Finding[];
@@ -44,11 +44,11 @@ export function compileOpenClawTemplate(located: LocatedValue): {
   };
 }
 
-/** Signs that no path of theirs has, or a helper with a value behind it. */
+/** Signs that no path of OpenClaw has, or a helper with a value behind it. */
 const NOT_PATH = new RegExp(
   String.raw`^[#^!>&*~.=]|^\{|^\$|["'\`|()=<>]|^(?:${Object.keys(HELPERS).join('|')}|if|unless|each|with|range|end) |^end$`,
 );
-/** They belong to one that is told. */
+/** Ends and `else` belong to a block that is reported already. */
 const REST = /^(?:\/|else\b)/;
 
 function notPaths(source: string, placeOf: (start: number, end: number) => Place): readonly Finding[] {
@@ -150,7 +150,7 @@ function readerOf(text: string): Reader {
   return pathReader(path, ({ request }) => request.payload);
 }
 
-/** Of a parameter that is repeated the last value counts there. */
+/** In OpenClaw the last value of a repeated parameter counts. */
 function lastQueryValues({ request }: Scope): JsonValue {
   const at = request.url.indexOf('?');
   if (at < 0) return request.query;

@@ -42,7 +42,7 @@ function sizeOf(value: Argument): number {
 /** A block that is compiled. */
 export interface Block {
   readonly value: EvaluateArgument;
-  /** Its opening as written, and where that stands. */
+  /** The opening as written, and its place. */
   readonly opening: string;
   readonly at: Place;
   readonly main: Write;
@@ -50,7 +50,7 @@ export interface Block {
   readonly hasInverse: boolean;
   /** Names after `as |…|`. */
   readonly names: readonly string[];
-  /** It reads the name of what it is at: it goes over fields. */
+  /** True for a block over fields, which reads the name of each. */
   readonly readsKey: boolean;
   readonly includeZero: EvaluateArgument | undefined;
 }

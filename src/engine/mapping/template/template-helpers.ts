@@ -13,13 +13,13 @@ export interface Helper {
   readonly named?: readonly string[];
   /** For messages: how it is written. */
   readonly usage: string;
-  /** Its first argument is a list, where its value may be one. */
+  /** True where the first argument may be a list. */
   readonly list?: true;
-  /** Its first argument is taken as text. */
+  /** True where the first argument is read as text. */
   readonly text?: true;
-  /** Its second argument is a whole number, 0 or more. */
+  /** True where the second argument is a whole number, 0 or more. */
   readonly counted?: true;
-  /** Its result is a number of keys or elements it counted: each costs. */
+  /** True where the result counts keys or elements: each costs. */
   readonly counts?: true;
   /** Steps charged for a call besides the length of what it reads and makes; default 12. */
   readonly cost?: number;

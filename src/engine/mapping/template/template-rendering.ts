@@ -1,4 +1,4 @@
-/** One rendering under way: the text so far, what it cost, and what is told of it to those who ask. */
+/** One rendering under way: the text so far, its cost, and a trace for those who ask. */
 import { HookError } from '../../../base/errors.ts';
 import { type JsonValue, isJsonObject } from '../../../base/json.ts';
 import { isReserved } from '../scope.ts';
@@ -44,7 +44,7 @@ export interface TemplateFrame {
   readonly rendering: Rendering;
   /** The payload, or the element. */
   readonly value: Argument;
-  /** That of the block around it; undefined at the root, whose names are those of the request. */
+  /** The frame of the block around it; undefined at the root, whose names are those of the request. */
   readonly up: TemplateFrame | undefined;
   /** Where it stands, e.g. `payload.commits.0`; undefined where that cannot be said, or nobody asks. */
   readonly path: string | undefined;

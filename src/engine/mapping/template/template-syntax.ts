@@ -77,7 +77,7 @@ const LACKS: Readonly<Record<MissingSign, Sentence>> = {
   bracket: say`a ] is missing in an expression`,
   parenthesis: say`a ) is missing in an expression`,
   blank: say`a helper stands before its values, with a blank between them`,
-  'no-comma': say`a comma stands between the values of a helper, which are told apart by blanks`,
+  'no-comma': say`a comma stands between the values of a helper, which are separated by blanks`,
 };
 
 /** The expression that begins at an offset: where it ends, or the end of its line, and what is missing in it. */

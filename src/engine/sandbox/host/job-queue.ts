@@ -6,7 +6,7 @@ import type { WorkerAnswer, ModuleTask, LoadBody } from '../frames.ts';
 
 /** A module under certain settings, shared by all generations that use it so. */
 export interface PooledModule {
-  /** Its number in frames; never given twice. */
+  /** The number in frames; never used twice. */
   readonly number: number;
   /** As mappings name it, for logs. */
   readonly name: string;
@@ -40,7 +40,7 @@ export interface ModuleJob {
   /** Runs on a worker that has nothing else: a trial, or the second try after an unexplained death. */
   isAlone: boolean;
   sentAt: number;
-  /** It was tried before, and hardly got the processor. */
+  /** True where a first try hardly got the processor. */
   wasStarved?: boolean;
   /** When its time is up; known once a worker that ran it was lost. */
   endsAt?: number;
@@ -66,7 +66,7 @@ export class JobQueue {
     return this.#waiting.length + this.#alone.length + this.#settling.size;
   }
 
-  /** A module's calls may take as much room as they leave free, so that one flood never turns the others away. */
+  /** A module's calls may take as much space as they leave free, so that one flood never turns the others away. */
   hasRoomFor(module: PooledModule, bytes: number): boolean {
     const own = this.#shares.get(module) ?? { count: 0, bytes: 0 };
     if (own.count >= MAX_WAITING - this.#waiting.length) return false;

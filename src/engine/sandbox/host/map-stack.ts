@@ -9,9 +9,9 @@ import type { MappedPosition } from '../transform.ts';
 
 export interface MappedStack {
   readonly text: string;
-  /** Of the first frame that is the operator's, or the one that was asked for. */
+  /** Position of the operator's first frame, or of the frame that was asked for. */
   readonly position: MappedPosition | undefined;
-  /** Of the first frame that is the operator's, in the linked code. */
+  /** Position of the operator's first frame in the linked code. */
   readonly linked: LinkedPosition | undefined;
 }
 

@@ -55,7 +55,7 @@ const TICK_MS = 25;
 const STALL_MS = 150;
 const STOP_LOOK_MS = 5;
 const RECYCLE_CHECK_MS = 1000;
-/** Of a call whose time was up: with less of the processor than this it was not to blame. */
+/** A call whose time was up with less of the processor than this was not to blame. */
 const BLAMED_SHARE = 0.5;
 
 export class Pool implements WorkerListener {
@@ -182,7 +182,7 @@ export class Pool implements WorkerListener {
       return;
     }
     noteAnswer(job.module, ranMs, struck);
-    // What the call held is not given back at once, and must not be blamed on the next one.
+    // The call's memory is not given back at once, and must not be blamed on the next one.
     if (answer.status === STATUS.memory) this.#workers.drain(worker);
     if (struck) this.#strike(job);
     else if (job.isTrial) {
@@ -255,7 +255,7 @@ export class Pool implements WorkerListener {
     job.end({ kind: 'killed', failure, tookMs: performance.now() - job.queuedAt });
   }
 
-  /** Of a call that hardly got the processor nothing is known: it is run once more with all of its time. */
+  /** A call that hardly got the processor proved nothing: it is run once more with all of its time. */
   #tryAgain(job: ModuleJob): void {
     if (job.wasStarved === true || this.#stopping !== undefined) return this.#defer(job, NO_PROCESSOR, 1000);
     job.wasStarved = true;

@@ -12,7 +12,7 @@ type FailureWords = Pick<FailureReply, 'failure' | 'message'> &
 
 export interface ReplyContext {
   readonly ref: TransformRef;
-  /** The limit that held for this call. */
+  /** The limit of this call. */
   readonly timeoutMs: number;
   readonly sha256: string;
   readonly mapper: StackMapper;

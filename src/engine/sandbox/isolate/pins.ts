@@ -9,14 +9,14 @@ export interface CurrentCall {
   pins: Pins;
   logs: LogBuffer;
   maxLogBytes: number;
-  /** Of the module: `transform.env`. */
+  /** `transform.env` of the module. */
   env: Readonly<Record<string, string>>;
 }
 
 interface Pins {
   now: number;
   seed: number;
-  /** Of the call's random bytes. */
+  /** The key of the call's random bytes. */
   key: string;
   /** Blocks of random bytes drawn so far. */
   drawn: number;

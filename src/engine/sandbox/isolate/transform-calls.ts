@@ -129,7 +129,7 @@ function failCall(call: CallResult, error: unknown): void {
   call.value = JSON.stringify(describeError(error));
 }
 
-/** Writes a result as JSON; why it cannot be is told in a word, the child knows the sentence. */
+/** Writes a result as JSON, or says in one word why it cannot; the child has the sentence. */
 function writeResult(call: CallResult, result: unknown, maxBytes: number): void {
   const refuse = (reason: string) => {
     call.state = STATUS.notJson;
@@ -177,7 +177,7 @@ function kindOf(value: unknown): ResultKind {
   return inherits(value, ITERATOR) || inherits(value, ASYNC_ITERATOR) ? 'iterator' : 'instance';
 }
 
-/** Of the elements of an array, each of which makes an action. */
+/** The worst kind among elements of an array, each of which makes an action. */
 function worstKind(values: readonly unknown[]): ResultKind {
   const kinds = values.slice(0, LOOKED_AT).map(kindOf);
   return (

@@ -1,5 +1,5 @@
 /**
- * Walks the import graph of transforms without running a statement of theirs. tsx installs itself as Node module
+ * Walks the import graph of transforms without running any of their statements. tsx installs itself as Node module
  * hooks; hooks registered after it wrap it, so the `load` hook below receives every file as tsx resolved and
  * transformed it, keeps that text, and hands Node a skeleton of bare `import "./dep"` lines. Node then asks for the
  * dependencies, and nothing of the operator's is ever evaluated. V8 itself (an isolate that only parses) says what a

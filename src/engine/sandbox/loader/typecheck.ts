@@ -281,7 +281,7 @@ function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: Typ
 interface CompilerName {
   /** For people, e.g. `TypeScript 7.0.2 of the configuration's project`. */
   readonly name: string;
-  /** It is that of Sluice's checkout, which nobody chose. */
+  /** True for the compiler of Sluice's checkout, which nobody chose. */
   readonly isOwn: boolean;
 }
 

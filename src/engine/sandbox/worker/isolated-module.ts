@@ -148,7 +148,7 @@ export class IsolatedModule {
     if (this.#isolate.isDisposed) return { ...NO_FIGURES, status: STATUS.memory, logs: '', value: '' };
     const figures = this.#measure(cpuBefore);
     if (threw && performance.now() - startedAt >= timeoutMs) {
-      // Its microtasks may still be queued, and its builtins half done: the isolate is not used again.
+      // Microtasks may still be queued, and builtins half done: the isolate is not used again.
       this.dispose();
       return { ...figures, status: STATUS.timeout, logs: '', value: stackOf(thrown) };
     }

@@ -5,7 +5,7 @@
  *
  * Reading and writing are blocking calls on the socket: this process has nothing to do while it waits, and without
  * the compiler the machinery of streams would cost more than a call itself. The event loop is given a turn where
- * isolates were let go, because the engine frees some of what they held there.
+ * isolates were let go, because the engine frees some of their memory there.
  */
 import { readSync, writeSync } from 'node:fs';
 import {

@@ -177,7 +177,7 @@ function inSteps(operations: RemoteOperations) {
   } satisfies Partial<Storage>;
 }
 
-/** Requests and bytes that wait for a commit at most; beyond them a sender is told at once. */
+/** Requests and bytes that wait for a commit at most; beyond them a request is refused at once. */
 const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
@@ -192,7 +192,7 @@ export interface AcceptStore extends Pick<RemoteOperations, 'acceptRequest' | 'f
   readonly place: string;
   /** What was not begun is not stored any more. */
   giveUp(trouble: StorageError): void;
-  /** It answers again. */
+  /** Called when the store answers again. */
   resume(): void;
 }
 
@@ -204,7 +204,7 @@ interface WaitingCall {
 
 /**
  * Hands over what senders wait for, and refuses more than can wait. Where the store does not answer in time, all who
- * wait are told so, and those who come are refused at once until it answers. Time is counted in looks: a process that
+ * wait get an error, and those who come are refused at once until it answers. Time is counted in looks: a process that
  * was itself stopped for a while blames nobody.
  */
 class AcceptQueue {
@@ -223,7 +223,7 @@ class AcceptQueue {
     const result = freshResult(work);
     const request = prepareRequest(work, result);
     const bytes = preparedBytes(request);
-    this.#checkRoom(bytes);
+    this.#checkSpace(bytes);
     this.#waitingBytes += bytes;
     try {
       const repeated = await this.inTime(() => this.#store.acceptRequest(request));
@@ -266,7 +266,7 @@ class AcceptQueue {
     this.#refuseAll(new StorageError('unreachable', said));
   }
 
-  /** Those who wait, and those who come until the store answers again. */
+  /** Refuses those who wait, and those who come until the store answers again. */
   #refuseAll(trouble: StorageError): void {
     if (this.#trouble === undefined) {
       this.#trouble = trouble;
@@ -287,7 +287,7 @@ class AcceptQueue {
     this.#store.resume();
   }
 
-  #checkRoom(bytes: number): void {
+  #checkSpace(bytes: number): void {
     const isFull = this.#waiting.size > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES;
     if (!isFull && this.#waiting.size < MAX_WAITING) return;
     throw new HookError('storage_unavailable', 'too many requests wait for the store', {

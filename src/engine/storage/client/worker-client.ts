@@ -117,7 +117,7 @@ export class WorkerClient {
     this.#tellHealth();
   }
 
-  /** It answers again. What was under way may have been stored, and nobody was told of it. */
+  /** Called when the thread answers again. Work that was under way may have been stored without an answer. */
   resume(): void {
     this.#hang = undefined;
     this.#tellHealth();

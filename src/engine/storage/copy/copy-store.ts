@@ -50,7 +50,7 @@ export interface CopyPosition {
   /** The source as it was when the copy began; another one is copied from the beginning. */
   readonly source: string;
   readonly table: string;
-  /** Of the last row that was written; absent before the first. */
+  /** The key of the last row that was written; absent before the first. */
   readonly after?: readonly SqlValue[];
 }
 

@@ -7,7 +7,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /**
  * What every connection of a store is set to. Every statement of a busy store has an index made for it; a plan made
  * while a table was empty would not use it. All writers wait for one row, so nobody may keep it: a process that is cut
- * off in the middle of a transaction loses it after some seconds, and who waits too long is told so. The last one is
+ * off in the middle of a transaction loses it after some seconds, and who waits too long gets an error. The last one is
  * the promise itself: what was answered is on disk.
  */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
@@ -105,7 +105,7 @@ function codeOf(error: Error): string | undefined {
 }
 
 const BOOLEAN = 16;
-/** Of eight, two and four bytes, and without a size. */
+/** Integers of eight, two and four bytes, and numerics. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 21, 23, 1700]);
 
 function parserOf(type: number): (text: string) => unknown {
@@ -130,7 +130,7 @@ export interface Statement {
   readonly name?: string;
 }
 
-/** Of each statement; of one that is several, what its last one answered. */
+/** The answer to a statement; for a text of several statements the answer to the last. */
 export interface StatementAnswer {
   readonly rows: readonly object[];
   readonly rowCount: number;

@@ -41,7 +41,7 @@ export const IDENTITY_COLUMNS = `(SELECT id FROM store_identity) AS store, (SELE
   ${POSITION} AS position`;
 const IS_THERE = `SELECT to_regclass(quote_ident(current_schema()) || '.store_identity')::text AS found`;
 
-/** Of every error that says so, also between threads. */
+/** The code of every error that says so, also between threads. */
 export const OTHER_STORE = 'SLUICE_STORE';
 
 /** Undefined where there is no store, or one of before stores had an identity. */

@@ -25,7 +25,7 @@ export function warningsOf(facts: ServerFacts): readonly string[] {
   const warnings: readonly (readonly [holds: boolean, warning: string])[] = [
     [
       isPooled,
-      'the connection goes through a pooler: other replicas are asked every second instead of telling at once; connect directly to be told',
+      'the connection goes through a pooler: other replicas are asked every second instead of announcing changes at once; connect directly to hear of them at once',
     ],
     [
       synchronousCommit === 'off',
@@ -47,7 +47,7 @@ const clientOf = (table: string): string => `json_strip_nulls(json_build_object(
   'program', ${table}.application_name, 'address', host(${table}.client_addr)))`;
 const since = (column: string): string =>
   `greatest(floor(extract(epoch FROM clock_timestamp() - ${column}) * 1000), 0)::bigint`;
-/** Those who wait for each other's locks; of other users only who may see them is shown more than the process. */
+/** Sessions that wait for each other's locks; without the right to see other users' sessions, only their process is shown. */
 const WAITING = `SELECT ${clientOf('waiting')} AS waits, ${since('waiting.query_start')} AS "waitedMs",
   ${clientOf('holding')} AS holds, ${since('holding.xact_start')} AS "heldMs",
   holding.state LIKE 'idle in transaction%' AS "isIdle"

@@ -18,13 +18,13 @@ import { checkStore, type ExpectedStore, IDENTITY_COLUMNS, type KnownStore } fro
 
 /** What processes listen to, within one database. */
 export const CHANNEL = 'sluice_changed';
-/** Of a lease: renewed so often, and given up here after so much of it without a renewal. */
+/** Parts of a lease after which it is renewed, and after which it is given up here without a renewal. */
 const RENEWED_EVERY = 0.2;
 const USED = 0.75;
 /** Between two messages to the others: what changes meanwhile shares one. */
 const TELL_EVERY_MS = 100;
 const LEFT = 'left';
-/** Its commit waits for no disk, as it writes nothing else. */
+/** The commit of this statement waits for no disk, as it writes nothing else. */
 const TELL = 'SELECT pg_notify($1, $2)';
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
@@ -176,7 +176,7 @@ export class ReplicaLease implements Lease {
     const values = [id, role, hostname(), version, Math.round(leaseMs), place];
     const { rows } = await this.#bounded(client.query<LeaseRenewal>(RENEW, values));
     this.#note(rows);
-    // The row was gone: others have taken over what this process held.
+    // The row was gone: others have taken over the work of this process.
     if (rows[0]?.isNew === true) this.#change(false);
     clearTimeout(this.#endTimer);
     const leftMs = sentAt + leaseMs * USED - performance.now();

@@ -62,7 +62,7 @@ export async function schemaVersion(client: Client): Promise<number> {
   return found.rows[0]?.version ?? 0;
 }
 
-/** Those whose lease has not ended. */
+/** Counts services whose lease has not ended. */
 export async function countServices(client: Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`SELECT count(*) AS count FROM replicas
     WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint`);

@@ -31,7 +31,7 @@ export interface OpenWork {
   readonly mappingId: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
-  /** It waits in the restored store, and has ended in the one before: it would be done twice. */
+  /** True where the work waits in the restored store, but has ended in the one before: it would be done twice. */
   readonly endedSince?: true;
 }
 
@@ -44,7 +44,7 @@ export interface RestoreReport {
   readonly waiting: readonly OpenWork[];
   /** The store that was here, where there was one. */
   readonly before?: {
-    /** Its new name. */
+    /** The new name. */
     readonly file: string;
     /** Absent where it cannot be read. */
     readonly unfinished?: readonly OpenWork[];

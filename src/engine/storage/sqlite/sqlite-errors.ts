@@ -15,7 +15,7 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
   if (error instanceof StorageError) return error;
   const errcode = error instanceof Error && 'errcode' in error ? Number(error.errcode) & 0xff : -1;
   const isFull = errcode === FULL || (errcode === IOERR && isDiskFull(file));
-  if (isFull) return noRoom(file, error);
+  if (isFull) return diskFull(file, error);
   const [code, text] = MEANINGS[errcode] ?? FAILED;
   const reason = error instanceof Error ? error.message : String(error);
   return new StorageError(code, `${file}: ${text(reason)}`, { cause: error });
@@ -48,7 +48,7 @@ const MEANINGS: Readonly<Record<number, SqliteMeaning>> = {
   26: CORRUPT,
 };
 
-export function noRoom(file: string, cause?: unknown): StorageError {
+export function diskFull(file: string, cause?: unknown): StorageError {
   return new StorageError('disk_full', `${file}: no space is left for the store; free some on its disk`, {
     cause,
   });

@@ -30,10 +30,10 @@ export function reservationQuestions(requests: readonly PreparedRequest[]): read
 
 /** Looks up at once what all requests of a transaction will ask for; `reserve` keeps it true. */
 export function lookUpReservations(store: Store, requests: readonly PreparedRequest[]): void {
-  const wanted = wantedBy(requests);
-  if (wanted.length === 0) return;
+  const needed = wantedBy(requests);
+  if (needed.length === 0) return;
   const answers = store.sql.allOf<ReservedKey>(reservationQuestions(requests));
-  for (const [index, reservation] of wanted.entries()) {
+  for (const [index, reservation] of needed.entries()) {
     store.reserved.set(nameOf(reservation), answers[index]?.[0]);
   }
 }
@@ -73,12 +73,12 @@ interface NeededSpace {
   readonly runs: number;
   readonly bytes: number;
   readonly wakes: number;
-  /** Of notifications; those of replies find their room when the run is accepted. */
+  /** Deliveries of notifications; space for those of replies is found when the run is accepted. */
   readonly deliveries: number;
 }
 
-/** @throws HookError where the store takes no more of what is wanted */
-function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: NeededSpace): void {
+/** @throws HookError where the store takes no more of what is needed */
+function checkSpace({ counters, limits }: Store, { runs, bytes, wakes, deliveries }: NeededSpace): void {
   const { queuedRuns, activeRuns, runBytes, pendingWakes, queuedOutbox } = counters;
   const full = { retryAfterSeconds: 10 };
   if (runs > 0 && queuedRuns + activeRuns + runs > limits.maxBacklogRuns) {
@@ -97,7 +97,7 @@ function checkRoom({ counters, limits }: Store, { runs, bytes, wakes, deliveries
   }
 }
 
-/** It has ended as it begins: no agent takes a turn, and what is left to do is in the outbox. */
+/** A notification has ended as it begins: no agent takes a turn, and what is left to do is in the outbox. */
 const INSERT_NOTIFICATION = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
     ended_at, outcome)
   VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
@@ -165,21 +165,21 @@ function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | 
 }
 
 function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
-  const wanted = { runs: 0, bytes: 0, wakes: 0, deliveries: fresh.some(isAsking) ? 1 : 0 };
+  const needed = { runs: 0, bytes: 0, wakes: 0, deliveries: fresh.some(isAsking) ? 1 : 0 };
   for (const action of fresh) {
     switch (action.kind) {
       case 'wake':
-        wanted.wakes += 1;
+        needed.wakes += 1;
         break;
       case 'notify':
-        wanted.deliveries += 1;
+        needed.deliveries += 1;
         break;
       case 'agent':
-        wanted.runs += 1;
-        wanted.bytes += action.row.bytes;
+        needed.runs += 1;
+        needed.bytes += action.row.bytes;
     }
   }
-  checkRoom(store, wanted);
+  checkSpace(store, needed);
 }
 
 type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: ApprovalQuestion };

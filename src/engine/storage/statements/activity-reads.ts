@@ -84,7 +84,7 @@ export function listCosts(
   }));
 }
 
-/** Of mappings that did something in the last 24 hours, by id. Looks at the newest 10,000 decisions and ended runs. */
+/** Mappings that did something in the last 24 hours, by id. Looks at the newest 10,000 decisions and ended runs. */
 export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[] {
   const since = Math.round(nowMs - DAY_MS);
   const answers = sql.allOf<{ readonly mappingId: string; readonly microUsd?: number }>([
@@ -111,7 +111,7 @@ export function workInNeed({ sql }: Store, limit: number): WorkInNeed[] {
   return sql.all(NEED, atMost(limit));
 }
 
-/** Of these runs those with a delivery or callback that did not go out; what was given up stands last. */
+/** Returns the given runs with a delivery or callback that did not go out; what was given up stands last. */
 export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun[] {
   if (runIds.length === 0) return [];
   const ids = JSON.stringify(runIds);

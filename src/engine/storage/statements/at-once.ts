@@ -10,14 +10,14 @@ import type { CounterRow, ClaimedRunFacts, Store } from './store.ts';
 import { withEvents } from './waiting-runs.ts';
 
 /*
- * Where each answer is a round trip, a transaction that asks nothing is one message, and its lock is held for no round
+ * Where each answer is a round trip, a transaction that asks nothing is one message, and its lock spans no round
  * trip. A run that was claimed here is as it was then until it ends, so what its end would ask is known. The database
- * is told what is believed: where that is not so, nothing is stored, and the same is done with questions.
+ * is sent what is presumed: where that is not so, nothing is stored, and the same is done with questions.
  */
 
 /** Runs that were claimed and have not ended; most of them. */
 const MAX_KNOWN = 10_000;
-/** They ask nothing. */
+/** Operations that ask nothing. */
 const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
   keepRequests,
   recordDecisions,
@@ -25,7 +25,7 @@ const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
   recordProcess,
 } as object as Record<string, AnyOperation>;
 
-/** It does nothing but add rows. */
+/** Whether an operation only adds rows. */
 function isAdding([, name, args]: OperationCall): boolean {
   return name === 'keepRequests' || (name === 'recordDecisions' && args[1] === undefined);
 }
@@ -67,7 +67,7 @@ function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: 
     const isJournal = ends.length === 0 && blind.every(([, name]) => name !== 'recordProcess');
     // In one order for all, where they remove rows that others may remove, too.
     const rest = blind.filter((call) => !isAdding(call)).toSorted(([, a], [, b]) => (a < b ? -1 : 1));
-    atOnce.presume({ ...beliefOf(store, completions), isJournal });
+    atOnce.presume({ ...presumptionOf(store, completions), isJournal });
     row.presume();
     for (const [, name, args] of blind.filter(isAdding)) BLIND[name]?.(store, ...args);
     const done = completeRuns(store, completions);
@@ -86,7 +86,7 @@ function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: 
   }
 }
 
-function beliefOf(
+function presumptionOf(
   { known, holder }: Store,
   completions: readonly RunCompletion[],
 ): Omit<Presumption, 'isJournal'> {

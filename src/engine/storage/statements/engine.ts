@@ -36,7 +36,7 @@ type PruneArguments = Parameters<typeof pruneQuestions>;
 
 interface Ends {
   readonly name: OperationName;
-  /** Of each call whether it was done. */
+  /** Returns for each call whether it was done. */
   end(store: Store, calls: readonly Arguments[]): readonly boolean[];
   questions(store: Store, calls: readonly Arguments[]): readonly SqlQuestion[];
 }
@@ -93,7 +93,7 @@ export interface EngineOptions {
   explain(error: unknown): StorageError;
   /** Whether the store can be written just now, without waiting for others. */
   probe?(sql: Statements): void;
-  /** Of a performer. */
+  /** Set for a performer. */
   readonly health?: HealthMonitor;
 }
 
@@ -200,7 +200,7 @@ export class Engine {
     return replies;
   }
 
-  /** A full disk has room for a small write now and then: only the probe, which asks for more, says that it is well. */
+  /** A full disk has space for a small write now and then: only the probe, which asks for more, says that it is well. */
   #noteWell(): void {
     const code = this.#health?.trouble?.code;
     if (code !== 'replaced' && code !== 'disk_full') this.#health?.note(undefined);
@@ -251,7 +251,7 @@ export class Engine {
     }
   }
 
-  /** What ends goes together, before all else: what it makes room for may be used by the rest. */
+  /** What ends goes together, before all else: the space that it frees may be used by the rest. */
   #writeEnds(calls: readonly OperationCall[]): Replies {
     const replies: Replies = [];
     for (const { name, end } of ENDS) {

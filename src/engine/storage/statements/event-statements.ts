@@ -92,7 +92,7 @@ export function freeEvents(store: Store, turnId: string, failure: AttemptFailure
 
 function freeEvent(store: Store, { seq, kind, attempts }: EventRow, failure: AttemptFailure): void {
   const { sql, counters } = store;
-  const failures = failure.isHeld === true ? attempts : attempts + 1;
+  const failures = failure.isDelayed === true ? attempts : attempts + 1;
   const isDead = failures >= MAX_FAILURES;
   const endedAt = isDead ? Math.round(failure.nowMs) : null;
   const state = isDead ? EVENT.dead : EVENT.pending;

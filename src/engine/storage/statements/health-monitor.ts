@@ -2,7 +2,7 @@ import type { StorageError } from '../storage-error.ts';
 
 /** How long nothing may fail before a store counts as well again. */
 const WELL_AFTER_MS = 2_000;
-/** At most; it is doubled where a store fails again soon after, so that one outage is not told as many. */
+/** The longest wait; it is doubled where a store fails again soon after, so that one outage is not reported as many. */
 const WELL_AFTER_AT_MOST_MS = 30_000;
 const SOON_MS = 60_000;
 
@@ -38,7 +38,7 @@ export class HealthMonitor {
     return replaced;
   }
 
-  /** Takes the outcome of a write down. Trouble is told at once, and its end when it has been over for a while. */
+  /** Notes the outcome of a write. Trouble is reported at once, and its end when it has been over for a while. */
   note(trouble: StorageError | undefined): void {
     if (trouble === undefined) return this.#noteWell();
     this.#wellSince = undefined;

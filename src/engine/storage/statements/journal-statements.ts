@@ -88,7 +88,7 @@ interface PathShare {
   bytes: number;
   /** None that may go is older. */
   oldest: number;
-  /** Those that go next. */
+  /** The rows that go next. */
   rows?: KeptSize[];
 }
 

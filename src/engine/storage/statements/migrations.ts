@@ -122,7 +122,7 @@ CREATE INDEX runs_failed ON runs (seq)
   WHERE state = 4 AND kind = 'hook' AND outcome IN ('error', 'timeout') AND error_code <> 'dropped';
 `;
 
-/** Of how many turns the cost is not known. */
+/** Counts the turns whose cost is not known. */
 const UNKNOWN_COSTS = 'ALTER TABLE costs ADD COLUMN cost_unknown INTEGER NOT NULL DEFAULT 0;';
 
 /**
@@ -187,7 +187,7 @@ ${STRICT};
 INSERT INTO store_identity VALUES (1, ${{ sqlite: 'lower(hex(randomblob(16)))', postgres: 'gen_random_uuid()::text' }}, 0);
 `;
 
-/** Of what becomes of requests in the same way, the first and the last are found without a look at those between. */
+/** Finds the first and the last request of a cause without a look at those between. */
 const CAUSES = both`
 ALTER TABLE kept_requests ADD COLUMN cause TEXT NOT NULL DEFAULT '';
 CREATE INDEX kept_requests_by_cause ON kept_requests (kind, cause, seq);

@@ -5,7 +5,7 @@ import { OUTBOX } from './rows.ts';
 import { both, by, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
-/** Those to a recipient that have not ended. */
+/** Entries to a recipient that have not ended. */
 const OPEN = both`FROM outbox ${by('outbox_of_recipient')} WHERE recipient = ?1 AND state <= ${OUTBOX.active}`;
 /** In the order of arrival, the first that has not ended stands behind none; those that stand behind none are few. */
 const IS_BEHIND = both`EXISTS (SELECT 1 ${OPEN} AND behind = 0 AND seq < ?2)`;
@@ -111,7 +111,7 @@ export function entryQuestions(ends: readonly EntryEnd[], holder: string): reado
   return ends.map(([outboxId]) => [FIND_ACTIVE, outboxId, holder]);
 }
 
-/** Ends deliveries and callbacks; says of each whether this process held it. All are asked for at once. */
+/** Ends deliveries and callbacks; says of each whether this process had claimed it. All are asked for at once. */
 export function completeEntries(store: Store, ends: readonly EntryEnd[]): boolean[] {
   const { sql, holder } = store;
   const answers = sql.allOf<ActiveEntry>(entryQuestions(ends, holder));

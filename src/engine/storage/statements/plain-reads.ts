@@ -1,7 +1,7 @@
 import type {
   ClaimOutboxOptions,
   Conversation,
-  HeldWork,
+  OwnWork,
   SessionTurn,
   StoredConversation,
 } from '../records.ts';
@@ -82,10 +82,10 @@ export function operationOf<Args extends readonly unknown[], Answer>(
 
 /* Work that a process has left that is gone. */
 
-/** Of a holder that is gone, or of this process, which does not know of it: the answer to its claim was lost. */
+/** Rows of a holder that is gone, or of this process, which does not know of them: the answer to its claim was lost. */
 export const left = (held: string): Dialects =>
   both`(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas)) AND id NOT IN ${listed(held)}`;
-/** Of events none is named: one turn takes all of its. */
+/** No event is named: one turn takes all of its events. */
 export const leftEvents = (isTurnTaken: string): string => `state = ${EVENT.claimed} AND holder IS NOT NULL
   AND (holder <> ?1 OR ${isTurnTaken} = 0) AND (holder = ?1 OR holder NOT IN (SELECT id FROM replicas))`;
 /** One row where nothing was left, and somebody leads: whether it is this process. */
@@ -98,7 +98,7 @@ const NOTHING_LEFT = both`SELECT holder = ?1 AS leads FROM leaders JOIN replicas
 export const MAIN = 'main';
 
 /** Asks whether there is anything to take over; no row where there is. */
-export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: HeldWork): SqlQuestion {
+export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: OwnWork): SqlQuestion {
   return [NOTHING_LEFT, holder, JSON.stringify(runs), JSON.stringify(outbox), isTurnTaken ? 1 : 0, MAIN];
 }
 

@@ -198,7 +198,7 @@ export function planWork(
   const due = left.get('due') ?? 0;
   left.set('due', Math.max(0, due - (left.get('limited') ?? 0) - count(held)));
   const known = [...Object.values(counts), ...left.values()].reduce((a, b) => a + b, 0);
-  // Of ids all are accounted for.
+  // Every id is accounted for.
   left.set('other', ids === undefined ? 0 : new Set(ids).size - known);
   return {
     ...counts,

@@ -100,7 +100,7 @@ function retryRun(store: Store, runId: string, nowMs: number): boolean {
     if (earlier === undefined) return false;
     store.sql.post(REVIVE_RUN, Math.round(nowMs), earlier, run.seq);
     countRun(store, run, RUN.waiting);
-    // Its next end posts a summary of its own, so one that nobody has read yet would be a second.
+    // The next end of the run posts a summary, so an unread one would be a second.
     withdrawSummary(store, runId);
   } else if (run !== undefined && run.state <= RUN.ready) {
     store.sql.post(EXEMPT_RUN, run.seq);
@@ -201,7 +201,7 @@ const MARK = `INSERT INTO limited_mappings (mapping_id, since, last_at, reason, 
 const WELL = 'SELECT mapping_id AS "mappingId" FROM limited_mappings WHERE last_at < ?';
 const UNMARK = 'DELETE FROM limited_mappings WHERE last_at < ?';
 
-/** Begins no further run of the mapping, of a runner (`pauseOfRunner`), or with `ALL_MAPPINGS` of any; false where that is so already. */
+/** Begins no further run of the mapping, of a runner (`pauseOfRunner`), or with `ALL_MAPPINGS` of any; false where they are paused already. */
 export function pauseRuns({ sql }: Store, mappingId: string, nowMs: number): boolean {
   return sql.run(PAUSE, mappingId, Math.round(nowMs)) > 0;
 }

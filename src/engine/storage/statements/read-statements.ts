@@ -1,7 +1,7 @@
 import type { MailboxRecord, MailStorage, SetAsideMail } from '../mail-port.ts';
 import {
   type Backlog,
-  type HeldRunner,
+  type AwayRunner,
   type KeptFile,
   type KeptGeneration,
   type KeptPart,
@@ -103,7 +103,7 @@ export function listEvents({ sql }: Store, query: ListQuery): EventRow[] {
 }
 
 /** All holds, the oldest first, with the runs that wait for each; those without a runner of their own wait for `defaultRunner`. */
-export function listHolds({ sql }: Store, defaultRunner: string): readonly HeldRunner[] {
+export function listHolds({ sql }: Store, defaultRunner: string): readonly AwayRunner[] {
   return sql.all<RunnerHold & { model: string }>(HOLDS).map(({ model, ...hold }) => {
     const own = sql.find<{ count: number }>(WAITING_FOR, hold.runner)?.count ?? 0;
     const unnamed =
@@ -117,7 +117,6 @@ export function findRun({ sql }: Store, runId: string): RunRow | undefined {
   return row && withEvents(sql, [row])[0];
 }
 
-/** Of these runs those that have ended. */
 export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow[] {
   return sql.all(ENDED, JSON.stringify(runIds));
 }

@@ -166,7 +166,7 @@ export function toRun(row: RunRow): RunRecord {
     state: named(RUN_STATES, row.state),
     attempts: row.attempts,
     acceptedAt: row.acceptedAt,
-    // Of one that has just arrived.
+    // A row that has just arrived has no due time yet.
     dueAt: row.dueAt === 0 ? row.acceptedAt : row.dueAt,
     ...(row.outcome !== null && { outcome: row.outcome }),
     ...(row.reply !== null && { reply: row.reply }),

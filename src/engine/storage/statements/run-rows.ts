@@ -243,18 +243,18 @@ const INSERT_TURN = `INSERT INTO session_turns (owner, session_key, role, at, by
   VALUES (?, ?, ?, ?, ?, ?)`;
 /** The turns of a conversation that is given with a number. */
 const GIVEN = 'unnest(?::text[], ?::text[], ?::bigint[]) AS given (owner, key, number)';
-const THEIRS = 'turns.owner = given.owner AND turns.session_key = given.key';
+const OF_CONVERSATION = 'turns.owner = given.owner AND turns.session_key = given.key';
 const ITS = 'owner = ?1 AND session_key = ?2';
 const TRIM: Dialects = {
   sqlite: `DELETE FROM session_turns INDEXED BY session_turns_of_session WHERE ${ITS} AND seq <= (
     SELECT seq FROM session_turns INDEXED BY session_turns_of_session WHERE ${ITS} ORDER BY seq DESC LIMIT 1 OFFSET ?3)`,
   postgres: `DELETE FROM session_turns WHERE seq = ANY (ARRAY(SELECT unnest(ARRAY(
-    SELECT seq FROM session_turns AS turns WHERE ${THEIRS} ORDER BY seq DESC OFFSET number)) FROM ${GIVEN}))`,
+    SELECT seq FROM session_turns AS turns WHERE ${OF_CONVERSATION} ORDER BY seq DESC OFFSET number)) FROM ${GIVEN}))`,
 };
 const SAVE = both`INSERT INTO sessions (owner, key, turns, bytes, created_at, last_used_at) ${{
   sqlite: `SELECT ?1, ?2, count(*), coalesce(sum(bytes), 0), ?3, ?3 FROM session_turns WHERE ${ITS}`,
   postgres: `SELECT owner, key, many, size, number, number FROM ${GIVEN}, LATERAL (
-    SELECT count(*) AS many, coalesce(sum(bytes), 0) AS size FROM session_turns AS turns WHERE ${THEIRS}) AS theirs`,
+    SELECT count(*) AS many, coalesce(sum(bytes), 0) AS size FROM session_turns AS turns WHERE ${OF_CONVERSATION}) AS kept`,
 }} ON CONFLICT (owner, key) DO UPDATE SET turns = excluded.turns, bytes = excluded.bytes,
     last_used_at = excluded.last_used_at`;
 /** Whether a transcript is there. */
@@ -269,7 +269,7 @@ export type NewTurns = NonNullable<RunCompletion['history']>;
 
 interface TurnAddition extends NewTurns {
   readonly nowMs: number;
-  /** It is the first of its conversation. */
+  /** True for the first turns of a conversation. */
   readonly isNew: boolean;
 }
 

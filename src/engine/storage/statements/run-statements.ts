@@ -2,7 +2,7 @@ import type {
   AttemptFailure,
   ClaimRunsOptions,
   Conversation,
-  HeldWork,
+  OwnWork,
   LapsedReplica,
   ProcessMark,
   RunCompletion,
@@ -57,7 +57,7 @@ function begun(row: RunRow, startedAt: number): RunRow {
   return { ...row, state: RUN.active, attempts: row.attempts + 1, startedAt, pgid: null, startTicks: null };
 }
 
-/** Of claimed runs those whose mappings have limits. */
+/** The claimed runs whose mappings have limits. */
 function limitedOf(claimed: readonly Claimable[], hourly: HourlyCapacity): readonly number[] {
   return claimed.flatMap(({ seq, mappingId }) =>
     mappingId !== undefined && hourly.isLimited(mappingId) ? [seq] : [],
@@ -89,11 +89,11 @@ export function completeRun(store: Store, completion: RunCompletion): boolean {
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
   const run = findHeldRun(store, runId);
   if (run === undefined) return false;
-  const { retryAt, code, message, isHeld = false, hasBegun = false, usage, runner, nowMs } = failure;
+  const { retryAt, code, message, isDelayed = false, hasBegun = false, usage, runner, nowMs } = failure;
   if (!hasBegun) forgetStart(store.sql, run.seq);
   keepEnding(store, run, failure);
   addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
-  store.sql.post(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
+  store.sql.post(REQUEUE, isDelayed ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);
   if (failure.retryAt <= failure.nowMs) makeDue(store, run);
@@ -117,7 +117,7 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
 /*
  * What becomes of the work of a process that is gone. Who claims a run, an outbox entry or events writes itself down as
  * their holder. A process that shares the store has a row in `replicas` as long as it lives; without that row nobody
- * holds what it held. A process that has the store for itself has none, and neither had those before it.
+ * owns what it owned. A process that has the store for itself has none, and neither had those before it.
  */
 
 const FORGET = 'DELETE FROM replicas WHERE id = ? AND lease_until = ?';
@@ -132,12 +132,12 @@ const LEAD = `INSERT INTO leaders (name, holder) VALUES (?1, ?2) ON CONFLICT (na
   WHERE leaders.holder NOT IN (SELECT id FROM replicas)`;
 
 /**
- * Takes over what others left: their runs are held by this process from now on, their outbox entries are due, and a
+ * Takes over what others left: their runs belong to this process from now on, their outbox entries are due, and a
  * turn that was cut off asks for a heartbeat. `held` is what this process is working on.
  */
 export function takeOver(
   store: Store,
-  held: HeldWork,
+  held: OwnWork,
   lapsed: readonly LapsedReplica[],
 ): Omit<Succession, 'runs'> & { readonly runs: RunRow[] } {
   const { sql, counters, holder } = store;

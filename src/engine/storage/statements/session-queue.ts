@@ -33,7 +33,7 @@ const insertion = (
   VALUES (?1, ${state}, ?2, 'hook', ?3, ?4, ?5, ?6, ?7, ?8, ${gathering})`;
 const INSERT_ALONE = insertion(RUN.ready);
 const INSERT_IN_LINE = insertion(both`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END`);
-/** It has arrived, and is put into its queue by a claim: due before all others, whatever the clocks say. */
+/** The run has arrived, and a claim puts it into its queue: due before all others, whatever the clocks say. */
 const INSERT_ARRIVED = insertion(RUN.waiting, '0, NULL, NULL');
 const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
 const INSERT_ACTION = both`INSERT INTO run_actions (seq, action) VALUES (${LAST_SEQ}, ?)`;

@@ -62,7 +62,7 @@ export interface Presumption {
   readonly heads: readonly { readonly id: string; readonly queue: string | null }[];
   readonly sessions: readonly { readonly owner: string; readonly key: string; readonly isThere: boolean }[];
   readonly answers: readonly (readonly [question: SqlQuestion, rows: readonly object[]])[];
-  /** Nothing but what may be lost, and meets nothing that others write: it takes no lock of theirs, and waits for no disk. */
+  /** True for writes that may be lost and that nobody else touches: they take no lock and wait for no disk. */
   readonly isJournal: boolean;
 }
 
@@ -72,7 +72,7 @@ export interface AtOnce {
    * Begins a transaction in which nothing may be asked but what is believed. Its commit sends all of it, and throws
    * where the store is not as it was believed to be.
    */
-  presume(belief: Presumption): void;
+  presume(presumption: Presumption): void;
   /**
    * Claims the next runs, where no limits hold, with all that their ends would ask; undefined where it has to be asked more.
    */
@@ -98,7 +98,7 @@ export interface Statements {
   /**
    * Begins a transaction that no other writer of the store is in, and reads its first row, which is there. `ahead` gives
    * questions that `allOf` will ask before anything is written; it is called where each answer is a round trip, so that
-   * theirs come along.
+   * their answers come along.
    */
   begin(first: string, ahead?: () => readonly SqlQuestion[]): object;
   /** Executes a last statement, where there is one, and commits. */

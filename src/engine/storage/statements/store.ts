@@ -30,7 +30,7 @@ const SELECT = `SELECT ${FIELDS.map((field) => `${columnOf(field)} AS "${field}"
 const change = (field: keyof Counters): string =>
   field === 'heartbeatAt' ? 'heartbeat_at = ?' : `${columnOf(field)} = ${columnOf(field)} + ?`;
 const UPDATE = `UPDATE counters SET ${FIELDS.map(change).join(', ')}`;
-/** Of a transaction that does not know what is stored: an earlier wish for a heartbeat stands. */
+/** For a transaction that does not know what is stored: an earlier wish for a heartbeat stays. */
 const UPDATE_UNKNOWN = UPDATE.replace('heartbeat_at = ?', 'heartbeat_at = least(heartbeat_at, ?)');
 const NOTHING = Object.fromEntries(FIELDS.map((field) => [field, 0])) as unknown as Counters;
 

@@ -32,7 +32,7 @@ interface GatheringRun {
 export function gather(store: Store, event: NewRun, gathering: Gathering): string {
   const { sql, counters } = store;
   const open = sql.find<GatheringRun>(FIND, event.mappingId, gathering.key, event.acceptedAt);
-  if (open !== undefined && (gathering.isLatest || hasRoom(open, event))) {
+  if (open !== undefined && (gathering.isLatest || hasSpace(open, event))) {
     const dueAt = Math.max(open.dueAt, Math.min(gathering.dueAt, open.until));
     const bytes = event.bytes - (gathering.isLatest ? forgetEvents(sql, open.seq) : 0);
     sql.post(JOIN, open.seq, open.gathered, event.action);
@@ -52,7 +52,7 @@ function forgetEvents(sql: Statements, seq: number): number {
   return events.reduce((bytes, { action }) => bytes + action.length, 0);
 }
 
-function hasRoom({ gathered, bytes }: GatheringRun, event: NewRun): boolean {
+function hasSpace({ gathered, bytes }: GatheringRun, event: NewRun): boolean {
   return gathered + 2 <= MAX_EVENTS && bytes + event.bytes <= MAX_BYTES;
 }
 
@@ -80,7 +80,7 @@ const UNAPPROVED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
   WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at <= ?
   ORDER BY due_at, runs.seq LIMIT ${MAX_AT_ONCE}`;
-/** Of one request, as no other has the nonce. */
+/** Runs of one request, as no other has the nonce. */
 const ASKED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
   WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at = ? AND approval = ? ORDER BY runs.seq`;

@@ -47,7 +47,7 @@ export class AcceptConnections {
   /** Keys and conversations whose entries are being stored. */
   readonly #underWay = new Set<string>();
   #isScheduled = false;
-  /** Of the last batch: how long it took, and whether others were stored with it or at the same time. */
+  /** How long the last batch took, and whether others were stored with it or at the same time. */
   #tripMs = 0;
   #isShared = false;
   #isClosed = false;
@@ -56,7 +56,7 @@ export class AcceptConnections {
     this.#options = options;
   }
 
-  /** False where nothing was stored: a key is taken, or there is no room; who looks at others says which. */
+  /** False where nothing was stored: a key is taken, or there is no space; the usual way says which. */
   store(asked: AcceptEntry): Promise<boolean> {
     if (this.#isClosed) return Promise.resolve(false);
     return new Promise((resolve, reject) => {
@@ -175,7 +175,7 @@ interface AcceptAnswer {
 }
 
 interface StoredRow {
-  readonly room: number;
+  readonly space: number;
   readonly open: string | null;
   /** When the database got the statement, by its own clock. */
   readonly at: number;
@@ -224,14 +224,14 @@ class AcceptConnection {
     const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits, notAfter });
     const { first, again } = acceptStatements(entries);
     const { rows, isAgain } = await this.#ask({ ...first, values }, { ...again, values });
-    const { room, open, at } = rows[0] as StoredRow;
+    const { space, open, at } = rows[0] as StoredRow;
     const isLate = performance.now() - sentAt > MAX_DELAY_MS;
     // Whether it was stored before, the one that looks at others could not tell from a repeat.
-    if (room === 0 && (isAgain || isLate)) throw lost();
-    // Where there was no room, the clock may have been set.
-    this.#clock.aheadMs = Math.min(room === 0 ? Infinity : this.#clock.aheadMs, at - sentAt);
+    if (space === 0 && (isAgain || isLate)) throw lost();
+    // Where there was no space, the clock may have been set.
+    this.#clock.aheadMs = Math.min(space === 0 ? Infinity : this.#clock.aheadMs, at - sentAt);
     const taken = new Set(open === null ? [] : (JSON.parse(open) as number[]));
-    return (index) => room > 0 && (entries[index]?.key === undefined || taken.has(index));
+    return (index) => space > 0 && (entries[index]?.key === undefined || taken.has(index));
   }
 
   async read([text, ...given]: SqlQuestion): Promise<object[]> {

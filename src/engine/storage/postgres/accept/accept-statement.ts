@@ -39,7 +39,7 @@ const CAME_AT = '(extract(epoch FROM statement_timestamp()) * 1000)::bigint';
 function accept({ isAgain, hasRuns, hasWakes, hasKeys }: AcceptForm): string {
   const isOpen = hasKeys ? 'WHERE n IS NULL OR n IN (SELECT n FROM open)' : '';
   const isNew = isAgain ? 'ON CONFLICT (id) DO NOTHING' : '';
-  const room = `room AS (
+  const space = `space AS (
   SELECT one FROM totals WHERE (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')}
     AND $1::json IS NOT NULL AND $2::json IS NOT NULL AND $3::json IS NOT NULL
     AND ($5 = 0 OR queued_runs + active_runs + $5 <= $7 AND run_bytes + $6 <= $8)
@@ -50,7 +50,7 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: AcceptForm): string {
     "expiresAt" bigint, "nowMs" bigint)
 ), taken AS (
   INSERT INTO idempotency AS known (scope, key, body_sha256, result, expires_at)
-  SELECT scope, key, "bodySha256", result, "expiresAt" FROM keys, room ORDER BY scope, key
+  SELECT scope, key, "bodySha256", result, "expiresAt" FROM keys, space ORDER BY scope, key
   ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
     expires_at = excluded.expires_at
   WHERE known.expires_at <= (SELECT min("nowMs") FROM keys)
@@ -64,7 +64,7 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: AcceptForm): string {
     max_runs_key)
   SELECT id, 'hook', CASE WHEN line IS NULL THEN ${RUN.ready} ELSE ${RUN.waiting} END, "sessionKey", owner, line,
     "mappingId", runner, bytes, "acceptedAt", CASE WHEN line IS NULL THEN "acceptedAt" ELSE 0 END, "maxRunsKey"
-  FROM room, ROWS FROM (json_to_recordset($1::json) AS (n integer, id text, "sessionKey" text, owner text, line text,
+  FROM space, ROWS FROM (json_to_recordset($1::json) AS (n integer, id text, "sessionKey" text, owner text, line text,
     "mappingId" text, runner text, bytes bigint, "acceptedAt" bigint, action text, "maxRunsKey" text)) WITH ORDINALITY AS given
   ${isOpen} ORDER BY ordinality ${isNew} RETURNING seq, id, bytes
 ), actions AS (
@@ -74,7 +74,7 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: AcceptForm): string {
   const wakes = `new_wakes AS (
   INSERT INTO events (id, kind, state, mode, mapping_id, created_at, origin, text)
   SELECT id, 'wake', ${EVENT.pending}, mode, "mappingId", "createdAt", origin, text
-  FROM room, ROWS FROM (json_to_recordset($2::json) AS (n integer, id text, mode text, "mappingId" text,
+  FROM space, ROWS FROM (json_to_recordset($2::json) AS (n integer, id text, mode text, "mappingId" text,
     "createdAt" bigint, origin text, text text)) WITH ORDINALITY AS given
   ${isOpen} ORDER BY ordinality ${isNew} RETURNING mode, created_at
 )`;
@@ -92,11 +92,11 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: AcceptForm): string {
     pending_events = slots.pending_events + excluded.pending_events,
     heartbeat_at = least(slots.heartbeat_at, excluded.heartbeat_at)
 )`;
-  const parts = [room, hasKeys && keys, hasRuns && runs, hasWakes && wakes, counted].filter(
+  const parts = [space, hasKeys && keys, hasRuns && runs, hasWakes && wakes, counted].filter(
     (part) => part !== false,
   );
   return `WITH ${parts.join(', ')}
-  SELECT (SELECT count(*) FROM room)::integer AS room, ${hasKeys ? '(SELECT json_agg(n) FROM open)' : 'NULL'} AS open,
+  SELECT (SELECT count(*) FROM space)::integer AS space, ${hasKeys ? '(SELECT json_agg(n) FROM open)' : 'NULL'} AS open,
     ${CAME_AT} AS at`;
 }
 

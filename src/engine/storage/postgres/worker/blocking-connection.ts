@@ -106,7 +106,7 @@ export class BlockingConnection {
   }
 }
 
-/** Of a connection that was there: it was lost, or ended by the administrator or with the server. */
+/** Codes of a connection that was lost, or ended by the administrator or with the server. */
 const BROKEN = /^(?:08006|57P01|57P02|ECONNRESET|EPIPE)$/;
 
 function errorOf({ code, message }: { readonly code: string; readonly message: string }): Error {

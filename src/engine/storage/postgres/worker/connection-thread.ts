@@ -18,7 +18,7 @@ export interface ConnectionInput extends ConnectionOptions {
 }
 
 export interface StatementBatch {
-  /** Given back with the answer: one that comes too late is told apart. */
+  /** Returned with the answer, so that one that comes too late is recognised. */
   readonly id: number;
   readonly statements: readonly Statement[];
   /** False inside a transaction. */

@@ -30,7 +30,7 @@ import {
 } from './claim-statement.ts';
 import { PreparedTexts, rowsOf, textOf, toParameter } from './dialect.ts';
 
-/** Of one statement. */
+/** Rows of one statement. */
 const MAX_ROWS = 64;
 /** Who made a wish meanwhile is waited for, so that the next question sees its event. */
 const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL';
@@ -50,7 +50,7 @@ const VERSION = 'SELECT version FROM sluice_schema';
 
 export interface StatementsOptions {
   readonly url: string;
-  /** Where others are told of every commit; absent where somebody else tells them. */
+  /** The channel on which every commit is announced; absent where somebody else announces it. */
   readonly channel?: string;
   /** Settings for each transaction, behind a pooler that keeps none for a connection. */
   readonly perTransaction?: string;
@@ -65,13 +65,13 @@ export interface StatementsOptions {
 /**
  * Statements on PostgreSQL. A transaction begins by locking the one row of the counters, so that writers of all processes
  * take turns, as they do on one SQLite file: what an operation has read stays true until it commits. What needs no answer
- * is sent with the next question, so that the row is held for few round trips.
+ * is sent with the next question, so that the row is locked for few round trips.
  */
 export class PostgresStatements implements Statements {
   readonly totals = 'totals';
   waitedMs = 0;
   readonly atOnce: AtOnce = {
-    presume: (belief) => this.#presume(belief),
+    presume: (presumption) => this.#presume(presumption),
     claim: (holder, options) => this.#claim(holder, options),
   };
   readonly #connection: BlockingConnection;
@@ -80,7 +80,7 @@ export class PostgresStatements implements Statements {
   readonly notElsewhere: string;
   readonly #claimText: string;
   #posted: Statement[] = [];
-  /** Of a transaction that presumes: what locks, and looks at what is believed. */
+  /** In a transaction that presumes: the statements that lock, and check what is presumed. */
   #unlocked: readonly Statement[] = [];
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();

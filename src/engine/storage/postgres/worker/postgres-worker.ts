@@ -19,7 +19,7 @@ export interface PostgresInput {
   readonly isPooled: boolean;
   readonly place?: string | undefined;
   readonly expected?: ExpectedStore | undefined;
-  /** Of a `DatabaseCounter`. */
+  /** The memory of a `DatabaseCounter`. */
   readonly use: SharedArrayBuffer;
 }
 

@@ -145,7 +145,7 @@ interface ConnectOptions {
 /** A store as it was before its schema changed. */
 export interface KeptStore {
   readonly file: string;
-  /** Its schema. */
+  /** The version of its schema. */
   readonly version: number;
 }
 

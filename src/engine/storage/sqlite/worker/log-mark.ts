@@ -20,9 +20,9 @@ const MAX_BEGUN = 10_000;
 const FRAMES_PER_LOOK = 250;
 /** Pages in the log (4 KB each) that are worth a checkpoint: the next commit waits for the copy, some 10 ms. */
 const WORTH_PAGES = 1_000;
-/** After a checkpoint that another process held up, or for which the disk had no room. */
+/** After a checkpoint that another process held up, or for which the disk had no space. */
 const RETRY_MS = 1_000;
-/** Of one write, so that it is there wholly or not at all. */
+/** The mark is one write, so that it is there wholly or not at all. */
 const MARK_BYTES = 512;
 const COUNTED = ['runs', 'outbox', 'events'] as const;
 
@@ -42,7 +42,7 @@ interface Mark extends LogHeader {
   readonly at: number;
   readonly last: Counts;
   readonly file?: string | undefined;
-  /** Of the log, as SQLite counts them. */
+  /** Frames of the log, as SQLite counts them. */
   readonly frames?: number | undefined;
   readonly lost?: (Counts & { readonly at: number }) | undefined;
   readonly spoilt?: number | undefined;
@@ -95,7 +95,7 @@ export class LogMark {
     return this.#isCut || (fstatSync(this.#log).size < this.#seen.bytes && this.#look());
   }
 
-  /** To be told of every commit. A log that was begun anew is marked at once: rows may have been pruned before that. */
+  /** Must be called after every commit. A log that was begun anew is marked at once: rows may have been pruned before that. */
   follow(): void {
     const { salt } = this.#seen;
     if (!this.#look() && salt !== this.#seen.salt) this.note();

@@ -8,7 +8,7 @@ import { newestVersion } from '../../statements/migrations.ts';
 import type { AcceptLimits, Statements } from '../../statements/statements.ts';
 import { StorageError } from '../../storage-error.ts';
 import { inspect } from '../inspector.ts';
-import { explainSqliteError, noRoom } from '../sqlite-errors.ts';
+import { explainSqliteError, diskFull } from '../sqlite-errors.ts';
 import {
   BUSY_TIMEOUT_MS,
   checkPages,
@@ -145,12 +145,12 @@ function serve(
 }
 
 /** Some large requests; with less, a disk that was full takes the next one and refuses the one after it. */
-const ROOM_BYTES = 256 * 1024;
+const FREE_BYTES = 256 * 1024;
 
 /** Another process that holds the store must not hold up what is asked meanwhile. */
 function probeStore(sql: Statements, file: string): void {
   const { bavail, bsize } = statfsSync(dirname(file));
-  if (bavail * bsize < ROOM_BYTES) throw noRoom(file);
+  if (bavail * bsize < FREE_BYTES) throw diskFull(file);
   sql.run('PRAGMA busy_timeout = 0');
   try {
     sql.run('UPDATE counters SET opened = opened + 1');

@@ -54,7 +54,7 @@ export class StoreFiles {
     );
   }
 
-  /** To be told of every commit, and of every checkpoint: the log may have been begun anew, or copied. */
+  /** Must be called after every commit and every checkpoint: the log may have been begun anew, or copied. */
   follow(now: LogPages | undefined): void {
     const before = this.#seen?.pages;
     if (now === undefined) return;
