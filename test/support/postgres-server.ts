@@ -11,7 +11,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
@@ -44,8 +44,8 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
-  /** The same without waiting, where this process ends. */
-  abandon(): void;
+  /** Has that done when this process ends, however it does: workers of tests are killed. */
+  endWithThisProcess(): void;
 }
 
 export interface PostgresOptions {
@@ -68,7 +68,7 @@ let shared: Promise<SharedServer> | undefined;
  */
 export function sharedPostgres(): Promise<SharedServer> {
   shared ??= startPostgres().then((server) => {
-    process.once('exit', () => server.abandon());
+    server.endWithThisProcess();
     return server;
   });
   return shared;
@@ -133,9 +133,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       await kill('SIGQUIT');
       rmSync(folder, { recursive: true, force: true });
     },
-    abandon: () => {
-      server?.kill('SIGQUIT');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    endWithThisProcess: () => {
+      // Its standard input ends with this process.
+      const script = 'cat; kill -QUIT "$1"; while kill -0 "$1"; do sleep 0.1; done; rm -rf "$2"';
+      const stdio = ['pipe', 'ignore', 'ignore'] as const;
+      const args = ['-c', script, 'sh', String(server?.pid), folder];
+      const watcher = spawn('sh', args, { stdio: [...stdio], detached: true });
+      watcher.unref();
+      (watcher.stdin as Socket).unref();
     },
   };
 }
