@@ -1,4 +1,4 @@
-import { say, todo, type Finding } from '../../../base/finding.ts';
+import { say, todo, write, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { requestFinding } from './findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
@@ -42,6 +42,7 @@ export function adviceFor(
     nearNames: near,
     notes: [
       ...[kind, misread].filter((each) => each !== undefined),
+      ...takenNameNotes(evaluation, request),
       ...jsonTextNotes(evaluation, request),
       ...otherKindNotes(evaluation, request, suggestions),
     ],
@@ -49,6 +50,22 @@ export function adviceFor(
     parts,
     alsoMatched: laterMappings(evaluation, request, table),
   };
+}
+
+const NAMES_OF_REQUEST = /\{\{\{?\s*((?:headers|query|path|now)(?:\.[\w-]+)*)\s*\}/g;
+
+/** Names of the request that a template prints, where the body has a field of that name, too. */
+function takenNameNotes({ mapping }: Evaluation, { payload }: HookRequest): readonly Finding[] {
+  const sources = [...(mapping?.templates ?? [])].flatMap(([, { source }]) => [
+    ...source.matchAll(NAMES_OF_REQUEST),
+  ]);
+  const names = [...new Set(sources.map(([, name = '']) => name))];
+  return names
+    .filter((name) => fieldAt(payload, name.split('.')) !== undefined)
+    .map((name) => {
+      const text = say`{{${name}}} prints that of the request, and the body has a field of that name, too: ${write(`{{payload.${name}}}`, 'for the field')}`;
+      return { ...requestFinding('taken_name', text), facts: { path: name } };
+    });
 }
 
 /**
