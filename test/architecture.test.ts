@@ -116,7 +116,7 @@ const STARTERS = [
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
   'authoring/advice/requests/findings.ts',
-  'authoring/advice/their-files.ts',
+  'authoring/advice/openclaw-files.ts',
   'authoring/explanation/decision-reasons.ts',
   'authoring/explanation/explain-request.ts',
   'authoring/explanation/format-evaluation.ts',

@@ -2,7 +2,7 @@ import type { Finding, Subject } from '../../base/finding.ts';
 import type { MappingSubject } from '../../engine/mapping/facts.ts';
 import { type LookFinding, type Join, type Look, withAdvice } from './rule.ts';
 import { JOINS, LOOKS, REMEDIES, RULES } from './rules.ts';
-import { findingInTheirFile } from './their-files.ts';
+import { findingInOpenClawFile } from './openclaw-files.ts';
 
 /**
  * Adds to the engine's findings what to do about them, and adds findings of its own. A finding that no rule
@@ -19,11 +19,11 @@ export function advise(
   const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
   // A transform of such a mapping has a file of its own.
-  const theirs = subjects.find(isOfTheirs)?.compiled.at;
+  const openClawPlace = subjects.find(isOfOpenClaw)?.compiled.at;
   return inOrder(JOINS.reduce(joined, left), looked).map((finding) =>
-    findingInTheirFile(
+    findingInOpenClawFile(
       advised(finding),
-      finding.code.startsWith('TRANSFORM_') ? (theirs ?? finding.at) : finding.at,
+      finding.code.startsWith('TRANSFORM_') ? (openClawPlace ?? finding.at) : finding.at,
     ),
   );
 }
@@ -36,7 +36,7 @@ function advised(finding: Finding): Finding {
   return known.hint !== undefined || hint === undefined ? known : { ...known, hint };
 }
 
-const isOfTheirs = (subject: Subject): subject is MappingSubject =>
+const isOfOpenClaw = (subject: Subject): subject is MappingSubject =>
   subject.kind === 'mapping' && (subject as MappingSubject).compiled.at.source.isOpenClaw === true;
 
 function lookAt(

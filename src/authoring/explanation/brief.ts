@@ -24,7 +24,7 @@ export interface Brief {
   readonly verdict: readonly string[];
   readonly hints: readonly string[];
   /** The findings behind the hints. The `code` of a warning is in its facts. */
-  readonly told: readonly Finding[];
+  readonly reported: readonly Finding[];
 }
 
 const MAX_EMPTY = 3;
@@ -32,7 +32,7 @@ const MAX_HINTS = 2;
 const MAX_NAMES = 10;
 
 /** Findings that say what to do, the most certain first. */
-const SUREST: readonly NoteCode[] = [
+const MOST_CERTAIN: readonly NoteCode[] = [
   ...ADVICE_CODES,
   ...PART_CODES,
   'rendered_empty',
@@ -55,7 +55,7 @@ export function briefOf(
 ): Brief {
   const { outcome, trace, warnings } = evaluation;
   // The operator wrote it so.
-  if (outcome.kind === 'skipped') return { verdict: [], hints: [], told: [] };
+  if (outcome.kind === 'skipped') return { verdict: [], hints: [], reported: [] };
   const findings = evaluationFindings(evaluation, advice);
   const error = outcome.kind === 'rejected' ? outcome.error : undefined;
   return findingsBrief(
@@ -81,7 +81,7 @@ export function findingsBrief(findings: readonly Finding[], options: LineOptions
   const print = (some: readonly Finding[]): readonly string[] =>
     some.flatMap((each) => findingLines(each, options));
   const [miss] = findings.some(isOfKind) ? [] : of('not_held');
-  const told = surest(
+  const reported = mostCertain(
     findings
       .filter((each) => !isOfMiss(each) || each.subject?.mapping?.at === miss?.subject?.mapping?.at)
       .flatMap(hintOf),
@@ -96,15 +96,15 @@ export function findingsBrief(findings: readonly Finding[], options: LineOptions
       ...emptyLines(of('rendered_empty'), options),
       ...print(of('empty_key')),
     ],
-    hints: told.flatMap((each) => hintLines(each, options)),
-    told,
+    hints: reported.flatMap((each) => hintLines(each, options)),
+    reported,
   };
 }
 
 const isOfMiss = ({ code }: Finding): boolean => (PART_CODES as readonly string[]).includes(code);
 
-function surest(findings: readonly Finding[]): readonly Finding[] {
-  const rank = ({ code }: Finding): number => SUREST.indexOf(code as NoteCode);
+function mostCertain(findings: readonly Finding[]): readonly Finding[] {
+  const rank = ({ code }: Finding): number => MOST_CERTAIN.indexOf(code as NoteCode);
   const [first, ...more] = findings.toSorted((a, b) => rank(a) - rank(b));
   if (first === undefined || first.code === 'setting') return first === undefined ? [] : [first];
   return [first, ...more.filter(({ code }) => code === first.code)].slice(0, MAX_HINTS);
@@ -113,7 +113,9 @@ function surest(findings: readonly Finding[]): readonly Finding[] {
 function hintOf(finding: Finding): readonly Finding[] {
   const { code, message, subject: { expression = '', paths = [] } = {} } = finding;
   if (code !== 'rendered_empty')
-    return SUREST.includes(code as NoteCode) && (code === 'transform' || isHint(finding)) ? [finding] : [];
+    return MOST_CERTAIN.includes(code as NoteCode) && (code === 'transform' || isHint(finding))
+      ? [finding]
+      : [];
   const [path, ...others] = paths;
   // A block over a path whose beginning is not there is for other events.
   if (path === undefined || /^#\w+ [\w-]+\./.test(expression)) return [];

@@ -83,10 +83,10 @@ const KINDS: Readonly<Record<string, NoteCode>> = {
 export function findingNotes(
   { findings = [], path, mappingId }: DecisionRecord,
   table?: RoutingTable,
-  told?: ReadonlySet<string>,
+  reported?: ReadonlySet<string>,
 ): readonly Finding[] {
   return findings
-    .filter(({ code }) => told?.has(code) !== true)
+    .filter(({ code }) => reported?.has(code) !== true)
     .flatMap((finding) => {
       const text = sayFinding(finding, { path, mappingId, table });
       return optional(KINDS[finding.code] ?? 'decision', text);
@@ -168,11 +168,11 @@ function decisionRemedy(
   // Where no mapping has the name, the list of names says more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
   // The facts about the bytes say what to do.
-  const isTold = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
+  const saysRemedy = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
   // The body of a mapping may have any shape, so the detail says what is wrong.
   const isOwnShape =
     code === 'invalid_utf8' || (code === 'invalid_body' && path !== 'wake' && path !== 'agent');
-  const isKnown = isOwnShape || isName || isTold || (isSaid && NOTED.has(code ?? ''));
+  const isKnown = isOwnShape || isName || saysRemedy || (isSaid && NOTED.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 

@@ -14,7 +14,7 @@ import {
   type RequestExplanation,
 } from './explain-request.ts';
 import { settingNotes, type RequestHistory } from './setting-notes.ts';
-import { isBeforeMappings, isToldBefore, storedNotes } from './stored-notes.ts';
+import { isBeforeMappings, isReportedBefore, storedNotes } from './stored-notes.ts';
 
 export interface StoredSources {
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
@@ -74,7 +74,7 @@ export async function explainStored(
     stored,
     request,
     judged,
-    explained: explained && withoutTold(explained, settings),
+    explained: explained && withoutReported(explained, settings),
     isByThen: before !== undefined && explained !== undefined,
     lacksFiles: asked !== undefined && now === undefined,
     settings,
@@ -99,9 +99,9 @@ const judgedThen = ({ evaluation }: RequestExplanation, decision: DecisionRecord
 });
 
 /** Findings of the stored request stand at the end, and not in the middle as well. */
-function withoutTold(explained: RequestExplanation, told: readonly Finding[]): RequestExplanation {
+function withoutReported(explained: RequestExplanation, reported: readonly Finding[]): RequestExplanation {
   const keyOf = (each: Finding): string => `${each.subject?.setting ?? ''} ${placeOf(each) ?? ''}`;
-  const said = new Set(told.filter((each) => !isToldBefore(each)).map(keyOf));
+  const said = new Set(reported.filter((each) => !isReportedBefore(each)).map(keyOf));
   const { settings = [] } = explained.advice;
   const advice = { ...explained.advice, settings: settings.filter((each) => !said.has(keyOf(each))) };
   return { ...explained, advice };

@@ -48,8 +48,8 @@ export function actionLines(
     ];
     const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
     const isJoined = stored !== undefined && stored.size > 0 && !stored.has(action.id);
-    const told = { isJoined, hasChannels, nonce, isStored: stored?.has(action.id) === true };
-    return [head, ...id, ...bodyLines(action, { ...told, shared })];
+    const context = { isJoined, hasChannels, nonce, isStored: stored?.has(action.id) === true };
+    return [head, ...id, ...bodyLines(action, { ...context, shared })];
   });
 }
 
@@ -94,17 +94,17 @@ interface ActionContext {
   readonly isStored: boolean;
 }
 
-function bodyLines(action: Action, told: ActionContext): string[] {
-  const { shared, isJoined } = told;
+function bodyLines(action: Action, context: ActionContext): string[] {
+  const { shared, isJoined } = context;
   switch (action.kind) {
     case 'wake':
       return [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)];
     case 'agent':
       return [
-        ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
+        ...agentSettings(action, { ...context, isJoined: isJoined && action.debounce !== undefined }),
         ...keyLines(action),
         ...shared,
-        ...promptLines(action.prompt, told.nonce),
+        ...promptLines(action.prompt, context.nonce),
       ];
     case 'notify':
       return [
@@ -147,8 +147,8 @@ function keyLines(action: RunAction): string[] {
   });
 }
 
-function agentSettings(action: AgentAction, told: ActionContext): string[] {
-  const { isJoined } = told;
+function agentSettings(action: AgentAction, context: ActionContext): string[] {
+  const { isJoined } = context;
   return settingLines([
     ['name', clearLine(action.name)],
     [
@@ -158,7 +158,7 @@ function agentSettings(action: AgentAction, told: ActionContext): string[] {
         : `${clearLine(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
     ],
     ['wakeMode', action.wakeMode],
-    ['delivery', whereTo(action, told)],
+    ['delivery', whereTo(action, context)],
   ]);
 }
 

@@ -160,9 +160,9 @@ function mappingLines(
   how: LineOptions,
 ): readonly string[] {
   const all = findingsOf(findings, mapping);
-  const isTold = all[0]?.code === 'not_held';
+  const isExplained = all[0]?.code === 'not_held';
   return [
-    ...(isTold ? [] : [`  ${matched ? '✓' : '✗'} ${clearLine(mapping.id)}  ${formatPlace(mapping.at)}`]),
+    ...(isExplained ? [] : [`  ${matched ? '✓' : '✗'} ${clearLine(mapping.id)}  ${formatPlace(mapping.at)}`]),
     ...all.flatMap((each) => findingLines(each, how, each.code === 'not_held' ? '  ' : '    ')),
   ];
 }

@@ -32,12 +32,12 @@ export function wrap(
   text: string,
   { columns = Infinity }: { readonly columns?: number | undefined },
 ): readonly string[] {
-  const room = columns - mark.length;
+  const space = columns - mark.length;
   const lines: string[] = [];
   let line = '';
   for (const word of wordsOf(clearLine(text).trim())) {
     // A part that fits on no line stays: the terminal breaks it, and copying does not.
-    const isFull = line !== '' && line.length + word.length > room && word.length <= room;
+    const isFull = line !== '' && line.length + word.length > space && word.length <= space;
     if (isFull) lines.push(line);
     line = isFull || line === '' ? word.trimStart() : `${line}${word}`;
   }

@@ -32,8 +32,8 @@ export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, se
 export function runAdvice(run: RunRecord, config: RunFacts['config']): Sentence | undefined {
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
-    const told = rule(facts);
-    if (told !== undefined) return told.text;
+    const note = rule(facts);
+    if (note !== undefined) return note.text;
   }
   return undefined;
 }

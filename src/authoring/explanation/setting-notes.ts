@@ -31,9 +31,9 @@ interface SettingFacts extends RequestHistory {
 export function settingNotes(happened: RequestHistory): readonly Finding[] {
   const facts = factsOf(happened);
   return Object.entries(RULES).flatMap(([setting, rule]) => {
-    const told = rule(facts);
-    if (told === undefined) return [];
-    const { at, text, isFine } = told;
+    const note = rule(facts);
+    if (note === undefined) return [];
+    const { at, text, isFine } = note;
     const ofRun = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
     return [requestFinding('setting', text, { at, setting, ...defined({ isFine }), ...ofRun })];
   });

@@ -36,12 +36,12 @@ export function storedNotes(facts: StoredFacts): readonly Finding[] {
   const { request, settings } = facts;
   return [
     ...(request === undefined ? unkeptNotes(facts) : keptNotes(facts, request)),
-    ...settings.filter((each) => request === undefined || !isToldBefore(each)),
+    ...settings.filter((each) => request === undefined || !isReportedBefore(each)),
   ];
 }
 
 /** The explanation of a stored request already reports these settings. */
-export const isToldBefore = ({ subject }: Finding): boolean => subject?.setting === 'forEach';
+export const isReportedBefore = ({ subject }: Finding): boolean => subject?.setting === 'forEach';
 
 /** The explanation of a stored request reports these findings itself. */
 const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
@@ -57,13 +57,13 @@ function keptNotes(
   const repeat = repeatNotes(decision, work);
   const all = [...settings, ...(explained?.advice.settings ?? [])];
   const isAccountTold = all.some(({ subject }) => subject?.setting === 'ignoreSenders');
-  const told = new Set([
+  const reported = new Set([
     ...(isAccountTold ? ['no_account'] : []),
     ...(explained?.advice.notes ?? []).map(({ code }) => code),
     ...(repeat.length === 0 ? [] : ['repeat']),
     ...(explained === undefined ? [] : OF_REQUEST),
   ]);
-  const found = decision === undefined ? [] : findingNotes(decision, table, told);
+  const found = decision === undefined ? [] : findingNotes(decision, table, reported);
   return [
     ...repeat,
     ...found.filter(({ code }) => code !== 'transform'),

@@ -37,7 +37,7 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
   let whole: Generation | undefined;
   let table: RoutingTable | undefined;
   let samples: Awaited<ReturnType<typeof findSamples>> | undefined;
-  let told: readonly Finding[] = [];
+  let sampleFindings: readonly Finding[] = [];
 
   /** Only mappings that changed are judged again; the other findings are those of the last time. */
   const judgeSamples = async ({ config, evaluate, ...now }: Generation, isFresh: boolean): Promise<void> => {
@@ -49,7 +49,10 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
     const judged =
       now.transforms === whole?.transforms ? { table: now.table, evaluate } : { table: now.table };
     const { findings } = await samplesSay(samples, judged, asked);
-    told = [...told.filter(({ at }) => at && current.has(at.source) && !touched.has(at.source)), ...findings];
+    sampleFindings = [
+      ...sampleFindings.filter(({ at }) => at && current.has(at.source) && !touched.has(at.source)),
+      ...findings,
+    ];
     table = now.table;
   };
 
@@ -69,9 +72,10 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
         // oxlint-disable-next-line no-await-in-loop
         if (generation !== undefined) await judgeSamples(generation, isFresh && withoutTransforms);
         const broken = new Set(findings.map(({ at }) => at?.source.file));
-        const isTold = ({ at }: Finding): boolean => generation !== undefined || !broken.has(at?.source.file);
+        const isJudged = ({ at }: Finding): boolean =>
+          generation !== undefined || !broken.has(at?.source.file);
         yield {
-          findings: byWeight(findings, told.filter(isTold)),
+          findings: byWeight(findings, sampleFindings.filter(isJudged)),
           samples: samples?.samples ?? [],
           mappings: table?.mappings ?? [],
           ...defined({ transformsDir: whole?.config.settings.hooks.transformsDir }),

@@ -15,8 +15,9 @@ import {
 import { version } from './version.ts';
 
 /**
- * Runs one command line and resolves to its exit code: 0 fine, 1 findings, 2 wrong usage, 3 the tool failed. Results go to
- * stdout, everything else to stderr. Commands load their rooms on first use, so that `--help` is instant.
+ * Runs one command line and resolves to its exit code: 0 fine, 1 findings, 2 wrong usage, 3 the tool
+ * failed. Results go to stdout, everything else to stderr. Commands load their modules on first use, so
+ * that `--help` is instant.
  */
 export async function runCli(
   args: readonly string[],
@@ -36,13 +37,13 @@ export async function runCli(
       return exitCodeOf(error);
     }
     if (error.exitCode === 0) return 0;
-    // Help that was printed in place of a command that is missing says all there is to say.
+    // Help that was printed for a missing command says all there is to say.
     if (!error.code.startsWith('commander.help')) terminal.err(explainUsage(program, args, error.message));
     return 2;
   }
 }
 
-/** Every command with its options; a test walks them and the documentation. */
+/** Makes every command with its options. A test compares them with the documentation. */
 export function createProgram(terminal: Terminal, setExitCode: (code: ExitCode) => void): Command {
   const program = withoutCommands(terminal);
   const commands = { ...serviceCommands, ...authoringCommands, ...storeCommands, ...sourceCommands };
@@ -59,7 +60,7 @@ function withoutCommands(terminal: Terminal): Command {
       .version(version)
       .showSuggestionAfterError()
       .configureHelp({ sortSubcommands: false })
-      // Of a command line that cannot be read more is said below.
+      // More is printed below about a command line that cannot be read.
       .configureOutput({ writeOut: terminal.out, writeErr: terminal.err, outputError: () => undefined })
   );
 }
@@ -103,7 +104,7 @@ function nameOf(command: Command): string {
   return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
-/** The commands that the help lists, by what a person is about to do; the others stand in one line below. */
+/** The help groups these commands by what a person is about to do; the others stand in one line below. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Begin:': ['init', 'add', 'import'],
   'Run:': ['dev', 'serve', 'doctor'],
@@ -133,7 +134,7 @@ function groupCommands(program: Command): void {
   program.addHelpText('after', `\nMore rarely: ${names}. sluice NAME --help describes each.`);
 }
 
-/** The groups in the order of their commands, not of the registration. */
+/** The groups follow the order of their commands, not of the registration. */
 function inOrderOfCommands<Item>(
   _all: readonly Item[],
   visible: readonly Item[],

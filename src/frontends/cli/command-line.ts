@@ -1,10 +1,10 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-/** What a command gets besides its own arguments and options. */
+/** What a command receives besides its own arguments and options. */
 export interface Cli {
   readonly terminal: Terminal;
-  /** Ends the command so, without a message of its own. */
+  /** Ends the command with this code, without a message of its own. */
   setExitCode(code: ExitCode): void;
   /** Runs another command line, on a terminal of its own; resolves to its exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
@@ -15,13 +15,13 @@ export interface CommandTable {
   readonly [usage: string]: CommandEntry | CommandGroup;
 }
 
-/** One command. What it does is loaded when it runs, so that the command line starts at once. */
+/** One command. Its code is loaded when it runs, so that the command line starts at once. */
 export interface CommandEntry {
   readonly about: string;
-  /** True where the name of its group alone means it. */
+  /** True where the name of its group alone means this command. */
   readonly isDefault?: boolean;
   readonly options?: readonly OptionRow[];
-  /** What it does; it gets its arguments in their order, and then its options. */
+  /** Loads the code of the command, which receives its arguments in their order, and then its options. */
   readonly load: () => Promise<(cli: Cli, ...given: never[]) => Promise<unknown>>;
 }
 
@@ -33,12 +33,11 @@ interface CommandGroup {
 export type OptionRow = readonly [flags: string, about: string, value?: OptionValue];
 
 interface OptionValue {
-  /** The only words it takes. */
   readonly choices?: readonly string[];
-  /** Reads its text; of an option that may be repeated, with what was read before. */
+  /** Reads the text of the option. A repeated option receives what was read before. */
   readonly read?: (text: string, before?: readonly string[]) => string | number | readonly string[];
   readonly fallback?: unknown;
-  /** True where the command cannot do without it. */
+  /** True where the command cannot do without the option. */
   readonly isNeeded?: boolean;
 }
 
@@ -54,7 +53,7 @@ export function addCommands(parent: Command, table: CommandTable, cli: Cli): voi
     for (const row of entry.options ?? []) command.addOption(optionOf(row));
     command.action(async (...given: unknown[]) => {
       const task = await entry.load();
-      // The last that is given is the command itself.
+      // The last argument is the command itself.
       await task(cli, ...(given.slice(0, -1) as never[]));
     });
   }
@@ -66,14 +65,13 @@ function optionOf([flags, about, { choices, read, fallback, isNeeded = false } =
   return choices === undefined ? option : option.choices(choices);
 }
 
-/** Options that many commands have. */
 export const CONFIG: OptionRow = [
   '-c, --config <file>',
   'configuration (default ./sluice.yaml or ./sluice.json)',
 ];
 export const JSON_OUTPUT: OptionRow = ['--json', 'a JSON object on stdout'];
 
-/** Reads an option that takes a whole number of at least `min`. */
+/** Reads an option that is a whole number of at least `min`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {
     const value = Number(text);

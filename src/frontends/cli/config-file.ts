@@ -16,15 +16,15 @@ export interface ConfigFlags {
   readonly config?: string;
 }
 
-/** Of commands that also print for programs. */
 export interface JsonFlags extends ConfigFlags {
   readonly json?: boolean;
 }
 
-/** What people call the configuration. */
 const NEAR_NAMES = ['sluice.yml', 'sluice.config.yaml', 'sluice.config.yml', '.sluice.yaml', 'Sluice.yaml'];
 
-/** The configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
+/**
+ * Returns the configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`.
+ */
 export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);
   const found = DEFAULT_CONFIG_FILES.map((name) => resolve(terminal.cwd, name)).find((file) =>
@@ -39,15 +39,18 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   );
 }
 
-/** The folder of golden cases: as named, from the working directory; else `test/golden` next to the configuration. */
+/**
+ * Returns the folder of golden cases: as named, from the working directory; else `test/golden` next to the
+ * configuration.
+ */
 export function findCasesFolder(terminal: Terminal, flags: ConfigFlags, named: string | undefined): string {
   if (named !== undefined) return resolve(terminal.cwd, named);
   return join(dirname(findConfigFile(terminal, flags)), 'test', 'golden');
 }
 
 /**
- * Loads the configuration; its errors end the command. Only commands that send something need its secrets, and none
- * of those needs a hook token before it knows whether `sluice dev` made one.
+ * Loads the configuration; its errors end the command. Only commands that send something need its secrets,
+ * and none of those needs a hook token before it knows whether `sluice dev` made one.
  */
 export async function loadSettings(
   terminal: Terminal,

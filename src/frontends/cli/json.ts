@@ -31,7 +31,10 @@ import type { Check } from './operating/doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
 import type { WriteProof } from './setup/write-proof.ts';
 
-/** The same with times as ISO 8601: those it always has, and those it may have. */
+/**
+ * The same row with times as ISO 8601. `Always` names times that every row has, `Sometimes` those that a
+ * row may have.
+ */
 type IsoTimes<Row, Always extends keyof Row, Sometimes extends keyof Row = never> = Omit<
   Row,
   Always | Sometimes
@@ -39,7 +42,6 @@ type IsoTimes<Row, Always extends keyof Row, Sometimes extends keyof Row = never
   Record<Always, string> &
   Partial<Record<Sometimes, string>>;
 
-/** What a channel's platform said to its credentials. */
 export interface ChannelVerdict {
   readonly channel: string;
   readonly ok: boolean;
@@ -48,14 +50,12 @@ export interface ChannelVerdict {
   readonly message: string;
 }
 
-/** What `last` means now. */
 export interface LastChannel {
   readonly text: string;
   readonly channel?: string;
   readonly to?: string;
 }
 
-/** What a runner answered to a check. */
 export interface CheckedRunner {
   readonly runner: string;
   readonly kind: string;
@@ -63,35 +63,34 @@ export interface CheckedRunner {
   /** The reply, or code and reason. */
   readonly said: string;
   readonly tookMs: number;
-  /** Of a coding agent that answered: whether it is kept from writing. */
+  /** Whether a coding agent that answered is kept from writing. */
   readonly write?: WriteProof;
 }
 
-/** What a service answered; `body` is text where it is no JSON. */
 export interface Answer {
   readonly status: number;
   readonly requestId: string | null;
   readonly body: unknown;
 }
 
-/** What the proof of one request is worth. */
 export interface Verdict {
   readonly path: string;
   readonly scheme: string;
   readonly proved: boolean;
   /** 0 for the current secret; absent where the request is refused. */
   readonly retired?: number;
-  /** Why a request did not prove itself, as far as it can be told; `text` says what to do, too. */
+  /** Why a request did not prove itself, as far as it is known; `text` says what to do, too. */
   readonly diagnosis?: { readonly code: ProofCode; readonly text: string };
-  /** What the path asks for besides, and no file can show. */
+  /** What the path requires besides, and no file can show. */
   readonly notJudged?: readonly string[];
 }
 
 type ChangeCount = { readonly changed: number };
 
 /**
- * What each command prints with `--json`, beside `version` and `command`. `schemas/output.schema.json` is made of it, with
- * what is said here of the fields. Nothing is taken away and no meaning is changed without another version.
+ * What each command prints with `--json`, beside `version` and `command`. `schemas/output.schema.json` is
+ * made of these types and their comments. Nothing is removed and no meaning changes without another
+ * version.
  */
 export interface Outputs {
   readonly check: {
@@ -105,7 +104,9 @@ export interface Outputs {
     /** What is wrong with the files. */
     readonly findings: readonly FindingJson[];
   };
-  /** Of a file one for each of its requests; of an id what is stored, and what it would be now. */
+  /**
+   * A file has one evaluation for each of its requests; an id has what is stored, and what it would be now.
+   */
   readonly explain: { readonly evaluations: readonly ExplanationJson[] } | StoredJson;
   readonly diff: ImpactReport;
   /** The mappings of each hook name in their order, and what is proved of them. */
@@ -171,7 +172,6 @@ export interface Outputs {
 type OutputEnvelopes = {
   readonly [Command in keyof Outputs]: { readonly version: 1; readonly command: Command } & Outputs[Command];
 };
-/** One object on stdout. */
 export type Output = OutputEnvelopes[keyof Outputs];
 
 /** Prints what a command has found: on one line, or readable where people look at it. */

@@ -4,18 +4,18 @@ import type { ExplainStart } from '../../service/runners/runners.ts';
 import type { ServiceOptions } from '../../service/startup/startup.ts';
 import { knownSenders } from '../../engine/senders/senders.ts';
 
-/** What is known of mistakes, loaded when there is a finding: a start without one never reads it. */
+/** Advice is loaded when there is a finding: a start without one never reads it. */
 export const advise: Advise = async (findings, subjects) =>
   (await import('../../authoring/advice/advice.ts')).advise(findings, subjects);
 
-/** Why a command did not start, loaded when one did not. */
+/** Explains why a command did not start; loaded when one did not. */
 export const explainStart: ExplainStart = async (argv, path) => {
   const { findStartProblem } = await import('../../authoring/advice/commands.ts');
   const found = findStartProblem(argv, path);
   return found && `${found.problem}; ${found.remedy}`;
 };
 
-/** All that is known of mistakes, as a service asks for it: each part is read when it is asked for the first time. */
+/** Loads each part of the advice when the service asks for it the first time. */
 export const serviceAdvice = {
   advise,
   explainStart,

@@ -4,7 +4,10 @@ import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../../engine/config/con
 import { shellWord } from '../../authoring/advice/commands.ts';
 import type { Terminal } from './terminal.ts';
 
-/** A command of ours as it works where it is pasted: with the configuration, where that is not found by itself. */
+/**
+ * Returns a Sluice command as it works where it is pasted: with the configuration, unless it is found by
+ * itself.
+ */
 export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, command: string): string {
   const file = relative(cwd, configFile);
   const option = (DEFAULT_CONFIG_FILES as readonly string[]).includes(file) ? '' : ` -c ${shellWord(file)}`;
@@ -14,8 +17,8 @@ export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, 
 const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
 
 /**
- * How this program is called in a folder: by npx only where npx finds it, in its checkout and below the folder that it is
- * installed in; elsewhere npx would run whatever a registry has under the name.
+ * Says how this program is called in a folder. It uses npx only where npx finds it, in its checkout and
+ * below the folder that it is installed in; elsewhere npx would run whatever a registry has under the name.
  */
 export function ownCommand(cwd: string, started = process.argv[1] ?? '', home = PACKAGE): string {
   const [holder = home] = home.split(`${sep}node_modules${sep}`);
@@ -24,8 +27,8 @@ export function ownCommand(cwd: string, started = process.argv[1] ?? '', home = 
 }
 
 /**
- * The hook token as a shell fills it in from where the configuration has it; undefined where it stands in the
- * configuration itself, which is no place to print it from.
+ * Returns the hook token as a shell reads it from its source. Returns undefined where the token stands in
+ * the configuration itself, because it must not be printed from there.
  */
 export function tokenInShell(
   { root, file }: Pick<LoadedConfig, 'root' | 'file'>,
@@ -39,7 +42,7 @@ export function tokenInShell(
   return typeof path === 'string' ? catFile(resolve(dirname(file), path), cwd) : undefined;
 }
 
-/** What a shell prints of a file. */
+/** Returns what a shell prints of a file. */
 export function catFile(file: string, cwd: string): string {
   return `$(cat ${shellWord(relative(cwd, file))})`;
 }

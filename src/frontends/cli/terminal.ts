@@ -1,17 +1,22 @@
 import { createInterface } from 'node:readline/promises';
 import { withoutCommands } from '../../base/telemetry/facts.ts';
 
-/** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
+/**
+ * Where a command writes and what it may ask. Every command receives it, so that none touches the process
+ * itself.
+ */
 export interface Terminal {
-  /** Results; everything a pipe may want. `annotations`: its lines for GitHub's runner are our own. */
+  /**
+   * Prints results: everything that a pipe may want. `annotations` marks lines for GitHub's runner that
+   * Sluice itself writes.
+   */
   out(text: string, options?: { readonly annotations: boolean }): void;
-  /** Progress, warnings, errors. */
+  /** Prints progress, warnings and errors. */
   err(text: string): void;
-  /** Colours on stdout: a terminal, and `NO_COLOR` not set. */
+  /** Whether stdout has colours: it is a terminal, and `NO_COLOR` is not set. */
   readonly color: boolean;
   /** Letters in a line of stdout; undefined where it is no terminal. */
   readonly columns: number | undefined;
-  /** Whether a person can be asked. */
   readonly interactive: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -24,8 +29,9 @@ export interface Terminal {
 }
 
 /**
- * How a command ends: 0 fine; 1 findings: what was looked at is wrong, refused or not there; 2 wrong usage: the command
- * line, or a file that it names; 3 the tool itself failed: what it needs is away or broken, and it can say nothing.
+ * How a command ends: 0 is fine. 1 means findings: what was checked is wrong, refused or not there. 2 means
+ * wrong usage: the command line, or a file that it names. 3 means that the tool itself failed: what it
+ * needs is away or broken.
  */
 export type ExitCode = 0 | 1 | 2 | 3;
 
@@ -40,7 +46,10 @@ export class CliError extends Error {
   }
 }
 
-/** The exit code for what was thrown: the rooms of other errors are loaded by the commands that use them, so names tell. */
+/**
+ * Returns the exit code for what was thrown. Commands load the modules of other errors, so this function
+ * goes by names.
+ */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;
   const { name, code, kind } = error as Record<'name' | 'code' | 'kind', unknown>;
@@ -55,7 +64,6 @@ export function exitCodeOf(error: unknown): ExitCode {
 const GAP = '  ';
 const USUAL_COLUMNS = 80;
 
-/** The terminal of this process. */
 export function processTerminal(): Terminal {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
   const ask: Ask = async (question) => (interactive ? askLine(question) : undefined);
@@ -76,9 +84,9 @@ export function processTerminal(): Terminal {
 }
 
 /**
- * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. The listeners stay: while commands
- * of agents run, the library that starts them listens, too, and ends the process at a signal to which nobody else
- * listens. One that goes with its first signal (`once`) is gone when it looks.
+ * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. The listeners stay: while
+ * commands of agents run, the library that starts them listens, too, and ends the process at a signal that
+ * nobody else listens to. A listener of `once` would be gone when the library looks.
  */
 export function untilStopSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
@@ -93,7 +101,7 @@ export function untilStopSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** The same, where GitHub's runner reads what is printed: nothing of it is a command, but for annotations of our own. */
+/** Escapes output where GitHub's runner reads it: only Sluice's own annotations may be commands. */
 export function forRunner(terminal: Terminal): Terminal {
   if (!terminal.env['GITHUB_ACTIONS']) return terminal;
   return {
@@ -103,7 +111,7 @@ export function forRunner(terminal: Terminal): Terminal {
   };
 }
 
-/** A reader that has seen enough (`| head`) closes the pipe: the rest has no reader, which is no failure. */
+/** A reader such as `| head` may close the pipe early, which is no failure. */
 function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -140,12 +148,12 @@ async function chooseWord(
   }
 }
 
-/** What the last cell of a row always has, also where the terminal is too narrow for it. */
+/** The last cell of a row always has as much, even where the terminal is too narrow. */
 const MIN_LAST_CELL = 70;
 
 /**
- * Rows under a heading, columns padded to their widest cell; cells are single lines. Where `columns` is given, the last
- * cell of a row is cut so that the row fits.
+ * Formats rows under a heading, columns padded to their widest cell; cells are single lines. Where
+ * `columns` is given, the last cell of a row is cut so that the row fits.
  */
 export function formatTable(
   heading: readonly string[],
@@ -157,10 +165,10 @@ export function formatTable(
   );
   const last = heading.length - 1;
   const before = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
-  const room = columns === undefined ? Infinity : Math.max(MIN_LAST_CELL, columns - before);
+  const space = columns === undefined ? Infinity : Math.max(MIN_LAST_CELL, columns - before);
   const fitted = (cell: string, column: number): string => {
     if (column < last) return cell.padEnd(widths[column] ?? 0);
-    return cell.length <= room ? cell : formatOneLine(cell, room);
+    return cell.length <= space ? cell : formatOneLine(cell, space);
   };
   const line = (cells: readonly string[]): string => cells.map(fitted).join(GAP).trimEnd();
   return [heading, ...rows].map(line).join('\n');

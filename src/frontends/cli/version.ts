@@ -8,5 +8,8 @@ const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import
 };
 const commit = typeof BUILT_COMMIT === 'undefined' ? undefined : BUILT_COMMIT;
 
-/** That of `package.json`, which stands one folder above `src/` and `dist/`; a build adds its commit (`0.1.0+1a2b3c4d`). */
+/**
+ * The version of `package.json`, which stands one folder above `src/` and `dist/`; a build adds its commit
+ * (`0.1.0+1a2b3c4d`).
+ */
 export const version: string = commit === undefined ? manifest.version : `${manifest.version}+${commit}`;

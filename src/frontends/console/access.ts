@@ -1,8 +1,9 @@
-/*
- * Who may use the console. A key, which only the operator's own account can read, is exchanged for a session: a token
- * that the page keeps and sends in a header. The address bar, the history and the requests that follow never carry the
- * key; and nothing sends the token by itself, as browsers send a cookie to every port of a host. It is signed with the
- * key, so that it holds over a restart of the service and ends when the key is replaced.
+/**
+ * Decides who may use the console. A key, which only the operator's own account can read, is exchanged for
+ * a session: a token that the page stores and sends in a header. The address bar, the history and later
+ * requests never carry the key. Nothing sends the token by itself, as browsers send a cookie to every port
+ * of a host. The token is signed with the key, so it survives a restart of the service and ends when the
+ * key is replaced.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -12,27 +13,26 @@ import { readSecretFile, type Settings } from '../../engine/config/config.ts';
 import { createAddressList } from '../../service/server/server.ts';
 
 const SESSION_DAYS = 30;
-/** Wrong keys of one address in a minute; the right one is taken whatever came before it. */
+/** Limits wrong keys of one address in a minute. The right key is accepted whatever came before it. */
 const MAX_FAILURES = 20;
 const FAILURE_MS = 60_000;
-/** Addresses whose failures are remembered; beyond that the oldest is forgotten. */
+/** Limits the addresses whose failures are remembered; beyond that the oldest is forgotten. */
 const MAX_ADDRESSES = 1_000;
 
 /**
- * What a session may do. `view` reads what became of requests without any value of them, `inspect` everything that is
- * kept, `operate` changes the queue, too, and `author`, which only `dev` has, files as well.
+ * What a session may do. `view` reads what became of requests without any value of them, `inspect`
+ * everything that is stored, `operate` also changes the queue, and `author`, which only `dev` has, also
+ * changes files.
  */
 export type Role = 'view' | 'inspect' | 'operate' | 'author';
 
-/** A key that opens the console. */
 export interface NamedKey {
-  /** Empty for the console's own. */
+  /** Empty for the console's own key. */
   readonly name: string;
   readonly role: Role;
   readonly key: string;
 }
 
-/** Who asks. */
 export interface Identity {
   readonly name: string;
   readonly role: Role;
@@ -44,8 +44,8 @@ export interface KeyFile {
 }
 
 /**
- * Reads the key, or makes one in a file that only its owner can read: in the first place where that can be done. The
- * folder of a configuration may belong to somebody else.
+ * Reads the key, or makes one in a file that only its owner can read, in the first place where that is
+ * possible. The folder of a configuration may belong to somebody else.
  * @throws Error naming the places
  */
 export function readOrMakeKey(files: readonly string[]): KeyFile {
@@ -76,18 +76,17 @@ function keyIn(file: string): string {
   return key;
 }
 
-/** What of a request says who sent it. */
+/** What a request says about its sender. */
 export interface Visitor {
   readonly method: string;
   readonly host: string | undefined;
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`, which pages cannot set. */
   readonly fetchSite: string | undefined;
-  /** The token of a session, as the page sends it. */
   readonly session: string | undefined;
-  /** Of who opened the connection: a proxy, where one stands in front. */
+  /** The address that opened the connection: a proxy, where one stands in front. */
   readonly address: string;
-  /** Values of headers that were sent once. */
+  /** Returns the value of a header that was sent once. */
   readonly header: (name: string) => string | undefined;
 }
 
@@ -95,9 +94,9 @@ export interface Visitor {
 export const SESSION_HEADER = 'x-sluice-session';
 
 export interface AccessOptions {
-  /** The keys there are now: one that is gone opens nothing, and ends its sessions. */
+  /** The current keys. A removed key opens nothing, and its sessions end. */
   readonly keys: () => readonly NamedKey[];
-  /** The proxy there is now, whose users need no key. */
+  /** The current proxy, whose users need no key. */
   readonly proxy?: () => Settings['console']['proxy'];
   /** The configured host may be a name, which is then allowed. */
   readonly host: string;
@@ -113,7 +112,7 @@ export type ExchangeResult =
 export class Access {
   readonly #options: AccessOptions;
   readonly #clock: () => number;
-  /** When each address gave wrong keys; the address that failed last stands last. */
+  /** When each address sent wrong keys; the address that failed last stands last. */
   readonly #failures = new Map<string, readonly number[]>();
 
   constructor(options: AccessOptions) {
@@ -121,7 +120,7 @@ export class Access {
     this.#clock = options.clock ?? Date.now;
   }
 
-  /** Why a request is not from a page of this console, or undefined. */
+  /** Says why a request is not from a page of this console, or undefined. */
   problemOf({ method, host, origin, fetchSite }: Visitor): string | undefined {
     if (!this.#isOwnHost(host)) {
       return 'this Host is not served: use the address that sluice printed, or set console.publicUrl';
@@ -133,7 +132,7 @@ export class Access {
     return origin !== undefined && own.includes(origin) ? undefined : 'only pages of the console may do this';
   }
 
-  /** Who asks: whom the proxy has signed in, else whose session it is. */
+  /** Returns the user whom the proxy has signed in, else the owner of the session. */
   identify(visitor: Visitor): Identity | undefined {
     return this.#userOf(visitor) ?? this.#ownerOf(visitor);
   }
@@ -146,7 +145,10 @@ export class Access {
     return name === '' || role === undefined ? undefined : { name, role };
   }
 
-  /** Undefined where it was made up, has ended, or is of a key that is gone or has another role now. */
+  /**
+   * Returns undefined where the session was made up, has ended, or belongs to a key that is gone or has
+   * another role now.
+   */
   #ownerOf({ session = '' }: Visitor): Identity | undefined {
     const [role = '', until = '', , name = ''] = session.split('.');
     const known = this.#options.keys().find((key) => key.name === name && key.role === role);
@@ -171,8 +173,8 @@ export class Access {
   }
 
   /**
-   * A page of a stranger can reach this listener under a name of its own that leads here (DNS rebinding), and never
-   * under an address or `localhost`.
+   * A page of a stranger can reach this listener under a name of its own that leads here (DNS rebinding),
+   * and never under an address or `localhost`.
    */
   #isOwnHost(host: string | undefined): boolean {
     const name = /^(\[[\da-f:.]+\]|[^:]+)(?::\d+)?$/i.exec(host ?? '')?.[1]?.toLowerCase();
@@ -184,7 +186,7 @@ export class Access {
   }
 }
 
-/** The token of a session: `role.until.mac`, and the name of a key that has one. */
+/** A token is `role.until.mac`, and the name of a key that has one. */
 function sign({ key, role, name }: NamedKey, until: string): string {
   const said = name === '' ? '' : ` ${name}`;
   const mac = createHmac('sha256', key).update(`console session ${role} ${until}${said}`).digest('base64url');

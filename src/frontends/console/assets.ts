@@ -1,13 +1,12 @@
-/*
- * The page's files. The package holds them bundled (`build/build-page.mjs`, a step of the build); where the service runs from
- * `src`, they are bundled when the first page is opened.
+/**
+ * Serves the page's files. The package has them bundled (`build/build-page.mjs`, a step of the build);
+ * where the service runs from `src`, they are bundled when the first page is opened.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
-/** One file as it is sent. */
 export interface Asset {
   readonly contentType: string;
   readonly bytes: Buffer;
@@ -53,7 +52,10 @@ async function bundle(): Promise<readonly NamedBytes[]> {
   return module.bundlePage();
 }
 
-/** Nothing inline but styles that carry the nonce (the editor makes some), and no address but this one. */
+/**
+ * Forbids everything inline but styles that carry the nonce (the editor makes some), and every other
+ * address.
+ */
 export function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -68,8 +70,8 @@ export function contentSecurityPolicy(nonce: string): string {
 }
 
 /**
- * The document of the console, for everybody the same; everything else on the page is made by its script. It asks for
- * the key, which stays out of sight where the page has a session or the link a key.
+ * Returns the document of the console, which is the same for everybody; its script makes everything else.
+ * The form for the key stays hidden where the page has a session or the link a key.
  */
 export function pageDocument(nonce: string): string {
   return `<!doctype html>

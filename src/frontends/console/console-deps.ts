@@ -1,7 +1,6 @@
 import type { ConsoleParts } from '../../service/startup/startup.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 
-/** How a console is started. */
 export interface ConsoleContext {
   /** `serve` changes no file, and `dev` listens on this machine only. */
   readonly mode: 'dev' | 'serve';
@@ -13,8 +12,8 @@ export interface ConsoleContext {
 
 /** Everything the console works with; nothing is reached by any other way. */
 export interface ConsoleDeps extends ConsoleContext, ConsoleParts {
-  /** Address that hooks are sent to. */
+  /** The address that hooks are sent to. */
   readonly hooksUrl: string;
-  /** `test/golden` next to the configuration. */
+  /** The folder `test/golden` next to the configuration. */
   readonly goldenDir: string;
 }

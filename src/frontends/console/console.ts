@@ -1,6 +1,6 @@
-/*
- * The console: a web page on a listener of its own, over what the other rooms know. It decides nothing and evaluates
- * nothing by itself. What a visitor may do is the role of the key: `dev` alone writes files.
+/**
+ * Serves the console: a web page on a listener of its own, over other modules. It decides nothing and
+ * evaluates nothing by itself. The role of the key says what a visitor may do: `dev` alone writes files.
  */
 import { randomBytes } from 'node:crypto';
 import { dirname, join } from 'node:path';
@@ -30,24 +30,21 @@ import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from 
 
 export type { ConsoleContext } from './console-deps.ts';
 
-/** A console that is served. */
 export interface RunningConsole {
-  /** Without the key. */
+  /** The address without the key. */
   readonly url: string;
-  /** The address that signs a browser in; the key stands behind `#`, which browsers send to nobody. */
+  /** The address that signs a browser in; the key stands behind `#`, which browsers never send. */
   readonly link: string;
   readonly keyFile: string;
-  /** Takes a decision the moment it is made. */
+  /** Shows a decision the moment it is made. */
   see(decision: DecisionRecord): void;
-  /** Another generation is live. */
   replaced(): void;
   /** Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Bytes of a body: a mapping file may have four megabytes. */
+/** A mapping file may have four megabytes. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
-/** Characters from which an answer is compressed. */
 const MIN_COMPRESSED = 2_048;
 const compress = promisify(gzip);
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -64,7 +61,7 @@ const HEADERS: readonly string[] = [
   'no-store',
 ];
 
-/** One above the service's own. */
+/** The default port is one above the service's own. */
 const DEFAULT_PORT = 8788;
 
 /**
@@ -84,7 +81,7 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
   };
   const { file: keyFile, key } = readOrMakeKey(keyFilesOf(configFile, env));
   const feed = new LiveFeed();
-  // Who started the service means to run its plugins.
+  // A person who starts the service means to run its plugins.
   const openBench = () => new Workbench(configFile, { env, mayLoadPlugins: () => true });
   const judge = new Judge({ ...deps, live: () => live.generation, openBench });
   const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
@@ -128,14 +125,13 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
   };
 }
 
-/** Where the file with the key may be: beside the configuration, else where the service keeps its state. */
 function keyFilesOf(configFile: string, env: NodeJS.ProcessEnv): readonly string[] {
   const directory = dirname(configFile);
   const elsewhere = stateFolder('console', { directory, env, name: 'console-key' });
   return [join(directory, '.sluice', 'console-key'), elsewhere];
 }
 
-/** On a port that `dev` chose by itself, another one is taken where it is in use. */
+/** A port that `dev` chose by itself is replaced where it is in use. */
 async function listen(
   { console: { port, host } }: Settings,
   mode: ConsoleContext['mode'],
@@ -306,9 +302,9 @@ class Site {
   }
 }
 
-/** Place and what is expected there; never what came. */
+/** Names the place and what is expected there; never what came. */
 function issueOf({ issues: [first] }: Pick<ZodError, 'issues'>): string {
-  // Of several forms the first, which says more than that none fits.
+  // The first of several forms says more than that none fits.
   const issue = first?.code === 'invalid_union' ? (first.errors[0]?.[0] ?? first) : first;
   return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
 }
@@ -342,7 +338,10 @@ async function readBody(req: ListenerRequest): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
 }
 
-/** Compressed where the browser takes that: a list of some thousand rows has more than a megabyte. */
+/**
+ * The text is compressed where the browser accepts that: a list of some thousand rows has more than a
+ * megabyte.
+ */
 async function sendJson(req: ListenerRequest, res: ListenerResponse, text: string): Promise<void> {
   const isCompressed = text.length > MIN_COMPRESSED && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
   const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];

@@ -1,4 +1,7 @@
-/** Lists of what is stored, a page at a time. Of what was sent they hold names at most, which `view` does not see either. */
+/**
+ * Lists what is stored, a page at a time. Rows hold at most names of what was sent, and `view` does not see
+ * those either.
+ */
 import { createHmac } from 'node:crypto';
 import { defined } from '../../base/json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
@@ -17,9 +20,8 @@ import { type PageRequest, gatewayOf, type PageRoute, withoutNames } from './rou
 
 const ROWS = 100;
 const MAX_ROWS = 500;
-/** Rows that are looked at for a page, as few filters have an index. */
+/** Few filters have an index, so at most this many rows are looked at for a page. */
 const AMONG = 50_000;
-/** Conversations that are listed and found, those that were used last. */
 const MAX_CONVERSATIONS = 1_000;
 
 export const LISTS: Readonly<Record<string, PageRoute>> = {
@@ -27,7 +29,7 @@ export const LISTS: Readonly<Record<string, PageRoute>> = {
     columns:
       'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
     rows: await mappings(deps),
-    // Since when the counts of a day are whole.
+    // The counts of a day are complete since this time.
     since: await deps.storage.activitySince(
       Date.now(),
       deps.live.generation.config.settings.storage.keep.decisions,
@@ -73,13 +75,16 @@ function queryOf(query: URLSearchParams): ListQuery {
   return { limit, among: AMONG, ...Object.fromEntries(texts) };
 }
 
-/** How entries of one kind are found, and where those begin that were not looked at. */
+/** Finds entries of one kind, and where those begin that were not looked at. */
 interface ListSource<Row> {
   list(query: ListQuery): Promise<readonly Row[]>;
   older(query: ListQuery): Promise<string | undefined>;
 }
 
-/** Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not looked at. */
+/**
+ * Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not
+ * looked at.
+ */
 async function pageOf<Row extends { readonly id: string }>(
   { query }: PageRequest,
   { list, older }: ListSource<Row>,
@@ -91,7 +96,6 @@ async function pageOf<Row extends { readonly id: string }>(
   return { rows, ...defined({ next }) };
 }
 
-/** Those that are live, and others that did something in the last day. */
 async function mappings({ storage, live }: ConsoleDeps): Promise<readonly MappingRow[]> {
   const { table, config } = live.generation;
   const { gateway, hooks } = config.settings;
@@ -132,11 +136,11 @@ async function runs(deps: ConsoleDeps, asked: PageRequest, of?: Conversation): P
   };
 }
 
-/** Turns of the main session stand in no line. */
+/** Turns of the main session wait in no queue of their own. */
 const runsOf = ({ owner, key }: Conversation) =>
   owner === 'main' ? ({ kind: 'heartbeat' } as const) : { line: `${owner}\n${key}`, among: undefined };
 
-/** Its id tells nothing of its key to who may not see that. */
+/** The id reveals nothing of the key to a visitor who may not see it. */
 function idOf({ owner, key }: Conversation, { live }: ConsoleDeps): string {
   const secret = live.generation.config.secrets.join('\n');
   return createHmac('sha256', secret)

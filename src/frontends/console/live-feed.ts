@@ -1,6 +1,6 @@
-/*
- * Decisions as they happen, to every open page. Of a flood a page gets some of each second and a remark that there were
- * more, for which it reads the list again, as it does whenever it opens the feed.
+/**
+ * Sends decisions to every open page as they happen. In a flood a page gets some of each second and a
+ * remark that there were more. It then reads the list again, as it does whenever it opens the feed.
  */
 import { setInterval } from 'node:timers';
 import { defined } from '../../base/json.ts';
@@ -9,19 +9,18 @@ import { decisionLine } from '../../authoring/explanation/explanation.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import type { InboxRow } from './protocol.ts';
 
-/** Rows gather this long. */
 const GATHER_MS = 250;
 const MAX_ROWS = 50;
 const ALIVE_MS = 15_000;
-/** Unread bytes after which a page is let go: it comes back. */
+/** A page with more unread bytes is disconnected, and comes back. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const MAX_PAGES = 20;
 
-/** Where a page reads: the part of node's response that is used. */
+/** The part of node's response that is used. */
 export interface FeedReader {
   write(text: string): void;
   end(): void;
-  /** Whether who opened it may still read: a key is taken away, a user gets another role. */
+  /** Whether the visitor may still read: a key is removed, or a user gets another role. */
   mayRead(): boolean;
   readonly writableLength: number;
 }
@@ -29,7 +28,7 @@ export interface FeedReader {
 export class LiveFeed {
   readonly #pages = new Set<FeedReader>();
   readonly #alive: NodeJS.Timeout;
-  /** Those that are not sent yet, and how many more there were. */
+  /** The decisions that are not sent yet, and how many more there were. */
   #gathered: DecisionRecord[] = [];
   #more = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -38,7 +37,7 @@ export class LiveFeed {
     this.#alive = setInterval(() => this.#write(': alive\n\n'), ALIVE_MS).unref();
   }
 
-  /** Takes a decision; costs next to nothing while no page is open. */
+  /** Adds a decision; this costs next to nothing while no page is open. */
   see(decision: DecisionRecord): void {
     if (this.#pages.size === 0) return;
     if (this.#gathered.length < MAX_ROWS) this.#gathered.push(decision);
@@ -73,7 +72,7 @@ export class LiveFeed {
     this.#write(event('rows', { rows, more }));
   }
 
-  /** The one way to pages; lets one go that does not read, or may not any more. */
+  /** Every write goes through here. A page that does not read, or may not read any more, is disconnected. */
   #write(text: string): void {
     for (const reader of this.#pages) {
       if (reader.writableLength <= MAX_UNREAD_BYTES && reader.mayRead()) reader.write(text);
@@ -85,7 +84,6 @@ export class LiveFeed {
   }
 }
 
-/** A decision as a row of the inbox. */
 export function rowOf(decision: DecisionRecord): InboxRow {
   const { code, mappingId, replayOf, replays } = decision;
   const note = shorten(decisionLine(decision), 200);

@@ -1,4 +1,4 @@
-/** Changes of stored work from the page: what the command line does, by the same functions and with the same rules. */
+/** Changes stored work from the page with the functions and rules of the command line. */
 import * as z from 'zod';
 import {
   changeWork,
@@ -13,13 +13,13 @@ import type { PlannedChange } from './protocol.ts';
 import { planReplay } from './replay.ts';
 import type { PageRequest, PageRoute, RouteContext } from './routes.ts';
 
-/** As they were given out: no store has another one. */
+/** Every store gives out such ids. */
 const id = z.string().regex(/^[!-~]{1,100}$/, 'an id is 1 to 100 visible ASCII characters');
 const name = z.string().min(1).max(200).exactOptional();
 const Ids = z.strictObject({ ids: z.array(id).min(1).max(1_000) });
-/** As many as a page has in its list. */
+/** A page has as many in its list. */
 const Listing = z.strictObject({ ids: z.array(id).min(1).max(10_000) });
-/** A list as its filters have it, as it was when its plan was made. */
+/** The filters of a list, as it was when its plan was made. */
 const Listed = z.strictObject({
   of: z.enum(['runs', 'outbox']),
   state: name,
@@ -27,7 +27,7 @@ const Listed = z.strictObject({
   until: z.int().nonnegative().exactOptional(),
 });
 const Chosen = z.union([Ids, Listed]);
-/** Without a mapping and a runner: all runs. */
+/** Without a mapping and a runner this means all runs. */
 const Paused = z.strictObject({ mapping: name, runner: name });
 const CHANGES = ['retry', 'drop', 'approve', 'deny', 'cancel'] as const satisfies readonly WorkChange[];
 const Planned = z.strictObject({ change: z.enum(CHANGES), chosen: Chosen });
@@ -49,7 +49,7 @@ export const OPERATING: Readonly<Record<string, PageRoute>> = {
   },
 };
 
-/** Whoever asked, with the name of the key. */
+/** The operator is the visitor, with the name of the key. */
 function operatorOf({ deps }: RouteContext, { who, from }: PageRequest): Operator {
   const { storage, live, gateway, log } = deps;
   return {
@@ -71,7 +71,9 @@ function selectionOf(chosen: z.output<typeof Chosen>): QueueSelection {
     : { kind: 'mapping', mappingId: mapping, ...filter };
 }
 
-/** What a change would do; the change is asked with `until`, so that it is of what the plan has. */
+/**
+ * Says what a change would do. The change is asked with `until`, so that it changes only what the plan has.
+ */
 async function plan(context: RouteContext, asked: PageRequest): Promise<PlannedChange> {
   const { change, chosen } = Planned.parse(asked.body);
   const until = Date.now();

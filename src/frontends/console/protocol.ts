@@ -1,4 +1,4 @@
-/** What the console's service and its page say to each other: plain data, and nothing but types. */
+/** What the console's service and its page send each other: plain data, and nothing but types. */
 import type { Role } from './access.ts';
 import type { StoredJson } from '../../authoring/explanation/explanation.ts';
 import type {
@@ -27,7 +27,7 @@ export type {
   ReplayResult,
 } from '../../service/operations/operations.ts';
 
-/** One request in the inbox. Without any value of a payload, as decisions are. */
+/** One request in the inbox. Like decisions, it has no value of a payload. */
 export interface InboxRow {
   readonly id: string;
   /** Milliseconds since the epoch. */
@@ -37,83 +37,84 @@ export interface InboxRow {
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
   readonly code?: string;
   readonly mapping?: string;
-  /** Why it missed, or what is odd about it, in a line. */
+  /** Why the request missed, or what is odd about it, in a line. */
   readonly note?: string;
-  /** Ids of the runs and events it became: what became of them is asked for apart. */
+  /** Ids of the runs and events that the request became; the page asks separately what became of them. */
   readonly work?: readonly string[];
-  /** Nothing new was made. */
+  /** The request was a repeat, so nothing new was made. */
   readonly isRepeat?: true;
-  /** The request that it is a replay of, and its own replays. */
+  /** The request that was replayed, and the replays of this one. */
   readonly replayOf?: string;
   readonly replays?: readonly Replay[];
   readonly tookMs: number;
-  /** Of the body; absent where it was not read. */
+  /** The size of the body; absent where it was not read. */
   readonly bytes?: number;
 }
 
 /**
- * A page of a list, asked with `limit` (100, at most 500) and, where they apply, `state`, `mapping` and `run`: `/api/runs`
- * and `/api/deliveries`. `/api/mappings`, `/api/conversations`, `/api/costs` and `/api/audit` are one page. Rows have the
- * shape that `--json` of the command line has.
+ * A page of a list, asked with `limit` (100, at most 500) and, where they apply, `state`, `mapping` and
+ * `run`: `/api/runs` and `/api/deliveries`. `/api/mappings`, `/api/conversations`, `/api/costs` and
+ * `/api/audit` are one page. Rows have the shape that `--json` of the command line has.
  */
 export interface ListPage<Row> {
-  /** Newest first. */
+  /** The newest row is first. */
   readonly rows: readonly Row[];
   /** Keys of the rows, in the order of a table. */
   readonly columns?: string;
-  /** Where there is more, or more to look at: what to ask as `before`. */
+  /** Set where there is more, or more to look at: the value to ask as `before`. */
   readonly next?: string;
 }
 
 /** A mapping in the last 24 hours; the routes that are built in have an empty id. */
 export interface MappingRow extends MappingActivity {
-  /** Of a mapping that makes runs. */
+  /** Set for a mapping that makes runs. */
   readonly runner?: string;
   readonly usdPerDay?: number;
   /** No mapping has this id any more. */
   readonly isGone?: true;
 }
 
-/** What it waits for, of a queued run: in two words, or an ISO time. */
+/** `why` says what a queued run waits for, in two words or as an ISO time. */
 export type RunListRow = RunJson & { readonly why?: string };
 export type DeliveryRow = OutboxJson;
 
-/** A conversation; without its key for who may not see what was sent. */
+/** A conversation; the key is absent for a visitor who may not see what was sent. */
 export type ConversationRow = ReturnType<typeof RECORDS.conversations.toJson> & { readonly id: string };
 
-/** The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those before. */
+/**
+ * The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those
+ * before.
+ */
 export interface ConversationPage extends ListPage<RunListRow> {
   readonly conversation: ConversationRow;
 }
 
 /** What a change of several would do, in words, and what it would leave out. */
 export interface PlannedChange {
-  /** When the plan was made: the change is of what was there then. */
+  /** When the plan was made, in milliseconds; the change applies to what was there then. */
   readonly until: number;
   readonly count: number;
   readonly says: string;
   readonly leftOut: readonly string[];
 }
 
-/** What would become of a request that is taken again. */
 export interface PlannedReplay {
   readonly id: string;
   readonly end: 'taken' | 'refused' | NonNullable<LostRequest['end']>;
-  /** The mapping, why it would be refused again, or the other request. */
+  /** The mapping, why the request would be refused again, or the other request. */
   readonly says?: string;
 }
 
 /** What a replay of a list would do, the oldest first. */
 export interface ReplayPlan {
   readonly plan: readonly PlannedReplay[];
-  /** How many were not looked at, as one replay takes only so many: the next plan begins with them. */
+  /** How many were not looked at, because one replay accepts only so many; the next plan begins with them. */
   readonly later: number;
 }
 
-/** Requests found by a search over what is kept, and where it goes on. */
+/** Requests found by a search over what is stored, and where it goes on. */
 export interface FoundPart {
   readonly rows: readonly InboxRow[];
-  /** Kept requests that were looked at. */
   readonly looked: number;
   readonly cursor?: string;
 }
@@ -121,47 +122,48 @@ export interface FoundPart {
 /** What the page has to know before it shows anything. */
 export interface ConsoleState {
   readonly mode: 'dev' | 'serve';
-  /** What the session that asked may do; absent where all are told. */
+  /** What the session that asked may do; absent where every page receives it. */
   readonly role?: Role;
   readonly generation: string;
   readonly mappings: readonly string[];
-  /** Address that hooks are sent to. */
+  /** The address that hooks are sent to. */
   readonly hooksUrl: string;
 }
 
 export interface InboxPage {
-  /** Newest first. */
+  /** The newest row is first. */
   readonly rows: readonly InboxRow[];
-  /** There are further requests before these. */
   readonly hasMore: boolean;
   readonly state: ConsoleState;
 }
 
-/** A request that was kept, with its exact payload. */
+/** A stored request, with its exact payload. */
 export interface KeptContent {
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
-  /** JSON text: the page reads its numbers exactly. */
+  /** The payload as JSON text: the page reads its numbers exactly. */
   readonly payload: string;
 }
 
-/** A run, an event or what is sent, as `--json` of the command line has it. */
+/** A run, an event or a delivery, as `--json` of the command line has it. */
 export type WorkJson = Readonly<Record<string, unknown>> & { readonly outbox?: readonly WorkJson[] };
 
-/** Everything about one request. */
 export interface RequestPage {
   readonly id: string;
   readonly row?: InboxRow;
-  /** Decision, runs and events as `sluice explain ID --json` has them, how it was judged when it came, and what is said of it. */
+  /**
+   * Decision, runs and events as `sluice explain ID --json` has them, how the request was judged when it
+   * came, and what is said of it.
+   */
   readonly stored: StoredJson;
   readonly kept?: KeptContent;
-  /** As it would be judged now, or as it was by the files of then; absent where it was not kept. */
+  /** How the request would be judged now, or by the files of then; absent where it was not stored. */
   readonly now?: Judgement;
-  /** Its judgement is by the mappings and transforms that judged it when it came, which are others now. */
+  /** The mappings and transforms that judged the request when it came made `now`, and have changed since. */
   readonly isByThen?: true;
-  /** Why it cannot be judged now: the files have errors. */
+  /** Why the request cannot be judged now: the files have errors. */
   readonly nowProblem?: string;
 }
 
@@ -169,30 +171,27 @@ export interface AuthorFiles {
   readonly files: readonly AuthorFile[];
 }
 
-/** What a draft means for the chosen request. */
 export interface DraftAnswer {
   readonly findings: readonly ShownFinding[];
   /** Absent where the draft has errors or no request is chosen. */
   readonly judgement?: Judgement;
 }
 
-/** What a draft means for all requests that are at hand. */
 export interface ImpactAnswer extends Impact {
-  /** What the type checker says of a transform: it takes longer than everything else. */
+  /** What the type checker says of a transform, which needs longer than everything else. */
   readonly typeFindings: readonly ShownFinding[];
 }
 
 export type SaveAnswer =
-  /** `findings` keep it from going live: what was live before goes on. */
+  /** `findings` keep the file from going live; what was live before goes on. */
   | { readonly kind: 'saved'; readonly version: string; readonly findings: number }
-  /** The file on disk is another than the one that was opened. */
+  /** The file on disk differs from the one that was opened. */
   | { readonly kind: 'changed'; readonly version: string };
 
-/** What can be written at a place of a text. */
 export interface Completion {
-  /** Where the text begins that a choice takes the place of. */
+  /** Where the text begins that a choice replaces. */
   readonly from: number;
   readonly options: readonly CompletionChoice[];
-  /** The source of a regular expression: a text that is typed on within it needs no other offer. */
+  /** The source of a regular expression: a text that is typed on within it needs no new completion. */
   readonly validFor: string;
 }

@@ -1,4 +1,4 @@
-/** What would become of requests that were refused or failed, if they were taken again with the mappings as they are. */
+/** Plans a replay of requests that were refused or failed, with the mappings as they are. */
 import { explainWritten } from '../../authoring/explanation/explanation.ts';
 import { readKeptRequest, type ReadKept } from '../../engine/hook/hook.ts';
 import { findLost } from '../../service/operations/operations.ts';
@@ -6,7 +6,6 @@ import type { ConsoleDeps } from './console-deps.ts';
 import { type Judge, type ValidFiles, judging } from '../../authoring/workbench/workbench.ts';
 import type { PlannedReplay, ReplayPlan } from './protocol.ts';
 
-/** Requests that one replay takes. */
 const MAX_TAKEN = 1_000;
 
 interface ReplayProgress {
@@ -14,7 +13,10 @@ interface ReplayProgress {
   readonly judge: Judge;
 }
 
-/** What would become of each, the oldest first, until as many would be taken as one replay takes. */
+/**
+ * Says what would become of each request, the oldest first, until as many would be accepted as one replay
+ * allows.
+ */
 export async function planReplay(
   { deps, judge }: ReplayProgress,
   ids: readonly string[],

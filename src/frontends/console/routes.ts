@@ -1,4 +1,4 @@
-/** What the page asks, and the modules that answer: the ones the command line calls. */
+/** Answers what the page asks, with the modules that the command line calls. */
 import * as z from 'zod';
 import { defined } from '../../base/json.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
@@ -45,7 +45,6 @@ import {
 } from '../../authoring/explanation/explanation.ts';
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
 
-/** What a route works with. */
 export interface RouteContext {
   readonly deps: ConsoleDeps;
   readonly feed: LiveFeed;
@@ -60,14 +59,14 @@ export interface PageRequest {
   /** Fires when the page does not wait any more. */
   readonly signal: AbortSignal;
   readonly who: Identity;
-  /** The address it came from. */
+  /** The address that the request came from. */
   readonly from: string;
 }
 
-/** Undefined: there is no such thing. */
+/** A route returns undefined where there is no such thing. */
 export type PageRoute = (context: RouteContext, asked: PageRequest) => Promise<object | undefined>;
 
-/** What is asked with GET, in `serve` too. */
+/** Routes for GET, in `serve` too. */
 export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/inbox': inbox,
   '/api/ends': async ({ deps }, { query }) => ({
@@ -79,7 +78,7 @@ export const READING: Readonly<Record<string, PageRoute>> = {
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
 };
 
-/** What is asked with GET by who may try changes. */
+/** Routes for GET by visitors who may try changes. */
 export const AUTHORING: Readonly<Record<string, PageRoute>> = {
   '/api/files': async ({ deps }): Promise<AuthorFiles> => {
     const files = await findAuthorFiles(foldersOf(deps));
@@ -91,7 +90,7 @@ export const AUTHORING: Readonly<Record<string, PageRoute>> = {
   },
 };
 
-/** What tries a change and writes nothing; with POST, as it costs something. */
+/** Routes that try a change and write nothing; they use POST, because they cost something. */
 export const TRYING: Readonly<Record<string, PageRoute>> = {
   '/api/complete': complete,
   '/api/draft': draft,
@@ -99,7 +98,7 @@ export const TRYING: Readonly<Record<string, PageRoute>> = {
   '/api/patch': patch,
 };
 
-/** What writes files; `dev` only. */
+/** Routes that write files; `dev` only. */
 export const WRITING: Readonly<Record<string, PageRoute>> = {
   '/api/save': save,
   '/api/golden': golden,
@@ -145,7 +144,7 @@ async function inbox({ deps, judge }: RouteContext, { query, who }: PageRequest)
   const asked = Number(query.get('limit') ?? Number.NaN);
   const { decisions } = deps.live.generation.config.settings.storage.keep;
   const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
-  // Whoever looks at the list opens a request next.
+  // A reader of the list opens a request next.
   void judge.base().catch(() => undefined);
   const found = await deps.storage.listDecisions({ limit: limit + 1 });
   const rows = found.slice(0, limit).map(rowOf);
@@ -242,7 +241,7 @@ async function newMapping(
   { body }: PageRequest,
 ): Promise<object | undefined> {
   const { request: id } = Chosen.parse(body);
-  // Nothing is kept of a request whose name no mapping has: its name alone is known.
+  // A request whose name no mapping has is not stored, so only its name is known.
   const request = (await findKept(deps, id)) ?? (await deps.storage.findDecision(id));
   if (request === undefined) return undefined;
   const file = await writeNewMapping(request, foldersOf(deps).mappingsDir);
@@ -258,7 +257,7 @@ async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookReque
   return unread === undefined ? request : undefined;
 }
 
-/** Everything about one request: what was decided, why, and what became of it. Undefined where nothing is kept. */
+/** Resolves to undefined where nothing is stored. */
 async function requestPage(
   { storage, live }: Pick<ConsoleDeps, 'storage' | 'live'>,
   judge: Judge,
@@ -267,27 +266,30 @@ async function requestPage(
   const found = await findStoredRequest(storage, id);
   if (found === undefined) return undefined;
   const { kept: content, ...known } = found;
-  // Who may not see what was sent is told what is known without it.
+  // A visitor who may not see what was sent gets what is known without it.
   const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
   const { decision, kept } = stored;
   const now = await judge.base();
-  const told = await explainStored(stored, {
+  const explanation = await explainStored(stored, {
     keepRequests: live.generation.config.settings.storage.keepRequests,
     explainer: judging(now),
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     isHidden: !withText && content !== undefined,
     settings: live.generation,
   });
-  const { request, explained } = told;
+  const { request, explained } = explanation;
   return {
     id: decision?.requestId ?? kept?.requestId ?? id,
-    stored: withText ? storedToJson(told, undefined) : withoutRunNames(storedToJson(told, undefined, false)),
+    stored: withText
+      ? storedToJson(explanation, undefined)
+      : withoutRunNames(storedToJson(explanation, undefined, false)),
     ...defined({
       row: decision && rowOf(decision),
       kept: request && contentOf(request),
       now: request && explained && judgementOf(explained),
-      isByThen: told.isByThen ? (true as const) : undefined,
-      nowProblem: request && told.lacksFiles ? 'the files have errors, which sluice check shows' : undefined,
+      isByThen: explanation.isByThen ? (true as const) : undefined,
+      nowProblem:
+        request && explanation.lacksFiles ? 'the files have errors, which sluice check shows' : undefined,
     }),
   };
 }

@@ -1,6 +1,7 @@
-/*
- * Search over what is kept, by its text, the id of a run or a session key. The texts are read in parts that hold this
- * thread for about a millisecond each; one call goes through some of them and says where the next goes on.
+/**
+ * Searches what is stored, by its text, the id of a run or a session key. The texts are read in parts that
+ * block this thread for about a millisecond each; one call goes through some of them and says where the
+ * next goes on.
  */
 import * as z from 'zod';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
@@ -11,17 +12,15 @@ import { rowOf } from './live-feed.ts';
 import type { FoundPart, InboxRow } from './protocol.ts';
 import type { PageRequest, RouteContext } from './routes.ts';
 
-/** Characters that are looked through without a pause; of a longer request its beginning. */
+/** Without a pause only so many characters are looked through, and a longer request only at its beginning. */
 const PART_BYTES = 256 * 1024;
-/** Parts, and requests found, of one call. */
 const MAX_PARTS = 16;
 const MAX_FOUND = 50;
 const MAX_RUNS = 200;
-/** Runs whose session keys are looked at, the newest. */
 const MAX_AMONG = 5_000;
 const MAX_TEXT = 200;
 
-/** Where the page before ended, as its answer said it. */
+/** The page before ended here, as its answer said. */
 const Page = z.object({ cursor: z.coerce.number().int().nonnegative() });
 
 export async function search(
@@ -34,7 +33,7 @@ export async function search(
   const { storage } = deps;
   if (text === '') return { rows: [], looked: 0 };
   const byName = cursor > 0 ? [] : await findByName(storage, text, who.role === 'view');
-  // Whoever may not see what was sent could guess it letter by letter.
+  // A visitor who may not see what was sent could guess it letter by letter.
   if (who.role === 'view') return { rows: byName, looked: byName.length };
   const { secrets } = deps.live.generation.config;
   const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
@@ -60,7 +59,9 @@ export async function search(
   return { rows, looked, ...(next === undefined ? {} : { cursor: String(next) }) };
 }
 
-/** The request of that id, or of a run or event with it; and those whose runs have this session key. */
+/**
+ * Finds the request with that id, or with a run or event of it, and those whose runs have this session key.
+ */
 async function findByName(storage: Storage, text: string, isViewer: boolean): Promise<readonly InboxRow[]> {
   const runs = isViewer
     ? []
@@ -72,7 +73,7 @@ async function findByName(storage: Storage, text: string, isViewer: boolean): Pr
   return decisions.flatMap((decision) => (decision === undefined ? [] : [rowOf(decision)]));
 }
 
-/** A request may be kept longer than its decision. */
+/** A request may be stored longer than its decision. */
 async function rowOfKept(storage: Storage, kept: KeptRequest): Promise<InboxRow> {
   const { requestId: id, receivedAt: at, path } = kept;
   const decision = await storage.findDecision(id);

@@ -1,6 +1,6 @@
 /**
- * The language server: findings as you type, completion, hover, go to, and the changes that findings propose, for any
- * editor that speaks the Language Server Protocol. It reads files and serves nothing.
+ * The language server: findings as you type, completion, hover, go to, and the changes that findings
+ * propose, for any editor that speaks the Language Server Protocol. It reads files and serves nothing.
  */
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -43,16 +43,15 @@ import { defined } from '../../base/json.ts';
 export interface LanguageServerOptions {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** The project of a folder that an editor has opened; undefined where it has no configuration. */
+  /** Opens the project of a folder; undefined where it has no configuration. */
   openProject(folder: string): Project | undefined;
 }
 
-/** Resolves when the editor ends it; the protocol's library then ends the process. */
+/** Resolves when the editor ends the server; the protocol's library then ends the process. */
 export function runLanguageServer(options: LanguageServerOptions): Promise<void> {
   return new LanguageServer(options).listen();
 }
 
-/** Longer hints are cut in the title of an action. */
 const MAX_TITLE = 120;
 
 const SEVERITY = {
@@ -137,7 +136,7 @@ class LanguageServer {
     return { capabilities: CAPABILITIES, serverInfo: { name: 'sluice' } };
   }
 
-  /** Editors tell of files that others change only where they are asked to. */
+  /** Editors report files that others change only where they are asked to. */
   #begin(): void {
     const watchers = [{ globPattern: '**/*.{yaml,yml,json,json5,ts,js,mjs,cjs}' }];
     if (this.#watches)
@@ -168,7 +167,7 @@ class LanguageServer {
       this.#isWanted = false;
       this.#isFresh = false;
       try {
-        // Each judgement is of what was typed up to the one before.
+        // Each judgement covers what was typed up to the one before.
         // oxlint-disable-next-line no-await-in-loop
         for await (const loaded of this.#project.load(this.#open, isFresh)) {
           this.#loaded = loaded;
@@ -196,7 +195,7 @@ class LanguageServer {
     }
   }
 
-  /** The text around a place, and what is known; undefined of a file that is not open. */
+  /** Returns undefined for a file that is not open. */
   #at({ textDocument: { uri }, position }: TextDocumentPositionParams) {
     const document = this.#documents.get(uri);
     if (document === undefined || !uri.startsWith('file:')) return undefined;
@@ -264,7 +263,6 @@ function rangeOf(text: string, start: number, end: number): Range {
   return { start: document.positionAt(start), end: document.positionAt(end) };
 }
 
-/** Edits by the address of their file. */
 function changesOf(edits: readonly TextEdit[]): NonNullable<WorkspaceEdit['changes']> {
   const byFile = Map.groupBy(edits, ({ at: { source } }) => pathToFileURL(resolve(source.file)).href);
   const changes = [...byFile].map(([uri, ofFile]) => [

@@ -1,7 +1,7 @@
-/*
- * `sluice mcp`: what an agent that writes mappings may ask, over stdio. Nothing here writes: files are changed by the
- * agent's own editor, and judged by the same commands that a person runs. An answer is short. What came from outside stands
- * within the safety boundary and without private values, however the agent asks.
+/**
+ * `sluice mcp` answers an agent that writes mappings, over stdio. Nothing here writes: the agent's own
+ * editor changes files, and the commands of a person judge them. An answer is short. What came from outside
+ * stands within the safety boundary and without private values, however the agent asks.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,7 +23,6 @@ import { findStoredRequest } from '../../engine/storage/facts.ts';
 import { type KeptRequest, openStorage } from '../../engine/storage/storage.ts';
 import { maskPrivate, privateValues } from './private-values.ts';
 
-/** What a command printed, and how it ended. */
 interface CommandResult {
   readonly out: string;
   readonly err: string;
@@ -33,19 +32,18 @@ interface CommandResult {
 interface ToolAnswer {
   /** Sluice's own words, and those of the operator's files. */
   readonly words: string;
-  /** What holds values of requests. */
+  /** Values of requests, which need the boundary; absent where there are none. */
   readonly external?: string;
-  /** The request that it is about. */
+  /** The request of the answer. */
   readonly id?: string;
   readonly isError?: boolean;
 }
 
 export interface McpOptions {
   readonly version: string;
-  /** The configuration, and what its references may name. */
   readonly file: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Names of fields whose values no answer shows, beside those that are usual. */
+  /** Names of fields whose values no answer shows, beside the usual ones. */
   readonly privateFields: readonly string[];
   untilInterrupted(): Promise<void>;
   /** Runs a command of the command line that writes nothing. */
@@ -64,7 +62,7 @@ async function configOf({ file, env }: McpOptions): Promise<LoadedConfig> {
 
 const goldenDirOf = ({ file }: McpOptions): string => join(dirname(file), 'test', 'golden');
 
-/** Letters of each of the two parts of an answer: some 2,000 tokens. */
+/** Limits each of the two parts of an answer to some 2,000 tokens. */
 const MAX_CHARS = 8_000;
 
 /** Answers until the client closes its end. */
@@ -81,7 +79,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
       annotations: { readOnlyHint: true, openWorldHint: false },
     };
     server.registerTool(name, config, async (given: Readonly<Record<string, unknown>>, { signal }) => {
-      // One after the other: each loads all files, and an agent may ask for much at once.
+      // Calls run one after the other: each loads all files, and an agent may ask for much at once.
       const answered = turn.then(async () => {
         const answer = await ask(given, signal);
         return { isError: answer.isError === true, text: await toText(answer, options) };
@@ -91,7 +89,7 @@ export async function serveMcp(options: McpOptions): Promise<void> {
       return { content: [{ type: 'text' as const, text }], isError };
     });
   }
-  // The transport does not notice it.
+  // The transport does not notice a closed stdin.
   const closed = once(process.stdin, 'end');
   await server.connect(new StdioServerTransport());
   await Promise.race([closed, options.untilInterrupted()]);
@@ -107,7 +105,6 @@ interface AgentTool {
   ask(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolAnswer>;
 }
 
-/** A tool with the type of what it is given. */
 function tool<Shape extends z.ZodRawShape>(
   description: string,
   input: Shape,
@@ -141,7 +138,7 @@ function toolsOf(options: McpOptions): Readonly<Record<string, AgentTool>> {
     ),
     check: tool('Finds what is wrong in configuration, mappings and transforms.', {}, async () => {
       const printed = await options.run('check');
-      // What a finding says may have names and values of what was sent; its code and place have none.
+      // A finding may quote names and values of what was sent; its code and place have none.
       const heads = Array.from(
         `${printed.out}${printed.err}`.matchAll(/^(\w+ [A-Z_]+): .*\n {2}at (.*)$/gm),
         ([, code, place]) => `${code} (${place})`,
@@ -199,7 +196,7 @@ async function explain(options: McpOptions, request: string, all: boolean): Prom
   return { ...said(printed, HOW[printed.exitCode] ?? 'It cannot be explained.'), id: request };
 }
 
-/** The answer as text: Sluice's words, then what came from outside, within the boundary. */
+/** The boundary stands around what came from outside, because an agent would otherwise obey it. */
 async function toText({ words, external, id }: ToolAnswer, options: McpOptions): Promise<string> {
   const { secrets } = await configOf(options).catch(() => ({ secrets: [] }));
   const own = cutText(withoutSecrets(words, secrets, 'text').trim(), MAX_CHARS);
@@ -215,10 +212,11 @@ async function toText({ words, external, id }: ToolAnswer, options: McpOptions):
   });
 }
 
-/** Kept requests that are looked at, the newest first. */
 const MAX_KEPT = 200;
 
-/** None where there is no store, or where it cannot be read; `id` is that of one that may be older. */
+/**
+ * Returns none where there is no store, or where it cannot be read; `id` is that of one that may be older.
+ */
 async function readKept(options: McpOptions, id?: string): Promise<readonly KeptRequest[]> {
   const { settings } = await configOf(options);
   const storage = await openStorage(settings.storage.url, { mode: 'attached' }).catch(() => undefined);
@@ -231,7 +229,6 @@ async function readKept(options: McpOptions, id?: string): Promise<readonly Kept
   }
 }
 
-/** All requests that an answer may show values of: those that the service kept, and golden cases. */
 async function readRequests(options: McpOptions, id?: string): Promise<readonly HookRequest[]> {
   const { cases } = await findCases(goldenDirOf(options)).catch(() => ({ cases: [] }));
   const kept = await readKept(options, id).catch(() => []);
@@ -241,7 +238,6 @@ async function readRequests(options: McpOptions, id?: string): Promise<readonly 
   ];
 }
 
-/** Every sender that is known, those of the user first; or what is known of one, with an example of what it sends. */
 async function describeSenders(options: McpOptions, word: string | undefined): Promise<ToolAnswer> {
   const { file, settings } = await configOf(options);
   const all = await knownSenders(file, settings.hooks);
@@ -267,7 +263,6 @@ async function describeSenders(options: McpOptions, word: string | undefined): P
   };
 }
 
-/** Findings that are shown. */
 const MAX_FINDINGS = 20;
 
 /** Loads the files with one of them as it would be, in a copy elsewhere, and compares what requests become. */
@@ -295,7 +290,7 @@ async function tryMapping(
     const path = join(mappingsDir, name);
     const found = { kind: 'mapping', name, path, real: path } as const;
     const draft = await new Drafts(judge).load({ mappingsDir, transformsDir }, { file: found, text, signal });
-    // What a finding says may have names and values of what was sent; its code and place have none.
+    // A finding may quote names and values of what was sent; its code and place have none.
     const { findings } = draft;
     const shown = findings.slice(0, MAX_FINDINGS);
     const heads = shown.map(

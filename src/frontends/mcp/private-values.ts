@@ -2,19 +2,21 @@ import { ExactNumber, type JsonValue } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { namesSecret, SECRET_CARRIER, withoutSecrets } from '../../base/telemetry/telemetry.ts';
 
-/** Fields of people, by a word of their names. Credentials have a list of their own. */
 const PRIVATE_WORD =
   /(?<!\p{L})(?:e?mails?|phones?|mobile|telephone|fax|address(?:es)?|street|birth(?:day|date)?|ssn|iban|card(?:number)?|passport|signature|session)(?!\p{L})/iu;
-/** Words with a large letter, a sign or a blank between, or none: "Full Name", full_name and fullName are one. */
+/**
+ * Words may have a large letter, a sign or a blank between them: "Full Name", full_name and fullName are
+ * one.
+ */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
-/** It begins where a word does, so that each word is looked through once. */
+/** The pattern begins where a word does, so that each word is looked through once. */
 const MAIL_ADDRESS = /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
-/** To look for more takes seconds: 20,000 in 100 KB take one. */
+/** A search for more takes seconds: 20,000 values in 100 KB take one. */
 const MAX_VALUES = 20_000;
 
 /**
- * The values of private fields of these requests; `more` names further fields.
- * @throws Error where there are too many to look for: nothing is shown then
+ * Returns the values of private fields of these requests; `more` names further fields.
+ * @throws Error where there are too many to look for, so that nothing is shown
  */
 export function privateValues(requests: readonly HookRequest[], more: readonly string[]): readonly string[] {
   const named = new Set(more.map(plain));
@@ -43,6 +45,6 @@ export function privateValues(requests: readonly HookRequest[], more: readonly s
   return [...found];
 }
 
-/** A text without these values, and without mail addresses. */
+/** Masks these values and mail addresses in a text. */
 export const maskPrivate = (text: string, values: readonly string[]): string =>
   withoutSecrets(text, values, 'text').replaceAll(MAIL_ADDRESS, '[removed]');

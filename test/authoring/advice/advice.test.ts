@@ -68,7 +68,7 @@ function firstHint(when: object, payload: JsonValue, headers: Record<string, str
   const settings = settingsWith({ table });
   const request = createHookRequest({ path: 'p', payload, headers, receivedAt });
   const { evaluation } = evaluateHook({ path: 'p', payload, headers }, settings);
-  const [first] = briefOf(evaluation, adviceFor(evaluation, request, settings.table)).told;
+  const [first] = briefOf(evaluation, adviceFor(evaluation, request, settings.table)).reported;
   return first === undefined ? '' : textOf(first);
 }
 

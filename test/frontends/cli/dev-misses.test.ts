@@ -19,7 +19,7 @@ function linesOf(when: unknown, payload: JsonValue): readonly string[] {
   const request = createHookRequest({ path: 'p', payload, receivedAt });
   const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
   const seen = { request, evaluation, status: 404, generation: 'g', tookMs: 1 };
-  return whyLines(seen, { explain, table: settings.table, columns: COLUMNS, told: new Set() });
+  return whyLines(seen, { explain, table: settings.table, columns: COLUMNS, printed: new Set() });
 }
 
 test('a miss is followed by what to write, as the line of the file', () => {
@@ -59,7 +59,7 @@ test('no line of the log begins with what a request or its transform says', () =
   };
   const line = formatDecisionLine(
     { ...seen, generation: 'g', tookMs: 1 },
-    { color: false, explain, table: settings.table, columns: COLUMNS, told: new Set() },
+    { color: false, explain, table: settings.table, columns: COLUMNS, printed: new Set() },
   );
   expect(line).not.toMatch(/(?!\n)\p{Cc}|\u2028/u);
   const [, ...rest] = line.split('\n');
@@ -67,7 +67,7 @@ test('no line of the log begins with what a request or its transform says', () =
   expect(rest.filter((each) => /^ {2,}(?:17:00|c|d)/.test(each))).toEqual([]);
 });
 
-test('of many alternatives no more than two hints are told', () => {
+test('of many alternatives no more than two hints are printed', () => {
   const or = Array.from({ length: 5 }, (_, at) => ({
     '===': [{ var: `field_${at}` }, `${'wanted '.repeat(20)}${at}`],
   }));
@@ -78,11 +78,11 @@ test('of many alternatives no more than two hints are told', () => {
   expect(lines.at(-1)).toBe(`  more: ${explain}`);
 });
 
-test('a warning that comes again is told in short', () => {
+test('a warning that comes again is printed in short', () => {
   const settings = settingsWith({
     table: '- {id: m, match: {path: p}, dedupe: {key: "{{id}}"}, messageTemplate: "{{text}}"}',
   });
-  const log = { explain, table: settings.table, columns: COLUMNS, told: new Set<string>() };
+  const log = { explain, table: settings.table, columns: COLUMNS, printed: new Set<string>() };
   const [first, again] = ['a', 'b'].map((text) => {
     const request = createHookRequest({ path: 'p', payload: { text }, receivedAt });
     const { evaluation } = evaluateHook({ path: 'p', payload: { text } }, settings);
@@ -99,7 +99,7 @@ test('of a request that a mapping took, nothing is said of a later mapping that 
 - {id: comment, match: {path: p, when: {"!!": {var: comment}}}, messageTemplate: x}
 - {id: rest, match: {path: p}, messageTemplate: x}`,
   });
-  const log = { explain, table: settings.table, columns: 200, told: new Set<string>() };
+  const log = { explain, table: settings.table, columns: 200, printed: new Set<string>() };
   const linesFor = (payload: JsonValue): readonly string[] => {
     const request = createHookRequest({ path: 'p', payload, receivedAt });
     const { evaluation } = evaluateHook({ path: 'p', payload }, settings);

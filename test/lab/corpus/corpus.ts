@@ -91,12 +91,12 @@ async function saidOf(request: HookRequest, name: string, bench: OpenWorkbench):
   const { evaluation, advice } = await explainRequest(request, bench);
   const { outcome } = evaluation;
   if (outcome.kind === 'rejected') return [`${name} refused: ${outcome.error.code}`];
-  const { told } = briefOf(evaluation, advice);
-  const first = told.map(
+  const { reported } = briefOf(evaluation, advice);
+  const first = reported.map(
     ({ code, message }) => `${name} ${code}: ${printSentence(message).slice(0, 160).replaceAll('\n', ' ')}`,
   );
   // Where there is no first hint, all that is fine is printed.
-  const text = told.length > 0 ? '' : formatEvaluation(evaluation, { advice });
+  const text = reported.length > 0 ? '' : formatEvaluation(evaluation, { advice });
   const hints = text.split('\n').filter((line) => line.trimStart().startsWith('hint: '));
   return [...first, ...hints.map((line) => `${name} ${line.trim().slice(0, 160)}`)];
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Action } from '../../../src/base/action.ts';
 import { advise } from '../../../src/authoring/advice/advice.ts';
-import { inTheirFile } from '../../../src/authoring/advice/their-files.ts';
+import { inOpenClawFile } from '../../../src/authoring/advice/openclaw-files.ts';
 import { quoted } from '../../../src/base/finding.ts';
 import { said } from '../../support/said.ts';
 import { importOpenClawFile, type ImportedConfig } from '../../../src/engine/config/config.ts';
@@ -377,7 +377,7 @@ test.each([
   ['write {{messages[0].from}} in m (openclaw.json:1:1)', false],
   ['write verify: {scheme: github} in gh (mappings/gh.yaml:7:1), beside match', false],
 ])('advice that a gateway does not know goes into a file of ours: %s', (text, isMoved) => {
-  const printed = said(inTheirFile(quoted(text)));
+  const printed = said(inOpenClawFile(quoted(text)));
   expect(printed.includes('"extends: openclaw.json"')).toBe(isMoved);
   if (isMoved) expect(printed).not.toMatch(/openclaw\.json5?:\d/);
 });

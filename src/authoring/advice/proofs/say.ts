@@ -1,5 +1,5 @@
 /** Writes the sentences for what was found out about a proof. The store keeps that as codes and facts. */
-import { inTheirFile } from '../their-files.ts';
+import { inOpenClawFile } from '../openclaw-files.ts';
 import { say, type Sentence } from '../../../base/finding.ts';
 import { type ProofFinding, type SecretFacts, secretSentence } from '../../../engine/verify/verify.ts';
 import type { FactsOf, FactName, OtherVerify, ProofCode } from '../../../engine/verify/facts.ts';
@@ -74,7 +74,7 @@ const SAY: { readonly [Code in ProofCode]: (facts: FactsOf<Code>) => Sentence } 
   'too-old': ({ scheme, ageSeconds = 0, toleranceSeconds = 0 }) =>
     scheme === 'oidc'
       ? say`the token has expired`
-      : say`the proof is right, but its timestamp is ${ageSeconds} s old and this path takes ${toleranceSeconds} s both ways: a request that was sent again or held up on the way, or a clock that is wrong; "sluice send FILE --sign" signs a saved request anew, and "sluice explain FILE" needs no proof`,
+      : say`the proof is right, but its timestamp is ${ageSeconds} s old and this path takes ${toleranceSeconds} s both ways: a request that was sent again or delayed on the way, or a clock that is wrong; "sluice send FILE --sign" signs a saved request anew, and "sluice explain FILE" needs no proof`,
   'too-new': ({ scheme, ageSeconds = 0, toleranceSeconds = 0 }) =>
     scheme === 'oidc'
       ? say`the token is not valid yet: set the clock of this machine`
@@ -102,7 +102,7 @@ const SAY: { readonly [Code in ProofCode]: (facts: FactsOf<Code>) => Sentence } 
 export function sayProof(found: { readonly code: string; readonly facts?: object }): Sentence | undefined {
   if (found.facts === undefined || !Object.hasOwn(SAY, found.code)) return undefined;
   const { code, facts } = found as ProofFinding;
-  return inTheirFile((SAY[code] as (facts: object) => Sentence)(facts));
+  return inOpenClawFile((SAY[code] as (facts: object) => Sentence)(facts));
 }
 
 /** The sentence may hold names that only the sender wrote. */
@@ -160,7 +160,7 @@ function sayWrongSecret({ names, scheme, ...facts }: FactsOf<'wrong-secret'>): S
   if (time !== undefined)
     return say`the signature does not fit, and the request carries ${time}, which looks like a time of signing: the sender probably signs the time, too, and this path takes the body alone as signed; look in its documents for what it signs, before the secret is blamed${ofPath(names)}`;
   const set = shown === undefined ? '' : `; set it to ${shown}`;
-  return say`the signature fits neither the body as it came nor the usual forms in which JSON is written: the secret at the sender may be another one, for example a retired one${set}; the sender may sign more than the body (a time, the method, the address), as its documents say; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be told${ofPath(names)}`;
+  return say`the signature fits neither the body as it came nor the usual forms in which JSON is written: the secret at the sender may be another one, for example a retired one${set}; the sender may sign more than the body (a time, the method, the address), as its documents say; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be known${ofPath(names)}`;
 }
 
 function sayAbsence({ scheme, headers, hasToken, carries }: FactsOf<'no-proof'>): Sentence {

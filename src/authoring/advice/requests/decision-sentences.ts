@@ -1,5 +1,5 @@
 /** Writes the sentences for the codes and facts that a decision keeps of a request. */
-import { inTheirFile } from '../their-files.ts';
+import { inOpenClawFile } from '../openclaw-files.ts';
 import { quoted, say, todo, write, type Sentence, type StoredFinding } from '../../../base/finding.ts';
 import { describeMalformed } from '../../../base/errors.ts';
 import { formatPlace } from '../../../base/document/document.ts';
@@ -31,7 +31,7 @@ export function sayFinding(
   about: DecidedRequest,
 ): Sentence | undefined {
   const said = Object.hasOwn(SAY, code) ? SAY[code]?.(facts, about, at) : undefined;
-  return said && inTheirFile(said, firstOf(about)?.at);
+  return said && inOpenClawFile(said, firstOf(about)?.at);
 }
 
 /** Says all findings, in their order. */

@@ -1,4 +1,4 @@
-import { inTheirFile } from '../their-files.ts';
+import { inOpenClawFile } from '../openclaw-files.ts';
 import { quoted, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
@@ -25,7 +25,7 @@ export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAd
     ...(advice?.settings ?? []),
     ...ofRefusal(evaluation, { advice, considered }),
   ];
-  return findings.map((each) => ({ ...each, message: inTheirFile(each.message, evaluation.mapping?.at) }));
+  return findings.map((each) => ({ ...each, message: inOpenClawFile(each.message, evaluation.mapping?.at) }));
 }
 
 function ofTransform({ reply, at, index }: TransformTrace): readonly Finding[] {

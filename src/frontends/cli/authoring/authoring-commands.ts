@@ -1,7 +1,7 @@
 import type { AgentKind } from '../../../engine/config/config.ts';
 import { collect, CONFIG, type CommandTable, JSON_OUTPUT, wholeNumber } from '../command-line.ts';
 
-/** Written here too, since the command line starts without loading the configuration. */
+/** Repeated here, because the command line starts without loading the configuration. */
 const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
 const FORMATS = ['pretty', 'json', 'github', 'sarif'];
 
@@ -215,5 +215,4 @@ const connections: CommandTable = {
   },
 };
 
-/** Commands for people who write mappings and transforms. */
 export const authoringCommands: CommandTable = { ...firstFiles, ...judging, ...connections };

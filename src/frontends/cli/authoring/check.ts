@@ -26,7 +26,9 @@ export interface CheckFlags extends JsonFlags {
   readonly explain?: string;
 }
 
-/** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
+/**
+ * Finds everything that is wrong before it is deployed. Errors end with 1; with `--strict` warnings do too.
+ */
 export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
   const file = findConfigFile(cli.terminal, flags);
@@ -38,7 +40,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   if (flags.fix === true) await fix(cli, check);
   const checked = await check();
   const { findings } = checked;
-  // A choice that may be meant is no warning to a person: it is said below all else.
+  // A deliberate choice is no warning to a person, so it is printed below all else.
   const isApart = format === 'pretty' && flags.strict !== true;
   const found = isApart ? findings.filter((each) => !isChoice(each)) : findings;
   const ignored = checked.ignored.map(({ finding, reason }) => ({ ...findingToJson(finding), reason }));
@@ -56,7 +58,6 @@ const isChoice = ({ isGeneral, code }: Finding): boolean => isGeneral === true |
 
 type CheckResult = Awaited<ReturnType<Workbench['check']>>;
 
-/** What loading finds, and, where nothing refuses the files, what the samples beside them say. */
 async function checkWithSamples(
   bench: Workbench,
   kept: Parameters<typeof findInSamples>[2],
@@ -73,10 +74,9 @@ async function checkWithSamples(
   };
 }
 
-/** Kept requests that are looked at, the newest first. */
 const MAX_KEPT = 500;
 
-/** What the store of the configuration keeps, which its operator decides: see storage.keepRequests. */
+/** The operator decides what the store keeps: see storage.keepRequests. */
 function keptSamples(cli: Cli, flags: CheckFlags): Promise<NonNullable<Parameters<typeof findInSamples>[2]>> {
   return withStore(cli, flags, async (storage) => {
     const read = (await storage.listKeptRequests(MAX_KEPT)).map(readKeptRequest);
@@ -87,7 +87,7 @@ function keptSamples(cli: Cli, flags: CheckFlags): Promise<NonNullable<Parameter
 
 const PAGES = fileURLToPath(new URL('../../../../docs/findings/', import.meta.url));
 
-/** The page of a code, for a terminal: what is for the tests of this project is left out of it. */
+/** Prints the page of a code, without the parts that are for the tests of this project. */
 function pageOf(asked: string): string {
   const code = asked.toUpperCase().replaceAll('-', '_');
   const list = readFileSync(join(PAGES, 'README.md'), 'utf8').matchAll(/^- \[(\w+)\]\(([\w-]+\.md)/gm);
@@ -98,7 +98,7 @@ function pageOf(asked: string): string {
     const hint = near === undefined ? 'a finding begins with its code' : `did you mean ${near}?`;
     throw new CliError(`there is no finding ${formatOneLine(asked, MAX_SHOWN)}; ${hint}`, 2);
   }
-  // Of a page of several codes what all have in common, and the part of this one.
+  // A page of several codes is cut to what all have in common, and the part of this code.
   const parts = readFileSync(join(PAGES, file), 'utf8').split(/^(?=## [A-Z][A-Z0-9_]+$)/m);
   return parts
     .filter((part) => !/^## [A-Z][A-Z0-9_]+\n/.test(part) || part.startsWith(`## ${code}\n`))
@@ -126,10 +126,9 @@ function printNotes({ terminal }: Cli, checked: CheckResult, found: readonly Fin
   }
 }
 
-/** Rounds of edits: one that mends a finding may show the next. */
+/** An edit that mends a finding may show the next. */
 const MAX_ROUNDS = 5;
 
-/** Makes the edits of findings until there are none, and says what was changed. */
 async function fix(cli: Cli, check: () => Promise<CheckResult>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // Each round judges what the one before wrote.
@@ -149,7 +148,7 @@ async function fix(cli: Cli, check: () => Promise<CheckResult>): Promise<void> {
   }
 }
 
-/** Makes edits in a file, unless it is no longer what was checked. */
+/** The edits are made unless the file is no longer what was checked. */
 function applyTo(name: string, edits: readonly TextEdit[]): void {
   const path = resolve(name);
   const text = readFileSync(path, 'utf8');
@@ -162,7 +161,7 @@ function applyTo(name: string, edits: readonly TextEdit[]): void {
 
 const MAX_SHOWN = 160;
 
-/** What was written, unless a secret stood there and may be part of it. */
+/** Hides what was written where a secret stood there and may be part of it. */
 function shownText({ at: { source, start, end }, text }: TextEdit): string {
   const isSecret = source.secrets?.some((secret) => secret.start < end && start < secret.end) === true;
   return isSecret ? '…' : formatOneLine(clearControl(text), MAX_SHOWN);

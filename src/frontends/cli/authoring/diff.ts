@@ -24,7 +24,6 @@ export interface DiffFlags extends JsonFlags {
 
 const run = promisify(execFile);
 
-/** Lists which recorded requests come out differently than with `base`: a git revision, or a folder. */
 export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<void> {
   const { terminal } = cli;
   const config = findConfigFile(terminal, flags);
@@ -51,7 +50,7 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
 }
 
-/** Another commit may have other code: neither side loads any, so that both are judged alike. */
+/** Another commit may have other code. Neither side loads any, so that both are judged alike. */
 function leavePlugins(terminal: Terminal): NonNullable<BenchOptions['mayLoadPlugins']> {
   return ({ settings: { plugins } }) => {
     terminal.err(
@@ -65,7 +64,10 @@ interface Checkout extends AsyncDisposable {
   readonly config: string;
 }
 
-/** The base's files: a folder as it is, or a revision written into a temporary folder without touching the repository. */
+/**
+ * Opens the base's files: a folder as it is, or a revision written into a temporary folder without touching
+ * the repository.
+ */
 async function openBase(cwd: string, base: string, config: string): Promise<Checkout> {
   const folder = resolve(cwd, base);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) return openRevision(base, config);

@@ -41,9 +41,8 @@ import { readDeliveries } from './request-file.ts';
 import { CliError } from '../terminal.ts';
 import { benchOf, hasErrors, openWorkbench } from './workbench.ts';
 
-/** Options of `explain`. */
 export interface ExplainFlags extends JsonFlags {
-  /** Everything, and not only what is to be done. */
+  /** Prints everything, and not only what is to be done. */
   readonly all?: boolean;
 }
 
@@ -61,7 +60,10 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
   await explainById(cli, what, flags);
 }
 
-/** One page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
+/**
+ * Prints one page for a request, a run or an event, by its id: why it was judged as it was, and what became
+ * of it.
+ */
 export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
   const config = await loadSettings(cli.terminal, flags);
   const found = await findStored(config, id);
@@ -70,7 +72,7 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   const safe = withoutSecretsIn(cli, config, flags);
   const now = await bench.load();
   const { hooks, storage } = config.settings;
-  // The mappings and transforms that judged it, where they are others now.
+  // The files that judged the request have changed since.
   await using then =
     found.generation && (await bench.loadKept(found.generation, { now: now.generation, hooks }));
   const explained = await explainStored(found.stored, {
@@ -78,7 +80,7 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
     explainer: judging(now),
     before: judging(then),
   });
-  // The findings of the files, as any command prints them that needs the files.
+  // Prints the findings of the files, as any command does that needs the files.
   const complain = (): void => {
     if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
   };
@@ -87,7 +89,7 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   else printPage(safe, page);
 }
 
-/** Values of the configuration that are secrets stay out of what is printed. */
+/** Secrets of the configuration stay out of what is printed. */
 function withoutSecretsIn(cli: Cli, { secrets }: LoadedConfig, { json }: JsonFlags): Cli {
   const form = json === true ? 'json' : 'text';
   const out = (text: string): void => cli.terminal.out(withoutSecrets(text, secrets, form));
@@ -139,16 +141,14 @@ function printPage(cli: Cli, page: ExplainPage): void {
   print(storedWork(cli, page));
 }
 
-/** Notes that stand behind what the mappings make of the request. */
 const TOLD_LAST: ReadonlySet<string> = new Set(['judged_otherwise', 'removed', 'not_kept', 'name_known']);
 
-/** What the store knows; of a name that no mapping takes why, as the names there are stand below. */
+/** The list of names stands below, so the reason for an unknown name is left out here. */
 const knownFindings = ({ findings, request, explained, stored }: StoredExplanation): readonly Finding[] =>
   request === undefined && explained !== undefined
     ? reasonNotes(stored.decision as DecisionRecord)
     : findings;
 
-/** The verdict and the hint, where there is something to be done; undefined where all is well. */
 function briefPage({ explained }: ExplainPage): Brief | undefined {
   const { explained: now } = explained;
   const known = findingsBrief(knownFindings(explained));
@@ -161,7 +161,7 @@ function briefPage({ explained }: ExplainPage): Brief | undefined {
     : { ...brief, verdict: [...repeat.flatMap((each) => findingLines(each)), ...brief.verdict], hints };
 }
 
-/** Whether all that it became ended well, so that a line of each says enough. */
+/** A line of each is enough where all work ended well. */
 const isFine = ({ runs, events }: StoredRequest): boolean =>
   runs.every(({ run: { state, outcome } }) => state === 'completed' && outcome === 'ok') &&
   events.every(({ lastError }) => lastError === undefined);
@@ -171,7 +171,6 @@ const shortWork = ({ runs, events }: StoredRequest): readonly string[] => [
   ...events.map(({ id, state }) => `system event ${id}: ${state}`),
 ];
 
-/** The runs, deliveries and events that the request became. */
 function storedWork({ terminal }: Cli, { explained, config, waits }: ExplainPage): readonly string[] {
   const { stored } = explained;
   const work = workLines(stored, {
@@ -191,11 +190,9 @@ function nothingKept(id: string): CliError {
   );
 }
 
-/** What the store knows, and the files that judged it. */
 interface FoundRequest {
   readonly stored: StoredRequest;
   readonly waits: Waits;
-  /** The files that judged it. */
   readonly generation: KeptGeneration | undefined;
 }
 
@@ -212,11 +209,11 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
   }
 }
 
-/** A service writes what it decided within a second after the answer, of a stranger within two. */
+/** A service writes its decision within a second after the answer, and within two for a stranger. */
 const WRITTEN_WITHIN_MS = 2_000;
 const LOOK_AGAIN_MS = 100;
 
-/** What the store knows, a moment later where it may be about to be written. */
+/** Asks the store again, where the record may be about to be written. */
 async function findWritten(storage: Storage, id: string): Promise<StoredRequest | undefined> {
   const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;
   for (;;) {
@@ -226,7 +223,7 @@ async function findWritten(storage: Storage, id: string): Promise<StoredRequest 
   }
 }
 
-/** Its work is stored with the answer, the request itself a little later, and its decision at last. */
+/** The work is stored with the answer, the request a little later, and its decision last. */
 function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolean {
   const made = [
     kept?.receivedAt ?? 0,
@@ -236,7 +233,7 @@ function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolea
   return decision === undefined && Date.now() - Math.max(...made) < WRITTEN_WITHIN_MS;
 }
 
-/** What can be said without the request: of a name that no mapping takes, which names there are. */
+/** Where no mapping matches a name, this prints the names that there are. */
 function sayWhatIsKnown({ terminal }: Cli, { explained, findings }: StoredExplanation): void {
   if (explained !== undefined && isNameUnknown(explained.evaluation)) {
     const { evaluation, advice } = explained;
@@ -273,7 +270,6 @@ function explainKept(cli: Cli, { explained: page, config, all }: ExplainPage): v
   if (changed.length > 0) cli.terminal.out(changed.join('\n'));
 }
 
-/** How it was judged when it came, where that differs. */
 function changedLines({ findings, isByThen }: StoredExplanation): readonly string[] {
   const changed = findings.filter(({ code }) => code === 'judged_otherwise');
   const lines = changed.flatMap((each) => findingLines(each));
@@ -306,7 +302,7 @@ export async function explainRequests(
 const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>
   Object.keys(settings.channels).length > 0;
 
-/** Prints for people; one that is refused ends the command with 1. */
+/** A refused request ends the command with 1. */
 function report(
   cli: Cli,
   explained: readonly RequestExplanation[],

@@ -16,7 +16,7 @@ import { indent, ownerText, runnerNamed } from '../../../authoring/explanation/e
 import { awaitedUntil, endOf, reasonsToWait, type Waits } from '../../../service/operations/operations.ts';
 import { bodySize, costText, stateOf } from '../operating/listings.ts';
 
-/** The decision: what was answered, in short or with all of it. */
+/** Prints what was answered, in short or in full. */
 export function answerLines(
   decision: DecisionRecord,
   { all = true }: { readonly all?: boolean } = {},
@@ -44,7 +44,7 @@ function wholeAnswerLines(decision: DecisionRecord): readonly string[] {
   ];
 }
 
-/** What became of the request: its runs with their deliveries, and its system events. */
+/** Prints what became of the request: its runs with their deliveries, and its system events. */
 export function workLines({ runs, events }: StoredRequest, context: WorkContext): readonly string[] {
   return [
     ...runs.flatMap((run) => runLines(run, context)),
@@ -55,16 +55,16 @@ export function workLines({ runs, events }: StoredRequest, context: WorkContext)
 interface WorkContext {
   readonly gateway: GatewaySettings;
   readonly now: number;
-  /** A command of ours as it works where it is pasted. */
+  /** Returns a Sluice command as it works where it is pasted. */
   readonly command: (command: string) => string;
   readonly waits: Waits;
-  /** What a run that failed needs before it is tried again, e.g. `passEnv`. */
+  /** What a failed run needs before it is tried again, e.g. `passEnv`. */
   readonly needs?: string | undefined;
-  /** Of the request that is explained; absent where it is no longer known. */
+  /** The request that is explained; absent where it is no longer known. */
   readonly requestId?: string | undefined;
 }
 
-/** Of a run that another request made, of which this one is a repeat. */
+/** Another request made the run, and this one is its repeat. */
 function repeatLines(
   { action, events = [] }: StoredRun['run'],
   requestId: string | undefined,
@@ -96,7 +96,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   ];
 }
 
-/** How far it came; of what waits for its agent no attempt counts. */
+/** Says how far a run came. Attempts do not count while it waits for its agent. */
 export function stateText(run: Pick<RunRecord, 'state' | 'outcome' | 'attempts'>): string {
   const { outcome, attempts } = run;
   const state = stateOf(run);
@@ -105,7 +105,7 @@ export function stateText(run: Pick<RunRecord, 'state' | 'outcome' | 'attempts'>
   return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
 
-/** How a run ended before it was begun anew. */
+/** Says how a run ended before it began anew. */
 function earlierLine({ outcome, attempts, error, endedAt }: EarlierEnding, now: number): string {
   const how = stateText({
     state: outcome === undefined ? 'dead' : 'completed',
@@ -124,7 +124,6 @@ function approvalLines({ approval }: StoredRun['run']): readonly string[] {
   return decision === undefined ? [] : [`  ${decision} by ${by} at ${isoTime(at)}`];
 }
 
-/** Who takes the turn, and what came of it. */
 function turnLines(
   { usage, lastError, reply = '' }: StoredRun['run'],
   action: AgentAction,
@@ -146,13 +145,13 @@ function turnLines(
   ];
 }
 
-/** What was answered; the message itself, as echo has it, stands in its request already. */
+/** The message that echo repeats stands in its request already. */
 function replyLines(reply: string, { message }: AgentAction): readonly string[] {
   if (reply === '') return [];
   return reply === message ? ['  reply: the message itself'] : ['  reply', ...indent(reply)];
 }
 
-/** The first line is the error; what follows is the end of what a command said on stderr. */
+/** The first line is the error; the end of what a command wrote to stderr follows. */
 function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']>): readonly string[] {
   const [error, ...stderr] = message.split('\n');
   return [
@@ -161,14 +160,13 @@ function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']
   ];
 }
 
-/** Why a run waits, and of one that waits for an approval what it reads. */
+/** A run that waits for an approval shows what it reads. */
 function waitingOf(run: StoredRun['run'], { waits, now }: WorkContext): readonly string[] {
   const lines = reasonsToWait(run, waits, now).map(({ text }) => `  waits: ${text}`);
   if (awaitedUntil(run) === undefined) return lines;
   return [...lines, '  it reads', ...indent(showHidden((run.action as AgentAction).prompt))];
 }
 
-/** Of a run that several events became, or that still waits for more. */
 function eventLinesOf(run: StoredRun['run'], now: number): readonly string[] {
   const { action, eventCount = 1, events = [], state, attempts, dueAt } = run;
   const debounce = action.kind === 'agent' ? action.debounce : undefined;
@@ -222,7 +220,7 @@ const againLine = (id: string, { command }: WorkContext): string =>
 
 function outboxLines(entry: OutboxRecord, context: WorkContext): readonly string[] {
   const { kind, delivery, callback, state, attempts, chunksSent, lastError } = entry;
-  // Nothing asked for a channel of its own, and there is none: a word, and no failure.
+  // Without any channel, an undelivered reply is a remark, and no failure.
   if (lastError?.code === 'no_channel' && delivery?.channel === LAST_CHANNEL)
     return [`  ${kind} none: ${clearLine(lastError.message)}`];
   const channel = entry.target?.channel ?? delivery?.channel;
@@ -255,7 +253,7 @@ function eventLines(
   ];
 }
 
-/** The runner of an action, and what it is; of what the store says it may hold signs that a terminal obeys. */
+/** The store's text may hold control characters that a terminal obeys. */
 function runnerText({ runner: own }: AgentAction, gateway: GatewaySettings): string {
   const name = own ?? gateway.runner;
   const runner = runnerNamed(gateway, name);
@@ -264,7 +262,7 @@ function runnerText({ runner: own }: AgentAction, gateway: GatewaySettings): str
     : `${name}: ${describeRunner(runner)}`;
 }
 
-/** What a runner starts or calls; nothing of its environment and keys. */
+/** The environment and keys of a runner are not shown. */
 function describeRunner(runner: RunnerSettings): string {
   switch (runner.kind) {
     case 'command':

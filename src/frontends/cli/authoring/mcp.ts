@@ -14,7 +14,8 @@ export async function mcp(
   if (findMissingPackages([`${SDK}/server/mcp.js`], import.meta.url).length > 0)
     throw new CliError(explainMissingPackages('sluice mcp', [SDK]), 3);
   const file = findConfigFile(terminal, flags);
-  // Where CI is set no golden case is written; an agent runs no code of a folder with the rights of its user.
+  // Where CI is set no golden case is written. An agent runs no code of a folder with the rights of its
+  // user.
   const env = { ...terminal.env, CI: 'true', SLUICE_TRUST: 'no' };
   const { serveMcp } = await import('../../mcp/mcp.ts');
   await serveMcp({

@@ -22,11 +22,14 @@ export interface MutateOptions {
   readonly bench: Workbench;
   readonly generation: Generation;
   readonly cases: readonly GoldenCase[];
-  /** Where cases that would tell are written; absent: they are printed. */
+  /** The folder for new cases that would notice; absent: they are printed. */
   readonly dir?: string;
 }
 
-/** Changes mappings in one place after the other, and says what no golden case notices. Resolves to whether all is noticed. */
+/**
+ * Changes mappings in one place after the other, and says what no golden case notices. Resolves to whether
+ * every change is noticed.
+ */
 export async function mutate(terminal: Terminal, options: MutateOptions): Promise<boolean> {
   const { bench, generation, cases } = options;
   const before = await textsOf(cases, generation);
@@ -34,10 +37,10 @@ export async function mutate(terminal: Terminal, options: MutateOptions): Promis
   let [tried, noticed] = [0, 0];
   for (const [file, mutant] of await allMutants(generation, terminal.cwd)) {
     const open = { texts: new Map([[file, mutant.text]]), parsed };
-    // One change after the other: each is a set-up of its own.
+    // Each change is a set-up of its own, so one follows the other.
     // oxlint-disable-next-line no-await-in-loop
     const { generation: changed } = await bench.load({ open, reuse: generation });
-    // It was refused, which nobody would miss.
+    // A refused file could not go live, so no case has to notice it.
     if (changed === undefined) continue;
     tried += 1;
     // oxlint-disable-next-line no-await-in-loop
@@ -64,7 +67,7 @@ async function allMutants(
   );
 }
 
-/** What each case becomes, as its expectation says it; none behind the first that is another one than before. */
+/** Describes each case as its expectation does, and stops at the first that differs from before. */
 async function textsOf(
   cases: readonly GoldenCase[],
   generation: Generation,
@@ -80,7 +83,7 @@ async function textsOf(
   return texts;
 }
 
-/** The smallest request that the two take otherwise, or print otherwise; from nothing, else from one of the cases. */
+/** Searches from an empty request first, and then from the cases. */
 function findTelling(
   { path = 'any-name', mapping }: Mutant,
   changed: RoutingTable,
@@ -100,7 +103,7 @@ function findTelling(
   return findWitness(wanted) ?? (base && findWitness({ ...wanted, base }));
 }
 
-/** Which mapping takes a request, and what its templates make of it; empty where that costs too much. */
+/** Returns an empty text where the request costs too much. */
 function printed(table: RoutingTable, request: HookRequest): string {
   const scope = { request, work: new WorkBudget(WORK_LIMITS) };
   try {

@@ -17,7 +17,7 @@ export interface RecorderFlags {
 
 /** Writes what a service receives as cases. */
 export interface Recorder {
-  /** How a service runs beside it. */
+  /** How a service runs beside the recorder. */
   readonly serviceOptions: Pick<ServiceOptions, 'recording' | 'adjust'>;
   readonly welcome: readonly string[];
   /** Writes a request. Never rejects. */
@@ -26,7 +26,7 @@ export interface Recorder {
   close(): void;
 }
 
-/** Undefined where nothing is to be recorded. */
+/** Returns undefined where nothing is to be recorded. */
 export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder | undefined {
   const { record: dir, mask: masks, perform: performs = true } = flags;
   if (dir === undefined) return undefined;
@@ -54,7 +54,6 @@ export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder
   };
 }
 
-/** Writes one request as a case; says where, and what a mapping of its path needs. */
 async function recordOne(
   terminal: Terminal,
   { request, otherFormat }: Parameters<Recorder['record']>[0],
@@ -72,14 +71,14 @@ async function recordOne(
 
 const MAX_PLACES = 10;
 
-/** Which credentials a sample is without; empty where it had none. */
+/** Says which credentials a sample lacks; empty where it had none. */
 export function withoutText(leftOut: readonly string[]): string {
   if (leftOut.length === 0) return '';
   const more = leftOut.length > MAX_PLACES ? ` and ${leftOut.length - MAX_PLACES} more` : '';
   return `, without what may be secret: ${clearLine(shorten(leftOut.slice(0, MAX_PLACES).join(', '), 500))}${more}`;
 }
 
-/** The project's store, and listeners that a running service may have, are left alone. */
+/** The project's store, and listeners that a running service may have, stay untouched. */
 function onlyRecording(settings: Settings, store: string): Settings {
   const { metrics: _metrics, ...others } = settings;
   const { health: _health, ...server } = settings.server;

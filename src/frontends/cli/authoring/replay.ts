@@ -13,8 +13,8 @@ import type { Storage } from '../../../engine/storage/storage.ts';
 import { pause } from '../../../base/timers/timers.ts';
 
 /**
- * Runs a request again: a file, or one that was kept because its transform failed. Evaluates it with the mappings and
- * transforms as they are now, or with `--against` sends it for real.
+ * Runs a request again: a file, or one that was stored because its transform failed. Evaluates it with the
+ * mappings and transforms as they are now, or with `--against` sends it for real.
  */
 export async function replay(cli: Cli, what: string, flags: SendFlags): Promise<void> {
   const requests = await findRequests(cli, what, flags);
@@ -28,7 +28,10 @@ export async function replay(cli: Cli, what: string, flags: SendFlags): Promise<
 
 const isFile = (cli: Cli, what: string): boolean => existsSync(resolve(cli.terminal.cwd, what));
 
-/** The two name each other where the service that took it has this store; another one keeps its own decisions. */
+/**
+ * Both requests are linked where the service that received the new one has this store. Another service
+ * keeps its own decisions.
+ */
 async function noteReplay(storage: Storage, id: string, replay: string): Promise<void> {
   const original = (await storage.findDecision(id))?.replayOf ?? id;
   await soon(async () => ((await storage.noteReplay(original, replay)) ? true : undefined));

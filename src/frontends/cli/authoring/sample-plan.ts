@@ -26,11 +26,9 @@ import { CliError, type Terminal } from '../terminal.ts';
 /** First mappings made from requests, and the requests as their golden case. */
 export interface SamplePlan {
   readonly files: readonly PlannedFile[];
-  /** Whose requests they are, with the proof that they carry; its `verify` is absent where they carry none. */
+  /** The sender, with the proof that the requests carry; `verify` is absent where they carry none. */
   readonly sender: Omit<Sender, 'name'>;
-  /** What is not known, in sentences. */
   readonly notes: readonly string[];
-  /** The golden case of the first request, as `<group>/<name>`. */
   readonly firstCase: string;
 }
 
@@ -39,7 +37,7 @@ export interface SamplePlanOptions {
   /** What is known of the sender: its file, or the name that was given. */
   readonly sender?: Sender | undefined;
   readonly as?: string | undefined;
-  /** All that are known, those of the user first. */
+  /** All known senders, those of the user first. */
   readonly known: readonly Sender[];
   readonly places: Places;
   readonly secrets: readonly string[];
@@ -72,7 +70,10 @@ export async function planExamples(
   return planFrom(name, { samples: samples.flat(), sender, places, secrets });
 }
 
-/** What is known of who sent them: by the file or the name that is given, else by their headers; several are asked about. */
+/**
+ * Finds the sender by the file or the name that is given, else by headers. Where several fit, the person is
+ * asked.
+ */
 async function senderOf(
   samples: readonly SentSample[],
   { name, sender, known, as, ask }: SamplePlanOptions,
@@ -171,7 +172,7 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
 const notSeen = ({ verify }: SamplePlan['sender']): string =>
   `What ${verify !== undefined && 'header' in verify ? verify.header : 'it'} signs cannot be seen: it was taken to be the body. If the first request is refused, "sluice explain ID" writes the whole verify.`;
 
-/** As its sender names it; a payload without headers is JSON or YAML, and what only calls itself a text may be JSON. */
+/** A payload without headers is JSON or YAML, and one whose headers say text may be JSON. */
 const formatOf = ({ headers, payload }: SentSample): BodyFormat => {
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const format = announcedFormat(named) ?? 'json';
@@ -181,7 +182,7 @@ const formatOf = ({ headers, payload }: SentSample): BodyFormat => {
 const severalFormats = (formats: ReadonlySet<BodyFormat>): string =>
   `The samples are sent as ${inWords([...formats])}, and a path reads one format, here the first: run "sluice add" again under another name with those of the other.`;
 
-/** As `sluice dev --record` writes it: without credentials and headers of the transport. */
+/** Writes a case as `sluice dev --record` does: without credentials and headers of the transport. */
 function caseText(written: readonly { readonly content: JsonObject }[]): string {
   const [first, ...others] = written.map(({ content }) => content);
   return printYaml(first !== undefined && others.length === 0 ? first : { deliveries: [first, ...others] });

@@ -50,7 +50,6 @@ export interface TestFlags {
   readonly reporter: readonly string[];
 }
 
-/** Runs golden cases; see `sluice test --help` for the flags. */
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
   const plan = readPlan(cli.terminal, flags);
   await using workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
@@ -87,7 +86,7 @@ function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnde
 
 interface ReportOutput<Name> {
   readonly name: Name;
-  /** Absent: stdout. */
+  /** Where the report goes; absent: stdout. */
   readonly file?: string;
 }
 
@@ -113,7 +112,7 @@ function readPlan(terminal: Terminal, flags: TestFlags): TestPlan {
   };
 }
 
-/** What is written. @throws CliError where the flags ask for what cannot be done here */
+/** @throws CliError where the flags ask for what cannot be done here */
 function choosePolicy(terminal: Terminal, { update, migrate, interactive }: TestFlags): UpdatePolicy {
   const ci = isCi(terminal.env);
   if (ci && update === true)
@@ -255,7 +254,7 @@ async function reportCoverage(
   return coverage;
 }
 
-/** Empty where it cannot be read: nothing of it is then left out of the coverage. */
+/** Returns an empty text where the file cannot be read; then no line of it is left out of the coverage. */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
@@ -264,7 +263,10 @@ function readText(file: string): string {
   }
 }
 
-/** Shows each difference and asks: accept it, leave it, or stop. Resolves to the report as it then is. */
+/**
+ * Shows each difference and asks whether to accept it, leave it, or stop. Resolves to the report as it then
+ * is.
+ */
 async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunReport> {
   const results = [...report.results];
   const differing = [...results.entries()].filter(

@@ -24,7 +24,6 @@ export interface TransformRunFlags {
   readonly json?: boolean;
 }
 
-/** Runs a transform module on a request file: in the sandbox, or with `--inspect` outside it. */
 export async function runTransform(cli: Cli, file: string, flags: TransformRunFlags): Promise<void> {
   const path = resolve(cli.terminal.cwd, file);
   const requests = await readRequests(cli.terminal, flags.request);
@@ -35,7 +34,7 @@ export async function runTransform(cli: Cli, file: string, flags: TransformRunFl
   else await runInside(cli, path, request, { ...flags, file });
 }
 
-/** A module may import whatever lies next to it: its own folder is the transforms folder here. */
+/** A module may import whatever lies next to it, so its own folder is the transforms folder here. */
 async function runInside(
   cli: Cli,
   path: string,
@@ -88,7 +87,7 @@ function describe(reply: TransformReply): string {
   return JSON.stringify(JSON.parse(reply.json), null, 2);
 }
 
-/** The runner itself says loudly that nothing of the sandbox holds here. */
+/** The runner itself warns that the sandbox protects nothing here. */
 async function runOutside(
   cli: Cli,
   path: string,

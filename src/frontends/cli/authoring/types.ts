@@ -22,7 +22,7 @@ async function findKinds(hookName: string, { config, table }: Pick<Generation, '
 
 /** Prints the TypeScript type of what is sent to a hook name, by its samples, or writes it into a file. */
 export async function types({ terminal }: Cli, hookName: string, flags: TypesFlags): Promise<void> {
-  // A transform may wait for its types: none is loaded.
+  // A transform may need the types that this command writes, so none is loaded.
   await using workbench = await openWorkbench(terminal, flags, { withTransforms: false });
   const kinds = await findKinds(hookName, workbench.generation);
   if (kinds.length === 0)
@@ -36,7 +36,10 @@ export async function types({ terminal }: Cli, hookName: string, flags: TypesFla
   await writeFile(out, text);
 }
 
-/** Writes the type of what is sent to a hook name beside the transforms, with rules for editors; what is there is left. */
+/**
+ * Writes the type of what is sent to a hook name beside the transforms, with rules for editors. Existing
+ * files stay.
+ */
 export async function writeTypes(
   terminal: Terminal,
   hookName: string,

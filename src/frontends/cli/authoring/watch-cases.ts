@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal.ts';
 import type { OpenWorkbench } from './workbench.ts';
 
 export interface WatchOptions {
-  /** Folder of the cases, absolute. */
+  /** The absolute folder of the cases. */
   readonly dir: string;
   readonly filters: readonly string[];
   readonly report: RunReport;
@@ -15,12 +15,12 @@ export interface WatchOptions {
   show(report: RunReport, verbose: boolean): Promise<void>;
 }
 
-/** Editors write a file in several steps; all changes within this time are one. */
+/** Editors write a file in several steps, so all changes within this time are one. */
 const QUIET_MS = 100;
 
 /**
- * Runs again what a change affects until the command is ended: the cases that read a changed file, or all of them
- * where a mapping, a transform or the configuration changed. Resolves to the last report.
+ * Runs again what a change affects until the command is ended: the cases that read a changed file, or all
+ * of them where a mapping, a transform or the configuration changed. Resolves to the last report.
  */
 export async function watchCases(
   terminal: Terminal,
@@ -41,7 +41,6 @@ export async function watchCases(
   return report;
 }
 
-/** Tells of files that changed, several at once; not of those in `own`. */
 function tellChanges(
   watcher: FSWatcher,
   own: Set<string>,
@@ -64,11 +63,11 @@ function tellChanges(
 interface Rerun extends WatchOptions {
   readonly files: readonly string[];
   readonly watcher: FSWatcher;
-  /** Expectations the run itself wrote: their change is no news. */
+  /** Expectations that the run itself wrote: their change is no news. */
   readonly own: Set<string>;
 }
 
-/** The report of what the files affect; the one before where nothing could be run, which is said. */
+/** Returns the report before where nothing could be run, and says why. */
 async function rerun(terminal: Terminal, workbench: OpenWorkbench, run: Rerun): Promise<RunReport> {
   terminal.err(`\nchanged: ${run.files.map((file) => displayName(file, terminal.cwd)).join(', ')}`);
   try {

@@ -5,12 +5,12 @@ import { type ConfigFlags, findConfigFile, printFindings } from '../config-file.
 import { CliError, type Terminal } from '../terminal.ts';
 import { pluginGate } from '../setup/trust.ts';
 
-/** A generation loaded for authors: nothing served, closed when the command ends. */
+/** A generation for authors. It serves nothing, and is closed when the command ends. */
 export interface OpenWorkbench extends AsyncDisposable {
   readonly generation: Generation;
   readonly findings: readonly Finding[];
   readonly bench: Workbench;
-  /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
+  /** Loads again. On errors it prints them, keeps the old generation and resolves to false. */
   reload(): Promise<boolean>;
 }
 
@@ -19,7 +19,7 @@ export type BenchOptions = Partial<WorkbenchOptions> & {
   readonly withTransforms?: boolean;
 };
 
-/** What loads the files of a command. Plugins are loaded where this machine said yes to them. */
+/** Makes the loader of a command's files. Plugins are loaded where this machine allowed them. */
 export function benchOf(terminal: Terminal, file: string, options: BenchOptions = {}): Workbench {
   return new Workbench(file, { env: terminal.env, mayLoadPlugins: pluginGate(terminal), ...options });
 }

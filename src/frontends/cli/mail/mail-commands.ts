@@ -24,7 +24,6 @@ function readDate(text: string): string {
 
 import { MAIL_PROVIDERS } from './providers.ts';
 
-/** Where the mailbox is, and how to log in. */
 const SERVER: readonly OptionRow[] = [
   ['--provider <name>', 'where the mailbox is', { choices: Object.keys(MAIL_PROVIDERS) }],
   ['--account <address>', 'address of the mailbox'],
@@ -38,7 +37,6 @@ const SERVER: readonly OptionRow[] = [
   ['--client-secret-file <file>', 'file with the secret of the OAuth2 client'],
 ];
 
-/** Which messages are read, and which hook they become. */
 const READING: readonly OptionRow[] = [
   ['--folder <name>', 'folder to read (repeatable; default INBOX)', { read: collect }],
   ['--from <address>', 'only mail from this address or @domain (repeatable)', { read: collect }],
@@ -47,7 +45,6 @@ const READING: readonly OptionRow[] = [
   ['--hook-path <name>', 'hook name to deliver to (default mail)'],
 ];
 
-/** How notices of new mail come, for the provider gmail-api. */
 const PUB_SUB: readonly OptionRow[] = [
   ['--topic <name>', 'Pub/Sub topic, for the provider gmail-api'],
   ['--subscription <name>', 'pull subscription of the topic, for the provider gmail-api'],
@@ -100,7 +97,6 @@ const mailCommands: CommandTable = {
   },
 };
 
-/** `sluice webhooks mail …`: the mailbox source. */
 export const sourceCommands: CommandTable = {
   webhooks: {
     about: 'other sources of hooks: a mailbox',

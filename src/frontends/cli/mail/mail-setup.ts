@@ -65,10 +65,8 @@ export interface SetupWorld {
 /** `hooks.mail` as it is written: without what equals a default. */
 type WrittenBlock = Readonly<Record<string, unknown>>;
 
-/** Files of secrets, relative to the configuration. */
 const PASSWORD_FILE = '.sluice/mail-password';
 const OAUTH_FILE = '.sluice/mail-oauth.json';
-/** How long a person has to log in in the browser. */
 const LOGIN_MS = 15 * 60_000;
 const CONNECT_MS = 120_000;
 /** A subscription that cannot be pulled is refused at once. */
@@ -93,7 +91,7 @@ export async function setUpMail(
   const login = isPassword ? undefined : await logIn(cli, flags, { ask, mail, name, world });
   const askPassword = (): Promise<string> => ask.secret('--password-file', 'The password (it is not shown)?');
   const typed = isPassword ? await readSecret(cli, flags.passwordFile, askPassword) : '';
-  // App passwords are shown in groups of four, and taken without the spaces.
+  // App passwords are shown in groups of four, and accepted without the spaces.
   const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
   ask.say(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
   const folders = await tryMailbox(
@@ -129,7 +127,7 @@ function askProvider(ask: Asker): Promise<MailProviderName> {
   return ask.choose('--provider', 'Where is the mailbox?', { choices });
 }
 
-/** Secrets are named, never part of it. */
+/** The block refers to secrets by name, and never contains them. */
 async function blockOf(ask: Asker, flags: MailSetupFlags, name: MailProviderName): Promise<WrittenBlock> {
   const { folder: folders, from, subject, since, hookPath: path } = flags;
   const account = flags.account ?? (await ask.text('--account', 'Which address?'));
@@ -173,7 +171,6 @@ async function gmailKeys(ask: Asker, flags: MailSetupFlags): Promise<object> {
   return defined({ topic, subscription, push, oauthFile: OAUTH_FILE });
 }
 
-/** What a file or standard input holds, else what a person says. */
 async function readSecret(
   { terminal }: Cli,
   file: string | undefined,
@@ -228,11 +225,11 @@ async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }
 async function keepSecret(directory: string, secret: OAuthFile | string): Promise<void> {
   if (typeof secret === 'string') await writeSecretFile(resolve(directory, PASSWORD_FILE), `${secret}\n`);
   else await writeOAuthFile(resolve(directory, OAUTH_FILE), secret);
-  // The folder is made with its own rule, so that no secret is committed by accident.
+  // The folder has its own ignore rule, so that no secret is committed by accident.
   await writeFile(resolve(directory, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
 }
 
-/** Keys that say where the mailbox is and how it is opened; without one of them its default holds. */
+/** Keys that say where the mailbox is and how it is opened. An absent key means its default. */
 const CONNECTION_KEYS: readonly string[] = ['port', 'security', 'user', 'subscription', 'push'];
 
 function isSameKind(before: unknown, block: WrittenBlock): before is WrittenBlock {
@@ -241,7 +238,7 @@ function isSameKind(before: unknown, block: WrittenBlock): before is WrittenBloc
   return version === block['version'] && kind === block['kind'];
 }
 
-/** Folders of the block that stay as they are where nothing else is said. */
+/** Folders of the block stay as they are where nothing else is said. */
 function keptFolders(before: unknown, block: WrittenBlock): object {
   return isSameKind(before, block) ? defined({ folders: before['folders'] }) : {};
 }
@@ -250,11 +247,11 @@ function keptFolders(before: unknown, block: WrittenBlock): object {
 function blockEdits(block: WrittenBlock, before: unknown): readonly Edit[] {
   if (!isSameKind(before, block)) return [{ path: ['hooks', 'mail'], value: block }];
   if (CONNECTION_KEYS.some((key) => key in before && !(key in block))) {
-    // What was tested has to be what is written: a port of another server must not stay.
+    // What was tested must be what is written: a port of another server must not stay.
     const kept = Object.entries(before).filter(([key]) => !CONNECTION_KEYS.includes(key));
     return [{ path: ['hooks', 'mail'], value: { ...Object.fromEntries(kept), ...block } }];
   }
-  // Key by key, so that comments inside the block stay.
+  // The edit goes key by key, so that comments inside the block stay.
   const keys = Object.keys(block).filter((key) => JSON.stringify(before[key]) !== JSON.stringify(block[key]));
   return keys.map((key): Edit => ({ path: ['hooks', 'mail', key], value: block[key] }));
 }
@@ -265,7 +262,6 @@ function presetEdits(presets: unknown): readonly Edit[] {
   return [{ path: ['hooks', 'presets'], value: [...names, 'mail'] }];
 }
 
-/** What is where now, and what comes next. */
 function closingLines(
   { dryRun, pushAudience }: MailSetupFlags,
   file: string,

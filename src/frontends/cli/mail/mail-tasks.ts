@@ -40,7 +40,7 @@ export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
   }
 }
 
-/** A log as the configuration wants it, in which no secret is written. */
+/** The log hides secrets. */
 function openLog(settings: Settings, secrets: readonly string[]): Log {
   const log = createLogger();
   log.adopt(settings.log);
@@ -72,7 +72,7 @@ export async function showMail(cli: Cli, flags: MailSelectionFlags): Promise<voi
   if (reports.some(({ state }) => BAD.has(state))) cli.setExitCode(1);
 }
 
-/** States in which no mail arrives. */
+/** No mail arrives in these states. */
 const BAD: ReadonlySet<MailboxReport['state']> = new Set([
   'backing-off',
   'authentication-dead',

@@ -1,11 +1,8 @@
-/** Where a mailbox can be, and what it needs to be read. */
 export interface MailProvider {
-  /** Absent where the operator names the server. */
   readonly host?: string;
   readonly auth: readonly ('password' | 'oauth2')[];
 }
 
-/** By the value of `--provider`. */
 export const MAIL_PROVIDERS = {
   gmail: { host: 'imap.gmail.com', auth: ['password', 'oauth2'] },
   outlook: { host: 'outlook.office365.com', auth: ['oauth2'] },

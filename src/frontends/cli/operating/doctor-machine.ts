@@ -5,19 +5,19 @@ import type { LoadedConfig } from '../../../engine/config/config.ts';
 import { findStoreFile, storeStatus } from '../../../engine/storage/storage.ts';
 import { failoverPromise } from '../../../engine/storage/facts.ts';
 
-/** What one look at the set-up showed, also where all is well. */
+/** What one check of the set-up showed, also where all is well. */
 export interface Check {
   readonly area: string;
   readonly ok: boolean;
   readonly text: string;
 }
 
-/** Less than this and the store may soon take nothing more. */
+/** With less free space the store may soon accept nothing more. */
 const MIN_FREE_BYTES = 500_000_000;
-/** A file that is newer than now by more says that the clock is behind. */
+/** A file that is newer than now by more than this shows that the clock is behind. */
 const CLOCK_SLACK_MS = 60_000;
 
-/** What the configuration and the machine show by themselves: nobody is asked. */
+/** Checks the configuration and the machine, and asks no other service. */
 export async function checkMachine(config: LoadedConfig): Promise<readonly Check[]> {
   return [
     ...(await findFileModes(config)),
@@ -27,7 +27,7 @@ export async function checkMachine(config: LoadedConfig): Promise<readonly Check
   ];
 }
 
-/** Files with secrets that others on this machine can read, and a configuration that others can write. */
+/** Others on this machine must not read files with secrets, or write the configuration. */
 async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Check[]> {
   const problems: Check[] = [];
   for (const path of files) {
@@ -81,7 +81,6 @@ async function findClock({ file }: LoadedConfig): Promise<Check> {
   return { area: 'clock', ok, text };
 }
 
-/** A database is asked itself what it promises. */
 async function askDatabase(url: string): Promise<Check> {
   try {
     const { place, server, services } = await storeStatus(url);
@@ -124,6 +123,6 @@ function checkRoom(folder: string): Check {
   return {
     area: 'disk',
     ok: false,
-    text: `${text}; the store needs room: free some, or move it (storage.url)`,
+    text: `${text}; the store needs space: free some, or move it (storage.url)`,
   };
 }

@@ -17,22 +17,20 @@ import { findStoreFile } from '../../../engine/storage/storage.ts';
 import { useStore } from './store-tasks.ts';
 import { findObstacles, obstacleTexts } from '../../../service/operations/operations.ts';
 
-/** One question to a platform. */
 const CHANNEL_TIMEOUT_MS = 10_000;
-/** Connecting to a mail server and opening its folders. */
 const MAIL_TIMEOUT_MS = 15_000;
 
 /**
- * Looks at the whole set-up on this machine: everything that loading finds with the secrets as they are (tokens, their
- * strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk, clock, the logins
- * of channels and mailbox.
+ * Checks the whole set-up on this machine: everything that loading finds with the real secrets (tokens,
+ * their strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk,
+ * clock, the logins of channels and mailbox.
  */
 export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const { terminal } = cli;
   const file = findConfigFile(terminal, flags);
   await using bench = benchOf(terminal, file, { needSecrets: true, needToken: true });
   const { findings, summary, proofs, ...checked } = await bench.check();
-  // A token may be missing, as after "sluice init": all else is looked at.
+  // A token may be missing, as after "sluice init", so everything else is checked without it.
   await using tokenless = benchOf(terminal, file, { needSecrets: true });
   const isTokenAlone = findings.every(
     ({ severity, code }) => severity !== 'error' || code === 'TOKEN_REQUIRED',
@@ -84,7 +82,7 @@ function checkConfiguration(findings: readonly Finding[], rest: string): Check {
   return { area: 'configuration', ok: false, text: [listed, rest].filter(Boolean).join('; ') };
 }
 
-/** Asks each platform whether the credentials hold; nothing is sent to anybody. */
+/** Each platform says whether the credentials are valid; no message is sent. */
 async function checkChannels(generation: Generation): Promise<readonly Check[]> {
   const { settings } = generation.config;
   if (Object.keys(settings.channels).length === 0) {
@@ -134,10 +132,10 @@ const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
   connection: 'look whether this machine reaches the server, and at hooks.mail.host, port and security',
 };
 
-/** Runs that wait because somebody paused them, or because their mapping is at its limit. */
+/** Runs may wait because somebody paused them, or because their mapping is at its limit. */
 async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]> {
   const { url } = settings.storage;
-  // A service that never ran has nothing that waits; it is not made here.
+  // A service that never ran has no store, and this command makes none.
   const file = findStoreFile(url);
   if (file !== undefined && !existsSync(file)) return [];
   try {
@@ -153,7 +151,7 @@ async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]>
 /** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
 const MIN_SECRET_CHARS = 16;
 
-/** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
+/** The secrets of senders must be there, be long enough, and be used in one place only. */
 function checkSenders({ config, table }: Generation): readonly Check[] {
   const owners = tokenOwners(config.settings);
   const proofs = [...table.paths].flatMap((path) => {
@@ -179,13 +177,11 @@ function tokenOwners({ hooks, gateway }: Generation['config']['settings']): Map<
   return owners;
 }
 
-/** General proofs with public keys, which are no secrets. */
 const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'oidc']);
 
 interface PathSecrets {
   readonly scheme: string;
   readonly secrets: readonly string[];
-  /** Where each secret was met first. */
   readonly owners: Map<string, string>;
 }
 

@@ -24,17 +24,19 @@ export interface ListingOptions {
   readonly kind?: 'hook' | 'heartbeat';
 }
 
-/** A column of a table: its title, and what a row has in it. The last one is cut to what fits into a line of the terminal. */
+/**
+ * A column of a table: its title, and what a row has in it. The last column is cut to what fits into a line
+ * of the terminal.
+ */
 export type Column<Row> = readonly [title: string, cell: (row: Row, nowMs: number) => string];
 
 export interface TableListing<Row> {
   readonly title: string;
   readonly list: List<Row>;
-  /** Of the JSON form: the command, and what it calls the rows. */
+  /** The command of the JSON form, and the name of its rows. */
   readonly json: readonly [command: keyof Outputs, rows: string];
-  /** What people see of a row that its JSON has not. */
+  /** What people see of a row that its JSON does not have. */
   readonly also?: (row: Row, nowMs: number) => object;
-  /** What people may ask about the rows. */
   readonly footnote?: (rows: readonly Row[]) => string | undefined;
 }
 
@@ -50,7 +52,7 @@ export async function printListing<Row>(
   if (options.json) {
     const [command, name] = json;
     const shown = { [name]: rows.map((row) => list.toJson(row, options.text)) };
-    // That these are the rows of the command is held by the schema of its output, under test.
+    // A test with the schema of the output checks that these are the rows of the command.
     printJson(terminal, command, shown as never);
   } else if (rows.length === 0) terminal.err(`no ${title}`);
   else {
@@ -63,7 +65,7 @@ export async function printListing<Row>(
   return rows;
 }
 
-/** The table of rows, without what would change the terminal or leave the line. */
+/** Formats rows without characters that would change the terminal or leave the line. */
 export function formatRows<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -78,14 +80,12 @@ export function formatRows<Row>(
   );
 }
 
-/** A row as JSON, as far as a column is more than the value of its key. */
 interface ShownRow extends Partial<Pick<RunRecord, 'state'>> {
   readonly outcome?: RunRecord['outcome'] | null;
   readonly code?: string;
   readonly reason?: string;
   readonly mapping?: string | null;
   readonly path?: string;
-  /** Of a request, whose path has a column of its own. */
   readonly status?: number;
   readonly origin?: { readonly mappingId?: string; readonly path: string };
   readonly events?: number;
@@ -98,12 +98,10 @@ interface ShownRow extends Partial<Pick<RunRecord, 'state'>> {
   readonly createdAt?: string;
 }
 
-/** Letters of a cell, of one between others, and of a note, which is told whole elsewhere. */
 const MAX_CELL = 300;
 const MAX_INNER = 40;
 const MAX_NOTE = 160;
 
-/** Columns that are written in another way than the value of their key. */
 const CELLS: Readonly<Record<string, (row: ShownRow, nowMs: number) => string | undefined>> = {
   state: stateOf,
   outcome: ({ code, outcome }) => code ?? outcome ?? '',
@@ -122,7 +120,7 @@ const CELLS: Readonly<Record<string, (row: ShownRow, nowMs: number) => string | 
 
 const SIZES: readonly string[] = ['message', 'reply', 'text', 'bytes', 'bodyBytes', 'sizeBytes'];
 
-/** Each key by its words: `lastUsedAt` is called "last used". Where no row has it, it takes no room. */
+/** A key becomes words: `lastUsedAt` is called "last used". A column that no row has takes no space. */
 function columnsOf(keys: string, rows: readonly object[]): readonly Column<object>[] {
   const all = keys.split(' ');
   const columns = all.map((key, index): Column<object> => {
@@ -142,12 +140,15 @@ function cellOf(row: object, key: string, nowMs: number): string {
   return /(?:^a|A)t$/.test(key) ? `${formatSpan(nowMs - Date.parse(String(value)))} ago` : String(value);
 }
 
-/** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */
+/**
+ * Names the state of a run for people: one that the store calls completed may have failed. `--json` keeps
+ * the word of the store.
+ */
 export function stateOf({ state, outcome }: Pick<ShownRow, 'state' | 'outcome'>): string | undefined {
   return state === 'completed' && hasFailed(defined({ outcome: outcome ?? undefined })) ? 'failed' : state;
 }
 
-/** What a run cost, where its agent says it. */
+/** Says what a run cost, where its agent reports it. */
 export function costText({ costUsd, isCostUnknown }: NonNullable<RunRecord['usage']>): readonly string[] {
   if (costUsd !== undefined) return [`cost ${usdText(costUsd)}`];
   return isCostUnknown === true ? ['cost not known'] : [];
@@ -171,7 +172,7 @@ export const runsListing: TableListing<RunRecord> = {
       : undefined,
 };
 
-/** `waits` says of which agents and limits runs wait, however long they have been due. */
+/** `waits` says which agents and limits runs wait for, however long they have been due. */
 export function queueListing(waits?: Waits): TableListing<QueueEntry> {
   return {
     title: 'work in the queue',
@@ -192,11 +193,14 @@ function nextTry(entry: QueueEntry, nowMs: number): string {
   return entry.dueAt <= nowMs ? 'now' : `in ${formatSpan(entry.dueAt - nowMs)}`;
 }
 
-/** How long the body is, where it was read. */
+/** Says how long the body is, where it was read. */
 export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
   bodyUnread === true ? 'not read' : formatBytes(bodyBytes);
 
-/** What each request became; where none matched, the place at which every candidate failed. No payload values. */
+/**
+ * Lists what each request became and, where none matched, the place at which every candidate failed. It has
+ * no payload values.
+ */
 export const requestsListing: TableListing<DecisionRecord> = {
   title: 'requests',
   list: RECORDS.requests,

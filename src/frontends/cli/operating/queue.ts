@@ -27,7 +27,6 @@ import { CliError } from '../terminal.ts';
 
 interface SelectionFlags extends JsonFlags {
   readonly mapping?: string;
-  /** The code of the last error. */
   readonly error?: string;
   readonly all?: boolean;
 }
@@ -45,14 +44,13 @@ function readSelection(ids: readonly string[], { mapping, error, all }: Selectio
     : { kind: 'mapping', mappingId: mapping, ...withError };
 }
 
-/** No work fits what was asked for. */
 class NothingChanged extends CliError {}
 
 interface QueueChange {
   readonly job: ChangeJob;
   readonly command: `queue ${'retry' | 'drop' | 'pause' | 'resume'}` | `webhooks mail ${'retry' | 'drop'}`;
   readonly done: (changed: number) => string;
-  /** What is said where nothing is; absent where that is no failure. */
+  /** What is said where nothing changed; absent where that is no failure. */
   readonly nothing?: string;
 }
 
@@ -65,16 +63,17 @@ async function change(
   const plan = await planChange(operator, job);
   const { leftOut } = plan;
   const changed = await changeWork(operator, job);
-  const told = leftOut.length > 0 && (job.change === 'retry' || job.change === 'drop') ? { leftOut } : {};
-  if (json === true) printJson(terminal, command, { changed, ...told });
+  const notChanged =
+    leftOut.length > 0 && (job.change === 'retry' || job.change === 'drop') ? { leftOut } : {};
+  if (json === true) printJson(terminal, command, { changed, ...notChanged });
   else if (changed > 0 || nothing === undefined) terminal.out(done(changed));
   const isOne = 'selection' in job && job.selection.kind === 'ids' && job.selection.ids.length === 1;
   if (!isOne && job.change === 'retry') for (const line of planTexts(plan).leftOut) terminal.err(line);
   if (changed > 0 || nothing === undefined) return;
-  throw new NothingChanged(isOne || told.leftOut === undefined ? nothing : 'nothing changed');
+  throw new NothingChanged(isOne || notChanged.leftOut === undefined ? nothing : 'nothing changed');
 }
 
-/** Changes what a selection of the queue has; of a mapping in vain says where no mapping has that id. */
+/** Where nothing changed, this says whether a mapping has the id that was asked for. */
 async function onQueue(
   cli: Cli,
   flags: SelectionFlags,
@@ -98,14 +97,14 @@ export async function showWork(
   if (work === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
   if (flags.json === true) printJson(cli.terminal, 'queue show', work);
-  // For people YAML, where a prompt or a reply of several lines can be read, each line behind a bar.
+  // People get YAML, where a prompt or a reply of several lines can be read, each line behind a bar.
   else
     cli.terminal.out(
       printYaml(barredTexts('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)),
     );
 }
 
-/** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
+/** Makes failed, dead or waiting work due now, and tries the agents again that it waits for. */
 export async function retryWork(
   cli: Cli,
   ids: readonly string[],
@@ -154,7 +153,7 @@ export async function dropWork(
   ids: readonly string[],
   flags: SelectionFlags & { readonly yes?: boolean },
 ): Promise<void> {
-  // What comes while somebody is asked is not dropped.
+  // Work that arrives while somebody is asked is not dropped.
   const given = readSelection(ids, flags);
   const selection = given.kind === 'ids' ? given : { ...given, until: Date.now() };
   await onQueue(cli, flags, async (operator) => {
@@ -166,7 +165,7 @@ export async function dropWork(
   });
 }
 
-/** Whether somebody at the terminal wants it; where there is none, `--yes` has to say so. */
+/** Without a terminal, `--yes` must confirm. */
 async function mayDrop({ terminal }: Cli, job: ChangeJob, operator: Operator): Promise<boolean> {
   const { says } = planTexts(await planChange(operator, job));
   if (!terminal.interactive)
@@ -176,7 +175,7 @@ async function mayDrop({ terminal }: Cli, job: ChangeJob, operator: Operator): P
   return false;
 }
 
-/** Asks the reader of the mailbox to deliver refused messages again; it does so within some seconds. */
+/** Asks the reader of the mailbox to deliver refused messages again, which happens within some seconds. */
 export const retryMail = (cli: Cli, ids: readonly string[], flags: SelectionFlags): Promise<void> =>
   changeMail(cli, ids, flags, {
     change: 'retry',
@@ -205,7 +204,7 @@ async function changeMail(
   await withOperator(cli, flags, (operator) => change(cli, flags, wanted, operator));
 }
 
-/** Answers whether a run begins, and says what holds: the first answer counts. */
+/** Answers whether a run begins. The first answer counts, and is printed. */
 export async function approveRun(
   cli: Cli,
   id: string,
@@ -235,7 +234,10 @@ function readPausable(mapping: string | undefined, { runner }: PauseFlags): Paus
   return { runner };
 }
 
-/** Begins no further run of a mapping, of a runner, or of any; a service at work sees it at once. What is under way goes on. */
+/**
+ * Begins no further run of a mapping, of a runner, or of any; a running service sees the pause at once.
+ * Runs under way go on.
+ */
 export async function pauseQueue(cli: Cli, mapping: string | undefined, flags: PauseFlags): Promise<void> {
   const of = readPausable(mapping, flags);
   const name = pausableName(of);
@@ -249,7 +251,7 @@ export async function pauseQueue(cli: Cli, mapping: string | undefined, flags: P
   await noteUnknownMapping(cli, flags, mapping);
 }
 
-/** Ends the pause of a mapping or a runner; without either every pause there is. Says what is still paused. */
+/** Ends the pause of a mapping or a runner, or every pause without either. Says what is still paused. */
 export async function resumeQueue(cli: Cli, mapping: string | undefined, flags: PauseFlags): Promise<void> {
   const of = readPausable(mapping, flags);
   const name = pausableName(of);

@@ -11,7 +11,6 @@ import { printJson, type Outputs } from '../json.ts';
 import { type Column, formatRows } from './listings.ts';
 import { CliError } from '../terminal.ts';
 
-/** Work named at most; the JSON has all of it. */
 const MAX_NAMED = 50;
 
 /** Puts a copy in the place of the store, and says what that means for work under way. */

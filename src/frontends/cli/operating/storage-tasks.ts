@@ -125,7 +125,7 @@ export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> 
   );
 }
 
-/** Takes what the database holds now as the store of the configuration. */
+/** Accepts what the database has now as the store of the configuration. */
 export async function acceptStoreFound({ terminal }: Cli, flags: ConfigFlags): Promise<void> {
   const { settings, file } = await loadSettings(terminal, flags);
   const known = knownStoreOf(file, terminal.env);

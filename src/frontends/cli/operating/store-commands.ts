@@ -2,7 +2,7 @@ import { CONFIG, type CommandTable, JSON_OUTPUT, type OptionRow, wholeNumber } f
 
 const RUN_STATES = ['queued', 'active', 'completed', 'dead'];
 const EVENT_STATES = ['pending', 'claimed', 'consumed', 'dead'];
-/** What a decision came to stands where other listings have a state. */
+/** The outcome of a decision stands where other listings have a state. */
 const DECISION_STATES = ['accepted', 'skipped', 'rejected'];
 const QUEUE_STATES = ['queued', 'active', 'dead'];
 
@@ -18,7 +18,6 @@ const OF_RUNNER: OptionRow = [
 ];
 const OF_OWNER: OptionRow = ['--owner <owner>', 'whose session, where several owners have the key'];
 
-/** The options that listings of what comes from requests have. */
 const listingOf = (states: readonly string[]): readonly OptionRow[] => [
   CONFIG,
   JSON_OUTPUT,
@@ -28,7 +27,6 @@ const listingOf = (states: readonly string[]): readonly OptionRow[] => [
   OF_MAPPING,
 ];
 
-/** What `queue retry` and `queue drop` are about. */
 const SELECTION: readonly OptionRow[] = [
   CONFIG,
   ['--mapping <id>', 'all of this mapping'],
@@ -37,7 +35,7 @@ const SELECTION: readonly OptionRow[] = [
   JSON_OUTPUT,
 ];
 
-/** Commands that look into the store or change what waits in it, while a service may be running. */
+/** Commands that read the store or change what waits in it, while a service may be running. */
 export const storeCommands: CommandTable = {
   events: {
     about: 'list system events of the main session',

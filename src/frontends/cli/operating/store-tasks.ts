@@ -65,7 +65,7 @@ export async function withStore<Result>(
   return useStore(config.settings.storage.url, (storage) => use(storage, config));
 }
 
-/** The same for what a user of the operating system changes. */
+/** Opens the store to change it in the name of a user of the operating system. */
 export const withOperator = <Result>(
   cli: Cli,
   flags: ConfigFlags,
@@ -120,7 +120,7 @@ export const listSessions = listing({
   list: RECORDS.conversations,
   json: ['sessions list', 'sessions'],
 });
-/** Mail that the service refused. */
+/** Lists mail that the service refused. */
 export const listRefusedMail = listing({
   title: 'refused messages',
   list: RECORDS.refusedMail,
@@ -159,7 +159,7 @@ export interface SessionFlags extends JsonFlags {
   readonly owner?: string;
 }
 
-/** The one conversation that is meant; a key alone is enough where only one owner has it. */
+/** A key alone is enough where only one owner has it. */
 async function findSession(storage: Storage, key: string, owner: string | undefined): Promise<SessionRecord> {
   const found = await storage.listSessions({
     limit: 1_000,
@@ -186,7 +186,7 @@ export async function showSession(cli: Cli, key: string, flags: SessionFlags): P
     printJson(cli.terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
   else
     for (const turn of turns)
-      // Set off, so that no text can look like the beginning of another turn.
+      // Turns are set off, so that no text can look like the beginning of another turn.
       cli.terminal.out(
         [`${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:`, ...indent(turn.text), ''].join('\n'),
       );
@@ -227,7 +227,7 @@ export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): P
 export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
   const findings = await withStore(cli, flags, (storage) => storage.verify()).catch((error: unknown) => {
     const { code, message } = error as StorageError;
-    // What is so damaged that it cannot be opened is what was asked.
+    // A store too damaged to open is what this command looks for.
     if (code === 'corrupt' || code === 'not_a_store') return [message];
     throw error;
   });
@@ -236,7 +236,6 @@ export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
   else cli.terminal.out('the store is intact');
 }
 
-/** Ids named at most. */
 const MAX_IDS = 10;
 
 /** Says on stderr that no mapping has this id, and which one was probably meant; silent where one has it. */
@@ -252,7 +251,7 @@ export async function noteUnknownMapping(
   if (text !== undefined) terminal.err(clearLine(text));
 }
 
-/** The mapping that was meant by something that is no id; undefined where it is one. */
+/** Returns the mapping that was probably meant; undefined where the id exists. */
 export function nearMappings(asked: string, mappings: readonly CompiledMapping[]): string | undefined {
   if (mappings.some(({ id }) => id === asked)) return undefined;
   const none = `no mapping has the id ${JSON.stringify(asked)}`;

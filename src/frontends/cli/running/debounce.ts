@@ -1,7 +1,7 @@
 /** Calls once things have been quiet for `ms`; a call under way is followed by at most one more. */
 export interface DebouncedCall {
   trigger(): void;
-  /** Calls no more; resolves when the call under way has ended. */
+  /** Stops calling; resolves when the call under way has ended. */
   stop(): Promise<void>;
 }
 

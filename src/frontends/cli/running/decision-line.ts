@@ -1,4 +1,7 @@
-/** What a hook became and why, for the log of `sluice dev`: what `sluice explain` says first. */
+/**
+ * Prints what a hook became and why, for the log of `sluice dev`, in the words with which `sluice explain`
+ * begins.
+ */
 import { styleText } from 'node:util';
 import { adviceFor, requestFinding } from '../../../authoring/advice/requests.ts';
 import { briefOf, hintLines, indent } from '../../../authoring/explanation/explanation.ts';
@@ -12,15 +15,17 @@ import type { SeenRequest } from '../../../service/server/server.ts';
 import { formatOneLine } from '../terminal.ts';
 
 interface DevLog {
-  /** The command that tells all of a request. */
+  /** The command that explains the request in full. */
   readonly explain: string;
   readonly table: RoutingTable;
   readonly columns: number;
-  /** What was printed whole: it comes again with every request of its mapping. */
-  readonly told: Set<string>;
+  /** Lines that were printed in full already, because they come again with every request of their mapping. */
+  readonly printed: Set<string>;
 }
 
-/** In one line for the terminal; why, and the output of transforms, follow on lines of their own. */
+/**
+ * Prints one line for the terminal; the reason, and the output of transforms, follow on lines of their own.
+ */
 export function formatDecisionLine(
   decision: SeenRequest,
   { color, ...log }: DevLog & { readonly color: boolean },
@@ -37,28 +42,30 @@ export function formatDecisionLine(
   return [toned(line, status, color), ...all.map(clearLine)].join('\n');
 }
 
-const MAX_TOLD = 200;
+const MAX_PRINTED = 200;
 
-/** Why no mapping took it, what rendered empty, and what is to be done; with the command that tells all of it. */
+/**
+ * Says why no mapping matched, what rendered empty, and what is to be done, with the command that explains
+ * the request.
+ */
 export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const { request, evaluation, status } = seen;
   const { mapping, trace } = evaluation;
   const isDoubtful = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const advice = isDoubtful ? adviceFor(evaluation, request, log.table) : undefined;
-  const { verdict, hints, told } = briefOf(evaluation, advice, { columns: log.columns - 2 });
-  const codes = told.flatMap(({ code, facts }) =>
+  const { verdict, hints, reported } = briefOf(evaluation, advice, { columns: log.columns - 2 });
+  const codes = reported.flatMap(({ code, facts }) =>
     code === 'warning' ? [(facts as { readonly code: string }).code] : [],
   );
   const warnings = codes.map((code) => `${mapping?.id ?? ''} ${code}`);
-  const isKnown = warnings.length > 0 && warnings.every((text) => log.told.has(text));
-  for (const text of warnings) if (log.told.size < MAX_TOLD) log.told.add(text);
+  const isKnown = warnings.length > 0 && warnings.every((text) => log.printed.has(text));
+  for (const text of warnings) if (log.printed.size < MAX_PRINTED) log.printed.add(text);
   const again = codes.map((code) => `hint: ${code}, as above`);
   const lines = [...verdict, ...(isKnown ? again : hints)];
   if (lines.length === 0 && status < 400 && seen.result?.duplicate !== true) return [];
   return [...lines, `more: ${log.explain}`].map((line) => `  ${line}`);
 }
 
-/** How a refusal is written: in colour, and with the command that tells all of it, by its id. */
 interface RefusalLog {
   readonly color: boolean;
   readonly columns: number;
@@ -66,15 +73,18 @@ interface RefusalLog {
   readonly hints?: readonly string[];
 }
 
-/** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
+/**
+ * Prints a request that was answered without an evaluation, in the same form; `fields` are those of its log
+ * line.
+ */
 export function formatRefusalLine(
   fields: LogFields,
   { color, columns, explain, hints = [] }: RefusalLog,
 ): string {
   const { requestId, status, hook, code, outcome, tookMs, why } = fields;
-  // Names are known only of senders with the token.
+  // Only senders with the token may see which names there are.
   const name = typeof hook === 'string' ? hook : '…';
-  // What is more than a clause says what to do.
+  // A reason longer than a clause says what to do.
   const isShort = typeof why === 'string' && !/[:;] /.test(why);
   const title =
     code === 'unauthorized'
@@ -82,9 +92,9 @@ export function formatRefusalLine(
       : (HOOK_ERRORS[code as HookErrorCode]?.title ?? 'refused');
   const became = typeof code === 'string' ? `${code}: ${isShort ? why : title}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
-  // What asks for a run is no hook, and is not kept.
+  // A request for a run is no hook, and is not stored.
   const isKept = typeof code === 'string' && !name.startsWith('runs/');
-  // What is said of its name says what the reason does, and more.
+  // The hint on the name repeats the reason, and says more.
   const hint =
     hints.length === 0 && typeof why === 'string' && isKept && !isShort
       ? hintLines(requestFinding('detail', quoted(why)), { columns: columns - 2 })
@@ -93,7 +103,7 @@ export function formatRefusalLine(
   return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');
 }
 
-/** Local time, as the other lines of the terminal have it. */
+/** The time is local, as in the other lines of the terminal. */
 function headOf(at: number, status: number, path: string): string {
   return `${new Date(at).toTimeString().slice(0, 8)}  ${status}  /${path}`;
 }
@@ -104,7 +114,7 @@ function toned(line: string, status: number, color: boolean): string {
   return color ? styleText(tone, cleared, { validateStream: false }) : cleared;
 }
 
-/** `runId`: of the run that it became, which another request may have begun. */
+/** `runId` is the run that the action became, which another request may have begun. */
 function describeAction(action: Action, runId: string | undefined): string {
   if (action.kind === 'wake') return `wake (${action.mode}) “${formatOneLine(action.text, 60)}”`;
   const text = `“${formatOneLine(action.message, 60)}”`;
@@ -118,7 +128,6 @@ function describeAction(action: Action, runId: string | undefined): string {
   return `agent ${name} [${formatOneLine(sessionKey, 40)}] ${waits}${text}`;
 }
 
-/** Actions of one request that are shown. */
 const MAX_SHOWN = 3;
 
 function describe({ evaluation: { outcome, mapping, further }, result }: SeenRequest): string {

@@ -14,12 +14,14 @@ import { formatAnswer, post } from './send.ts';
 import { CliError, formatOneLine, type Terminal } from '../terminal.ts';
 import { serviceAdvice } from '../lazy-advice.ts';
 
-/** The requests the demo sends: golden cases of the shipped mappings, with real payloads. */
 const REQUESTS = ['github/push', 'alertmanager/firing', 'mail/batch'] as const;
 /** Runs of the echo runner end within milliseconds; beyond this something is wrong. */
 const SETTLE_MS = 10_000;
 
-/** The main job without a second terminal: a service on a free port, three real payloads, what became of each, stop. */
+/**
+ * Shows the main job without a second terminal: it starts a service on a free port, sends three real
+ * payloads, prints what became of each, and stops.
+ */
 export async function demo(cli: Cli): Promise<void> {
   const { terminal } = cli;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
@@ -40,7 +42,7 @@ export async function demo(cli: Cli): Promise<void> {
   terminal.out('Stopped; the store of the demo is gone. "npm start" runs the service for real.');
 }
 
-/** The repository, or the package as it is installed. */
+/** The root is the repository, or the installed package. */
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 
 async function startDemo(folder: string, token: string): Promise<Service> {
@@ -54,7 +56,6 @@ async function startDemo(folder: string, token: string): Promise<Service> {
   });
 }
 
-/** Sends the payloads one after the other; resolves to the ids of the runs they became. */
 async function sendAll(terminal: Terminal, target: Parameters<typeof post>[0]): Promise<ReadonlySet<string>> {
   const runs = new Set<string>();
   for (const name of REQUESTS) {
@@ -100,7 +101,7 @@ async function showOutcome(terminal: Terminal, storage: Storage, ids: ReadonlySe
     terminal.out(`    the agent was asked: ${formatOneLine(clearControl(run.action.message), 150)}`);
   }
   const events = await storage.listEvents({ limit: 10 });
-  terminal.out(`\nThe main session was told, as "sluice events" lists it:`);
+  terminal.out(`\nThe main session received this, as "sluice events" lists it:`);
   for (const event of events.toReversed()) terminal.out(`  ${formatOneLine(clearControl(event.text), 110)}`);
   terminal.out('');
 }

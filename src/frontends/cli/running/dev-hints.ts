@@ -1,6 +1,7 @@
-/*
- * What shows only beside other requests, or when a run has ended, for the log of `sluice dev`: the hints of `explain` for
- * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
+/**
+ * Prints the hints of `explain` for accepted requests in the log of `sluice dev`, where they show only
+ * beside other requests, or when a run has ended. It delays no answer: it reads what the store has, one
+ * request at a time.
  */
 import { allHints, explainStored, isOfRun } from '../../../authoring/explanation/explanation.ts';
 import { placeOf } from '../../../authoring/advice/requests.ts';
@@ -10,10 +11,9 @@ import { hasFailed } from '../../../service/operations/operations.ts';
 import type { DecisionRecord } from '../../../engine/storage/storage.ts';
 import { findStoredRequest } from '../../../engine/storage/facts.ts';
 
-/** Requests that are looked at; in a flood the others go without. */
+/** In a flood the requests beyond this get no hints. */
 const MAX_WAITING = 100;
-/** Hints that are known to have been told. */
-const MAX_TOLD = 1_000;
+const MAX_PRINTED = 1_000;
 /** A request is looked at so often until its run has ended. */
 const LOOK_MS = 500;
 
@@ -22,8 +22,8 @@ type Tell = (mappingId: string, hint: Finding, requestId: string) => void;
 export class DevHints {
   readonly #parts: Pick<ConsoleParts, 'storage' | 'live'>;
   readonly #tell: Tell;
-  readonly #told = new Set<string>();
-  /** Requests of which more may be told, and whether they were explained before. */
+  readonly #printed = new Set<string>();
+  /** Requests with possible further hints, and whether they were explained before. */
   readonly #open = new Map<string, boolean>();
   #work: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -41,9 +41,9 @@ export class DevHints {
     this.#lookIn(0);
   }
 
-  /** The files are others now: what is still wrong is told again. */
+  /** The files have changed, so a hint that is still right is printed again. */
   replaced(): void {
-    this.#told.clear();
+    this.#printed.clear();
   }
 
   async stop(): Promise<void> {
@@ -60,45 +60,46 @@ export class DevHints {
     }, ms).unref();
   }
 
-  /** One after the other, so that hints stand in the order of the requests. */
+  /** Requests are explained one after the other, so that hints stand in their order. */
   async #look(): Promise<void> {
     this.#isLooking = true;
-    for (const [id, isTold] of this.#open) {
+    for (const [id, isExplained] of this.#open) {
       if (this.#isStopped) return;
       // oxlint-disable-next-line no-await-in-loop
-      if (await this.#explain(id, isTold).catch(() => true)) this.#open.delete(id);
+      if (await this.#explain(id, isExplained).catch(() => true)) this.#open.delete(id);
       else this.#open.set(id, true);
     }
     this.#isLooking = false;
     this.#lookIn(LOOK_MS);
   }
 
-  /** Resolves to whether nothing more comes of it. */
-  async #explain(id: string, isTold: boolean): Promise<boolean> {
+  /** Resolves to whether no further hint can follow. */
+  async #explain(id: string, isExplained: boolean): Promise<boolean> {
     const { storage, live } = this.#parts;
     const stored = await findStoredRequest(storage, id);
     if (stored?.decision?.mappingId === undefined) return true;
     const hasEnded = stored.runs.every(({ run: { state } }) => state === 'completed' || state === 'dead');
     // Nothing more is known before its run ends.
-    if (isTold && !hasEnded) return false;
+    if (isExplained && !hasEnded) return false;
     const generation = live.generation;
-    const told = await explainStored(stored, {
+    const explanation = await explainStored(stored, {
       keepRequests: generation.config.settings.storage.keepRequests,
       explainer: { generation, findings: [] },
     });
-    const again = told.findings.filter(({ code }) => code === 'new_event');
+    const again = explanation.findings.filter(({ code }) => code === 'new_event');
     const isNews = ({ subject: { setting = '' } = {} }: Finding): boolean =>
-      // The line of a run that failed says what it needs.
+      // The line of a failed run says what it needs.
       !isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run));
-    for (const hint of [...allHints(told), ...again].filter(isNews)) this.#tellOnce(stored.decision, hint);
+    for (const hint of [...allHints(explanation), ...again].filter(isNews))
+      this.#printOnce(stored.decision, hint);
     return hasEnded;
   }
 
-  #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: Finding): void {
-    // The values in it are others each time.
+  #printOnce({ mappingId = '', requestId }: DecisionRecord, hint: Finding): void {
+    // The values in a hint differ each time, so the key leaves them out.
     const key = `${mappingId} ${placeOf(hint) ?? ''} ${hint.subject?.setting ?? hint.code}`;
-    if (this.#told.has(key) || this.#told.size >= MAX_TOLD) return;
-    this.#told.add(key);
+    if (this.#printed.has(key) || this.#printed.size >= MAX_PRINTED) return;
+    this.#printed.add(key);
     this.#tell(mappingId, hint, requestId);
   }
 }

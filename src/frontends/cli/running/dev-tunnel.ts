@@ -11,7 +11,10 @@ export interface DevTunnel {
   stop(): Promise<void>;
 }
 
-/** Opens a tunnel to the hooks of a running service, through a gate that lets only hooks through, and says the addresses that senders call. */
+/**
+ * Opens a tunnel to the hooks of a running service, through a gate that passes only hooks, and prints the
+ * addresses that senders call.
+ */
 export async function openDevTunnel(
   terminal: Terminal,
   service: Service,
@@ -24,7 +27,7 @@ export async function openDevTunnel(
     port: gate.port,
     env: terminal.env,
     ...(wanted === true ? {} : { tool: wanted }),
-    // Said before another is tried.
+    // The problem is printed before another tool is tried.
     onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
   });
   const tunnel = await opening.catch(async (error: unknown) => {
@@ -54,7 +57,7 @@ function addressLines({ generation }: Service, address: string): readonly string
     'Through the tunnel, only the hooks can be reached:',
     ...paths.map((path) => `  Payload URL: ${address}/${path}   (${proofText(table.settingsOf(path))})`),
     ...(paths.length === 0 ? [`  Payload URL: ${address}/NAME`] : []),
-    // Some senders sign the address they call: it has to be known here.
+    // Some senders sign the address they call, so the service must know it.
     ...(signing.length === 0 || config.settings.server.publicUrl !== undefined
       ? []
       : [

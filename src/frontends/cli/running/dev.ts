@@ -75,7 +75,7 @@ async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void
   let watcher: FSWatcher | undefined;
   try {
     watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
-    // From then on no change is missed: who reads the welcome may save a file at once.
+    // From then on no change is missed: a person may save a file right after the welcome.
     await once(watcher, 'ready');
     printWelcome(terminal, service, { ...flags, ...started });
     if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
@@ -106,7 +106,9 @@ async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void
 interface ServedAuthors {
   readonly service: Service;
   readonly consoleLink: string | undefined;
-  /** Whether the author knows how to send a request, as one came before, or has findings to read first. */
+  /**
+   * Whether the author knows how to send a request, because one came before, or has findings to read first.
+   */
   readonly knowsHow: boolean;
 }
 
@@ -137,7 +139,7 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
   return { service, consoleLink: console?.link, knowsHow };
 }
 
-/** A turn of echo answers with what it was asked, which the line of its request shows. */
+/** A turn of echo answers with its prompt, which the line of its request shows. */
 function withoutEcho(log: Log): Log {
   return {
     ...log,
@@ -148,14 +150,13 @@ function withoutEcho(log: Log): Log {
   };
 }
 
-/** The console, and the log, which is told what the explanation of each request has to say. */
 function withHints(
   terminal: Terminal,
   { parts, console }: { readonly parts: ConsoleParts; readonly console: RunningConsole | undefined },
 ): Onlooker {
   const { columns = USUAL_LOG_COLUMNS } = terminal;
   const hints = new DevHints(parts, (mappingId, hint, requestId) => {
-    // Other lines may stand between it and its request.
+    // Other lines may stand between a hint and its request.
     const lines = [`of request ${requestId}, ${mappingId}`, ...hintLines(hint, { columns: columns - 2 })];
     for (const line of lines) terminal.err(`  ${line}`);
   });
@@ -175,7 +176,6 @@ function withHints(
   };
 }
 
-/** Letters in a line of a log that goes to no terminal. */
 const USUAL_LOG_COLUMNS = 100;
 
 function readableOptions(
@@ -183,14 +183,14 @@ function readableOptions(
   log: Log,
   { configFile, recorder, live }: DevContext & { readonly live: () => Generation },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onReload'> {
-  const told = new Set<string>();
+  const printed = new Set<string>();
   let isRefused = false;
   return {
     requestLog: readableRequests(log, terminal, { configFile, live }),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       const { color, columns = USUAL_LOG_COLUMNS } = terminal;
-      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: live().table, told }));
+      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: live().table, printed }));
       if (isRefused) terminal.err('  by the files of before: those of now have errors, which stand above');
       void recorder?.record(decision, live().config.secrets);
     },
@@ -201,7 +201,10 @@ function readableOptions(
   };
 }
 
-/** Of an address that is none of hooks: where they are. Of a name that no mapping takes: which there are, and what to write. */
+/**
+ * An address outside of the hooks gets a hint where they are. A name that no mapping matches gets the names
+ * there are, and what to write.
+ */
 async function nameHints(
   fields: LogFields,
   generation: Generation,
@@ -217,8 +220,8 @@ async function nameHints(
 }
 
 /**
- * Requests that were evaluated get a line of their own that says what they became; the others, refused before that,
- * get one of the same form.
+ * Each evaluated request gets a line that says what it became. A request that was refused before gets a
+ * line of the same form.
  */
 function readableRequests(
   log: Log,
@@ -238,7 +241,7 @@ function readableRequests(
         );
     };
   return {
-    // What a service passes over in silence, an author has mistyped.
+    // An author has mistyped an address that a service ignores in silence.
     debug: (fields, message) => write(fields['code'] === 'not_found' ? 'info' : 'debug')(fields, message),
     info: write('info'),
     warn: write('warn'),
@@ -247,7 +250,10 @@ function readableRequests(
   };
 }
 
-/** A token in a file that only its owner can read, in a folder that git ignores; never made for an address others can reach. */
+/**
+ * Only the owner can read the file of the token, in a folder that git ignores. No token is made for an
+ * address that others can reach.
+ */
 function makeDevToken(configFile: string, host: string): string {
   if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
     throw new CliError(

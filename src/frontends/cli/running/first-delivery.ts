@@ -1,4 +1,4 @@
-/** The end of `sluice add`: the first request of the new sender, and what became of it. */
+/** Ends `sluice add`: it shows the first request of the new sender, and what became of it. */
 import { existsSync } from 'node:fs';
 import { findStoreFile, openStorage, type Storage } from '../../../engine/storage/storage.ts';
 import { pause } from '../../../base/timers/timers.ts';
@@ -13,7 +13,10 @@ const WAIT_MS = 900_000;
 const LOOK_MS = 500;
 const SERVED_WITHIN_MS = 2_000;
 
-/** Waits until a request comes to a hook name or the person ends it, and explains it. Without a terminal it does nothing. */
+/**
+ * Waits until a request comes to a hook name or the person ends the wait, and explains it. Without a
+ * terminal it does nothing.
+ */
 export async function awaitFirstDelivery(cli: Cli, name: string, given: SenderSetup): Promise<void> {
   const { terminal } = cli;
   const { flags, file, settings } = given;
@@ -50,12 +53,12 @@ async function isServed(origin: string): Promise<boolean> {
 
 interface DeliveryWait {
   readonly name: string;
-  /** Milliseconds since the epoch: what came before is nothing new. */
+  /** Milliseconds since the epoch; an earlier request does not count. */
   readonly since: number;
   readonly signal: AbortSignal;
 }
 
-/** The id of the first request that the store knows of; undefined where none came in time. */
+/** Resolves to undefined where no request came in time. */
 async function findFirst(url: string, { name, since, signal }: DeliveryWait): Promise<string | undefined> {
   let storage: Storage | undefined;
   try {
@@ -73,7 +76,7 @@ async function findFirst(url: string, { name, since, signal }: DeliveryWait): Pr
   }
 }
 
-/** A store is made at the first start of the service, which may be later than this. */
+/** The first start of the service, which may be later than this, makes the store. */
 async function openIfThere(url: string): Promise<Storage | undefined> {
   const file = findStoreFile(url);
   if (file !== undefined && !existsSync(file)) return undefined;

@@ -22,7 +22,10 @@ export interface SendFlags extends JsonFlags {
   readonly signKey?: string;
 }
 
-/** Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends with 1. */
+/**
+ * Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends
+ * with 1.
+ */
 export async function send(cli: Cli, file: string, flags: SendFlags): Promise<void> {
   await sendRequests(cli, await readDeliveries(cli.terminal, file), flags);
 }
@@ -53,7 +56,7 @@ interface AnsweredRequests {
   readonly answers: readonly Answer[];
 }
 
-/** Says of a refused request that its path wants the signature of its sender, which was not made. */
+/** A path may want the signature of its sender, which this command did not make. */
 async function sayUnsigned(
   cli: Cli,
   flags: SendFlags,
@@ -71,7 +74,7 @@ async function sayUnsigned(
   );
 }
 
-/** One readable line per answer, problem details below it. */
+/** Prints one readable line per answer, problem details below it. */
 export function formatAnswer(answer: Answer): string {
   const request = answer.requestId === null ? '' : `  (request ${answer.requestId})`;
   return `${answer.status} ${answer.body === null ? '' : JSON.stringify(answer.body)}${request}`;
@@ -85,7 +88,7 @@ export interface SendTarget {
   readonly publicUrl: string;
 }
 
-/** The running service of a configuration, and the token it takes. */
+/** Finds the running service of a configuration, and the token that it accepts. */
 export async function findTarget(
   cli: Cli,
   flags: Pick<SendFlags, 'config' | 'against'>,
@@ -106,7 +109,7 @@ export async function findTarget(
   };
 }
 
-/** Where `sluice dev` keeps the token it made. */
+/** Returns where `sluice dev` keeps the token it made. */
 export function devTokenFile(configFile: string): string {
   return join(dirname(configFile), '.sluice', 'dev-token');
 }
@@ -140,8 +143,8 @@ interface SignedPost {
 }
 
 /**
- * Sends a request as its sender would; on a path without `verify` as it is. The address that is signed is the one that the
- * service knows itself by.
+ * Sends a request as its sender would, and on a path without `verify` as it is. The signed address is the
+ * one that the service knows as its own.
  */
 async function postAsSender(
   cli: Cli,

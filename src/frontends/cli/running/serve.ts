@@ -27,8 +27,8 @@ export interface ServeFlags {
 }
 
 /**
- * Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. Who collects the log gets
- * every line in its form, a start that failed included; only a person at a terminal gets findings to read.
+ * Runs the service for production: the token is required, logs are JSON, SIGHUP reloads. A log collector
+ * gets every line in its form, a failed start included; only a person at a terminal gets findings to read.
  */
 export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
   const log = createLogger();
@@ -61,7 +61,7 @@ async function run({ terminal }: Cli, flags: ServeFlags, log: Log): Promise<void
   }
 }
 
-/** Starts the service so that all it says goes into the log; only a start that fails is told to a person at a terminal. */
+/** All that the service says goes into the log. Only a failed start is printed for a person at a terminal. */
 async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log): Promise<Service> {
   const context = { configFile: findConfigFile(terminal, flags), env: terminal.env, log };
   let isRunning = false;
@@ -88,7 +88,7 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
   return service;
 }
 
-/** Serves the console where the configuration, or the command, says so; it is not read before. */
+/** Serves the console where the configuration, or the command, says so; its code is not read before. */
 export async function openConsole(
   context: ConsoleContext,
   parts: ConsoleParts,
@@ -97,14 +97,14 @@ export async function openConsole(
   return enabled ? (await import('../../console/console.ts')).startConsole(context, parts) : undefined;
 }
 
-/** Returns how to end it. */
+/** Returns how to stop listening for the signal. */
 function reloadOnHangup(service: Service): () => void {
   const reload = (): void => void service.reload();
   process.on('SIGHUP', reload);
   return () => void process.off('SIGHUP', reload);
 }
 
-/** Warnings that say that nothing works: the service starts all the same. */
+/** Such warnings mean that nothing works, but the service starts all the same. */
 const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
 
 function logFindings(log: Log, findings: readonly Finding[]): void {
@@ -114,7 +114,10 @@ function logFindings(log: Log, findings: readonly Finding[]): void {
   }
 }
 
-/** Waits for SIGINT or SIGTERM, or rejects when the store has failed; a second signal while stopping ends the process at once. */
+/**
+ * Waits for SIGINT or SIGTERM, or rejects when the store has failed; a second signal while stopping ends
+ * the process at once.
+ */
 export async function untilStopped(
   service: Service,
   say: (signal: NodeJS.Signals, graceSeconds: number) => void,

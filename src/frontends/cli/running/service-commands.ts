@@ -8,7 +8,7 @@ import {
 } from '../command-line.ts';
 import type { TunnelTool } from './tunnel.ts';
 
-/** Written here too, since the command line starts without loading what it runs. */
+/** Repeated here, because the command line starts without loading what it runs. */
 const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const satisfies readonly TunnelTool[];
 
 const PORT = { read: wholeNumber(0, 65_535) };

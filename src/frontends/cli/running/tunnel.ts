@@ -1,6 +1,7 @@
-/*
- * A tunnel from the internet to a port of this machine, by a tool that the person has: `tailscale funnel` or
- * `cloudflared`. Each says its address in its own way, and each keeps it for as long as it runs.
+/**
+ * Opens a tunnel from the internet to a port of this machine, by a tool of the person: `tailscale funnel`
+ * or `cloudflared`. Each prints its address in its own way, and keeps the tunnel open for as long as it
+ * runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isOnPath } from '../../../engine/config/config.ts';
@@ -16,7 +17,7 @@ interface TunnelProgram {
   readonly install: string;
 }
 
-/** As they print it: tailscale 1.52 and later, cloudflared 2025. */
+/** Tailscale 1.52 and later and cloudflared 2025 print their addresses so. */
 const TOOLS: Readonly<Record<TunnelTool, TunnelProgram>> = {
   tailscale: {
     argv: (port) => ['funnel', String(port)],
@@ -31,7 +32,7 @@ const TOOLS: Readonly<Record<TunnelTool, TunnelProgram>> = {
   },
   cloudflared: {
     argv: (port) => ['tunnel', '--no-autoupdate', '--url', `http://127.0.0.1:${port}`],
-    // In a frame of lines: "… INF |  https://four-words-and-more.trycloudflare.com  |".
+    // cloudflared prints a frame of lines: "… INF |  https://four-words-and-more.trycloudflare.com  |".
     findUrl: (line) => /\|\s+(https:\/\/(?!api\.)[a-z\d-]+\.trycloudflare\.com)\s+\|/.exec(line)?.[1],
     findProblem: (line) =>
       /^failed to |\bERR\b.*(?:quick Tunnel|Unauthorized)/i.test(line) ? line : undefined,
@@ -42,7 +43,7 @@ const TOOLS: Readonly<Record<TunnelTool, TunnelProgram>> = {
 
 export interface Tunnel {
   readonly tool: TunnelTool;
-  /** Without a slash at the end. */
+  /** The address has no slash at the end. */
   readonly url: string;
   /** Resolves when the tool ends by itself. */
   readonly ended: Promise<void>;
@@ -53,7 +54,7 @@ export interface Tunnel {
 export interface TunnelOptions {
   readonly port: number;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The tool to use; default the first of those that are installed and give an address. */
+  /** The tool to use; default the first installed tool that gives an address. */
   readonly tool?: TunnelTool;
   readonly onProblem: (tool: TunnelTool, problem: string) => void;
   /** Default half a minute. */
@@ -61,7 +62,7 @@ export interface TunnelOptions {
 }
 
 const WAIT_MS = 30_000;
-/** Between SIGTERM and SIGKILL. */
+/** The grace period between SIGTERM and SIGKILL. */
 const GRACE_MS = 3_000;
 const MAX_LINE_CHARS = 8_192;
 const MAX_SHOWN_CHARS = 300;
@@ -100,7 +101,10 @@ async function startTool(
   return found.problem;
 }
 
-/** A person at the terminal ends all of it with Ctrl-C; a crash of ours must not leave the tunnel open. */
+/**
+ * Ctrl-C at the terminal ends all processes of the group, and a crash of Sluice must not leave the tunnel
+ * open.
+ */
 function endWithProcess(child: ChildProcess, ended: Promise<void>): void {
   const endNow = (): void => void child.kill('SIGKILL');
   process.once('exit', endNow);
@@ -114,7 +118,7 @@ interface Patience {
   readonly ended: Promise<void>;
 }
 
-/** Reads what the tool prints until it names its address or a problem, ends, or takes too long. */
+/** Reads what the tool prints until it names its address or a problem, ends, or needs too long. */
 function firstWord(
   child: ChildProcess,
   tool: TunnelProgram,
@@ -130,7 +134,7 @@ function firstWord(
   const giveUp = (why: string): void => resolve({ problem: `${why}: ${last.slice(0, MAX_SHOWN_CHARS)}` });
   for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, read);
   child.once('error', (error) => resolve({ problem: error.message }));
-  // What it printed last is read first.
+  // The last output of the tool is read first.
   void ended.then(() => setTimeout(() => giveUp('it ended'), 100));
   const timer = setTimeout(() => giveUp(`no address within ${waitMs / 1000} s`), waitMs);
   return said.finally(() => clearTimeout(timer));
@@ -143,7 +147,7 @@ function wordIn(line: string, tool: TunnelProgram): ToolReport | undefined {
   return problem === undefined ? undefined : { problem: problem.trim().slice(0, MAX_SHOWN_CHARS) };
 }
 
-/** Goes on reading for as long as the tool prints: a full pipe would stop it. */
+/** Reads for as long as the tool prints, because a full pipe would stop it. */
 function eachLine(stream: NodeJS.ReadableStream, read: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

@@ -8,26 +8,24 @@ import { FIRST_LIMITS } from '../../../authoring/workbench/workbench.ts';
 import { withSchemaLine } from './own-package.ts';
 import { CliError } from '../terminal.ts';
 
-/** A file that is to be written, unless it exists. */
 export interface PlannedFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** Where things are in the folder of a configuration. */
 export interface Places {
-  /** Folder of the configuration: what `{file: …}` in a mapping starts from. */
+  /** The folder of the configuration: `{file: …}` in a mapping is relative to it. */
   readonly root: string;
   readonly mappings: string;
   readonly cases: string;
 }
 
-/** Where the secret of a sender is, relative to the configuration. */
+/** Returns where the secret of a sender is, relative to the configuration. */
 export function secretFileOf(name: string): string {
   return `.sluice/secrets/${name}`;
 }
 
-/** Mapping and golden cases of a known sender. */
+/** Plans the mapping and golden cases of a known sender. */
 export async function planSender(
   name: string,
   sender: Sender,
@@ -49,24 +47,24 @@ export async function planSender(
 const exampleFiles = (sender: Sender): readonly string[] =>
   (sender.examples ?? []).flatMap((each) => ('file' in each ? [fileOf(sender, each.file)] : []));
 
-/** The golden case of its first example, as `<group>/<name>`. */
+/** Returns the golden case of its first example, as `<group>/<name>`. */
 export const firstCase = (name: string, sender: Sender): string =>
   `${name}/${basename(exampleFiles(sender)[0] ?? '', '.request.yaml')}`;
 
-/** `verify` of the mapping. */
+/** Writes `verify` of the mapping. */
 export function proofOf(name: string, { verify = { scheme: 'token' } }: Pick<Sender, 'verify'>): string {
   const keys = Object.entries(verify).map(([key, value]) => writtenKey(key, value));
   return `{ ${[...keys, `secrets: [{ file: ${secretFileOf(name)} }]`].join(', ')} }`;
 }
 
-/** Where the text is that the question of a sender has to carry, as Meta's has. */
+/** Returns where the text is that the question of a sender must carry, as Meta's does. */
 export const verifyTokenFileOf = (name: string): string => secretFileOf(`${name}-verify-token`);
 
 /** Whether the question of a sender carries a text that is chosen here. */
 export const hasVerifyToken = ({ challenge }: Pick<Sender, 'challenge'>): boolean =>
   typeof challenge === 'object' && 'token' in challenge;
 
-/** The line that answers its question about the address. */
+/** Writes the line that answers the sender's question about the address. */
 export function challengeOf(name: string, sender: Pick<Sender, 'challenge'>): readonly string[] {
   const { challenge } = sender;
   if (challenge === undefined) return [];
@@ -113,7 +111,7 @@ function limitRuns(text: string): string {
   return ids.reduce((limited, id) => insertKeys(limited, id, [FIRST_LIMITS]), text);
 }
 
-/** Adds keys to a mapping of a list, below its id; to the first one where no id is given. */
+/** Without an id the keys go to the first mapping of the list. */
 function insertKeys(text: string, id: string | undefined, keys: readonly string[]): string {
   const at = new RegExp(id === undefined ? '^- id: .*\\n' : `^- id: ${id}\\n`, 'm').exec(text);
   if (at === null) throw new Error(`the mapping ${id ?? ''} is missing from its file`);
@@ -136,7 +134,10 @@ async function planCase(name: string, source: string, { cases }: Places): Promis
   ];
 }
 
-/** Refuses a mapping file that is there under another extension: the two would take the same requests. */
+/**
+ * Refuses a mapping file that is there under another extension, because the two would match the same
+ * requests.
+ */
 export function refuseTwin({ mappings }: Places, name: string): void {
   const twin = ['.yml', '.json', '.json5'].map((end) => join(mappings, name + end)).find(existsSync);
   if (twin === undefined) return;

@@ -1,4 +1,4 @@
-/** What a person reads after `sluice add`, and what the command is given. */
+/** Prints what a person reads after `sluice add`. */
 import { dirname, join, relative, resolve } from 'node:path';
 import { shellWord } from '../../../authoring/advice/commands.ts';
 import { hooksAddress, type Settings } from '../../../engine/config/config.ts';
@@ -27,9 +27,8 @@ export interface AddFlags extends ConfigFlags {
   readonly yes?: boolean;
 }
 
-/** What a sender is added with. */
 export interface SenderSetup {
-  /** Of the configuration: no sample has them. */
+  /** The secrets of the configuration, which no sample may hold. */
   readonly configSecrets: readonly string[];
   readonly flags: AddFlags;
   readonly file: string;
@@ -45,7 +44,7 @@ export interface OfSender extends SenderSetup {
 /** The sender's secret first, then what its channel needs. */
 export type OwnSecrets = readonly [Secret, ...Secret[]];
 
-/** What the person reads, does at the sender, and how to try it before. */
+/** Writes what the person does at the sender, and how to try the mapping before. */
 export function stepsOf(
   terminal: Terminal,
   name: string,
@@ -73,7 +72,6 @@ export function stepsOf(
   ];
 }
 
-/** At a sender of which no steps are known. */
 const unknownSetup = ({ verify }: SamplePlan['sender']): readonly string[] => [
   'Address: {url}',
   verify === undefined || verify.scheme === 'token'
@@ -91,7 +89,7 @@ function trySteps(
   return ['', `${head}, while "${ours('dev')}" runs:`, `  ${ours(`send ${file} --sign`)}`];
 }
 
-/** The address of a hook, as the sender calls it. */
+/** Returns the address of a hook, as the sender calls it. */
 export function addressOf(name: string, { flags, settings }: SenderSetup): string {
   const origin = flags.url ?? settings.server.publicUrl ?? 'https://YOUR-ADDRESS';
   return `${hooksAddress(origin, settings)}/${name}`;
@@ -111,7 +109,7 @@ function inShell(terminal: Terminal, { root }: Places, file: string): string {
 
 function numbered(steps: readonly string[]): readonly string[] {
   let number = 0;
-  // What is indented is part of a file.
+  // An indented step is part of a file.
   return steps.map((step) => (step.startsWith(' ') ? `     ${step}` : `  ${(number += 1)}. ${step}`));
 }
 

@@ -77,7 +77,6 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   await awaitFirstDelivery(cli, name, given);
 }
 
-/** What is needed to speak with the interface of a sender; the token is read or asked for, and never stored. */
 async function registering(
   terminal: Terminal,
   name: string,
@@ -105,7 +104,6 @@ async function registering(
   return { ...given, token };
 }
 
-/** A name becomes the name of files and the end of an address. */
 function refuseOddName(name: string): void {
   if (/^[a-z0-9][a-z0-9_-]{0,62}$/.test(name)) return;
   throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
@@ -211,7 +209,6 @@ async function commentToken(
   return { file, value: await askFor(terminal, ask, { what, title: 'GitHub', flags }) };
 }
 
-/** Undefined where nobody can be asked, or the person has it not yet: senders often show it only once they know the address. */
 async function askFor(
   terminal: Terminal,
   ask: Asker,
@@ -246,7 +243,6 @@ function serviceEdits(settings: Settings, { url }: AddFlags): SetupPlan['edits']
   ];
 }
 
-/** Checks what is there now, and writes what the new cases become and, for transforms, the type of what is sent. */
 async function finish(
   { terminal }: Cli,
   name: string,

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { CliError, type Terminal } from '../terminal.ts';
 
-/** Asks a person for what no flag has said. */
 export interface Asker {
-  /** Shows a step or a hint. */
   say(text: string): void;
   choose<Value extends string>(
     flag: string,
@@ -42,7 +40,6 @@ function chosen<Choice extends { readonly value: string }>(
   return found;
 }
 
-/** Refuses every question, and names the flag that answers it. */
 function refuser(say: Asker['say']): Asker {
   const refuse = (flag: string, question: string): Promise<never> =>
     Promise.reject(new CliError(`${question} Nobody can be asked here: say it with ${flag}`, 2));

@@ -24,7 +24,7 @@ import { type Column, formatRows } from '../operating/listings.ts';
 import { withOperator, withStore } from '../operating/store-tasks.ts';
 import { CliError } from '../terminal.ts';
 
-/** A check that does not heed its signal is given up this long after it. */
+/** A check that ignores its signal is abandoned this long after it. */
 const CHECK_OVERTIME_MS = 1_000;
 
 interface ChannelDesk {
@@ -55,7 +55,7 @@ const COLUMNS: readonly Column<ChannelVerdict>[] = [
   ['', ({ ok, account, message }) => (ok ? account : message)],
 ];
 
-/** Asks every configured channel whether its credentials hold; for `sluice doctor`. */
+/** Checks every configured channel for `sluice doctor`. */
 export function tryChannels(
   settings: Settings,
   catalog: ChannelCatalog,
@@ -86,7 +86,7 @@ function judgeChannels(
 type ChannelState = Omit<ChannelVerdict, 'channel'>;
 const refused = (code: string, message: string): ChannelState => ({ ok: false, account: '', code, message });
 
-/** A plugin may ignore the signal or answer anything: the check ends all the same, and its row is text. */
+/** A plugin may ignore the signal or answer anything. The check ends all the same, and its row is text. */
 async function checkChannel(channels: OpenChannels, id: string, timeoutMs: number): Promise<ChannelState> {
   try {
     const adapter = await channels.find(id);
@@ -111,11 +111,14 @@ async function resolveLast(cli: Cli, flags: ConfigFlags): Promise<LastChannel> {
   return { text: `${channel} to ${to}`, channel, to };
 }
 
-/** A store that does not exist yet has no last channel; that is no finding of these commands. */
+/** A store that does not exist yet has no last channel, which is no finding of these commands. */
 const findLast = (cli: Cli, flags: ConfigFlags): Promise<DeliveryTarget | undefined> =>
   withStore(cli, flags, (storage) => storage.findLastTarget()).catch(() => undefined);
 
-/** Sends one text through a channel, or through `last`, cut and resolved as a delivery is; says what the platform answered. */
+/**
+ * Sends one text through a channel, or through `last`, cut and resolved as a delivery is; says what the
+ * platform answered.
+ */
 export async function sendMessage(
   cli: Cli,
   channel: string,
@@ -167,7 +170,7 @@ function getModule(catalog: ChannelCatalog, channel: string): ChannelModule {
   throw new CliError(`there is no channel ${JSON.stringify(channel)}; the channels are: ${known}`, 2);
 }
 
-/** Makes a channel (and recipient) the one `last` means for the main session. */
+/** Makes a channel (and recipient) the one that `last` means for the main session. */
 export async function useChannel(
   cli: Cli,
   channel: string,

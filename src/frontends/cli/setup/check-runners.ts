@@ -26,7 +26,8 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   const runners = createRunners(settings, cli.terminal.env, { explainStart });
   const chosen = chooseRunners(runners, names);
   const rows: CheckedRunner[] = [];
-  // One after the other: two agents at once would share the machine and the limits of their accounts.
+  // Runners are checked one after the other: two agents at once would share the machine and the limits of
+  // their accounts.
   for (const [name, runner] of chosen)
     rows.push(await checkRunner(name, runner, { settings, flags, env: cli.terminal.env }));
   const none = 'no runner but echo is configured: no agent runs';
@@ -35,7 +36,6 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   if (rows.some(({ ok, write }) => !ok || write?.kind === 'wrote')) cli.setExitCode(1);
 }
 
-/** Those that are named, or all but echo. */
 function chooseRunners(
   runners: ReadonlyMap<string, Runner>,
   names: readonly string[],
@@ -71,12 +71,12 @@ async function checkRunner(
   return { ...checked, write: await proveWrite(own, { settings, env, takeTurn }) };
 }
 
-/** Takes turns that their runner ends in time; where it does not, the signal does, some seconds later. */
+/** A runner ends its turn in time; otherwise the signal ends it some seconds later. */
 function turnTaker(model: string | undefined, timeoutSeconds: number): ProofOptions['takeTurn'] {
   return async (runner, { message, ...parts }) => {
     const id = randomUUID();
     const origin = { requestId: id, path: 'check', trusted: true };
-    // No conversation before it.
+    // The turn has no conversation before it.
     const turn: Turn = {
       kind: 'hook',
       attempt: 1,
@@ -103,7 +103,7 @@ function saidBy(result: TurnResult): string {
   }
   const error = result.kind === 'completed' ? result.error : result;
   if (error === undefined) return 'failed without a reason';
-  // Whoever checks sees the command's own words too, which summaries leave out.
+  // The person who checks sees the command's own words, which summaries leave out.
   return `${error.code}: ${error.message}`;
 }
 

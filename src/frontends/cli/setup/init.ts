@@ -12,7 +12,6 @@ const ECHO = `  # Answers with what the agent would have read. Put your agent he
   #   runner: {kind: claude}
   runner: echo`;
 
-/** What a new folder gets: a configuration, one mapping and one golden case of it. */
 const FILES: readonly {
   readonly name: string;
   readonly text: (agent?: string) => string;
@@ -72,8 +71,9 @@ const AUTHOR_TYPES = ['../../../engine/sandbox/author.d.ts', '../../../engine/sa
   .find((file) => existsSync(file));
 
 /**
- * Rules for editors and `tsc` in a folder of transforms, as `sluice check` has them. Where the project has no `sluice` of its
- * own, its types are written beside them: a path to this installation would be wrong on every other machine.
+ * Writes rules for editors and `tsc` in a folder of transforms, as `sluice check` has them. Where the
+ * project has no `sluice` of its own, its types are written beside them, because a path to this
+ * installation would be wrong on every other machine.
  */
 export function transformRules(folder: string): readonly { readonly path: string; readonly text: string }[] {
   const isOwn = findOwnPackage(folder) !== undefined || AUTHOR_TYPES === undefined;
@@ -96,7 +96,6 @@ export function transformRules(folder: string): readonly { readonly path: string
   ];
 }
 
-/** Options of `init`. */
 export interface InitFlags {
   readonly agent?: string;
   readonly skill?: boolean;
@@ -122,12 +121,12 @@ a transform takes its payload as the type in transforms/hello.types.ts, made by 
 
 const SKILL = fileURLToPath(new URL('../../../../skills/sluice', import.meta.url));
 /**
- * Where coding agents look for the skills of a project: Claude Code in the one, Codex, Gemini CLI and opencode in the other,
- * which is that of https://agentskills.io.
+ * Coding agents look for the skills of a project here: Claude Code in the second, and Codex, Gemini CLI and
+ * opencode in the first, which is that of https://agentskills.io.
  */
 const SKILL_PLACES = ['.agents/skills/sluice', '.claude/skills/sluice'] as const;
 
-/** Copies the skill to where the agent looks, or to all places; one that is there is left as it is. */
+/** Copies the skill to where the agent looks, or to all places; an existing one stays as it is. */
 async function writeSkill(cli: Cli, root: string, agent: string | undefined): Promise<void> {
   const places = SKILL_PLACES.filter(
     (place) => agent === undefined || place.startsWith('.claude') === (agent === 'claude'),

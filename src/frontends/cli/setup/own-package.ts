@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * The package in the project that a folder belongs to, as a path from the folder; undefined where it has none. A file that
- * others get names nothing else of Sluice: where this installation stands is right on this machine alone.
+ * Returns the package in the project that a folder belongs to, as a path from the folder; undefined where
+ * there is none. A shared file must not name this installation, because its path is right on this machine
+ * alone.
  */
 export function findOwnPackage(folder: string): string | undefined {
   for (let place = folder; ; place = dirname(place)) {
@@ -13,7 +14,10 @@ export function findOwnPackage(folder: string): string | undefined {
   }
 }
 
-/** A text for a file in `folder`: its line for editors names the schema of the project's own package, or is left out. */
+/**
+ * Completes a text for a file in `folder`: its line for editors names the schema of the project's own
+ * package, or is left out.
+ */
 export function withSchemaLine(text: string, folder: string): string {
   const own = findOwnPackage(folder);
   return own === undefined

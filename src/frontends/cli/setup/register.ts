@@ -1,4 +1,4 @@
-/** Makes a webhook through the interface of its sender, or takes it away, as the sender's file says. */
+/** Makes a webhook through the interface of its sender, or removes it, as the sender's file says. */
 import { isLoopback } from '../../../engine/config/facts.ts';
 import { connectionCode, connectionText, fetchJson } from '../../../base/outgoing/outgoing.ts';
 import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../../../base/json.ts';
@@ -11,19 +11,18 @@ const TIMEOUT_MS = 20_000;
 export interface WebhookRegistration {
   readonly title: string;
   readonly register: Registration;
-  /** What the webhook is made for, as it was given. */
   readonly target: string | undefined;
   readonly token: string;
   readonly url: string;
-  /** Absent where the sender makes it. */
+  /** Absent where the sender makes the secret. */
   readonly secret?: string | undefined;
-  /** The address of the interface: that of the sender, or as of a GitLab of one's own. */
+  /** The address of the interface: that of the sender, or of a self-hosted GitLab. */
   readonly api: URL;
   /** Nobody is asked. */
   readonly isSure: boolean;
 }
 
-/** What is wrong with the target, before anything is asked or written. */
+/** Says what is wrong with the target, before anything is asked or written. */
 export function targetProblem(
   { target: known }: Registration,
   target: string | undefined,
@@ -33,7 +32,7 @@ export function targetProblem(
   return `it needs ${known.what}${target === undefined ? '' : `, found ${JSON.stringify(target)}`}`;
 }
 
-/** Where a token may go: over TLS, or not off this machine. */
+/** A token may be sent only over TLS, or within this machine. */
 export function interfaceOf(address: string): URL {
   const api = URL.canParse(address) ? new URL(address) : undefined;
   const isSafe = api?.protocol === 'https:' || (api?.protocol === 'http:' && isLoopback(api.hostname));
@@ -72,7 +71,7 @@ export async function registerWebhook(
   return typeof secret === 'string' ? secret : undefined;
 }
 
-/** Takes away the webhook of this address. */
+/** Removes the webhook of this address. */
 export async function removeWebhook(terminal: Terminal, given: WebhookRegistration): Promise<void> {
   const { title, register, url } = given;
   const { method, path } = register.remove;
@@ -83,7 +82,7 @@ export async function removeWebhook(terminal: Terminal, given: WebhookRegistrati
   terminal.out(`${title} has no webhook for ${url} any more; the files here were left as they are`);
 }
 
-/** Shows every request, of which the first bears the token, and where it goes; asks before any of them. */
+/** Shows every request, of which the first carries the token, and its address; asks before any of them. */
 async function agree(terminal: Terminal, given: WebhookRegistration, last: string): Promise<void> {
   const { api, isSure, register, title } = given;
   for (const { path } of [register.list, register.create, register.remove]) addressOf(path, given);
@@ -96,12 +95,15 @@ async function agree(terminal: Terminal, given: WebhookRegistration, last: strin
   );
 }
 
-/** The id of the webhook of this address; empty where it has none; undefined where there is no such webhook. */
+/**
+ * Resolves to the id of the webhook of this address; empty where it has none; undefined where there is no
+ * such webhook.
+ */
 async function findWebhook(given: WebhookRegistration): Promise<string | undefined> {
   const { path, items, url } = given.register.list;
   const answer = await call(given, path, { method: 'GET' });
-  const held = items === undefined ? answer : valueAt(answer, items.split('.'));
-  const list = Array.isArray(held) ? (held as readonly JsonValue[]) : [held ?? null];
+  const webhooks = items === undefined ? answer : valueAt(answer, items.split('.'));
+  const list = Array.isArray(webhooks) ? (webhooks as readonly JsonValue[]) : [webhooks ?? null];
   const found = list.find((each) => valueAt(each, url.split('.')) === given.url);
   const id = found === undefined ? undefined : valueAt(found, ['id']);
   return found === undefined ? undefined : typeof id === 'string' || typeof id === 'number' ? String(id) : '';
@@ -109,7 +111,7 @@ async function findWebhook(given: WebhookRegistration): Promise<string | undefin
 
 type PlaceholderValues = WebhookRegistration & { readonly id?: string };
 
-/** A text with its placeholders filled; `{target:part}` is one part of a path. */
+/** Fills the placeholders of a text; `{target:part}` is one part of a path. */
 function fill(text: string, { target = '', token, url, secret = '', id = '' }: PlaceholderValues): string {
   const values: Readonly<Record<string, string>> = {
     target,
@@ -129,7 +131,6 @@ function filled(value: JsonValue, filling: PlaceholderValues): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each ?? null, filling)]));
 }
 
-/** What is not shown of a request. */
 const HIDDEN = { secret: '…', token: '…', id: 'ID' };
 
 const joined = (path: string, filling: PlaceholderValues): string =>
@@ -138,7 +139,7 @@ const joined = (path: string, filling: PlaceholderValues): string =>
 const shownAddress = (path: string, given: WebhookRegistration): string =>
   clearLine(joined(path, { ...given, ...HIDDEN }));
 
-/** Of the host that was shown: a path may begin with what belongs to a host. */
+/** The host must be the one that was shown: a path may begin with what belongs to a host. */
 function addressOf(path: string, filling: PlaceholderValues): URL {
   const address = joined(path, filling);
   const url = URL.canParse(address) ? new URL(address) : undefined;
@@ -160,7 +161,7 @@ function asForm(body: JsonObject): URLSearchParams {
   return form;
 }
 
-/** What most likely to do about a status; the answer of the sender itself is not shown, it may quote what was sent. */
+/** The sender's own answer is not shown, because it may quote what was sent. */
 const REMEDIES: Readonly<Record<number, string>> = {
   401: 'the token is wrong, or was revoked',
   403: 'the token may not do this',

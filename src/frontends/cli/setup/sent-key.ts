@@ -4,13 +4,13 @@ import { writeSecretFile } from '../../../service/mail/mail.ts';
 import { pause } from '../../../base/timers/timers.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** As long as the service takes a key. */
+/** The service accepts a key for as long. */
 const WAIT_MS = 600_000;
 const LOOK_MS = 300;
 
 /**
- * Waits for the key that a sender brings to the running service, shows it, and makes it the secret when the operator
- * says that it is the right one: until then the path refuses everything.
+ * Waits for the key that a sender brings to the running service, shows it, and makes it the secret when the
+ * operator confirms it. Until then the path refuses everything.
  */
 export async function awaitKey(
   terminal: Terminal,

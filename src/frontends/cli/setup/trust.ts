@@ -1,6 +1,7 @@
 /**
- * Code of a folder that runs with all rights of whoever opens it: plugins, and the folder's own TypeScript. `serve` and
- * `dev` load it, as who starts them means to run what the folder says; other commands only where this machine said yes.
+ * Decides whether code of a folder runs with all rights of its user: plugins, and the folder's own
+ * TypeScript. `serve` and `dev` load it, because a person who starts them means to run what the folder
+ * says. Other commands load it only where this machine allowed it.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
@@ -16,7 +17,7 @@ import { CliError, type Terminal } from '../terminal.ts';
 
 type MayLoad = NonNullable<GenerationOptions['mayLoadPlugins']>;
 
-/** Whether plugins may be loaded by a command that serves nothing; what is left out is said once. */
+/** Decides whether a command that serves nothing may load plugins; it says once what is left out. */
 export function pluginGate(terminal: Terminal): MayLoad {
   let isSaid = false;
   return async ({ file, settings: { plugins } }) => {
@@ -37,13 +38,13 @@ async function isTrusted(terminal: Terminal, file: string, plugins: readonly str
   try {
     known = readFileSync(trustFile(terminal, file), 'utf8');
   } catch {
-    // Nothing of a folder that nobody spoke of is read.
+    // A folder that nobody allowed is not read.
     return false;
   }
   return known === (await hashOf(file, plugins));
 }
 
-/** Outside the folder, by its path. */
+/** The file stands outside the folder, and its name depends on the folder's path. */
 const trustFile = ({ env }: Terminal, file: string): string =>
   stateFolder('trust', { directory: dirname(resolve(file)), env, name: basename(file) });
 
@@ -52,7 +53,7 @@ async function hashOf(file: string, plugins: readonly string[]): Promise<string 
   return files === undefined ? undefined : hashModules(files);
 }
 
-/** Says yes to the plugins of a configuration as they are now. */
+/** Allows the plugins of a configuration as they are now. */
 export async function trust({ terminal }: Cli, flags: ConfigFlags): Promise<void> {
   const file = findConfigFile(terminal, flags);
   const { settings } = await loadSettings(terminal, flags);

@@ -9,25 +9,24 @@ import type { Places, PlannedFile } from './add-plan.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { refuseOpenClawFile } from '../config-file.ts';
 
-/** What is written besides files of its own: settings, and secrets that must not be printed. */
+/** A setting or secret that is written besides the plan's own files. Secrets must not be printed. */
 export interface Secret {
   /** Relative to the configuration. */
   readonly file: string;
-  /** Undefined where the person has it not yet: the file is written later. */
+  /** Undefined where the person does not have it yet: the file is written later. */
   readonly value: string | undefined;
 }
 
-/** What `sluice add` writes, and what the person does then. */
 export interface SetupPlan {
   readonly files: readonly PlannedFile[];
   readonly secrets: readonly Secret[];
   readonly edits: readonly { readonly path: readonly [string, ...string[]]; readonly value: unknown }[];
   readonly steps: readonly string[];
-  /** Who sends the secret to the address. */
+  /** The sender that brings the secret to the address. */
   readonly sentBy?: string;
 }
 
-/** The files that were written; what exists is left. */
+/** Writes the files of a plan and returns them; existing files stay. */
 export async function writePlan(
   terminal: Terminal,
   { files, secrets }: SetupPlan,
@@ -39,7 +38,7 @@ export async function writePlan(
   return writeFiles(terminal, isFirst ? [...files, attributes] : files);
 }
 
-/** Git changes no line end of golden cases: the bytes of a body are what it is. */
+/** Git must change no line end of golden cases, because the bytes of a body are its content. */
 export const CASE_ATTRIBUTES = '* -text\n';
 
 /** Says of each file whether it was written; resolves to those that were. */
@@ -75,7 +74,7 @@ async function writeSecrets(terminal: Terminal, secrets: SetupPlan['secrets'], r
   }
 }
 
-/** Nothing of the folder of state and secrets gets into a repository. */
+/** Git ignores the folder of state and secrets. */
 async function hideFolder(root: string): Promise<void> {
   await mkdir(join(root, '.sluice'), { recursive: true, mode: 0o700 });
   await writeUnlessThere(join(root, '.sluice', '.gitignore'), '*\n');
@@ -89,7 +88,7 @@ export async function editConfig(terminal: Terminal, file: string, { edits }: Se
   terminal.out(`${relative(terminal.cwd, file)}  (${edits.map(({ path }) => path.join('.')).join(', ')})`);
 }
 
-/** The configuration as it is written, and as it would be after edits. */
+/** Reads the configuration as it is written, and as it would be after edits. */
 export async function readEditable(file: string) {
   refuseOpenClawFile(file);
   const { document, findings } = await readDocument(file, { cwd: dirname(file) });
@@ -106,7 +105,7 @@ export async function readEditable(file: string) {
   };
 }
 
-/** Puts a text in the place of a file at once, with the mode of the old one; a link stays a link. */
+/** Replaces a file at once, with the mode of the old one; a link stays a link. */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const target = await realpath(file);
   const { mode } = await stat(target);

@@ -5,19 +5,19 @@ import { dirname, join } from 'node:path';
 import type { RunnerSettings } from '../../../engine/config/config.ts';
 import { createRunners, type Turn, type TurnResult } from '../../../service/runners/runners.ts';
 
-/*
- * Whether an agent with `access: read` is refused a write, tried with real turns. That no file appears proves nothing by
- * itself: the model may not have tried. So the same is asked twice, in a new folder each: first with `access: edit`, where
- * the file has to appear, then with the runner's own settings, where it must not.
+/**
+ * Proves with real turns whether an agent with `access: read` is refused a write. A missing file proves
+ * nothing by itself: the model may not have tried. So the same is asked twice, in a new folder each: first
+ * with `access: edit`, where the file must appear, then with the runner's own settings, where it must not.
  */
 
 type AgentUnderTest = Extract<RunnerSettings, { readonly kind: 'agent' }>;
 
 export type WriteProof =
   | { readonly kind: 'refused' }
-  /** It may write, as its settings say. */
+  /** The agent may write, as its settings say. */
   | { readonly kind: 'allowed'; readonly access: 'edit' | 'full' }
-  /** It wrote although it may only read. */
+  /** The agent wrote although it may only read. */
   | { readonly kind: 'wrote' }
   | { readonly kind: 'unproved'; readonly why: string };
 
@@ -30,7 +30,7 @@ export interface ProofOptions {
   readonly settings: Parameters<typeof createRunners>[0];
 }
 
-/** Tries it; the folders are removed again. */
+/** Runs the proof; the folders are removed again. */
 export async function proveWrite(agent: AgentUnderTest, options: ProofOptions): Promise<WriteProof> {
   if (agent.access !== 'read') return { kind: 'allowed', access: agent.access };
   const control = await writes({ ...agent, access: 'edit', argv: [] }, options);
@@ -49,7 +49,8 @@ async function writes(
   agent: AgentUnderTest,
   { settings, env, takeTurn }: ProofOptions,
 ): Promise<WriteAttempt> {
-  // Where the agent works anyway: some sandboxes make the folder for temporary files writable.
+  // The folder is where the agent works anyway: some sandboxes make the folder for temporary files
+  // writable.
   const parent = agent.privateFolders ?? agent.cwd ?? dirname(agent.sessions);
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(parent, 'proof-'));
@@ -66,7 +67,6 @@ async function writes(
   }
 }
 
-/** What a turn says that left no file. */
 function withoutFile(result: TurnResult): WriteAttempt {
   if (result.kind === 'completed' && result.outcome === 'ok') return { kind: 'nothing' };
   const error = result.kind === 'completed' ? result.error : result;

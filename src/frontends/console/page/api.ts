@@ -1,4 +1,3 @@
-/** Calls of the service. */
 import { endSession, sessionToken } from './session.ts';
 
 class ApiError extends Error {
@@ -37,15 +36,14 @@ async function send(path: string, init: RequestInit): Promise<Response> {
   return answer;
 }
 
-/** One event of the feed. */
 export interface FeedEvent {
   readonly kind: string;
   readonly data: unknown;
 }
 
 /**
- * Reads the feed until it ends or `signal` fires; an EventSource could not send the session. `opened` is called when the
- * service has answered.
+ * Reads the feed until it ends or `signal` fires; an EventSource could not send the session. `opened` is
+ * called when the service has answered.
  */
 export async function readFeed(
   path: string,
@@ -65,7 +63,7 @@ export async function readFeed(
   }
 }
 
-/** Lines of `name: value`; the service writes each name once. */
+/** Parses lines of `name: value`; the service writes each name once. */
 function parseEvent(text: string): FeedEvent {
   const lines = new Map(text.split('\n').map((line) => [line.split(':', 1)[0], line.replace(/^\w+: ?/, '')]));
   return {
@@ -79,7 +77,7 @@ export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Whether it may be otherwise in a moment: the service does not answer, or not yet. */
+/** Whether the problem may pass in a moment: the service does not answer, or not yet. */
 export function isPassing(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status >= 500;
 }

@@ -1,4 +1,4 @@
-/** A file as it is being changed, and what the change would do. */
+/** Stores the file that is being changed, and what the change would do. */
 import { batch, computed, effect, signal } from '@preact/signals';
 import type {
   AuthorFile,
@@ -17,29 +17,25 @@ import { count } from './format.ts';
 import { rows, state } from './inbox-store.ts';
 import { say } from './toast.ts';
 
-/** A pause in typing. */
 const PAUSE_MS = 250;
-/** Requests that can be chosen. */
 const MAX_CHOICES = 100;
 
 export const files = signal<readonly AuthorFile[]>([]);
-/** The file as it was read. */
 export const opened = signal<FileContent | undefined>(undefined);
 export const text = signal('');
 export const findings = signal<readonly ShownFinding[]>([]);
 export const judgement = signal<Judgement | undefined>(undefined);
 export const impact = signal<ImpactAnswer | undefined>(undefined);
-/** What is being worked out. */
 export const busy = signal<'' | 'draft' | 'impact'>('');
 export const problem = signal('');
-/** The file on the disk is another than the one that was opened. */
+/** The file on the disk differs from the one that was opened. */
 export const isChangedOutside = signal(false);
 export const requestId = signal('');
 export const request = signal<RequestPage | undefined>(undefined);
 
-/** Counts files that were read: the editor shows each anew. */
+/** Counts files that were read, because the editor shows each anew. */
 export const readings = signal(0);
-/** Line of the mapping that was asked for; taken once. */
+/** The line of the mapping that was asked for; used once. */
 export const wantedLine = signal(0);
 
 export const isDirty = computed(() => opened.value !== undefined && opened.value.text !== text.value);
@@ -52,7 +48,7 @@ export const choices = computed(() => rows.value.slice(0, MAX_CHOICES));
 let round = new AbortController();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** What goes wrong is shown, unless nobody waits for it any more. */
+/** A failure is shown, unless nobody waits for it any more. */
 function tried<Found>(work: () => Promise<Found>): Promise<Found | undefined> {
   return work().catch((error: unknown) => {
     if (!isAborted(error)) problem.value = messageOf(error);
@@ -95,11 +91,10 @@ export async function chooseRequest(id: string): Promise<void> {
   });
 }
 
-/** As it is asked with. */
 export const chosenRequest = (): { readonly request?: string } =>
   requestId.value === '' ? {} : { request: requestId.value };
 
-/** The text has changed: after a pause it is checked and tried; a round that is under way ends. */
+/** Reacts to a changed text: after a pause it is checked and tried, and a round that is under way ends. */
 export function changed(next: string, pauseMs = PAUSE_MS): void {
   text.value = next;
   round.abort();
@@ -120,7 +115,7 @@ async function tryDraft(): Promise<void> {
     if (answer.judgement !== undefined) judgement.value = answer.judgement;
     if (answer.findings.some(({ severity }) => severity === 'error')) impact.value = undefined;
     else {
-      // What it would change of all requests that are kept, and what the type checker says of it.
+      // The change is compared over all stored requests, and the types are checked.
       busy.value = 'impact';
       const found = await postJson<Partial<ImpactAnswer>>('/api/impact', draft, isOver);
       impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
@@ -162,7 +157,7 @@ export async function takePatch(): Promise<void> {
   });
 }
 
-/** Looks whether the file on the disk has changed; one that is not being changed here is read again. */
+/** A file that is not being changed here is read again when it has changed on the disk. */
 async function lookAtDisk(): Promise<void> {
   const file = opened.value;
   void loadFiles();

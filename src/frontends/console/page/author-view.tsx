@@ -1,4 +1,4 @@
-/** Changing mappings and transforms, and seeing at once what the change would do. */
+/** Shows an editor for mappings and transforms, and what a change would do. */
 import * as author from './author-store.ts';
 import { effect, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -88,7 +88,7 @@ function FileBar(): JSX.Element {
   );
 }
 
-/** Two people, or two programs, write the same file: neither loses what it wrote. */
+/** Two people, or two programs, may write the same file, so neither must lose its text. */
 function ChangedOutside(): JSX.Element {
   return (
     <p class="note" role="alert">
@@ -102,7 +102,6 @@ function ChangedOutside(): JSX.Element {
   );
 }
 
-/** The editor follows the file that is open and its findings. */
 function EditorBox({ editor }: { readonly editor: { current?: Editor | undefined } }): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -255,7 +254,6 @@ function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): J
   );
 }
 
-/** Differences that are open at first. */
 const OPEN = 3;
 
 export function ImpactView(): JSX.Element {

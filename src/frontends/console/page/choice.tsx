@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { plainText } from './shown-text.tsx';
 
-/** A choice of one of the names, or of all of them, which is the empty one. */
+/** Offers one of the names, or all of them, which is the empty one. */
 export function Choice(props: {
   readonly label: string;
   readonly value: string;

@@ -1,4 +1,4 @@
-/** The editor: CodeMirror with the findings of the service, and completion of what the service knows. */
+/** Wraps CodeMirror with the findings of the service, and completion of what the service knows. */
 import { autocompletion, type CompletionContext, type CompletionResult } from '@codemirror/autocomplete';
 import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
@@ -22,7 +22,7 @@ export interface EditorOptions {
 export interface Editor {
   open(name: string, text: string): void;
   show(findings: readonly ShownFinding[]): void;
-  /** Puts a path of the request in at the cursor, as the place wants it. */
+  /** Inserts a path of the request at the cursor, as the place wants it. */
   insertPath(path: string): void;
   goTo(finding: ShownFinding): void;
   /** Brings a 1-based line to the top. */
@@ -49,7 +49,7 @@ const THEME = EditorView.theme({
     backgroundColor: 'var(--accent)',
     color: 'var(--on-accent)',
   },
-  // Those of the library are images of data: addresses, which the page's policy refuses.
+  // The library's own marks are images in data addresses, which the page's policy refuses.
   '.cm-lintRange-error, .cm-lintRange-warning': {
     backgroundImage: 'none',
     textDecoration: 'underline wavy var(--red) 1px',
@@ -87,7 +87,7 @@ export function createEditor(options: EditorOptions): Editor {
   };
 }
 
-/** Those that come first go before the others. */
+/** Extensions that come first have precedence. */
 function extensionsOf(
   { onChange, onSave }: EditorOptions,
   { language, fileName }: { readonly language: Extension; readonly fileName: () => string },
@@ -110,7 +110,6 @@ function extensionsOf(
   ];
 }
 
-/** The service knows what can be written at a place, with the paths of the chosen request. */
 async function complete(
   { state, pos, explicit, aborted }: CompletionContext,
   file: string,
@@ -173,7 +172,9 @@ function fixOf({ from, to, text: insert }: NonNullable<ShownFinding['edit']>): A
   return { name: 'Fix', apply: (view) => view.dispatch({ changes: { from, to, insert } }) };
 }
 
-/** A path as the text before the cursor wants it: inside `{{…}}`, as a variable of a condition, or as code. */
+/**
+ * The path depends on the text before the cursor: inside `{{…}}`, as a variable of a condition, or as code.
+ */
 function pathAs(path: string, before: string, fileName: string): string {
   const keys = path.split('.');
   if (/\.[mc]?[jt]s$/i.test(fileName)) return keys.reduce(memberOf);

@@ -1,4 +1,4 @@
-/** JSON with numbers exactly as they were sent. */
+/** Parses JSON with numbers exactly as they were sent. */
 
 /** A number that a double cannot hold, as its text. */
 export class NumberText {
@@ -18,7 +18,7 @@ export type ExactValue =
   | readonly ExactValue[]
   | { readonly [key: string]: ExactValue };
 
-/** Browsers tell what a number was written as since 2024; an older one shows the nearest double. */
+/** Parses JSON. Browsers give the text of a number since 2024; an older one shows the nearest double. */
 export function parseExact(text: string): ExactValue {
   return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) => {
     const source = context?.source;
@@ -39,10 +39,10 @@ export function kindOf(value: ExactValue): ValueKind {
   return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean';
 }
 
-/** Made once for each object: one with 100,000 keys is asked for them many times. */
+/** The list is made once for each object, because one with 100,000 keys is asked for them many times. */
 const known = new WeakMap<object, readonly (readonly [string, ExactValue])[]>();
 
-/** Keys and values of what holds others; none for anything else. */
+/** Returns keys and values of what holds others; none for anything else. */
 export function entriesOf(value: ExactValue): readonly (readonly [string, ExactValue])[] {
   if (typeof value !== 'object' || value === null || value instanceof NumberText) return [];
   const found = known.get(value) ?? Object.entries(value);
@@ -50,7 +50,7 @@ export function entriesOf(value: ExactValue): readonly (readonly [string, ExactV
   return found;
 }
 
-/** How many there are. */
+/** Returns how many entries there are. */
 export function sizeOf(value: ExactValue): number {
   return Array.isArray(value) ? value.length : entriesOf(value).length;
 }

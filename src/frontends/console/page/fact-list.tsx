@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { ShownText } from './shown-text.tsx';
 
 interface FactListProps {
-  /** Names with their values; one without a value, or with an empty one, is left out. */
+  /** A name without a value, or with an empty one, is left out. */
   readonly facts: readonly (readonly [name: string, value: string | undefined])[];
 }
 

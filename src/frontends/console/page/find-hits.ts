@@ -1,18 +1,17 @@
-/** What a search finds in the tree of a payload. */
+/** Finds what a search matches in the tree of a payload. */
 import { entriesOf, NumberText, sizeOf, type ExactValue } from './exact-json.ts';
 import { count } from './format.ts';
 
-/** Values looked at by a search, and hits it shows. */
 const MAX_LOOKED_AT = 300_000;
 const MAX_HITS = 200;
 
 export interface SearchHits {
-  /** Of what was found and of everything above it. */
+  /** The paths of what was found and of everything above it. */
   readonly paths: ReadonlySet<string>;
   readonly text: string;
 }
 
-/** Undefined where nothing is searched for. */
+/** Returns undefined where nothing is searched for. */
 export function findHits(value: ExactValue, root: string, wanted: string): SearchHits | undefined {
   if (wanted === '') return undefined;
   const paths = new Set<string>([root]);

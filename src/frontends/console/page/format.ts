@@ -1,11 +1,10 @@
-/** Times and sizes as people read them. */
 import { signal } from '@preact/signals';
 
-/** The time, for what says how long ago something was. */
+/** The current time, which is used for how long ago something was. */
 export const clock = signal(Date.now());
 setInterval(() => (clock.value = Date.now()), 10_000);
 
-/** Midnight before a time, here. */
+/** Returns midnight before a time, in the time zone of the browser. */
 export function dayOf(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
 }
@@ -29,7 +28,7 @@ export function formatDate(at: number): string {
   return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 }
 
-/** How long a body is, where it was read. */
+/** Says how long a body is, where it was read. */
 export function formatBody(bytes: number | undefined): string {
   return bytes === undefined ? 'not read' : formatBytes(bytes);
 }
@@ -43,7 +42,7 @@ export function formatMs(ms: number): string {
   return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** How long ago, in its largest unit. */
+/** Says how long ago a time was, in its largest unit. */
 export function formatAgo(at: number): string {
   const seconds = Math.max(0, Math.round((Math.max(clock.value, Date.now()) - at) / 1000));
   if (seconds < 60) return `${seconds} s ago`;

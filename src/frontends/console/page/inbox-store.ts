@@ -1,4 +1,4 @@
-/** The rows of the inbox and the feed that brings new ones. */
+/** Stores the rows of the inbox, and follows the feed that brings new ones. */
 import { computed, effect, signal } from '@preact/signals';
 import type { ConsoleState, FoundPart, InboxPage, InboxRow } from '../protocol.ts';
 import { getJson, isAborted, messageOf, readFeed, type FeedEvent } from './api.ts';
@@ -7,11 +7,11 @@ import { place } from './navigation.ts';
 
 /** `storage.keep.decisions` may be more; a page stays smooth. */
 const MAX_ROWS = 10_000;
-/** Shown at once; the others follow. */
+/** The first rows are shown at once; the others follow. */
 const FIRST_ROWS = 300;
-/** After a burst the list is read again, when it is over. */
+/** The list is read again when a burst is over. */
 const RELOAD_MS = 1_500;
-/** A feed that ended is opened again. */
+/** A feed that ended is opened again after this time. */
 const RETRY_MS = 2_000;
 
 export interface Filters {
@@ -23,7 +23,7 @@ export interface Filters {
   readonly need: string;
   /** From and to, as ISO times with a slash between. */
   readonly time: string;
-  /** `yes`: the text is looked for in what is kept, too. */
+  /** `yes`: stored requests are searched for the text, too. */
   readonly kept: string;
 }
 
@@ -41,12 +41,12 @@ export const rows = signal<readonly InboxRow[]>([]);
 export const state = signal<ConsoleState | undefined>(undefined);
 /** Whether the session may change the queue; the service decides on each request. */
 export const mayOperate = computed(() => state.value?.role === 'operate' || state.value?.role === 'author');
-/** Whether it may write files. */
+/** Whether the session may write files. */
 export const mayWrite = computed(() => state.value?.role === 'author');
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const loadProblem = signal('');
 export const isLoaded = signal(false);
-/** Which requests the list has: `some` while others follow, the `newest` ones, or `all` that are kept. */
+/** Which requests the list has: `some` while others follow, the `newest` ones, or `all` that are stored. */
 export const listHas = signal<'some' | 'newest' | 'all'>('some');
 export const filters = signal<Filters>(readFilters());
 
@@ -57,13 +57,13 @@ function readFilters(): Filters {
   return { ...NO_FILTERS, ...Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) };
 }
 
-/** With its question mark; empty where there is none. */
+/** Returns the query with its question mark; empty where there is none. */
 export function filterQuery(): string {
   const given = Object.entries(filters.value).filter(([, value]) => value !== '');
   return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][]).toString()}`;
 }
 
-/** Views beside the list, whose address has its filters. */
+/** The addresses of these views have the filters of the list. */
 const isListed = (path: string): boolean => /^\/(?:$|request\/|replay$)/.test(path);
 
 /** A link with filters sets them; one without leaves them. */
@@ -78,12 +78,11 @@ effect(() => {
   if (isListed(path) && query !== location.search) history.replaceState(null, '', path + query);
 });
 
-/** The requests of an interval, as a filter. */
+/** Writes the requests of an interval as a filter. */
 export function timeOf(from: number, to: number): string {
   return `${new Date(from).toISOString()}/${new Date(to).toISOString()}`;
 }
 
-/** Requests that a search over what is kept has found, by their ids. */
 const hits = signal<ReadonlySet<string>>(new Set());
 
 export const hookNames = computed(() => [...new Set(rows.value.map(({ path }) => path))].toSorted());
@@ -92,7 +91,6 @@ export const mappingNames = computed(() => {
   return [...new Set([...seen, ...(state.value?.mappings ?? [])])].toSorted();
 });
 
-/** Rows that all filters but that of attention leave. */
 export const foundRows = computed(() => {
   const { outcome, mapping, path, text, time } = filters.value;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
@@ -118,7 +116,7 @@ let reloading: ReturnType<typeof setTimeout> | undefined;
 /** Reads the beginning of the list and opens the feed, at whose beginning the rest is read. */
 export async function startInbox(): Promise<void> {
   document.addEventListener('visibilitychange', () => {
-    // A browser gives one address six connections: a page that nobody sees leaves its own to others.
+    // A browser gives one address six connections, so a page that nobody sees leaves its own to others.
     if (document.hidden) closeFeed();
     else openFeed();
   });
@@ -143,7 +141,7 @@ async function reload(limit: number): Promise<boolean> {
   }
 }
 
-/** Newest first, each once; the text of a row does not change. */
+/** Rows are newest first, each once. The text of a row never changes. */
 function merge(more: readonly InboxRow[]): void {
   const known = new Set(rows.value.map(({ id }) => id));
   const added = more.filter(({ id }) => !known.has(id));
@@ -179,7 +177,6 @@ function take({ kind, data }: FeedEvent): void {
   }
 }
 
-/** Reads what came while no feed was open. */
 async function catchUp(): Promise<void> {
   if (listHas.peek() === 'some' || !(await reload(FIRST_ROWS))) reloadSoon(0);
 }
@@ -194,10 +191,10 @@ function reloadSoon(ms = RELOAD_MS): void {
   reloading = setTimeout(() => void reload(MAX_ROWS), ms);
 }
 
-/* The search over what is kept: part by part, so that no hook waits for it. */
+/** The search over stored requests goes part by part, so that no hook waits for it. */
 const MAX_HITS = 1_000;
 
-/** How far it came; empty where nothing is looked for. */
+/** Says how far the search came; empty where nothing is looked for. */
 export const searched = signal('');
 
 const wanted = computed(() => {

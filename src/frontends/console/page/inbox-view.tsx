@@ -1,4 +1,7 @@
-/** The list of requests: only the rows in sight are made, so that ten thousand cost what fifty do. */
+/**
+ * Shows the list of requests. Only the rows in sight are rendered, so that ten thousand cost as little as
+ * fifty.
+ */
 import { signal, useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -29,10 +32,9 @@ import { ShownText } from './shown-text.tsx';
 const scrollTop = signal(0);
 const viewHeight = signal(800);
 const rowHeight = signal(58);
-/** Rows made above and below those in sight. */
 const MARGIN = 12;
 
-/** Id of the request that is open. */
+/** Returns the id of the request that is open. */
 export function openId(): string {
   return /^\/request\/([^/]+)$/.exec(place.value.path)?.[1] ?? '';
 }
@@ -122,7 +124,6 @@ function FilterBar(): JSX.Element {
   );
 }
 
-/** The last days, and the interval that is chosen. */
 function timesOf(chosen: string): readonly string[] {
   const midnight = (ago: number): number => dayOf(new Date().setDate(new Date().getDate() - ago));
   const days = [0, 1, 2, 3, 4, 5, 6].map((ago) => timeOf(midnight(ago), midnight(ago - 1)));
@@ -228,7 +229,10 @@ function measureRows(element: HTMLElement): () => void {
   return () => observer.disconnect();
 }
 
-/** Whoever has scrolled stays at the rows in sight while others come in above them; returns the first row there is. */
+/**
+ * A reader who has scrolled stays at the rows in sight while others come in above them. Returns the first
+ * row there is.
+ */
 function keepPlace(element: HTMLElement, before: string): string {
   const list = shownRows.peek();
   const added = before === '' ? -1 : list.findIndex(({ id }) => id === before);
@@ -236,7 +240,10 @@ function keepPlace(element: HTMLElement, before: string): string {
   return list[0]?.id ?? '';
 }
 
-/** Scrolls so far that the row of the open request is seen; returns whether it is, as the list may not be that long yet. */
+/**
+ * Scrolls until the row of the open request is seen. Returns whether it is, because the list may not be
+ * that long yet.
+ */
 function showOpenRow(element: HTMLElement): boolean {
   const at = shownRows.value.findIndex(({ id }) => id === openId());
   if (at === -1) return openId() === '';

@@ -1,4 +1,4 @@
-/** What is stored, as tables: mappings, runs, conversations, deliveries, costs, and the changes that somebody made. */
+/** Shows what is stored as tables: mappings, runs, conversations, deliveries, costs, and changes. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -15,7 +15,7 @@ import { RunWork } from './work-view.tsx';
 
 type TablePage = ListPage<WorkJson> & {
   readonly conversation?: WorkJson;
-  /** Of mappings: since when their counts are whole, where that is less than a day. */
+  /** Since when the counts of mappings are complete; absent where that is a whole day. */
   readonly since?: { readonly hits?: number; readonly runs?: number };
 };
 
@@ -27,7 +27,7 @@ interface View {
   readonly states?: string;
 }
 
-/** By their path, which the service has behind `/api`. */
+/** Views by their path, which the service has behind `/api`. */
 export const VIEWS: Readonly<Record<string, View>> = {
   '/mappings': { title: 'Mappings' },
   '/runs': { title: 'Runs', states: 'queued active completed dead' },
@@ -40,7 +40,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
 const errorOf = (row: WorkJson): string | undefined =>
   (row['lastError'] as { readonly code: string } | null | undefined)?.code;
 
-/** `lastHitAt` is called "last hit". */
+/** A name such as `lastHitAt` is called "last hit". */
 const titleOf = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ (?:at|id)$/, '');
 
@@ -77,7 +77,7 @@ export function ListView(): JSX.Element {
   const page = useSignal<TablePage>({ rows: [] });
   const said = useSignal('Loading…');
   const asked = useSignal(0);
-  /** More was asked for: the list stays as it is. */
+  /** The list stays as it is while more is read. */
   const isLonger = useSignal(false);
   const isTalk = path === '/conversations' && query.has('id');
   const look = async (signal?: AbortSignal, before = ''): Promise<void> => {
@@ -144,13 +144,13 @@ function Since({ of: { hits, runs } = {} }: { readonly of: TablePage['since'] })
   );
 }
 
-/** What the filters of a list say, as a change of all of it asks for it. */
+/** A change of the whole list is asked with the list's own filters. */
 function listedBy(path: string, query: URLSearchParams): ListSelection {
   const filters = [...query].filter(([name, value]) => ['state', 'mapping'].includes(name) && value !== '');
   return { of: path === '/runs' ? 'runs' : 'outbox', ...Object.fromEntries(filters) };
 }
 
-/** They stand in the address. */
+/** The filters stand in the address. */
 function ListFilters({ states }: { readonly states: readonly string[] }): JSX.Element {
   const { path, query } = place.value;
   const choice = (label: string, names: readonly string[]): JSX.Element => (

@@ -11,7 +11,7 @@ import { ReplayView } from './replay-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
 
-/** The editor is large, and loaded when it is opened. */
+/** The editor is large, so it is loaded when it is opened. */
 const author = signal<{ readonly View?: ComponentType; readonly said: string }>({ said: 'Loading…' });
 function AuthorView(): JSX.Element {
   useEffect(() => {
@@ -108,7 +108,7 @@ function Status(): JSX.Element {
 
 const CONNECTIONS = { connecting: 'connecting', live: 'live', lost: 'reconnecting' } as const;
 
-/** What each key does; one without an action is known elsewhere. */
+/** A key without an action has its code elsewhere. */
 const KEYS: readonly (readonly [key: string, what: string, act?: () => unknown])[] = [
   ['j', 'next request', () => step(1)],
   ['k', 'previous request', () => step(-1)],
@@ -156,7 +156,7 @@ function onKey(event: KeyboardEvent): void {
     return;
   }
   if (isWriting || event.metaKey || event.ctrlKey || event.altKey) return;
-  // What can be pressed takes Enter itself.
+  // A control that can be pressed handles Enter itself.
   if (event.key === 'Enter' && target.closest('a, button, summary, [role=treeitem]') !== null) return;
   const keys = `${before}${event.key}`;
   before = event.key === 'g' ? 'g ' : '';

@@ -23,7 +23,7 @@ addEventListener('popstate', () => {
   place.value = read();
 });
 
-/** Who opens the printed link again is signed in already: the key leaves the address. */
+/** The key leaves the address, because a person who opens the printed link again is signed in already. */
 function dropKey(): void {
   if (location.hash.startsWith('#key=')) history.replaceState(null, '', location.pathname + location.search);
 }

@@ -1,11 +1,14 @@
-/** What is said of a request beside its bare facts: the same notes that the command line prints. */
+/** Prints the notes on a request, the same that the command line prints. */
 import type { JSX } from 'preact';
 import type { ConsideredJson } from '../../../engine/hook/facts.ts';
 import type { NoteJson } from '../../../authoring/advice/requests.ts';
 import { ShownText } from './shown-text.tsx';
 import { Place } from './template-view.tsx';
 
-/** The notes of a mapping that was considered, but for its standing behind the one taken. */
+/**
+ * Returns the notes of a mapping that was considered, without the one that it stands behind the first
+ * match.
+ */
 export function notesOf(
   notes: readonly NoteJson[],
   { id, at }: Pick<ConsideredJson, 'id' | 'at'>,
@@ -15,7 +18,7 @@ export function notesOf(
   );
 }
 
-/** Words before a note whose text is only a part of the sentence. */
+/** Such words stand before a note whose text is only a part of the sentence. */
 const LEADS: Partial<Readonly<Record<NoteJson['code'], string>>> = {
   skipped: 'skipped by',
   remedy: 'what to do:',
@@ -43,7 +46,7 @@ export function NoteText({ note }: { readonly note: NoteJson }): JSX.Element {
   );
 }
 
-/** Notes below each other, each with its place. */
+/** Prints notes below each other, each with its place. */
 export function NoteList({ notes }: { readonly notes: readonly NoteJson[] }): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** What can be done about runs, events and what is sent, with the rules of the commands. */
+/** Offers what can be done about runs, events and deliveries, with the rules of the commands. */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Pausable, PlannedChange, WorkJson } from '../protocol.ts';
@@ -7,12 +7,12 @@ import { formatDate } from './format.ts';
 import { mayOperate } from './inbox-store.ts';
 import { say } from './toast.ts';
 
-/** How it ended, or where it stands. */
+/** Says how work ended, or where it stands. */
 export function endOf(entry: WorkJson): string {
   return text(entry, 'outcome') || text(entry, 'state');
 }
 
-/** A value of an entry; empty where it has none. */
+/** Returns a value of an entry; empty where it has none. */
 export function text(entry: WorkJson, key: string): string {
   const value = entry[key];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
@@ -23,7 +23,7 @@ export const isRun = (entry: WorkJson): boolean => 'sessionKey' in entry;
 export const FAILED: readonly string[] = ['error', 'timeout', 'dead'];
 export const WAITING: readonly string[] = ['queued', 'pending'];
 
-/** What is asked for, how it is called, how what it changes is called afterwards, its class, and what it fits. */
+/** The parts are: the route, the label, the words for the result, the class, and which entries it fits. */
 type WorkOperation = readonly [
   path: 'retry' | 'approve' | 'deny' | 'cancel' | 'drop',
   label: string,
@@ -32,7 +32,7 @@ type WorkOperation = readonly [
   fits: (entry: WorkJson) => boolean,
 ];
 
-/** Until when somebody may say whether a run begins, and who has said what. */
+/** An approval has a deadline, and the name of whoever decided. */
 interface RunApproval {
   readonly expiresAt: string;
   readonly decision?: string;
@@ -46,7 +46,7 @@ function isAsked(entry: WorkJson): boolean {
   return approval !== undefined && approval.decision === undefined && endOf(entry) === 'queued';
 }
 
-/** What was answered, or until when it may be; empty where nobody is asked. */
+/** Says what was answered, or until when it may be; empty where nobody is asked. */
 export function approvalText(entry: WorkJson): string {
   const { expiresAt = '', decision, by = '' } = approvalOf(entry) ?? {};
   if (decision !== undefined) return `${decision} by ${by}`;
@@ -58,7 +58,7 @@ const isIn =
   (entry: WorkJson): boolean =>
     states.includes(endOf(entry));
 
-/** What has ended well is not begun again. */
+/** Work that has ended well is not begun again. */
 const OPERATIONS: readonly WorkOperation[] = [
   ['retry', 'Run again what failed', 'due now', 'primary', isIn(...FAILED)],
   ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
@@ -68,24 +68,27 @@ const OPERATIONS: readonly WorkOperation[] = [
   ['drop', 'Drop', 'dropped', 'danger', isIn(...WAITING, 'dead')],
 ];
 
-/** What a list shows, by its filters: a change is of all that it has, and not only of what is loaded. */
+/** The filters of a list. A change applies to everything that they match, and not only to what is loaded. */
 export interface ListSelection {
   readonly of: string;
   readonly state?: string;
   readonly mapping?: string;
-  /** As its plan says. */
+  /** The time of the plan; absent before there is one. */
   readonly until?: number;
 }
 type Chosen = ListSelection | { readonly ids: readonly string[] };
 
-/** A change of several, planned: nothing is changed before somebody says so. */
+/** Nothing is changed before somebody confirms the plan. */
 interface OperationPlan {
   readonly operation: WorkOperation;
   readonly chosen: Chosen;
   readonly plan: PlannedChange;
 }
 
-/** A button for each operation that fits any of the entries; nothing for who may only look. One entry is changed at once. */
+/**
+ * Shows a button for each operation that fits any of the entries; nothing for a visitor who may only look.
+ * A single entry is changed at once.
+ */
 export function Operations(props: {
   readonly entries: readonly WorkJson[];
   readonly listed?: ListSelection;
@@ -180,7 +183,7 @@ function Plan(props: {
   );
 }
 
-/** Nothing for who may only look. */
+/** Shows nothing to a visitor who may only look. */
 export function PauseButtons(props: {
   readonly of: Pausable;
   readonly whats?: readonly ('pause' | 'resume')[];

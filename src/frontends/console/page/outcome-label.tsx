@@ -3,7 +3,7 @@ import type { InboxRow, ShownEnd } from '../protocol.ts';
 import { endOf } from './ends-store.ts';
 import { formatTime } from './format.ts';
 
-/** How a request ended: a colour, and always the words, too. */
+/** Shows how a request ended, in a colour and always in words, too. */
 export function OutcomeLabel({ row }: { readonly row: InboxRow }): JSX.Element {
   const [tone, text] = endWords(row);
   return <Label tone={tone} text={text} title={`answered ${row.status} ${row.outcome}`} />;
@@ -20,7 +20,7 @@ function endWords(row: InboxRow): readonly [tone: string, words: string] {
   return [tone, `${words}: ${Number.isNaN(at) ? why : `next try ${formatTime(at)}`}`];
 }
 
-/** Words in a colour; `title` says more. */
+/** Shows words in a colour; `title` says more. */
 export function Label(props: {
   readonly tone: string;
   readonly text: string;
@@ -45,7 +45,7 @@ const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: stri
   dead: ['rejected', 'dead'],
 };
 
-/** The state of a run, a delivery or an event. */
+/** Shows the state of a run, a delivery or an event. */
 export function StateLabel({ state }: { readonly state: string }): JSX.Element {
   return <Label tone={TONES.find(([, states]) => states.includes(state))?.[0] ?? 'skipped'} text={state} />;
 }

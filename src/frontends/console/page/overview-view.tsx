@@ -1,4 +1,4 @@
-/** What is seen where no request is chosen: what came, how it ended, and what stands in the way. */
+/** Shows what came, how it ended, and what stands in the way, while no request is chosen. */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -60,7 +60,10 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
   );
 }
 
-/** What somebody has to look at: of the list, and of all that is stored. Nothing is said before all of it is known. */
+/**
+ * Says what somebody has to look at, in the list and in all that is stored. Nothing is shown before all of
+ * it is known.
+ */
 function Need(): JSX.Element {
   const all = need.value;
   if (all === undefined || listHas.value === 'some')
@@ -103,7 +106,7 @@ interface Layer {
   readonly values: readonly number[];
 }
 
-/** What came over time, from the first in the list to now, in four small charts. */
+/** The charts run from the first request in the list to now. */
 function Charts(): JSX.Element | null {
   const list = rows.value;
   const oldest = list.at(-1)?.at;
@@ -144,7 +147,7 @@ function Charts(): JSX.Element | null {
   );
 }
 
-/** Bars of several layers before each other, the largest first. */
+/** Bars of several layers stand before each other, the largest first. */
 function Bars(props: {
   readonly title: string;
   readonly unit?: string;

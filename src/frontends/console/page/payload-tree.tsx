@@ -1,6 +1,6 @@
-/*
- * A payload as a tree. What is closed costs nothing: a list of 100,000 keys shows a hundred and asks; a text of five
- * megabytes shows its beginning. Arrow keys walk it as every tree; Enter chooses a value.
+/**
+ * Shows a payload as a tree. Closed parts cost nothing: a list of 100,000 keys shows a hundred and asks; a
+ * text of five megabytes shows its beginning. Arrow keys walk it as every tree; Enter chooses a value.
  */
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
@@ -10,22 +10,19 @@ import { findHits, type SearchHits, leafText } from './find-hits.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
 
-/** The path that is pointed at: a piece of a text, or a value of the tree. */
+/** The path under the pointer: a piece of a text, or a value of the tree. */
 export const pointedPath = signal('');
 
-/** Members shown at once. */
 const CHUNK = 100;
-/** Levels that are open at first. */
 const OPEN_LEVELS = 2;
 const MAX_TEXT = 160;
 const MAX_OPEN_TEXT = 20_000;
 
 export interface PayloadTreeProps {
-  /** Name of the root: payload, headers, query. */
+  /** The name of the root: payload, headers, query. */
   readonly root: string;
   readonly value: ExactValue;
   readonly label: string;
-  /** What choosing a value does, for its title. */
   readonly action: string;
   readonly onChoose: (path: string) => void;
 }
@@ -125,7 +122,7 @@ function Branch({ path, name, value, level }: BranchProps): JSX.Element {
   );
 }
 
-/** Deeper levels stand below each other: a narrow page has no room for more. */
+/** Deeper levels stand below each other, because a narrow page has no space for more. */
 const MAX_INDENTED = 12;
 
 function indentOf(level: number): { readonly paddingLeft: string } {
@@ -146,7 +143,7 @@ function ValueText({ value, isOpen }: { readonly value: ExactValue; readonly isO
   );
 }
 
-/** The beginning of a text, and the rest when it is asked for. */
+/** The rest of a long text is shown when it is asked for. */
 function LongText({ value }: { readonly value: string }): JSX.Element {
   const isWhole = useSignal(false);
   const shown = isWhole.value ? MAX_OPEN_TEXT : MAX_TEXT;
@@ -166,7 +163,7 @@ function LongText({ value }: { readonly value: string }): JSX.Element {
   );
 }
 
-/** The keys of the WAI-ARIA tree pattern; the focus is on the line itself. */
+/** The keys are those of the WAI-ARIA tree pattern; the focus is on the line itself. */
 function walk(event: KeyboardEvent): void {
   const line = event.target as HTMLElement;
   const lines = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('.line')];
@@ -180,7 +177,7 @@ function walk(event: KeyboardEvent): void {
 
 const levelOf = (line: HTMLElement): number => Number(line.ariaLevel);
 
-/** What a key does: press the line, as a click does, or go to another one. */
+/** A key presses the line, as a click does, or goes to another one. */
 const MOVES: Readonly<
   Record<string, (line: HTMLElement, lines: readonly HTMLElement[], at: number) => number | 'press'>
 > = {

@@ -1,10 +1,9 @@
-/** The actions of an evaluation: settings, and the prompt with its boundary drawn. */
+/** Shows the actions of an evaluation: settings, and the prompt with its boundary drawn. */
 import type { JSX } from 'preact';
 import type { Judgement } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
 import { ShownBlock, ShownText } from './shown-text.tsx';
 
-/** Actions of a batch that are shown. */
 const MAX_ACTIONS = 20;
 
 type ShownAction = Judgement['actions'][number];
@@ -52,7 +51,7 @@ function settingsOf(
 }
 
 function Prompt(props: {
-  /** Absent where it is not taken apart. */
+  /** Absent where the prompt is not split at its markers. */
   readonly parts: Judgement['prompts'][number] | undefined;
   readonly prompt: string;
 }): JSX.Element {

@@ -1,4 +1,7 @@
-/** The requests of the list taken again: first what would become of each, then those that would be taken. */
+/**
+ * Replays the requests of the list: it shows first what would become of each, and then sends those that
+ * would be accepted.
+ */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** One request: what it was, why it became what it is, and what became of it. */
+/** Shows one request: what it was, why it became what it is, and what became of it. */
 import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -20,7 +20,7 @@ import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 import { isUnderWay, WorkView } from './work-view.tsx';
 
-/** How often a request whose work goes on is looked at again. */
+/** A request whose work goes on is looked at again after this time. */
 const LOOK_AGAIN_MS = 1_500;
 
 export function RequestView({ id }: { readonly id: string }): JSX.Element {
@@ -38,7 +38,7 @@ export function RequestView({ id }: { readonly id: string }): JSX.Element {
   return <RequestContent page={page.value} onChanged={() => (asked.value += 1)} />;
 }
 
-/** Loads the page, and again while its work goes on. */
+/** Loads the page, and loads it again while its work goes on. */
 function load(id: string, page: Signal<RequestPage | undefined>, problem: Signal<string>): () => void {
   const leaving = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -128,7 +128,7 @@ function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Ele
   );
 }
 
-/** Of a repeat: what a new event would have become, in short. */
+/** Shows in short what a repeat would have become as a new event. */
 function WhatWasNotMade({ judgement: { actions } }: { readonly judgement: Judgement }): JSX.Element {
   return (
     <Section
@@ -201,7 +201,10 @@ function FactsLine({ page: { row, id, now } }: { readonly page: RequestPage }): 
   );
 }
 
-/** Where the mapping stands that took it, or the nearest that did not, or a hook name that may have been meant. */
+/**
+ * Returns the place of the mapping that matched, or of the nearest that did not, or of a hook name that may
+ * have been meant.
+ */
 function placeToChange({ mapping, notes }: Judgement): string | undefined {
   const near = notes.find(({ code }) => code === 'not_held') ?? notes.find(({ at }) => at !== undefined);
   return mapping?.at ?? near?.mapping?.at ?? near?.at;
@@ -216,7 +219,7 @@ async function makeMapping(id: string): Promise<void> {
   }
 }
 
-/** What can be done with a request, as far as it is kept. */
+/** Only a stored request offers every action. */
 function AuthorActions({ page: { id, now, row, kept } }: { readonly page: RequestPage }): JSX.Element {
   const at = now === undefined ? undefined : placeToChange(now);
   const place = at === undefined ? '' : `&at=${encodeURIComponent(at)}`;
@@ -241,7 +244,7 @@ function AuthorActions({ page: { id, now, row, kept } }: { readonly page: Reques
 function Section(props: {
   readonly title: string;
   readonly remark?: string;
-  /** Then it is not shown. */
+  /** An empty section is not shown; default false. */
   readonly isEmpty?: boolean;
   readonly children: unknown;
 }): JSX.Element | null {
@@ -265,7 +268,7 @@ function Content({ page, kept }: { readonly page: RequestPage; readonly kept: Ke
   const values = { Payload: payload, Headers: headers, Query: query, Answer: answerOf(page) };
   const name = tab.value.toLowerCase();
   const text = tab.value === 'Payload' ? kept.payload : JSON.stringify(values[tab.value], undefined, 2);
-  // A piece of a text leads to its value: the tab that has it is shown.
+  // A piece of a text leads to its value, so the tab with the value is shown.
   useSignalEffect(() => {
     const pointed = PARTS.find((one) => pointedPath.value.startsWith(`${one.toLowerCase()}.`));
     if (pointed !== undefined) tab.value = pointed;
@@ -292,7 +295,7 @@ function Content({ page, kept }: { readonly page: RequestPage; readonly kept: Ke
   );
 }
 
-/** The fields of the answer that the decision has, and the header that names the request. */
+/** Returns the fields of the answer that the decision has, and the header that names the request. */
 function answerOf({ id, row }: RequestPage): Readonly<Record<string, ExactValue>> {
   const { status = 0, outcome, code, work = [] } = row ?? {};
   return {
@@ -304,7 +307,7 @@ function answerOf({ id, row }: RequestPage): Readonly<Record<string, ExactValue>
   };
 }
 
-/** Keeps a request as a golden case, with places masked. */
+/** Stores a request as a golden case, with places masked. */
 function GoldenForm({ id }: { readonly id: string }): JSX.Element {
   const isOpen = useSignal(false);
   const masks = useSignal('');

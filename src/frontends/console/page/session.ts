@@ -1,4 +1,4 @@
-/** The session of this page: a token that only pages of this address (its port included) can read. */
+/** Stores the session of this page: a token that only pages of this address (its port included) can read. */
 const NAME = 'sluice-session';
 
 export function sessionToken(): string | undefined {
@@ -9,7 +9,7 @@ export function keepSession(token: string): void {
   localStorage.setItem(NAME, token);
 }
 
-/** The session has ended: the same address asks for the key now. */
+/** Ends the session: the same address asks for the key now. */
 export function endSession(): void {
   localStorage.removeItem(NAME);
   location.reload();

@@ -1,14 +1,13 @@
-/*
- * Text from outside. It is set as text and never as markup; what would make it read differently from what it is
- * (direction marks, control and zero-width characters) is drawn as a small sign with its name.
+/**
+ * Shows text from outside, as text and never as markup. Characters that would make it read differently
+ * (direction marks, control and zero-width characters) are drawn as a small sign with their name.
  */
 import type { JSX } from 'preact';
 
-// The same characters that the command line removes, without tab and line feed.
+// The command line removes the same characters, without tab and line feed.
 const HIDDEN =
   /(?![\n\t]|(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 const EACH = new RegExp(`(${HIDDEN.source})`, 'u');
-/** Signs drawn at most in one text. */
 const MAX_SIGNS = 500;
 
 export function ShownText({ text }: { readonly text: string }): JSX.Element {
@@ -31,7 +30,7 @@ export function ShownText({ text }: { readonly text: string }): JSX.Element {
   );
 }
 
-/** A text of several lines as it came; `kind` is its class. Nothing where it is blank. */
+/** Shows a text of several lines as it came; `kind` is its class. Shows nothing where it is blank. */
 export function ShownBlock(props: { readonly text: string; readonly kind?: string }): JSX.Element | null {
   return props.text.trim() === '' ? null : (
     <pre class={props.kind}>
@@ -40,7 +39,7 @@ export function ShownBlock(props: { readonly text: string; readonly kind?: strin
   );
 }
 
-/** What went wrong, behind its code where it has one. */
+/** Shows what went wrong, behind its code where it has one. */
 export function ProblemText(props: { readonly code?: string; readonly text: string }): JSX.Element {
   return (
     <p class="problem">
@@ -58,7 +57,7 @@ function nameOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
 }
 
-/** The same for attributes, where no signs can be drawn. */
+/** Returns the text for attributes, where no signs can be drawn. */
 export function plainText(text: string, most = 200): string {
   const cut = text.length > most ? `${text.slice(0, most)}…` : text;
   return cut.replaceAll(new RegExp(HIDDEN.source, 'gu'), '�');

@@ -1,4 +1,4 @@
-/** The beginning of the page: takes the key from the link or from the field, exchanges it, and opens the console. */
+/** Starts the page: takes the key from the link or from the field, exchanges it, and opens the console. */
 import { keepSession, sessionToken } from './session.ts';
 
 const entry = document.querySelector<HTMLElement>('main.sign-in');
@@ -35,7 +35,7 @@ function ask(text = ''): void {
   field?.focus();
 }
 
-/** The key of the link, which does not stay in the history. */
+/** The key of the link must not stay in the history. */
 function takeFromLink(): string | undefined {
   const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
   if (key !== undefined) history.replaceState(null, '', location.pathname + location.search);
@@ -49,7 +49,7 @@ function start(): void {
   else void openSignedIn();
 }
 
-/** A proxy in front may have signed the user in: then no key is needed. */
+/** A proxy in front may have signed the user in, and then no key is needed. */
 async function openSignedIn(): Promise<void> {
   const answer = await fetch('/session').catch(() => undefined);
   if (answer?.ok === true) await open();

@@ -1,4 +1,4 @@
-/** The story of a request in one sentence and a bar, and what can be done about its end. */
+/** Shows the story of a request in one sentence and a bar, and what can be done about its end. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { count } from './format.ts';
@@ -50,7 +50,7 @@ function allOf(page: RequestPage): readonly WorkJson[] {
 
 const statesOf = (work: readonly WorkJson[]): readonly string[] => work.map((entry) => endOf(entry));
 
-/** The state that somebody has to know first. */
+/** Somebody has to know the worst state first. */
 function worst(states: readonly string[]): Tone {
   if (states.length === 0) return 'skipped';
   if (states.some((state) => FAILED.includes(state))) return 'rejected';
@@ -79,7 +79,7 @@ function distinct(states: readonly string[]): string {
   return [...new Set(states)].join(', ');
 }
 
-/** Each condition of a note, which may name those of several mappings. */
+/** A note may name the conditions of several mappings. */
 const CONDITION = /\{".*?\}(?= did not hold| cannot be judged)/g;
 
 function sentenceOf(page: RequestPage): string {
@@ -94,7 +94,7 @@ function sentenceOf(page: RequestPage): string {
   return entry === undefined ? `${by}; nothing was stored for it.` : `${by}; ${endSentence(entry)}.`;
 }
 
-/** What is worst is said. */
+/** The worst entry ranks first. */
 function rank(entry: WorkJson): number {
   const state = endOf(entry);
   return [FAILED, RUNNING, WAITING].findIndex((states) => states.includes(state)) >>> 0;

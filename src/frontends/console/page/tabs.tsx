@@ -10,7 +10,7 @@ interface TabsProps<Name extends string> {
   readonly children: ComponentChildren;
 }
 
-/** The keys of the WAI-ARIA tab pattern; a view has one of them. */
+/** Shows tabs with the keys of the WAI-ARIA tab pattern; a view has one of them. */
 export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
   const { label, names, tab, titleOf = (name) => name, children } = props;
   const move = (event: KeyboardEvent): void => {

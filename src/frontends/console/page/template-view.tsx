@@ -1,4 +1,3 @@
-/** A rendered text, piece by piece. */
 import type { JSX } from 'preact';
 import type { TemplateJson } from '../../../engine/hook/facts.ts';
 import type { Judgement } from '../protocol.ts';
@@ -14,7 +13,7 @@ export function point(path: string | undefined): void {
   pointedPath.value = path ?? '';
 }
 
-/** All rendered texts of a judgement. */
+/** Shows all rendered texts of a judgement. */
 export function TemplateList({ judgement }: { readonly judgement: Judgement }): JSX.Element {
   return (
     <>
@@ -44,7 +43,7 @@ function TemplateView(props: {
       <p class="rendered">
         {segmentsOf(template).map(({ text, piece }, index) => {
           if (piece === undefined) return <ShownText key={index} text={text} />;
-          // What the request has in place of what was missing.
+          // The request has this in place of what was missing.
           const instead = advice.instead.find(({ missing }) => missing === piece.expression.trim());
           return <Piece key={index} piece={piece} text={text} instead={instead?.found} />;
         })}
@@ -55,7 +54,7 @@ function TemplateView(props: {
 
 type PieceOf = TemplateJson['pieces'][number];
 
-/** The text, cut where its pieces begin and end. */
+/** The text is cut where its pieces begin and end. */
 function segmentsOf({
   text = '',
   pieces,

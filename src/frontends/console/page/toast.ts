@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Says shortly what was done; read out by screen readers. */
+/** Says shortly what was done; screen readers read it out. */
 export const toast = signal('');
 let toastTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -10,7 +10,7 @@ export function say(text: string): void {
   toastTimer = setTimeout(() => (toast.value = ''), 4_000);
 }
 
-/** `what` it is, where it is long; default the text itself. */
+/** Copies a text; `what` names it, where it is long; default the text itself. */
 export function copy(text: string, what = text): void {
   navigator.clipboard.writeText(text).then(
     () => say(`copied ${what}`),

@@ -1,4 +1,6 @@
-/** Why a request became what it is: mappings considered, the condition as a tree, what transforms did. */
+/**
+ * Shows why a request became what it is: mappings considered, the condition as a tree, what transforms did.
+ */
 import type { JSX } from 'preact';
 import type { ConditionJson, ConsideredJson } from '../../../engine/hook/facts.ts';
 import type { NoteJson } from '../../../authoring/advice/requests.ts';
@@ -9,7 +11,6 @@ import { StateLabel } from './outcome-label.tsx';
 import { plainText, ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 import { Place, point } from './template-view.tsx';
 
-/** Misses that are shown opened out; the others can be opened. */
 const MAX_MISSES = 20;
 
 export function WhyView({ judgement }: { readonly judgement: Judgement }): JSX.Element {
@@ -51,7 +52,7 @@ function Misses(props: {
   );
 }
 
-/** What is said of no single mapping, and warnings. */
+/** Such notes belong to no single mapping. */
 function Notes({ judgement: { notes, warnings } }: { readonly judgement: Judgement }): JSX.Element {
   const isOfMapping = ({ code, mapping }: NoteJson): boolean =>
     mapping !== undefined && code !== 'also_matched';
@@ -144,10 +145,9 @@ function Leaf({ node: { expression, missing, found } }: Pick<NodeProps, 'node'>)
   );
 }
 
-/** Facts that the tree shows by itself. */
+/** The tree shows these facts by itself. */
 const SHOWN_BY_TREE: ReadonlySet<NoteJson['code']> = new Set(['held', 'more_held', 'not_held', 'part']);
 
-/** The variable that is missing, and what is said of this part of the condition. */
 function Hints({ node: { at, missing, element }, notes }: NodeProps): JSX.Element {
   const own = notes.filter(
     (note) => note.at === at && (element !== undefined || !SHOWN_BY_TREE.has(note.code)),
@@ -175,7 +175,10 @@ function Hints({ node: { at, missing, element }, notes }: NodeProps): JSX.Elemen
 
 const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']);
 
-/** A comparison as people read one: the variable, the operator, the value. Anything else as it is written. */
+/**
+ * Writes a comparison as people read one: the variable, the operator, the value. Anything else stays as it
+ * is written.
+ */
 export function asRead(expression: string): string {
   try {
     const [[operator, operands] = []] = Object.entries(JSON.parse(expression) as object);
@@ -195,7 +198,6 @@ function operandAsRead(operand: unknown): string {
   return typeof name === 'string' ? name : JSON.stringify(operand);
 }
 
-/** The request's path that a leaf reads. */
 function variableOf(expression: string): string | undefined {
   const name = /\{"var":\s*\[?"([^"]+)"/.exec(expression)?.[1];
   if (name === undefined) return undefined;
@@ -212,7 +214,7 @@ function Found({ value }: { readonly value: unknown }): JSX.Element {
   );
 }
 
-/** What transforms wrote, and how they ended. */
+/** Shows what transforms wrote, and how they ended. */
 export function TransformView({ judgement: { transforms } }: { readonly judgement: Judgement }): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** What became of a request: runs, what they sent, and system events. */
+/** Shows what became of a request: runs, what they sent, and system events. */
 import type { JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
@@ -70,7 +70,7 @@ function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
   );
 }
 
-/** Deliveries and callbacks of a run. */
+/** Returns deliveries and callbacks of a run. */
 export const sentOf = ({ outbox = [] }: WorkJson): readonly WorkJson[] => outbox;
 
 function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
