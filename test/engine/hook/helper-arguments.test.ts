@@ -29,24 +29,24 @@ test.each([
   [
     '{{truncate (join a.list) 9}}',
     { a: { list: [{ n: 1, text: SECRET }] } },
-    /\{\{join a\.list ", " "text"\}\} \(fields: n, text\)$/,
+    /\{\{join a\.list ", " "FIELD"\}\} \(fields: n, text\)$/,
   ],
   [
     '{{a.list}}{{a.list}}',
     { a: { list: [{ n: 1, title: SECRET }] } },
-    /^\{\{a\.list\}\} is a list of 1 object and is written as JSON; write \{\{join a\.list ", " "title"\}\} \(fields: n, title\), or \{\{json a\.list\}\} where JSON is meant$/,
+    /^\{\{a\.list\}\} is a list of 1 object and is written as JSON; name the field to print, \{\{join a\.list ", " "FIELD"\}\} \(fields: n, title\), or write \{\{json a\.list\}\} where JSON is meant$/,
   ],
   [
     '{{a}}',
     { a: { id: 1, words: SECRET } },
-    /\{\{a\}\} is an object .* write \{\{a\.id\}\} \(fields: id, words\)/,
+    /\{\{a\}\} is an object .* \{\{a\.FIELD\}\} \(fields: id, words\)/,
   ],
   [
     '{{order.title}}',
     { order: { title: { '@lang': 'en', '#text': SECRET } } },
     /is an object .*; write \{\{order\.title\.\[#text\]\}\}, its text$/,
   ],
-  ['{{#each list}}{{this}}{{/each}}', { list: [{ name: SECRET }] }, /write \{\{this\.name\}\}/],
+  ['{{#each list}}{{this}}{{/each}}', { list: [{ name: SECRET }] }, /\{\{this\.FIELD\}\} \(fields: name\)/],
   ['{{upper list}}', { list: { name: SECRET } }, /\{\{upper\}\} takes a text and got an object/],
   ['{{date at "HH:mm"}}', { at: '2026-02-30T10:00:00Z' }, /neither a time of ISO 8601/],
   [

@@ -84,8 +84,10 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
       imapBlock(dovecot.port, { folders: ['INBOX', 'Junk'], from: ['@example.net'] }),
       endpoint,
     );
-    await vi.waitFor(() =>
-      expect(service.statuses.map(({ health }) => health.state)).toEqual(['connected', 'misconfigured']),
+    await vi.waitFor(
+      () =>
+        expect(service.statuses.map(({ health }) => health.state)).toEqual(['connected', 'misconfigured']),
+      { timeout: 60_000 },
     );
     await dovecot.append([rawMail('one'), rawMail('two', { from: 'Bob <bob@example.net>' })]);
     await vi.waitFor(() => expect(subjects).toEqual(['two']), { timeout: 60_000 });

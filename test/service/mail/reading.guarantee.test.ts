@@ -160,7 +160,9 @@ describe('what the service answers', () => {
     test.answer = () => ({ status: 202 });
     await fixture.storage.retrySetAsideMail({ kind: 'ids', ids: [row?.id ?? ''] });
     await until(() => expect(test.subjects).toEqual(['good 1', 'good 2', 'bad']));
-    await vi.waitFor(async () => expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toEqual([]));
+    await vi.waitFor(async () => expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toEqual([]), {
+      timeout: 60_000,
+    });
   });
 
   test('sets aside what fails five times with the same 500, and not what fails less', async () => {
@@ -352,10 +354,12 @@ test('a message that the server never hands out is set aside, and another try of
     const [row] = await fixture.storage.listSetAsideMail({ limit: 10 });
     expect(row).toMatchObject({ identity: 'bad', code: 'unreadable', state: 'set-aside', attempts: 1 });
     await fixture.storage.retrySetAsideMail({ kind: 'all' });
-    await vi.waitFor(async () =>
-      expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toMatchObject([
-        { code: 'unreadable', state: 'set-aside', attempts: 2 },
-      ]),
+    await vi.waitFor(
+      async () =>
+        expect(await fixture.storage.listSetAsideMail({ limit: 10 })).toMatchObject([
+          { code: 'unreadable', state: 'set-aside', attempts: 2 },
+        ]),
+      { timeout: 60_000 },
     );
     names.push('still read');
     reader.wake();
