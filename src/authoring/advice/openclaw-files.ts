@@ -25,8 +25,7 @@ const OWN = 'in a mapping of your own';
 const ELSEWHERE = say`; the gateway does not know that in openclaw.json: write it into a copy of this mapping, with another id, in hooks.mappings of a sluice.yaml with "extends: openclaw.json", whose mappings come first`;
 
 /**
- * Changes what is to be done about something in an OpenClaw file, at a place there or at one that the
- * sentence names.
+ * Changes what is to be done about something in an OpenClaw file, at a place there or at one that the sentence names.
  */
 export function inOpenClawFile(sentence: Sentence, at?: Place): Sentence {
   const text = printSentence(sentence);

@@ -33,10 +33,7 @@ const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly 
   ...more,
 ];
 
-/**
- * Describes the signature of an unknown sender in keys of the general scheme. What is signed cannot be
- * seen.
- */
+/** Describes the signature of an unknown sender in keys of the general scheme. What is signed cannot be seen. */
 export function unknownSignature(headers: Headers): Sender['verify'] {
   const shape = shapesOf({ rawHeaders: Object.entries(headers).flat() })[0];
   if (shape === undefined || !shape.algorithm.startsWith('hmac-')) return undefined;

@@ -20,16 +20,10 @@ export type Advice =
 /** A rule looks at a finding of the engine, and says what to do about it. */
 export type Rule<Known> = (facts: Known, finding: Finding) => Advice | undefined;
 
-/**
- * Rules by the code of the finding. The first that knows the mistake speaks, so the most certain one stands
- * first.
- */
+/** Rules by the code of the finding. The first that knows the mistake speaks, so the most certain one stands first. */
 export type Rules = { readonly [Code in keyof CodeFacts]?: readonly Rule<CodeFacts[Code]>[] };
 
-/**
- * Adds what the first of the rules says. A finding that has a hint already, or that no rule knows, stays as
- * it is.
- */
+/** Adds what the first of the rules says. A finding that has a hint already, or that no rule knows, stays as it is. */
 export function withAdvice(finding: Finding, rules: readonly Rule<never>[] = []): Finding {
   if (finding.hint !== undefined || finding.facts === undefined) return finding;
   for (const rule of rules) {

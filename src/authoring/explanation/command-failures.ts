@@ -3,10 +3,7 @@ import { say, write, type Sentence } from '../../base/finding.ts';
 
 export type CommandRunnerSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
-/**
- * How shells and programs say that a variable is not there. Without such words only names with an
- * underscore count.
- */
+/** How shells and programs say that a variable is not there. Without such words only names with an underscore count. */
 const ABSENT = [
   /: (?:line )?\d+: ([A-Z][A-Z0-9_]{1,60}): (?!(?:command )?not found|no such|permission|is a |readonly|cannot|bad |invalid|division|syntax)/gi,
   /\b([A-Z][A-Z0-9_]{1,60}): (?:parameter (?:null or )?not set|unbound variable)\b/g,

@@ -47,9 +47,8 @@ export interface RequestExplanation {
 }
 
 /**
- * Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant.
- * `results` has what transforms returned for a request that was stored without values; its warnings are
- * stored with the decision.
+ * Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant. `results` has
+ * what transforms returned for a request that was stored without values; its warnings are stored with the decision.
  */
 export async function explainRequest(
   request: HookRequest,
@@ -137,10 +136,7 @@ export interface ExplanationJson extends EvaluationJson {
   readonly notes: readonly NoteJson[];
 }
 
-/**
- * Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions,
- * advice.
- */
+/** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
   const parts = [...advice.parts.values()].flat();
   return {

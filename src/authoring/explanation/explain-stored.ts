@@ -46,10 +46,7 @@ export interface StoredExplanation {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Explains what the store knows: how the request was judged, how it would be judged now, and what is said
- * of both.
- */
+/** Explains what the store knows: how the request was judged, how it would be judged now, and what is said of both. */
 export async function explainStored(
   stored: StoredRequest,
   { keepRequests, explainer: now, before, isHidden, settings: given }: StoredSources,

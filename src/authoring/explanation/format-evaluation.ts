@@ -37,10 +37,7 @@ export interface ExplainOptions {
   readonly actions?: boolean;
   /** A repeat prints in short what it would have become. */
   readonly isRepeat?: boolean;
-  /**
-   * Ids of what was stored. Actions with other ids joined the run of another request, or would be made only
-   * now.
-   */
+  /** Ids of what was stored. Actions with other ids joined the run of another request, or would be made only now. */
   readonly stored?: ReadonlySet<string>;
   /** Whether a channel is configured, where that is known. */
   readonly hasChannels?: boolean;
@@ -49,10 +46,9 @@ export interface ExplainOptions {
 }
 
 /**
- * Prints an evaluation for people: the considered mappings (the nearest miss first where none matched), the
- * first part that failed with what it found, what rendered empty, transform logs and stacks, each action
- * with its prompt, warnings, and the remedy of an error. Escape and control characters of the payload never
- * come through.
+ * Prints an evaluation for people: the considered mappings (the nearest miss first where none matched), the first part
+ * that failed with what it found, what rendered empty, transform logs and stacks, each action with its prompt,
+ * warnings, and the remedy of an error. Escape and control characters of the payload never come through.
  */
 export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
   const paint = paintOf(options);

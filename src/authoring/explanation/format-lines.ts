@@ -5,10 +5,7 @@ import { clearControl, clearLine } from '../../base/telemetry/telemetry.ts';
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-/**
- * Clears a text of several lines, and sets it off by a bar so that none of its lines looks like output of
- * ours.
- */
+/** Clears a text of several lines, and sets it off by a bar so that none of its lines looks like output of ours. */
 export function indent(text: string): string[] {
   return barred(text).map((each) => `    ${each}`);
 }

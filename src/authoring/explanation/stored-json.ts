@@ -21,8 +21,7 @@ export interface StoredJson {
   /** Settings that took part, with what each did, as they are now. */
   readonly settings: readonly SettingJson[];
   /**
-   * Everything that the text says of the request beside the bare facts, in its order. `evaluation` has its
-   * own notes.
+   * Everything that the text says of the request beside the bare facts, in its order. `evaluation` has its own notes.
    */
   readonly notes: readonly NoteJson[];
   readonly runs: readonly (RunJson & { readonly outbox: readonly OutboxJson[] })[];

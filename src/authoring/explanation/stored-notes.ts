@@ -73,8 +73,7 @@ function keptNotes(
 }
 
 /**
- * Whether everything that decides about the request today was stored. Without it nobody knows how it would
- * be judged.
+ * Whether everything that decides about the request today was stored. Without it nobody knows how it would be judged.
  */
 function isJudgedWhole({ trace, outcome }: Evaluation, { payload }: HookRequest): boolean {
   const isWhole = !holdsUnkept(payload);

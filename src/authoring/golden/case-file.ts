@@ -19,9 +19,8 @@ import { FORMAT } from './expectation.ts';
 import { findMisnamed, findNoRequest } from './other-files.ts';
 
 /**
- * Golden cases on disk. People or a recorder write `<group>/<case>.request.yaml|yml|json`; the runner
- * writes `<case>.expected.yaml` next to it. A request file holds one delivery, or `deliveries: [...]` in
- * order.
+ * Golden cases on disk. People or a recorder write `<group>/<case>.request.yaml|yml|json`; the runner writes
+ * `<case>.expected.yaml` next to it. A request file holds one delivery, or `deliveries: [...]` in order.
  */
 export interface GoldenCase {
   readonly name: string;
@@ -248,10 +247,7 @@ interface RequestFileShape {
   readonly findings: readonly Finding[];
 }
 
-/**
- * Checks the file against the form that it evidently means, because the findings of a union would say
- * little.
- */
+/** Checks the file against the form that it evidently means, because the findings of a union would say little. */
 function checkShape(root: LocatedValue, file: string): RequestFileShape {
   const foreign = findNoRequest(root, file, KEYS);
   if (foreign !== undefined) return { root, several: false, findings: [foreign] };

@@ -39,8 +39,7 @@ function addressHints({ case: { deliveries }, evaluations }: CaseResult): readon
 }
 
 /**
- * Says where the case differs and how to write what came of it. It says nothing where the outcome itself is
- * the news.
+ * Says where the case differs and how to write what came of it. It says nothing where the outcome itself is the news.
  */
 function differenceHints({ case: { name }, expected, actual, evaluations }: CaseResult): readonly string[] {
   if (expected === undefined) return [];

@@ -179,10 +179,7 @@ function formatText(coverage: Coverage): string {
   return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}${note}`].join('\n')}\n`;
 }
 
-/**
- * In LCOV functions are FN, the two sides of a condition or block are branches of one block, and lines are
- * DA.
- */
+/** In LCOV functions are FN, the two sides of a condition or block are branches of one block, and lines are DA. */
 function formatLcov(coverage: Coverage): string {
   const counted = countedOf(coverage.items);
   const records = [...Map.groupBy(counted, ({ file }) => file)].flatMap(([file, items]) =>

@@ -6,15 +6,13 @@ import type { Evaluation } from '../../engine/hook/hook.ts';
 import { MAPPING_KEYS } from '../../engine/mapping/mapping.ts';
 
 /**
- * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It
- * holds codes, fields, the operator's text and the sender's, and no sentence of Sluice, because a new
- * version may change those.
+ * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It holds codes,
+ * fields, the operator's text and the sender's, and no sentence of Sluice, because a new version may change those.
  */
 export type Expectation = Readonly<Record<string, unknown>>;
 
 /**
- * What the store made of a delivery in a case of several: the answer's `duplicate`, and the actions that
- * were left out.
+ * What the store made of a delivery in a case of several: the answer's `duplicate`, and the actions that were left out.
  */
 export interface AcceptedAs {
   readonly duplicate: boolean;

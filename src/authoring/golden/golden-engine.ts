@@ -24,10 +24,7 @@ export interface Evaluator {
   evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
 }
 
-/**
- * Makes the service's own evaluator and store for golden cases, so that neither has a second
- * implementation.
- */
+/** Makes the service's own evaluator and store for golden cases, so that neither has a second implementation. */
 export function createGoldenEngine(
   generation: Evaluator,
   advise?: NonNullable<GoldenEngine['advise']>,

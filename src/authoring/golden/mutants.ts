@@ -1,7 +1,6 @@
 /**
- * Changes mapping files in one place each: it negates a condition, changes an operator or an operand, drops
- * a part of a rule or a template or a key, or swaps two mappings. A change that no golden case notices
- * could go live unseen.
+ * Changes mapping files in one place each: it negates a condition, changes an operator or an operand, drops a part of a
+ * rule or a template or a key, or swaps two mappings. A change that no golden case notices could go live unseen.
  */
 import type { LocatedValue, Path, Place } from '../../base/document/document.ts';
 import { isJsonObject, isNumeric, type JsonObject, type JsonValue } from '../../base/json.ts';

@@ -51,10 +51,7 @@ export interface RecordedCase {
   readonly leftOut: readonly string[];
 }
 
-/**
- * Writes a received request as a new case file; an existing file is never overwritten. The group is the
- * hook name.
- */
+/** Writes a received request as a new case file; an existing file is never overwritten. The group is the hook name. */
 export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
@@ -106,8 +103,7 @@ function schemaLine(file: string): string {
 }
 
 /**
- * Returns the folder of a hook name's cases. No name leads out of the folder above: a hook called ".."
- * becomes dots.
+ * Returns the folder of a hook name's cases. No name leads out of the folder above: a hook called ".." becomes dots.
  */
 export function caseGroup(path: string): string {
   return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
@@ -188,10 +184,7 @@ function signatureForms(headers: HookRequest['headers']): HookRequest['headers']
   return Object.fromEntries(signatures.map(([name, text]) => [name, withoutSignature(text)]));
 }
 
-/**
- * Splits `payload.users[].name` into keys, where `[]` (or `*`) means every element; header names are in
- * lower case.
- */
+/** Splits `payload.users[].name` into keys, where `[]` (or `*`) means every element; header names are in lower case. */
 function splitPath(path: string): readonly string[] {
   const [root = '', ...keys] = path
     .replaceAll('[]', '.*')

@@ -33,9 +33,8 @@ export interface Acceptor {
 }
 
 /**
- * `none` writes nothing (CI), and `new` only what is missing. `all` also writes what differs and removes
- * what is obsolete. `migrate` writes what is missing, and rewrites the form of an earlier version in the
- * form of this one.
+ * `none` writes nothing (CI), and `new` only what is missing. `all` also writes what differs and removes what is
+ * obsolete. `migrate` writes what is missing, and rewrites the form of an earlier version in the form of this one.
  */
 export type UpdatePolicy = 'none' | 'new' | 'all' | 'migrate';
 

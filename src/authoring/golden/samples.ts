@@ -24,10 +24,7 @@ export interface SampleFolders {
   readonly casesDir: string;
 }
 
-/**
- * Returns the sample folders of a configuration: `samples` beside the folder of mappings, and
- * `test/golden`.
- */
+/** Returns the sample folders of a configuration: `samples` beside the folder of mappings, and `test/golden`. */
 export function sampleFolders({
   file,
   settings,
@@ -50,9 +47,8 @@ interface FoundSamples {
 }
 
 /**
- * Reads what senders really send: the files of `samples/<hook name>/`, which are payloads or request files,
- * and the requests of golden cases. A file of the folder that cannot be read is a finding; `sluice test`
- * reports golden cases.
+ * Reads what senders really send: the files of `samples/<hook name>/`, which are payloads or request files, and the
+ * requests of golden cases. A file of the folder that cannot be read is a finding; `sluice test` reports golden cases.
  */
 export async function findSamples(
   { samplesDir, casesDir }: SampleFolders,
@@ -167,9 +163,7 @@ export async function findInSamples(
   return samplesSay({ ...found, samples: [...found.samples, ...kept] }, judged);
 }
 
-/**
- * Says the same of samples that were read before, and only of the mappings that are asked for; default all.
- */
+/** Says the same of samples that were read before, and only of the mappings that are asked for; default all. */
 export async function samplesSay(
   { samples, schemas, findings }: FoundSamples,
   { table, evaluate }: EvaluationSource,

@@ -92,10 +92,7 @@ export async function readAuthorFile(file: FoundFile): Promise<FileContent> {
   return { name: file.name, text: text.replace(MARK, '').replaceAll('\r\n', '\n'), version: versionOf(text) };
 }
 
-/**
- * Writes the text as it is, unless the file has changed since that version. A byte order mark and line ends
- * stay.
- */
+/** Writes the text as it is, unless the file has changed since that version. A byte order mark and line ends stay. */
 export async function saveAuthorFile(
   file: FoundFile,
   { text, version }: { readonly text: string; readonly version: string },

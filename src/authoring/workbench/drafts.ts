@@ -32,10 +32,7 @@ export interface FileDraft {
   readonly signal: AbortSignal;
 }
 
-/**
- * Keeps the last draft that was loaded, because judging it and comparing all requests with it ask for the
- * same one.
- */
+/** Keeps the last draft that was loaded, because judging it and comparing all requests with it ask for the same one. */
 export class Drafts {
   readonly #judge: Judge;
   #turn: Promise<void> = Promise.resolve();

@@ -77,10 +77,7 @@ export class Judge {
     return (this.#bench ??= this.#deps.openBench());
   }
 
-  /**
-   * Loads the files as they are. There is no generation where they have errors, because an older one is
-   * live then.
-   */
+  /** Loads the files as they are. There is no generation where they have errors, because an older one is live then. */
   base(): Promise<LoadedFiles> {
     const { bench } = this;
     const { id } = this.#deps.live();
@@ -97,10 +94,7 @@ export class Judge {
     return base.loaded;
   }
 
-  /**
-   * Returns what judged a request when it came, where the files judge otherwise now. The last one stays
-   * loaded.
-   */
+  /** Returns what judged a request when it came, where the files judge otherwise now. The last one stays loaded. */
   async before(id: string | undefined): Promise<ValidFiles | undefined> {
     if (id === undefined || id === this.#deps.live().id) return undefined;
     const kept = await this.#deps.storage.findGeneration(id);

@@ -56,10 +56,7 @@ export class Workbench implements AsyncDisposable {
     return workOf(loaded, changes.reuse);
   }
 
-  /**
-   * Loads what was live once. Returns undefined where `now` judges alike, and where it cannot be loaded any
-   * more.
-   */
+  /** Loads what was live once. Returns undefined where `now` judges alike, and where it cannot be loaded any more. */
   async loadKept(
     kept: KeptGeneration,
     given: {

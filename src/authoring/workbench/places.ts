@@ -1,6 +1,5 @@
 /**
- * Reads what stands at a place of a mapping file from the text alone, because it is often no YAML while
- * somebody types.
+ * Reads what stands at a place of a mapping file from the text alone, because it is often no YAML while somebody types.
  */
 
 export interface TextAt {

@@ -30,8 +30,7 @@ function valuesOf(samples: readonly SentSample[], path: string): readonly string
 const KIND_FIELD = /(?:^|\.)(?:type|event|event_?type|event_?name|topic|kind|action|webhook_?event|status)$/i;
 
 /**
- * Finds what tells the kinds apart: what is known of the sender, else what differs between samples, else
- * what looks so.
+ * Finds what tells the kinds apart: what is known of the sender, else what differs between samples, else what looks so.
  */
 export function kindOf(
   samples: readonly SentSample[],
@@ -58,8 +57,7 @@ const OF_ANOTHER = /web_?hook|hook[._-]?id|account|subscription|app[._-]|org|wor
 export type EventId = { readonly path: string } | { readonly why: string };
 
 /**
- * Finds the field that names the event and is the same when the event is sent again. A wrong field would
- * lose events.
+ * Finds the field that names the event and is the same when the event is sent again. A wrong field would lose events.
  */
 export function idOf(samples: readonly SentSample[], sender?: Pick<Sender, 'kind' | 'id'>): EventId {
   const [first] = samples;

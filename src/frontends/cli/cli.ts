@@ -15,9 +15,8 @@ import {
 import { version } from './version.ts';
 
 /**
- * Runs one command line and resolves to its exit code: 0 fine, 1 findings, 2 wrong usage, 3 the tool
- * failed. Results go to stdout, everything else to stderr. Commands load their modules on first use, so
- * that `--help` is instant.
+ * Runs one command line and resolves to its exit code: 0 fine, 1 findings, 2 wrong usage, 3 the tool failed. Results go
+ * to stdout, everything else to stderr. Commands load their modules on first use, so that `--help` is instant.
  */
 export async function runCli(
   args: readonly string[],

@@ -22,9 +22,7 @@ export interface JsonFlags extends ConfigFlags {
 
 const NEAR_NAMES = ['sluice.yml', 'sluice.config.yaml', 'sluice.config.yml', '.sluice.yaml', 'Sluice.yaml'];
 
-/**
- * Returns the configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`.
- */
+/** Returns the configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
 export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);
   const found = DEFAULT_CONFIG_FILES.map((name) => resolve(terminal.cwd, name)).find((file) =>

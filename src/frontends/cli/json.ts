@@ -32,8 +32,7 @@ import type { Terminal } from './terminal.ts';
 import type { WriteProof } from './setup/write-proof.ts';
 
 /**
- * The same row with times as ISO 8601. `Always` names times that every row has, `Sometimes` those that a
- * row may have.
+ * The same row with times as ISO 8601. `Always` names times that every row has, `Sometimes` those that a row may have.
  */
 type IsoTimes<Row, Always extends keyof Row, Sometimes extends keyof Row = never> = Omit<
   Row,
@@ -88,9 +87,8 @@ export interface Verdict {
 type ChangeCount = { readonly changed: number };
 
 /**
- * What each command prints with `--json`, beside `version` and `command`. `schemas/output.schema.json` is
- * made of these types and their comments. Nothing is removed and no meaning changes without another
- * version.
+ * What each command prints with `--json`, beside `version` and `command`. `schemas/output.schema.json` is made of these
+ * types and their comments. Nothing is removed and no meaning changes without another version.
  */
 export interface Outputs {
   readonly check: {
@@ -104,9 +102,7 @@ export interface Outputs {
     /** What is wrong with the files. */
     readonly findings: readonly FindingJson[];
   };
-  /**
-   * A file has one evaluation for each of its requests; an id has what is stored, and what it would be now.
-   */
+  /** A file has one evaluation for each of its requests; an id has what is stored, and what it would be now. */
   readonly explain: { readonly evaluations: readonly ExplanationJson[] } | StoredJson;
   readonly diff: ImpactReport;
   /** The mappings of each hook name in their order, and what is proved of them. */

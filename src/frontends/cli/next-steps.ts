@@ -4,10 +4,7 @@ import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../../engine/config/con
 import { shellWord } from '../../authoring/advice/commands.ts';
 import type { Terminal } from './terminal.ts';
 
-/**
- * Returns a Sluice command as it works where it is pasted: with the configuration, unless it is found by
- * itself.
- */
+/** Returns a Sluice command as it works where it is pasted: with the configuration, unless it is found by itself. */
 export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, command: string): string {
   const file = relative(cwd, configFile);
   const option = (DEFAULT_CONFIG_FILES as readonly string[]).includes(file) ? '' : ` -c ${shellWord(file)}`;

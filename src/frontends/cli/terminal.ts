@@ -1,10 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { withoutCommands } from '../../base/telemetry/facts.ts';
 
-/**
- * Where a command writes and what it may ask. Every command receives it, so that none touches the process
- * itself.
- */
+/** Where a command writes and what it may ask. Every command receives it, so that none touches the process itself. */
 export interface Terminal {
   /**
    * Prints results: everything that a pipe may want. `annotations` marks lines for GitHub's runner that
@@ -47,8 +44,7 @@ export class CliError extends Error {
 }
 
 /**
- * Returns the exit code for what was thrown. Commands load the modules of other errors, so this function
- * goes by names.
+ * Returns the exit code for what was thrown. Commands load the modules of other errors, so this function goes by names.
  */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;

@@ -1,9 +1,8 @@
 /**
- * Decides who may use the console. A key, which only the operator's own account can read, is exchanged for
- * a session: a token that the page stores and sends in a header. The address bar, the history and later
- * requests never carry the key. Nothing sends the token by itself, as browsers send a cookie to every port
- * of a host. The token is signed with the key, so it survives a restart of the service and ends when the
- * key is replaced.
+ * Decides who may use the console. A key, which only the operator's own account can read, is exchanged for a session: a
+ * token that the page stores and sends in a header. The address bar, the history and later requests never carry the
+ * key. Nothing sends the token by itself, as browsers send a cookie to every port of a host. The token is signed with
+ * the key, so it survives a restart of the service and ends when the key is replaced.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -20,9 +19,8 @@ const FAILURE_MS = 60_000;
 const MAX_ADDRESSES = 1_000;
 
 /**
- * What a session may do. `view` reads what became of requests without any value of them, `inspect`
- * everything that is stored, `operate` also changes the queue, and `author`, which only `dev` has, also
- * changes files.
+ * What a session may do. `view` reads what became of requests without any value of them, `inspect` everything that is
+ * stored, `operate` also changes the queue, and `author`, which only `dev` has, also changes files.
  */
 export type Role = 'view' | 'inspect' | 'operate' | 'author';
 

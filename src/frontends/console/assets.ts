@@ -52,10 +52,7 @@ async function bundle(): Promise<readonly NamedBytes[]> {
   return module.bundlePage();
 }
 
-/**
- * Forbids everything inline but styles that carry the nonce (the editor makes some), and every other
- * address.
- */
+/** Forbids everything inline but styles that carry the nonce (the editor makes some), and every other address. */
 export function contentSecurityPolicy(nonce: string): string {
   return [
     "default-src 'none'",

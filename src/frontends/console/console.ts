@@ -338,10 +338,7 @@ async function readBody(req: ListenerRequest): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
 }
 
-/**
- * The text is compressed where the browser accepts that: a list of some thousand rows has more than a
- * megabyte.
- */
+/** The text is compressed where the browser accepts that: a list of some thousand rows has more than a megabyte. */
 async function sendJson(req: ListenerRequest, res: ListenerResponse, text: string): Promise<void> {
   const isCompressed = text.length > MIN_COMPRESSED && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
   const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];

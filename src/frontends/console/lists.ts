@@ -81,10 +81,7 @@ interface ListSource<Row> {
   older(query: ListQuery): Promise<string | undefined>;
 }
 
-/**
- * Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not
- * looked at.
- */
+/** Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not looked at. */
 async function pageOf<Row extends { readonly id: string }>(
   { query }: PageRequest,
   { list, older }: ListSource<Row>,

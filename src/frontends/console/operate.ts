@@ -71,9 +71,7 @@ function selectionOf(chosen: z.output<typeof Chosen>): QueueSelection {
     : { kind: 'mapping', mappingId: mapping, ...filter };
 }
 
-/**
- * Says what a change would do. The change is asked with `until`, so that it changes only what the plan has.
- */
+/** Says what a change would do. The change is asked with `until`, so that it changes only what the plan has. */
 async function plan(context: RouteContext, asked: PageRequest): Promise<PlannedChange> {
   const { change, chosen } = Planned.parse(asked.body);
   const until = Date.now();

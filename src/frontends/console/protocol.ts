@@ -81,10 +81,7 @@ export type DeliveryRow = OutboxJson;
 /** A conversation; the key is absent for a visitor who may not see what was sent. */
 export type ConversationRow = ReturnType<typeof RECORDS.conversations.toJson> & { readonly id: string };
 
-/**
- * The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those
- * before.
- */
+/** The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those before. */
 export interface ConversationPage extends ListPage<RunListRow> {
   readonly conversation: ConversationRow;
 }

@@ -13,10 +13,7 @@ interface ReplayProgress {
   readonly judge: Judge;
 }
 
-/**
- * Says what would become of each request, the oldest first, until as many would be accepted as one replay
- * allows.
- */
+/** Says what would become of each request, the oldest first, until as many would be accepted as one replay allows. */
 export async function planReplay(
   { deps, judge }: ReplayProgress,
   ids: readonly string[],

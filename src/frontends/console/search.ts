@@ -1,7 +1,6 @@
 /**
- * Searches what is stored, by its text, the id of a run or a session key. The texts are read in parts that
- * block this thread for about a millisecond each; one call goes through some of them and says where the
- * next goes on.
+ * Searches what is stored, by its text, the id of a run or a session key. The texts are read in parts that block this
+ * thread for about a millisecond each; one call goes through some of them and says where the next goes on.
  */
 import * as z from 'zod';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
@@ -59,9 +58,7 @@ export async function search(
   return { rows, looked, ...(next === undefined ? {} : { cursor: String(next) }) };
 }
 
-/**
- * Finds the request with that id, or with a run or event of it, and those whose runs have this session key.
- */
+/** Finds the request with that id, or with a run or event of it, and those whose runs have this session key. */
 async function findByName(storage: Storage, text: string, isViewer: boolean): Promise<readonly InboxRow[]> {
   const runs = isViewer
     ? []

@@ -214,9 +214,7 @@ async function toText({ words, external, id }: ToolAnswer, options: McpOptions):
 
 const MAX_KEPT = 200;
 
-/**
- * Returns none where there is no store, or where it cannot be read; `id` is that of one that may be older.
- */
+/** Returns none where there is no store, or where it cannot be read; `id` is that of one that may be older. */
 async function readKept(options: McpOptions, id?: string): Promise<readonly KeptRequest[]> {
   const { settings } = await configOf(options);
   const storage = await openStorage(settings.storage.url, { mode: 'attached' }).catch(() => undefined);

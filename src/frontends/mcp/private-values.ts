@@ -4,10 +4,7 @@ import { namesSecret, SECRET_CARRIER, withoutSecrets } from '../../base/telemetr
 
 const PRIVATE_WORD =
   /(?<!\p{L})(?:e?mails?|phones?|mobile|telephone|fax|address(?:es)?|street|birth(?:day|date)?|ssn|iban|card(?:number)?|passport|signature|session)(?!\p{L})/iu;
-/**
- * Words may have a large letter, a sign or a blank between them: "Full Name", full_name and fullName are
- * one.
- */
+/** Words may have a large letter, a sign or a blank between them: "Full Name", full_name and fullName are one. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 /** The pattern begins where a word does, so that each word is looked through once. */
 const MAIL_ADDRESS = /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;

@@ -1,7 +1,6 @@
 /**
- * Tries what a refused request may have been meant as: other readings of the secret, the address and the
- * body, and other proofs. Each attempt is judged as the service judges, and the first that fits says what
- * is wrong.
+ * Tries what a refused request may have been meant as: other readings of the secret, the address and the body, and
+ * other proofs. Each attempt is judged as the service judges, and the first that fits says what is wrong.
  */
 import {
   basicPair,
@@ -42,10 +41,7 @@ interface ProofAttempt {
   readonly request?: Partial<SignedRequest>;
 }
 
-/**
- * Returns what would have fitted; undefined where nothing does. It computes at most some two hundred
- * signatures.
- */
+/** Returns what would have fitted; undefined where nothing does. It computes at most some two hundred signatures. */
 export function findFitting(proof: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const { settings } = proof;
   for (const { verify, found, ...attempt } of attemptsAt(proof, request)) {

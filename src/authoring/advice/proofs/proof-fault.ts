@@ -21,10 +21,7 @@ import {
 } from '../../../engine/verify/verify.ts';
 import { defined } from '../../../base/json.ts';
 
-/**
- * What the service knows beside a proof: whether the hook token came, and the address that the sender
- * signs.
- */
+/** What the service knows beside a proof: whether the hook token came, and the address that the sender signs. */
 export interface KnownBeside {
   readonly hasToken?: boolean;
   readonly signsUrl?: boolean;

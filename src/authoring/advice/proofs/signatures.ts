@@ -103,10 +103,7 @@ const MAX_SOURCES = 2;
 
 type PartialColumns = Partial<SignatureColumns>;
 
-/**
- * Yields all that known senders sign, in every header and form. `{url}` is tried only where the address is
- * known.
- */
+/** Yields all that known senders sign, in every header and form. `{url}` is tried only where the address is known. */
 export function* otherSignatures(
   { settings, senders }: { readonly settings: VerifySettings; readonly senders: readonly Sender[] },
   request: SignedRequest,
@@ -207,9 +204,7 @@ export function findCarried(
   return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
 }
 
-/**
- * Senders with the same kind of proof become one: the sender after which the scheme is named, or the first.
- */
+/** Senders with the same kind of proof become one: the sender after which the scheme is named, or the first. */
 export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
   const ways = new Map<string, Sender & { readonly verify: SenderProof }>();
   for (const { verify, ...sender } of senders) {

@@ -42,9 +42,7 @@ export function createBodyIndex(body: JsonValue): BodyIndex {
   };
 }
 
-/**
- * Writes keys of a body as templates and conditions do. A name that would mean another thing gets its root.
- */
+/** Writes keys of a body as templates and conditions do. A name that would mean another thing gets its root. */
 export const bodyPath = (keys: readonly string[], isRooted = false): string =>
   (isRooted || keys.length === 0 || isReserved(keys[0] ?? '') || isIndex(keys[0] ?? '')
     ? ['payload', ...keys]
@@ -98,10 +96,7 @@ function isThere(body: JsonValue, keys: readonly string[]): boolean {
   return true;
 }
 
-/**
- * Among paths that are as near, those with the longest common beginning come first, then those that can be
- * printed.
- */
+/** Among paths that are as near, those with the longest common beginning come first, then those that can be printed. */
 function nearest(keys: readonly string[], fields: readonly BodyPath[]): readonly BodyPath[] {
   const ranked = fields.flatMap((field) => {
     const far = distance(keys, field.keys);

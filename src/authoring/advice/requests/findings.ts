@@ -1,7 +1,4 @@
-/**
- * All that is said of a request, as findings. Text, `--json` and the console are made of these and of
- * nothing else.
- */
+/** All that is said of a request, as findings. Text, `--json` and the console are made of these and of nothing else. */
 import { printSentence, type Finding, type FindingSubject, type Sentence } from '../../../base/finding.ts';
 import { formatPlace, type Place } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';

@@ -1,6 +1,4 @@
-/**
- * Finds mappings behind the first match that would have matched the request, too. Only the first one acts.
- */
+/** Finds mappings behind the first match that would have matched the request, too. Only the first one acts. */
 import { formatPlace } from '../../../base/document/document.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { takesRequest, WorkBudget, type RoutingTable } from '../../../engine/mapping/mapping.ts';

@@ -1,6 +1,5 @@
 /**
- * Finds what a request has in place of a path that found nothing, and where a text stands that a condition
- * asked for.
+ * Finds what a request has in place of a path that found nothing, and where a text stands that a condition asked for.
  */
 import { didYouMean } from '../../../base/document/document.ts';
 import { isNumeric, valueAt, type JsonValue } from '../../../base/json.ts';
@@ -193,8 +192,7 @@ function nameThatIsTrue(wanted: string, body: BodyIndex): FoundText | undefined 
 }
 
 /**
- * Texts such as `incident.trigger` and `incident.triggered` differ in a few letters, and one holds most of
- * the other.
+ * Texts such as `incident.trigger` and `incident.triggered` differ in a few letters, and one holds most of the other.
  */
 function isAlike(wanted: string, text: string): boolean {
   if (text.length < 4 || wanted.length < 4) return false;

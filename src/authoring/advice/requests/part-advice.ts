@@ -88,9 +88,7 @@ function ofSameKind(node: ConditionTrace): Sentence {
   return say``;
 }
 
-/**
- * Where another element has the text that `items.0.name` was asked for, this is the rule for all elements.
- */
+/** Where another element has the text that `items.0.name` was asked for, this is the rule for all elements. */
 function inOtherElement(rule: JsonValue, request: HookRequest): Sentence | undefined {
   const { operator = '', operands = [] } = operationOf(rule) ?? {};
   const at = operands.findIndex((operand) => /\.\d+\./.test(nameOfVariable(operand) ?? ''));

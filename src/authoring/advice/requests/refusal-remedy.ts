@@ -30,10 +30,7 @@ const BEFORE_MAPPINGS = {
   stopping: say`send it again: the service was stopping`,
 } as const satisfies Partial<Record<HookErrorCode, Sentence>>;
 
-/**
- * What an operator can change where a mapping, or the body of wake and agent, made something of the
- * request.
- */
+/** What an operator can change where a mapping, or the body of wake and agent, made something of the request. */
 const BY_MAPPING = {
   mapping_requires_message: say`give the mapping a messageTemplate whose values are in the payload, or a transform`,
   mapping_requires_text: say`give the mapping a textTemplate whose values are in the payload, or a transform`,
@@ -54,8 +51,7 @@ const OF_MAPPING: Partial<Readonly<Record<HookErrorCode, Sentence>>> = BY_MAPPIN
 const OF_ANY: Partial<Readonly<Record<HookErrorCode, Sentence>>> = { ...BEFORE_MAPPINGS, ...BY_MAPPING };
 
 /**
- * Says what to change; undefined where the detail says all there is to say. `isMapped` means that a mapping
- * was chosen.
+ * Says what to change; undefined where the detail says all there is to say. `isMapped` means that a mapping was chosen.
  */
 export function remedyOf(code: string | undefined, isMapped: boolean): Sentence | undefined {
   return code === undefined ? undefined : (isMapped ? OF_MAPPING : OF_ANY)[code as HookErrorCode];
@@ -71,9 +67,7 @@ const CONSEQUENCES: Readonly<Record<string, Sentence>> = {
   'maxRuns.key': say`a part of maxRuns.key is empty: runs that differ only there wait for each other`,
 };
 
-/**
- * Says what follows where something in this key of a mapping rendered empty; undefined where nothing does.
- */
+/** Says what follows where something in this key of a mapping rendered empty; undefined where nothing does. */
 export function consequenceOf(field: string): Sentence | undefined {
   return Object.hasOwn(CONSEQUENCES, field) ? CONSEQUENCES[field] : undefined;
 }

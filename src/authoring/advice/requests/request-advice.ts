@@ -68,10 +68,7 @@ function takenNameNotes({ mapping }: Evaluation, { payload }: HookRequest): read
     });
 }
 
-/**
- * Whether a body of another form than was meant explains the result: nothing matched, or names found
- * nothing.
- */
+/** Whether a body of another form than was meant explains the result: nothing matched, or names found nothing. */
 export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
   if (mapping === undefined) return true;
   return mapping.forEach === undefined && trace.templates.some(({ empty }) => empty.length > 0);

@@ -4,8 +4,7 @@ import type { TransformTrace } from '../../../engine/hook/hook.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /**
- * Explains a transform that threw where it read on from a field: the field is a text that holds JSON, or is
- * not there.
+ * Explains a transform that threw where it read on from a field: the field is a text that holds JSON, or is not there.
  */
 export function transformRemedy(trace: TransformTrace | undefined): Sentence | undefined {
   const { reply, call: { json = '' } = {} } = trace ?? {};

@@ -20,10 +20,7 @@ function askedBy({ match: { source, when } }: CompiledMapping): readonly JsonVal
   return [...ofSource, ...conjunctsOf(when?.rule)];
 }
 
-/**
- * Returns undefined where the rule narrows nothing. A value that may be equal after a conversion does not
- * count.
- */
+/** Returns undefined where the rule narrows nothing. A value that may be equal after a conversion does not count. */
 function narrowedBy(rule: JsonValue): NarrowedField | undefined {
   const { operator, operands = [] } = operationOf(rule) ?? {};
   if (operator === 'or') return unionOf(operands.map(narrowedBy));
@@ -64,10 +61,7 @@ export function askedOf(mapping: CompiledMapping): MappingDemands {
   return { rules, texts: new Set(rules.map((rule) => JSON.stringify(rule))), narrowed };
 }
 
-/**
- * Whether `wide` matches every request that `narrow` matches: each rule of `wide` follows from those of
- * `narrow`.
- */
+/** Whether `wide` matches every request that `narrow` matches: each rule of `wide` follows from those of `narrow`. */
 export function asksNoMore(wide: MappingDemands, narrow: MappingDemands): boolean {
   return wide.rules.every((rule) => {
     if (narrow.texts.has(JSON.stringify(rule))) return true;

@@ -17,8 +17,7 @@ const COMPARED: Readonly<Record<string, string>> = {
 const OF_LIST: Readonly<Record<string, string>> = { some: 'one', all: 'every one', none: 'none' };
 
 /**
- * Says what has to hold, e.g. `action is "opened" and not draft`. A value that is compared with a secret is
- * not shown.
+ * Says what has to hold, e.g. `action is "opened" and not draft`. A value that is compared with a secret is not shown.
  */
 export function conditionWords(rule: JsonValue | undefined): string {
   const conjuncts = conjunctsOf(rule);

@@ -22,10 +22,7 @@ export interface WitnessQuery {
   holds(request: HookRequest): boolean;
 }
 
-/**
- * Returns a request that holds, without fields that it does not need; undefined where none of those tried
- * holds.
- */
+/** Returns a request that holds, without fields that it does not need; undefined where none of those tried holds. */
 export function findWitness({ path, rules, narrowed, base, holds }: WitnessQuery): HookRequest | undefined {
   const fields = new Map<string, CandidateValue[]>();
   for (const rule of rules) collect(rule, fields);

@@ -187,10 +187,7 @@ function differenceIn(rule: unknown): { readonly name: string; readonly value: s
     : { name, value };
 }
 
-/**
- * An unknown value does not match, and neither does a null that must not be there. Such rules are left
- * alone.
- */
+/** An unknown value does not match, and neither does a null that must not be there. Such rules are left alone. */
 function nullOf({ operation: { operator, operands }, path }: RuleAt): Suspect | undefined {
   const isNegated = path.filter((step) => step === '!').length % 2 === 1;
   const asksForNull = !operator.startsWith('!');

@@ -27,10 +27,7 @@ export function isAsked(path: RuleFacts['path']): boolean {
   );
 }
 
-/**
- * Whether the variables at a path read an element: the path leads into the second operand of a list
- * operator.
- */
+/** Whether the variables at a path read an element: the path leads into the second operand of a list operator. */
 export function isInList(path: RuleFacts['path']): boolean {
   return path.some(
     (step, index) => typeof step === 'string' && isListOperator(step) && path[index + 1] === 1,

@@ -12,9 +12,7 @@ import type { LookFinding, Look } from '../rule.ts';
 import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
-/**
- * Such a key can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key.
- */
+/** Such a key can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key. */
 const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
 
 /** `dedupe: {key: event.id}` is the same for all requests, because only braces read the request. */

@@ -1,7 +1,4 @@
-/**
- * Finds what templates read that no sample has, and conditions that no sample satisfies, in the words of
- * `explain`.
- */
+/** Finds what templates read that no sample has, and conditions that no sample satisfies, in the words of `explain`. */
 import { didYouMean } from '../../../base/document/document.ts';
 import { mapSentence, say, type Finding, type Place, type Sentence } from '../../../base/finding.ts';
 import type { HookRequest } from '../../../base/request.ts';

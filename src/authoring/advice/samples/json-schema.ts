@@ -1,7 +1,6 @@
 /**
- * Says what a JSON Schema allows at a path. It reads `properties`, `items`, `additionalProperties`, `type`,
- * `allOf`, `anyOf`, `oneOf` and references within the file. Anything else (`if`, patterns, other files)
- * forbids nothing.
+ * Says what a JSON Schema allows at a path. It reads `properties`, `items`, `additionalProperties`, `type`, `allOf`,
+ * `anyOf`, `oneOf` and references within the file. Anything else (`if`, patterns, other files) forbids nothing.
  */
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 

@@ -1,7 +1,6 @@
 /**
- * Writes TypeScript types of what a sender sends, one for each kind of event in its samples. A field that
- * some samples of the kind lack is optional. A text field that tells kinds apart is a union of the texts
- * that were seen.
+ * Writes TypeScript types of what a sender sends, one for each kind of event in its samples. A field that some samples
+ * of the kind lack is optional. A text field that tells kinds apart is a union of the texts that were seen.
  */
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { canonicalPath } from '../../../engine/mapping/facts.ts';

@@ -34,9 +34,7 @@ export interface SampledMapping extends Subject {
   readonly schemas: readonly JsonValue[];
   /** What the templates read, for each matching sample, or for each element of its list. */
   readonly scopes: readonly SampledScope[];
-  /**
-   * Names samples, such as `samples of issues`: by the fields that tell kinds apart, else by the hook name.
-   */
+  /** Names samples, such as `samples of issues`: by the fields that tell kinds apart, else by the hook name. */
   readonly named: (samples: readonly Sample[]) => string;
 }
 
@@ -193,8 +191,7 @@ export interface ComparedVariable {
 }
 
 /**
- * Returns what a condition tells kinds of events apart by: variables that are equal to a text, or in a list
- * of texts.
+ * Returns what a condition tells kinds of events apart by: variables that are equal to a text, or in a list of texts.
  */
 export function comparedIn(rule: JsonValue): readonly ComparedVariable[] {
   if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(comparedIn);

@@ -1,10 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 import { isUnkept } from '../../../base/request.ts';
 
-/**
- * Such fields tell one event from others. The id of an account or a subscription is the same in all
- * events.
- */
+/** Such fields tell one event from others. The id of an account or a subscription is the same in all events. */
 const EVENT_ID =
   /^(?:id|uuid|guid)$|(?:^|[._])(?:event|message|msg|notification|delivery|transmission)[._]?(?:id|uuid)$/i;
 

@@ -46,10 +46,7 @@ export function hintForImport(specifier: string, folder: string): string {
 const NOT_OF_NODE =
   'do without it, or let the agent do that: of Node a transform has only node:crypto and node:buffer';
 
-/**
- * A package is many files that import each other by name. esbuild, which comes with Sluice, makes one file
- * of them.
- */
+/** A package is many files that import each other by name. esbuild, which comes with Sluice, makes one file of them. */
 function bundled(name: string, folder: string): string {
   const named = /^[@\w./-]{1,100}$/.test(name) ? name : 'PACKAGE';
   const file = `${(named.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '')}.mjs`;

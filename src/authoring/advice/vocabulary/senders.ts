@@ -1,7 +1,4 @@
-/**
- * Reads the files of senders for advice: which sender a header belongs to, and what the sender calls its
- * secret.
- */
+/** Reads the files of senders for advice: which sender a header belongs to, and what the sender calls its secret. */
 import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
 import { isTable, schemeOf, type SignatureColumns } from '../../../engine/verify/facts.ts';
 import type { SecretFacts, VerifySettings } from '../../../engine/verify/verify.ts';
@@ -15,10 +12,7 @@ export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>
 /** Transport headers are new for each request. */
 const OF_TRANSPORT = ['date', 'traceparent', 'x-amzn-trace-id', 'cf-ray'];
 
-/**
- * Senders make these headers anew each time they send an event, even the same one: times and signatures
- * over them.
- */
+/** Senders make these headers anew each time they send an event, even the same one: times and signatures over them. */
 export const retryHeaders = (): ReadonlySet<string> =>
   new Set([
     ...OF_TRANSPORT,
@@ -45,10 +39,7 @@ export const deliveryHeaders = (): ReadonlySet<string> =>
     'request-id',
   ]);
 
-/**
- * Such fields are the same in all events of one webhook: headers of any sender, and fields of this sender's
- * body.
- */
+/** Such fields are the same in all events of one webhook: headers of any sender, and fields of this sender's body. */
 export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
   new Set(
     shippedSenders().flatMap(({ name, verify, webhookIds: ids = [] }) =>

@@ -1,7 +1,4 @@
-/**
- * Explains slips of a line that YAML cannot read, each with what to write. A possible secret is not
- * repeated.
- */
+/** Explains slips of a line that YAML cannot read, each with what to write. A possible secret is not repeated. */
 import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import { shorten } from '../../../base/document/document.ts';
 import { singleQuoted, type SyntaxFacts } from '../../../base/document/facts.ts';
@@ -117,10 +114,7 @@ function reasonOf(value: string): string | undefined {
   return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
 }
 
-/**
- * Explains a backslash in double quotes that begins no escape of YAML, as in a path of Windows or a
- * pattern.
- */
+/** Explains a backslash in double quotes that begins no escape of YAML, as in a path of Windows or a pattern. */
 export function escapeError(
   { source, lineStart, line }: BrokenLine,
   { offset, error }: SyntaxFacts,

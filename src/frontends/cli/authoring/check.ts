@@ -26,9 +26,7 @@ export interface CheckFlags extends JsonFlags {
   readonly explain?: string;
 }
 
-/**
- * Finds everything that is wrong before it is deployed. Errors end with 1; with `--strict` warnings do too.
- */
+/** Finds everything that is wrong before it is deployed. Errors end with 1; with `--strict` warnings do too. */
 export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
   const file = findConfigFile(cli.terminal, flags);

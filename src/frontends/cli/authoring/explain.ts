@@ -60,10 +60,7 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
   await explainById(cli, what, flags);
 }
 
-/**
- * Prints one page for a request, a run or an event, by its id: why it was judged as it was, and what became
- * of it.
- */
+/** Prints one page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
 export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
   const config = await loadSettings(cli.terminal, flags);
   const found = await findStored(config, id);

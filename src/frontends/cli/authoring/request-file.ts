@@ -4,10 +4,7 @@ import type { HookRequest } from '../../../base/request.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { printFindings } from '../config-file.ts';
 
-/**
- * Reads the requests of a request file (`path`, `headers`, `query`, `body` or `bodyFile`, `now`; or
- * `deliveries`).
- */
+/** Reads the requests of a request file (`path`, `headers`, `query`, `body` or `bodyFile`, `now`; or `deliveries`). */
 export async function readRequests(terminal: Terminal, file: string): Promise<readonly HookRequest[]> {
   return (await readDeliveries(terminal, file)).map((delivery) => delivery.request);
 }

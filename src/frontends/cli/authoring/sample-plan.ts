@@ -70,10 +70,7 @@ export async function planExamples(
   return planFrom(name, { samples: samples.flat(), sender, places, secrets });
 }
 
-/**
- * Finds the sender by the file or the name that is given, else by headers. Where several fit, the person is
- * asked.
- */
+/** Finds the sender by the file or the name that is given, else by headers. Where several fit, the person is asked. */
 async function senderOf(
   samples: readonly SentSample[],
   { name, sender, known, as, ask }: SamplePlanOptions,

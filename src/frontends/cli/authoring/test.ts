@@ -263,10 +263,7 @@ function readText(file: string): string {
   }
 }
 
-/**
- * Shows each difference and asks whether to accept it, leave it, or stop. Resolves to the report as it then
- * is.
- */
+/** Shows each difference and asks whether to accept it, leave it, or stop. Resolves to the report as it then is. */
 async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunReport> {
   const results = [...report.results];
   const differing = [...results.entries()].filter(

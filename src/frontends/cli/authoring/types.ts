@@ -37,8 +37,7 @@ export async function types({ terminal }: Cli, hookName: string, flags: TypesFla
 }
 
 /**
- * Writes the type of what is sent to a hook name beside the transforms, with rules for editors. Existing
- * files stay.
+ * Writes the type of what is sent to a hook name beside the transforms, with rules for editors. Existing files stay.
  */
 export async function writeTypes(
   terminal: Terminal,

@@ -2,10 +2,7 @@ import { basename, dirname } from 'node:path';
 import { stateFolder } from '../../../engine/config/config.ts';
 import type { StorageOptions } from '../../../engine/storage/storage.ts';
 
-/**
- * Says where the services of a configuration record which store they worked with, and how to accept another
- * one.
- */
+/** Says where the services of a configuration record which store they worked with, and how to accept another one. */
 export function knownStoreOf(
   configFile: string,
   env: NodeJS.ProcessEnv,

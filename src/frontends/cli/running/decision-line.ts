@@ -1,7 +1,4 @@
-/**
- * Prints what a hook became and why, for the log of `sluice dev`, in the words with which `sluice explain`
- * begins.
- */
+/** Prints what a hook became and why, for the log of `sluice dev`, in the words with which `sluice explain` begins. */
 import { styleText } from 'node:util';
 import { adviceFor, requestFinding } from '../../../authoring/advice/requests.ts';
 import { briefOf, hintLines, indent } from '../../../authoring/explanation/explanation.ts';
@@ -23,9 +20,7 @@ interface DevLog {
   readonly printed: Set<string>;
 }
 
-/**
- * Prints one line for the terminal; the reason, and the output of transforms, follow on lines of their own.
- */
+/** Prints one line for the terminal; the reason, and the output of transforms, follow on lines of their own. */
 export function formatDecisionLine(
   decision: SeenRequest,
   { color, ...log }: DevLog & { readonly color: boolean },
@@ -45,8 +40,7 @@ export function formatDecisionLine(
 const MAX_PRINTED = 200;
 
 /**
- * Says why no mapping matched, what rendered empty, and what is to be done, with the command that explains
- * the request.
+ * Says why no mapping matched, what rendered empty, and what is to be done, with the command that explains the request.
  */
 export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const { request, evaluation, status } = seen;
@@ -73,10 +67,7 @@ interface RefusalLog {
   readonly hints?: readonly string[];
 }
 
-/**
- * Prints a request that was answered without an evaluation, in the same form; `fields` are those of its log
- * line.
- */
+/** Prints a request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
 export function formatRefusalLine(
   fields: LogFields,
   { color, columns, explain, hints = [] }: RefusalLog,

@@ -1,7 +1,6 @@
 /**
- * Prints the hints of `explain` for accepted requests in the log of `sluice dev`, where they show only
- * beside other requests, or when a run has ended. It delays no answer: it reads what the store has, one
- * request at a time.
+ * Prints the hints of `explain` for accepted requests in the log of `sluice dev`, where they show only beside other
+ * requests, or when a run has ended. It delays no answer: it reads what the store has, one request at a time.
  */
 import { allHints, explainStored, isOfRun } from '../../../authoring/explanation/explanation.ts';
 import { placeOf } from '../../../authoring/advice/requests.ts';

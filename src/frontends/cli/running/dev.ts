@@ -106,9 +106,7 @@ async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void
 interface ServedAuthors {
   readonly service: Service;
   readonly consoleLink: string | undefined;
-  /**
-   * Whether the author knows how to send a request, because one came before, or has findings to read first.
-   */
+  /** Whether the author knows how to send a request, because one came before, or has findings to read first. */
   readonly knowsHow: boolean;
 }
 

@@ -22,10 +22,7 @@ export interface SendFlags extends JsonFlags {
   readonly signKey?: string;
 }
 
-/**
- * Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends
- * with 1.
- */
+/** Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends with 1. */
 export async function send(cli: Cli, file: string, flags: SendFlags): Promise<void> {
   await sendRequests(cli, await readDeliveries(cli.terminal, file), flags);
 }

@@ -1,7 +1,6 @@
 /**
- * Opens a tunnel from the internet to a port of this machine, by a tool of the person: `tailscale funnel`
- * or `cloudflared`. Each prints its address in its own way, and keeps the tunnel open for as long as it
- * runs.
+ * Opens a tunnel from the internet to a port of this machine, by a tool of the person: `tailscale funnel` or
+ * `cloudflared`. Each prints its address in its own way, and keeps the tunnel open for as long as it runs.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { isOnPath } from '../../../engine/config/config.ts';
@@ -101,10 +100,7 @@ async function startTool(
   return found.problem;
 }
 
-/**
- * Ctrl-C at the terminal ends all processes of the group, and a crash of Sluice must not leave the tunnel
- * open.
- */
+/** Ctrl-C at the terminal ends all processes of the group, and a crash of Sluice must not leave the tunnel open. */
 function endWithProcess(child: ChildProcess, ended: Promise<void>): void {
   const endNow = (): void => void child.kill('SIGKILL');
   process.once('exit', endNow);

@@ -16,10 +16,7 @@ import { toWire, type WireRequest } from '../../../engine/hook/facts.ts';
 import { CliError } from '../terminal.ts';
 import { openWorkbench } from '../authoring/workbench.ts';
 
-/**
- * Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends
- * with 1.
- */
+/** Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends with 1. */
 export async function verify(cli: Cli, file: string, flags: JsonFlags): Promise<void> {
   const deliveries = await readDeliveries(cli.terminal, file);
   await using workbench = await openWorkbench(cli.terminal, flags, { needSecrets: true });
@@ -38,10 +35,7 @@ interface FileArrival {
   readonly atMs: number;
 }
 
-/**
- * Judges as the service does, except for what a file does not have: the sender's address and the hook
- * token.
- */
+/** Judges as the service does, except for what a file does not have: the sender's address and the hook token. */
 async function judge(
   generation: Generation,
   request: HookRequest,

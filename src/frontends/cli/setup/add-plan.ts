@@ -134,10 +134,7 @@ async function planCase(name: string, source: string, { cases }: Places): Promis
   ];
 }
 
-/**
- * Refuses a mapping file that is there under another extension, because the two would match the same
- * requests.
- */
+/** Refuses a mapping file that is there under another extension, because the two would match the same requests. */
 export function refuseTwin({ mappings }: Places, name: string): void {
   const twin = ['.yml', '.json', '.json5'].map((end) => join(mappings, name + end)).find(existsSync);
   if (twin === undefined) return;

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
 /**
- * Returns the package in the project that a folder belongs to, as a path from the folder; undefined where
- * there is none. A shared file must not name this installation, because its path is right on this machine
- * alone.
+ * Returns the package in the project that a folder belongs to, as a path from the folder; undefined where there is
+ * none. A shared file must not name this installation, because its path is right on this machine alone.
  */
 export function findOwnPackage(folder: string): string | undefined {
   for (let place = folder; ; place = dirname(place)) {

@@ -96,8 +96,7 @@ async function agree(terminal: Terminal, given: WebhookRegistration, last: strin
 }
 
 /**
- * Resolves to the id of the webhook of this address; empty where it has none; undefined where there is no
- * such webhook.
+ * Resolves to the id of the webhook of this address; empty where it has none; undefined where there is no such webhook.
  */
 async function findWebhook(given: WebhookRegistration): Promise<string | undefined> {
   const { path, items, url } = given.register.list;

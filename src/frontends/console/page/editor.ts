@@ -172,9 +172,7 @@ function fixOf({ from, to, text: insert }: NonNullable<ShownFinding['edit']>): A
   return { name: 'Fix', apply: (view) => view.dispatch({ changes: { from, to, insert } }) };
 }
 
-/**
- * The path depends on the text before the cursor: inside `{{…}}`, as a variable of a condition, or as code.
- */
+/** The path depends on the text before the cursor: inside `{{…}}`, as a variable of a condition, or as code. */
 function pathAs(path: string, before: string, fileName: string): string {
   const keys = path.split('.');
   if (/\.[mc]?[jt]s$/i.test(fileName)) return keys.reduce(memberOf);

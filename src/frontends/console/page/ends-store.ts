@@ -25,9 +25,7 @@ export const rowsInSight = signal<readonly InboxRow[]>([]);
 
 /** The worst comes first: somebody must know that one of several runs was given up. */
 const ORDER = 'dead failed unsent dropped running queued sending done'.split(' ');
-/**
- * A request that was refused before its sender had proved itself does not concern the operator's mappings.
- */
+/** A request that was refused before its sender had proved itself does not concern the operator's mappings. */
 const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
 
 const rank = ({ end }: ShownEnd): number => ORDER.indexOf(end);

@@ -1,7 +1,4 @@
-/**
- * Shows the list of requests. Only the rows in sight are rendered, so that ten thousand cost as little as
- * fifty.
- */
+/** Shows the list of requests. Only the rows in sight are rendered, so that ten thousand cost as little as fifty. */
 import { signal, useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -230,8 +227,7 @@ function measureRows(element: HTMLElement): () => void {
 }
 
 /**
- * A reader who has scrolled stays at the rows in sight while others come in above them. Returns the first
- * row there is.
+ * A reader who has scrolled stays at the rows in sight while others come in above them. Returns the first row there is.
  */
 function keepPlace(element: HTMLElement, before: string): string {
   const list = shownRows.peek();
@@ -241,8 +237,7 @@ function keepPlace(element: HTMLElement, before: string): string {
 }
 
 /**
- * Scrolls until the row of the open request is seen. Returns whether it is, because the list may not be
- * that long yet.
+ * Scrolls until the row of the open request is seen. Returns whether it is, because the list may not be that long yet.
  */
 function showOpenRow(element: HTMLElement): boolean {
   const at = shownRows.value.findIndex(({ id }) => id === openId());

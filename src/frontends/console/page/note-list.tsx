@@ -5,10 +5,7 @@ import type { NoteJson } from '../../../authoring/advice/requests.ts';
 import { ShownText } from './shown-text.tsx';
 import { Place } from './template-view.tsx';
 
-/**
- * Returns the notes of a mapping that was considered, without the one that it stands behind the first
- * match.
- */
+/** Returns the notes of a mapping that was considered, without the one that it stands behind the first match. */
 export function notesOf(
   notes: readonly NoteJson[],
   { id, at }: Pick<ConsideredJson, 'id' | 'at'>,

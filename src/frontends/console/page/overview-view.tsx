@@ -61,8 +61,7 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
 }
 
 /**
- * Says what somebody has to look at, in the list and in all that is stored. Nothing is shown before all of
- * it is known.
+ * Says what somebody has to look at, in the list and in all that is stored. Nothing is shown before all of it is known.
  */
 function Need(): JSX.Element {
   const all = need.value;

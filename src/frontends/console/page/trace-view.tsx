@@ -1,6 +1,4 @@
-/**
- * Shows why a request became what it is: mappings considered, the condition as a tree, what transforms did.
- */
+/** Shows why a request became what it is: mappings considered, the condition as a tree, what transforms did. */
 import type { JSX } from 'preact';
 import type { ConditionJson, ConsideredJson } from '../../../engine/hook/facts.ts';
 import type { NoteJson } from '../../../authoring/advice/requests.ts';
@@ -176,8 +174,7 @@ function Hints({ node: { at, missing, element }, notes }: NodeProps): JSX.Elemen
 const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']);
 
 /**
- * Writes a comparison as people read one: the variable, the operator, the value. Anything else stays as it
- * is written.
+ * Writes a comparison as people read one: the variable, the operator, the value. Anything else stays as it is written.
  */
 export function asRead(expression: string): string {
   try {
