@@ -2,7 +2,7 @@
 export interface MailboxRecord {
   /** Account and folder. */
   readonly mailbox: string;
-  /** Who holds it; absent where nobody does. */
+  /** The holder; absent where nobody reads the mailbox. */
   readonly holder?: string;
   /** After this, anyone may take it. */
   readonly heldUntil: number;

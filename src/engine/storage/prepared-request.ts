@@ -32,7 +32,7 @@ export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'no
       readonly kind: 'agent';
       readonly row: NewRun;
       readonly gather?: Gathering;
-      readonly ask?: ApprovalQuestion;
+      readonly ask?: PreparedQuestion;
     }
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
@@ -47,7 +47,7 @@ export interface Gathering {
 }
 
 /** Who is asked whether a run begins: once for all runs of a request, which share the nonce. */
-export interface ApprovalQuestion extends Pick<Approval, 'expiresAt' | 'nonce'> {
+export interface PreparedQuestion extends Pick<Approval, 'expiresAt' | 'nonce'> {
   readonly delivery: NewDelivery;
 }
 
@@ -158,7 +158,7 @@ function askingOf(
     receivedAt,
     nonce,
   }: { readonly runId: string; readonly receivedAt: number; readonly nonce: string },
-): ApprovalQuestion {
+): PreparedQuestion {
   const asked = { expiresAt: receivedAt + Math.round(withinSeconds * 1000), nonce };
   const target = { channel, ...defined({ to }) };
   return {

@@ -103,7 +103,6 @@ export interface NewDelivery extends DeliveryTarget {
 export interface NewCallback {
   /** Sent to what it leads to then, where it is a reference. */
   readonly url: CallbackAddress;
-  /** The JSON text to be posted. */
   readonly body: string;
   /** The trace of the request, sent as a header. */
   readonly traceparent?: string;

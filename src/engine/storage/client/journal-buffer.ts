@@ -52,7 +52,7 @@ export class JournalBuffer {
   #waiting = noRequests();
   /** The same of those that were written since it was looked for what is too much. */
   readonly #unlooked = { whole: { count: Infinity, bytes: 0 }, shape: { count: Infinity, bytes: 0 } };
-  /** The first that waits of each kind and cause, and how many do. */
+  /** The first waiting request of each kind and cause, and their number. */
   readonly #causes = new Map<string, { readonly first: KeptRow; count: number }>();
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
@@ -115,7 +115,6 @@ export class JournalBuffer {
     this.#waiting[kind].bytes -= bytes;
   }
 
-  /** Hands over what has gathered. */
   write(): void {
     this.#writeOwn(Infinity);
     this.#writeStrangers();
@@ -224,7 +223,7 @@ interface NewStrangers {
 
 /** Requests of strangers between two writes. Adding one takes the same time however many there are. */
 class StrangerRing {
-  /** By who and why; what came last stands last. */
+  /** Decisions by sender and reason, the newest last. */
   readonly #gathered = new Map<string, GatheredDecision[]>();
   /** What this process wrote and the store still holds, the oldest first. */
   #written: readonly { readonly like: string; readonly id: string }[] = [];

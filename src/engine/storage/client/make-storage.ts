@@ -18,7 +18,7 @@ import { StorageError, unavailable } from '../storage-error.ts';
 import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
-/** What a store has that others share. */
+/** The part of a store that several processes share. */
 interface SharedStore {
   /** The thread's, or what takes their place. */
   readonly operations: RemoteOperations;
@@ -27,7 +27,6 @@ interface SharedStore {
   readonly lapsed: () => readonly LapsedReplica[];
 }
 
-/** The port over the thread of a store. */
 export function makeStorage(
   client: WorkerClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,

@@ -19,7 +19,6 @@ export interface WorkerOptions {
   readonly entry: URL;
   /** A thread of `entry` that waits for its input; taken in place of a new one. */
   readonly prepared?: Worker | undefined;
-  /** What the thread is given. */
   readonly input: object;
   /** How messages name the store. */
   readonly place: string;

@@ -126,7 +126,6 @@ export interface Statement {
   readonly text: string;
   /** Absent for a text of several statements. */
   readonly values?: readonly unknown[];
-  /** The name a statement is prepared under. */
   readonly name?: string;
 }
 

@@ -150,7 +150,6 @@ async function open(
 const BACKUP_REMEDY =
   'a PostgreSQL store is backed up with the tools of the database, for example: pg_dump --format=custom --file=sluice.dump DATABASE';
 
-/** What is counted, wherever it is. */
 const TOTALS = 'totals';
 
 /** Accepts go over connections of their own. What depends on stored rows, or meets a key or a bound there, goes through the worker. */

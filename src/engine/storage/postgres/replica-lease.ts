@@ -36,7 +36,6 @@ const OTHERS = `SELECT id, lease_until AS "leaseUntil", lease_until < ${NOW} AS 
 
 export interface ReplicaOptions {
   readonly url: string;
-  /** The connection to begin with. */
   readonly first: Client;
   readonly id: string;
   readonly role: string;

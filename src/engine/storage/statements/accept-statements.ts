@@ -1,6 +1,6 @@
 import { HookError } from '../../../base/errors.ts';
 import type {
-  ApprovalQuestion,
+  PreparedQuestion,
   NewRun,
   PreparedAction,
   PreparedRequest,
@@ -182,7 +182,7 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
   checkSpace(store, needed);
 }
 
-type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: ApprovalQuestion };
+type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: PreparedQuestion };
 
 function isAsking(action: PreparedAction): action is AskingAction {
   return action.kind === 'agent' && action.ask !== undefined;

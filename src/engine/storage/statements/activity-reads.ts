@@ -101,7 +101,6 @@ export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[
   return [...found.values()].toSorted((a, b) => (a.mappingId < b.mappingId ? -1 : 1));
 }
 
-/** The newest first. */
 export function listAudit({ sql }: Store, limit: number): AuditRecord[] {
   return sql.all(AUDIT, atMost(limit));
 }

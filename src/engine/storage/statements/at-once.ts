@@ -125,7 +125,7 @@ function claimAtOnce(store: Store, atOnce: AtOnce, options: ClaimRunsOptions): R
   }
 }
 
-/** Keeps what its end would ask. */
+/** Keeps what the end of the run would ask. */
 function begunAtOnce({ known }: Store, { head, hasSession, ...row }: ClaimedRow): RunRow {
   if (known.size > MAX_KNOWN) known.clear();
   known.set(row.id, { head, conversation: { owner: row.owner, key: head.sessionKey }, hasSession });

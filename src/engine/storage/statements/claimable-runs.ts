@@ -92,7 +92,6 @@ export function findClaimable(
   return pick(found, { limit, slots, hourly, isPaused });
 }
 
-/** What a claim asks first. */
 export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): readonly SqlQuestion[] {
   const { nowMs, limit } = options;
   const placing = sql.placeDue?.(nowMs, PROMOTED_PER_CLAIM) ?? [DUE, nowMs, PROMOTED_PER_CLAIM];

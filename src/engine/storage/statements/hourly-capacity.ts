@@ -26,7 +26,6 @@ export const dayBefore = (ms: number): number => Math.floor((ms - DAY_MS) / 60_0
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
-/** When a day begins. */
 export const startOfDay = (day: number): number => day * DAY_MS;
 
 interface TurnUsage {
@@ -71,7 +70,6 @@ export function limitsOf(rules: LimitRules | undefined, mappingId: string): RunL
 /** A conversation at its limit. */
 interface FullLine {
   readonly line: string;
-  /** When another run of it may begin. */
   readonly freeAt: number;
 }
 
@@ -103,7 +101,6 @@ export class HourlyCapacity {
     return microUsd < usdPerDay * 1_000_000 ? undefined : startOfDay(day + 1);
   }
 
-  /** How many runs of the mapping may begin now. */
   left(mappingId: string): number {
     const known = this.#left.get(mappingId);
     if (known !== undefined) return known;

@@ -31,7 +31,6 @@ export interface ChoiceOptions {
 
 /** Rows that `retry` and `drop` look at in one step. */
 const STEP_ROWS = 200;
-/** Runs that a plan names. */
 const MAX_PLANNED = 1_000;
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const REFUSED = "error_code IN ('denied', 'not_approved')";
@@ -52,7 +51,6 @@ const isNamed = (selection: QueueSelection): boolean =>
 
 const rows = (table: Table, where: Sql | string, ...values: SqlValue[]): Choice => ({ table, where, values });
 
-/** What a change would change. */
 function chosenRows(
   change: WorkChange,
   selection: QueueSelection,

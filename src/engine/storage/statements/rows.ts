@@ -30,9 +30,7 @@ export const FAILED_RUN = `state = ${RUN.completed} AND kind = 'hook' AND outcom
 /** The `gather_key` of a waiting run that somebody is asked about: keys of events begin with `=` or `#`. */
 export const ASKING = 'approval';
 export const IS_NOT_ASKING = `(gather_key IS NULL OR gather_key <> '${ASKING}')`;
-/** States of an outbox entry. */
 export const OUTBOX = { queued: 0, active: 1, completed: 2, skipped: 3, dead: 4 } as const;
-/** States of a system event. */
 export const EVENT = { pending: 0, claimed: 1, consumed: 2, dead: 3 } as const;
 
 /** Rows as the engine sends them: JSON stays text until the host reads it. */

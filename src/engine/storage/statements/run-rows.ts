@@ -14,7 +14,7 @@ import { advance } from './session-queue.ts';
 import { both, type Dialects, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
-/** A `RunHead`. */
+/** Reads a `RunHead`. */
 export const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
   holder
   FROM runs WHERE id = ?`;
@@ -241,7 +241,7 @@ function withLast({ earlier, endedAt, attempts, outcome, code, message, reply }:
 
 const INSERT_TURN = `INSERT INTO session_turns (owner, session_key, role, at, bytes, text)
   VALUES (?, ?, ?, ?, ?, ?)`;
-/** The turns of a conversation that is given with a number. */
+/** Conversations with a number each, as a table. */
 const GIVEN = 'unnest(?::text[], ?::text[], ?::bigint[]) AS given (owner, key, number)';
 const OF_CONVERSATION = 'turns.owner = given.owner AND turns.session_key = given.key';
 const ITS = 'owner = ?1 AND session_key = ?2';
@@ -257,7 +257,6 @@ const SAVE = both`INSERT INTO sessions (owner, key, turns, bytes, created_at, la
     SELECT count(*) AS many, coalesce(sum(bytes), 0) AS size FROM session_turns AS turns WHERE ${OF_CONVERSATION}) AS kept`,
 }} ON CONFLICT (owner, key) DO UPDATE SET turns = excluded.turns, bytes = excluded.bytes,
     last_used_at = excluded.last_used_at`;
-/** Whether a transcript is there. */
 export const FIND_SESSION = 'SELECT 1 FROM sessions WHERE owner = ? AND key = ?';
 const REMOVE_TURNS = 'DELETE FROM session_turns WHERE owner = ? AND session_key = ?';
 const REMOVE = 'DELETE FROM sessions WHERE owner = ? AND key = ?';

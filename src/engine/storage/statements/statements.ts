@@ -69,8 +69,8 @@ export interface Presumption {
 /** Transactions that are one message. Each throws BrokenTransaction where it may be stored and may not. */
 export interface AtOnce {
   /**
-   * Begins a transaction in which nothing may be asked but what is believed. Its commit sends all of it, and throws
-   * where the store is not as it was believed to be.
+   * Begins a transaction in which nothing may be asked but what is presumed. Its commit sends all of it, and throws
+   * where the store is otherwise.
    */
   presume(presumption: Presumption): void;
   /**
@@ -119,7 +119,7 @@ export interface Statements {
   postEach(text: Dialects, rows: readonly (readonly SqlValue[])[]): void;
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
-  /** The first row. */
+  /** Returns the first row. */
   find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row>;
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */

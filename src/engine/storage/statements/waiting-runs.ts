@@ -1,4 +1,4 @@
-import type { ApprovalQuestion, Gathering, NewRun } from '../prepared-request.ts';
+import type { PreparedQuestion, Gathering, NewRun } from '../prepared-request.ts';
 import type { Approval, ApprovalAnswer, ApprovalResult } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { ASKING, RUN, RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
@@ -90,13 +90,13 @@ const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE id = ?';
 const BEGIN_RUN = 'UPDATE runs SET due_at = ?, gather_key = NULL, gather_until = NULL WHERE id = ?';
 
 /** Stores a run that somebody is asked about. */
-export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce }: ApprovalQuestion): void {
+export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce }: PreparedQuestion): void {
   insertRun(store, run, { key: ASKING, dueAt: expiresAt, until: expiresAt, isLatest: false });
   setApproval(store, run.id, { expiresAt, nonce });
 }
 
 /** Stores the message that asks about the runs of a request, the first of which is given. */
-export function insertQuestion(store: Store, run: NewRun, { delivery }: ApprovalQuestion): void {
+export function insertQuestion(store: Store, run: NewRun, { delivery }: PreparedQuestion): void {
   const { id: runId, mappingId, sessionKey, acceptedAt: nowMs } = run;
   insertDelivery(store, delivery, { runId, mappingId, sessionKey, nowMs });
 }

@@ -11,7 +11,6 @@ import { acceptStatements, acceptValues, type AcceptEntry, lineOf, SLOTS } from 
 
 /** Batches under way at once: so many round trips share the way to a distant database. */
 const MAX_CONNECTIONS = 4;
-/** Entries of one statement. */
 const MAX_BATCH = 256;
 /** An answer that takes longer counts as a lost connection. */
 const MAX_WAIT_MS = 15_000;
@@ -38,7 +37,6 @@ interface PendingAccept {
 /** Stores what needs no look at others, on connections of its own, in front of which nothing stands. */
 export class AcceptConnections {
   readonly #options: AcceptConnectionOptions;
-  /** Connections without work. */
   readonly #idle: AcceptConnection[] = [];
   readonly #all = new Set<AcceptConnection>();
   readonly #clock: DatabaseClock = { aheadMs: Infinity };
@@ -72,13 +70,11 @@ export class AcceptConnections {
     return Promise.all(questions.map((question) => reader.read(question)));
   }
 
-  /** Refuses what was not sent. */
   giveUp(): void {
     for (const { reject } of this.#storing) reject(lost());
     this.#storing = [];
   }
 
-  /** Waits for what is under way. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#begin();

@@ -51,7 +51,7 @@ export const KEEP = `INSERT INTO kept_conversations (owner, key, place) VALUES (
 
 export const PAUSED = 'SELECT 1 FROM queue_pauses LIMIT 1';
 
-/** Fails, and the transaction with it, where the schema is not the one that is known, or what is believed is not so. */
+/** Fails, and the transaction with it, where the schema is not the known one, or the store is not as it was presumed. */
 const failing = (condition: string): string =>
   `SELECT 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')} AND ${condition}
     THEN 1 ELSE 0 END)`;

@@ -61,7 +61,6 @@ export class LogFrames {
     this.#log = log;
   }
 
-  /** How many frames were read. */
   get read(): number {
     return this.#read;
   }
