@@ -73,7 +73,7 @@ export class Workbench implements AsyncDisposable {
     return checkGeneration(this.#file, this.#options);
   }
 
-  /** Checks the types of the transforms, or of a draft in a folder that replaces theirs. */
+  /** Checks the types of the transforms, or of a draft in a folder in place of them. */
   checkTypes(
     generation: Generation,
     draft?: { readonly dir: string; readonly file: string },

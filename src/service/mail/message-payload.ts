@@ -146,7 +146,7 @@ async function textsOf(email: Email): Promise<Pick<ReadMail, 'text' | 'html'>> {
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i;
 
 /**
- * Of several headers Content-Type the parser takes the first: one whose boundary is nowhere in the mail goes, where a
+ * The parser takes the first of several headers Content-Type: one whose boundary is nowhere in the mail goes, where a
  * further one fits.
  */
 function soleType(source: Buffer): Buffer {
