@@ -32,6 +32,6 @@ export function codeText(code: string): string {
 /** Why a file or folder could not be written, with its path; the error of a write has none. */
 export function diskText(error: unknown, folder: string): string {
   const { code = 'unknown', path = folder } = error as NodeJS.ErrnoException;
-  const remedy = path.startsWith(tmpdir()) ? '; TMPDIR of the service names another folder' : '';
+  const remedy = path.startsWith(tmpdir()) ? '; set TMPDIR of the service to another folder' : '';
   return `${path}: ${codeText(code)}${remedy} (${code})`;
 }

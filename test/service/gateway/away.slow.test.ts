@@ -74,7 +74,7 @@ describe('an agent that is away', () => {
     await expect.poll(() => tries.length).toBeGreaterThan(4);
     await expect.poll(() => house.storage.backlog()).toMatchObject({ queuedRuns: 3, deadRuns: 0 });
     const message =
-      /^the files of a turn could not be written: .*sluice-no-such-folder.*gone: make it, or set TMPDIR .* \(ENOENT\)$/;
+      /^the files of a turn could not be written: .*sluice-no-such-folder.*: no such file or directory; set TMPDIR .* \(ENOENT\)$/;
     await expect
       .poll(() => house.storage.listHolds('default'))
       .toMatchObject([
