@@ -9,7 +9,7 @@ import { brought, prepare, refusedBy, type SendFailure, sentAs } from './send-fa
 const MAX_CHARS = 1900;
 const PLATFORM_URL = 'https://discord.com/api';
 /** The form that Discord asks of every client. */
-const USER_AGENT = 'DiscordBot (https://www.npmjs.com/package/sluice, 1)';
+const USER_AGENT = 'DiscordBot (https://github.com/OWNER/sluice, 1)';
 const REMEDY = 'check channels.discord.botToken; the developer portal shows it under Bot';
 /** Error codes of the API that mean that the recipient does not exist. */
 const UNKNOWN = new Set<unknown>([10003, 10004, 10008, 10013]);
