@@ -17,15 +17,7 @@ export {
 export { createGoldenEngine } from './golden-engine.ts';
 export { type Mutant, mutantsOf } from './mutants.ts';
 export { caseOfRequest, compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
-export {
-  caseFileOf,
-  caseGroup,
-  maskProblem,
-  recordCase,
-  type RecordOptions,
-  sampleOf,
-  unusedMasks,
-} from './record.ts';
+export { caseFileOf, maskProblem, recordCase, type RecordOptions, sampleOf } from './record.ts';
 export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
 export {
   applyPolicy,

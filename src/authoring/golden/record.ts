@@ -40,11 +40,6 @@ export function maskProblem(mask: string): string | undefined {
   return `a place to mask begins with payload., headers. or query., such as payload.email or payload.users[].name; found ${JSON.stringify(mask)}`;
 }
 
-/** Returns the masks that match nothing in this request. */
-export function unusedMasks(request: HookRequest, masks: readonly string[]): readonly string[] {
-  return maskAll(caseFileOf(request), masks).unused;
-}
-
 export interface RecordedCase {
   readonly file: string;
   readonly unused: readonly string[];
@@ -105,7 +100,7 @@ function schemaLine(file: string): string {
 /**
  * Returns the folder of a hook name's cases. No name leads out of the folder above: a hook called ".." becomes dots.
  */
-export function caseGroup(path: string): string {
+function caseGroup(path: string): string {
   return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
 }
 

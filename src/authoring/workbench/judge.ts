@@ -128,11 +128,6 @@ export class Judge {
     };
   }
 
-  /** Reads golden cases again, because one was added. */
-  forgetCases(): void {
-    this.#golden = undefined;
-  }
-
   async stop(): Promise<void> {
     clearTimeout(this.#idle);
     const bench = this.#bench;

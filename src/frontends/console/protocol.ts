@@ -16,7 +16,6 @@ export type {
   AuthorFile,
   FileContent,
   Judgement,
-  KeptCase as GoldenAnswer,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
 export type {

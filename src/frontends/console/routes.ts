@@ -14,9 +14,7 @@ import {
   type Judge,
   judgementOf,
   judging,
-  keepAsGolden,
   type LoadedDraft,
-  patchOf,
   readAuthorFile,
   saveAuthorFile,
   shownFinding,
@@ -31,7 +29,6 @@ import type {
   Completion,
   ConsoleState,
   DraftAnswer,
-  GoldenAnswer,
   ImpactAnswer,
   InboxPage,
   RequestPage,
@@ -95,13 +92,11 @@ export const TRYING: Readonly<Record<string, PageRoute>> = {
   '/api/complete': complete,
   '/api/draft': draft,
   '/api/impact': impact,
-  '/api/patch': patch,
 };
 
 /** Routes that write files; `dev` only. */
 export const WRITING: Readonly<Record<string, PageRoute>> = {
   '/api/save': save,
-  '/api/golden': golden,
   '/api/new': newMapping,
 };
 
@@ -112,9 +107,6 @@ const Draft = z.strictObject({
 });
 const Save = z.strictObject({ file: z.string().max(4096), text: z.string(), version: z.string().max(100) });
 const Chosen = z.strictObject({ request: z.string().max(100) });
-const Golden = Chosen.extend({
-  masks: z.array(z.string().max(1000)).max(100),
-});
 
 const Completing = Draft.extend({ pos: z.int().nonnegative(), explicit: z.boolean() });
 
@@ -186,26 +178,6 @@ async function impact(
   return { ...found, typeFindings: (await typeFindings).map(shownFinding) };
 }
 
-async function patch(
-  context: RouteContext,
-  { body, signal }: PageRequest,
-): Promise<{ readonly patch: string } | undefined> {
-  const { deps } = context;
-  const asked = Draft.parse(body);
-  const file = await findAuthorFile(foldersOf(deps), asked.file);
-  if (file === undefined) return undefined;
-  const loaded = await loadDraft(context, asked, signal);
-  const made = {
-    file: await readAuthorFile(file),
-    text: asked.text,
-    request: asked.request === undefined ? undefined : await findKept(deps, asked.request),
-    generation: loaded?.generation,
-    goldenDir: deps.goldenDir,
-    secrets: deps.live.generation.config.secrets,
-  };
-  return { patch: await patchOf(made) };
-}
-
 async function save({ deps, drafts }: RouteContext, { body }: PageRequest): Promise<SaveAnswer | undefined> {
   const { file: name, text, version } = Save.parse(body);
   const file = await findAuthorFile(foldersOf(deps), name);
@@ -216,24 +188,6 @@ async function save({ deps, drafts }: RouteContext, { body }: PageRequest): Prom
   const reloaded = await deps.live.reload();
   const findings = reloaded.kind === 'rejected' ? reloaded.findings : 0;
   return { kind: 'saved', version: written.version, findings };
-}
-
-async function golden(
-  { deps, judge }: RouteContext,
-  { body }: PageRequest,
-): Promise<GoldenAnswer | undefined> {
-  const { request: id, masks } = Golden.parse(body);
-  const request = await findKept(deps, id);
-  if (request === undefined) return undefined;
-  const { generation } = await judge.base();
-  const answer = await keepAsGolden(request, {
-    dir: deps.goldenDir,
-    masks,
-    secrets: deps.live.generation.config.secrets,
-    generation,
-  });
-  judge.forgetCases();
-  return answer;
 }
 
 async function newMapping(

@@ -142,21 +142,6 @@ export async function save(): Promise<void> {
   });
 }
 
-/** Saves the change and the chosen request, as a golden case, as a patch file on the reader's own disk. */
-export async function takePatch(): Promise<void> {
-  const file = opened.value?.name;
-  if (file === undefined) return;
-  await tried(async () => {
-    const draft = { file, text: text.value, ...chosenRequest() };
-    const { patch } = await postJson<{ readonly patch: string }>('/api/patch', draft);
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([patch], { type: 'text/x-diff' }));
-    link.download = 'sluice.patch';
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-}
-
 /** A file that is not being changed here is read again when it has changed on the disk. */
 async function lookAtDisk(): Promise<void> {
   const file = opened.value;

@@ -15,9 +15,10 @@ import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
 import { Tabs } from './tabs.tsx';
 import { TemplateList } from './template-view.tsx';
+import { copy } from './toast.ts';
 import { TransformView, WhyView } from './trace-view.tsx';
 
-const keep = (): unknown => (mayWrite.peek() ? author.save() : author.takePatch());
+const keep = (): unknown => (mayWrite.peek() ? author.save() : copy(author.text.peek(), 'the text'));
 const reopen = (): unknown => author.opened.value && author.openFile(author.opened.value.name);
 
 export function AuthorView(): JSX.Element {
@@ -76,7 +77,7 @@ function FileBar(): JSX.Element {
     <p class="bar">
       <FileChoice />
       <button type="button" class="primary" disabled={!author.isDirty.value} onClick={keep}>
-        {mayWrite.value ? 'Save' : 'Take the patch'}
+        {mayWrite.value ? 'Save' : 'Copy the text'}
       </button>
       <button type="button" disabled={!author.isDirty.value} onClick={reopen}>
         Discard

@@ -100,11 +100,6 @@ function Need(): JSX.Element {
   );
 }
 
-interface Layer {
-  readonly tone: string;
-  readonly values: readonly number[];
-}
-
 /** The charts run from the first request in the list to now. */
 function Charts(): JSX.Element | null {
   const list = rows.value;
@@ -114,13 +109,8 @@ function Charts(): JSX.Element | null {
   const step = Math.max((now - oldest) / BARS, 60_000);
   const bars: InboxRow[][] = Array.from({ length: BARS }, () => []);
   for (const row of list) bars.at(Math.max(0, BARS - 1 - Math.floor((now - row.at) / step)))?.push(row);
-  const bad = bars.map(
-    (bar) => bar.filter((row) => row.outcome === 'rejected' || needsAttention(row)).length,
-  );
-  const times = bars.map((bar) => bar.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b));
-  const most = (part: number): readonly number[] =>
-    times.map((sorted) => sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
-  const refused = bars.map((bar) => bar.filter(({ outcome }) => outcome === 'rejected').length);
+  const isWhole = need.value?.isWhole === true;
+  const isBad = (row: InboxRow): boolean => row.outcome === 'rejected' || (isWhole && needsAttention(row));
   const minutes = Math.round(step / 60_000);
   return (
     <section>
@@ -128,34 +118,25 @@ function Charts(): JSX.Element | null {
         Since {formatAgo(oldest)} <span class="quiet small">a bar is {count(minutes, 'minute')}</span>
       </h2>
       <div class="charts">
-        <Bars title="Requests" layers={[{ tone: 'all', values: bars.map(({ length }) => length) }]} />
-        <Bars title="Refused" layers={[{ tone: 'rejected', values: refused }]} />
-        {need.value?.isWhole === true && (
-          <Bars title="Failed, refused or lost" layers={[{ tone: 'rejected', values: bad }]} />
-        )}
+        <Bars title="Requests" tone="all" values={bars.map(({ length }) => length)} />
         <Bars
-          title="Answered within: 95 %, half"
-          unit=" ms"
-          layers={[
-            { tone: 'soft', values: most(0.95) },
-            { tone: 'all', values: most(0.5) },
-          ]}
+          title={isWhole ? 'Failed, refused or lost' : 'Refused'}
+          tone="rejected"
+          values={bars.map((bar) => bar.filter(isBad).length)}
         />
       </div>
     </section>
   );
 }
 
-/** Bars of several layers stand before each other, the largest first. */
 function Bars(props: {
   readonly title: string;
-  readonly unit?: string;
-  readonly layers: readonly Layer[];
+  readonly tone: string;
+  readonly values: readonly number[];
 }): JSX.Element {
-  const { title, unit = '', layers } = props;
-  const values = layers[0]?.values ?? [];
+  const { title, tone, values } = props;
   const top = Math.max(...values);
-  const said = `at most ${Number(top.toPrecision(3)).toLocaleString('en')}${unit}`;
+  const said = `at most ${top.toLocaleString('en')}`;
   return (
     <figure>
       <figcaption class="small">
@@ -168,12 +149,10 @@ function Bars(props: {
         role="img"
         aria-label={`${title}: ${said}`}
       >
-        {layers.map((layer) =>
-          layer.values.map((value, index) => {
-            const height = top === 0 ? 0 : (58 * value) / top;
-            return <rect class={layer.tone} width="8" x={index * 10 + 1} y={60 - height} height={height} />;
-          }),
-        )}
+        {values.map((value, index) => {
+          const height = top === 0 ? 0 : (58 * value) / top;
+          return <rect class={tone} width="8" x={index * 10 + 1} y={60 - height} height={height} />;
+        })}
       </svg>
     </figure>
   );

@@ -2,7 +2,7 @@
 import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { GoldenAnswer, Judgement, KeptContent, RequestPage } from '../protocol.ts';
+import type { Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, isPassing, messageOf, postJson } from './api.ts';
 import { parseExact, type ExactValue } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
@@ -12,7 +12,7 @@ import { NoteList } from './note-list.tsx';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
-import { plainText, ShownText } from './shown-text.tsx';
+import { ShownText } from './shown-text.tsx';
 import { StoryView } from './story-view.tsx';
 import { Tabs } from './tabs.tsx';
 import { copy, say } from './toast.ts';
@@ -236,7 +236,6 @@ function AuthorActions({ page: { id, now, row, kept } }: { readonly page: Reques
           New mapping from this request
         </button>
       )}
-      {mayWrite.value && kept !== undefined && <GoldenForm id={id} />}
     </>
   );
 }
@@ -305,52 +304,4 @@ function answerOf({ id, row }: RequestPage): Readonly<Record<string, ExactValue>
     ...(code === undefined ? {} : { code }),
     ...(work.length === 0 ? {} : { ids: [...work] }),
   };
-}
-
-/** Stores a request as a golden case, with places masked. */
-function GoldenForm({ id }: { readonly id: string }): JSX.Element {
-  const isOpen = useSignal(false);
-  const masks = useSignal('');
-  const result = useSignal('');
-  const keep = async (): Promise<void> => {
-    const places = masks.value.split(/[\s,]+/).filter(Boolean);
-    try {
-      const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks: places });
-      isOpen.value = answer.kind === 'refused';
-      if (answer.kind === 'refused') return void (result.value = answer.problem);
-      const { files, leftOut } = answer;
-      const without = `, without what may be secret: ${plainText(leftOut.join(', '))}`;
-      result.value = `kept: ${files.join(', ')}${leftOut.length === 0 ? '' : without}`;
-    } catch (error) {
-      result.value = messageOf(error);
-    }
-  };
-  return (
-    <>
-      <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
-        Keep as golden case
-      </button>
-      {isOpen.value && (
-        <form
-          class="golden"
-          onSubmit={(event) => {
-            event.preventDefault();
-            void keep();
-          }}
-        >
-          <label>
-            Mask the values at
-            <input
-              type="text"
-              placeholder="payload.email, payload.users[].name"
-              value={masks.value}
-              onInput={(event) => (masks.value = event.currentTarget.value)}
-            />
-          </label>
-          <button type="submit">Keep this request as a golden case</button>
-        </form>
-      )}
-      <span role="status">{result.value}</span>
-    </>
-  );
 }
