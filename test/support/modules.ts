@@ -116,7 +116,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
-  senders: { layer: 'engine', imports: ['document', 'verify'] },
+  senders: { layer: 'engine', imports: ['config', 'document', 'outgoing', 'verify'] },
   advice: {
     layer: 'authoring',
     imports: [

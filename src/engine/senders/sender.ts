@@ -32,15 +32,20 @@ const Question = z.strictObject({
   also: Text.optional().describe('What else the operator has to do.'),
 });
 
-/** How a webhook is made through the interface of its sender. Texts have {token}, {target}, {url}, {secret} and {id}. */
-const Registration = z.strictObject({
+/** The interface of a sender, for all that is asked of it. Its texts, and those that use it, have {token} and {target}. */
+const SenderInterface = z.strictObject({
   token: Text.describe('Which token it takes, in words.'),
   target: z
     .strictObject({ what: Text, form: Pattern })
     .optional()
-    .describe('What it is made for, such as a repository; it is given with --register.'),
-  api: z.url({ protocol: /^https?$/ }).describe('The beginning of the address of the interface.'),
+    .describe('What it is asked about, such as a repository.'),
+  api: z.url({ protocol: /^https?$/ }).describe('The beginning of its address.'),
   headers: z.record(z.string(), z.string()).optional(),
+});
+export type SenderInterface = z.output<typeof SenderInterface>;
+
+/** How a webhook is made. Texts have {url}, {secret} and {id} too. */
+const Registration = z.strictObject({
   list: z
     .strictObject({
       path: Text,
@@ -137,7 +142,8 @@ export const Sender = z.strictObject({
       silent: z.array(Text).describe('Mappings without a place for a comment.'),
     })
     .optional(),
-  register: Registration.optional().describe('How --register makes the webhook.'),
+  interface: SenderInterface.optional().describe('How its interface is asked.'),
+  register: Registration.optional().describe('How --register makes the webhook, through its interface.'),
   setup: z
     .array(Text)
     .max(40)

@@ -18,6 +18,19 @@ import {
 } from '../../base/document/document.ts';
 import { say } from '../../base/finding.ts';
 
+export {
+  type AskedInterface,
+  askInterface,
+  filled,
+  type Filling,
+  interfaceAddress,
+  InterfaceError,
+  type InterfaceRequest,
+  readApi,
+  refusalText,
+  shownAddress,
+  targetProblem,
+} from './ask-interface.ts';
 export { fileOf, type Registration, Sender } from './sender.ts';
 
 /** The schema of a sender's file, for editors. */

@@ -247,10 +247,11 @@ test('what is missing is said before anything is written', async () => {
 /** A sender of a user or of a package, whose interface is where `api` and the path of its list say. */
 const senderFile = (api: string, path: string, header = '{authorization: "Bearer {token}"}'): string =>
   `title: "GitHub\\nGET https://api.github.com"
-register:
+interface:
   token: a token
   api: ${JSON.stringify(api)}
   headers: ${header}
+register:
   list: {path: ${JSON.stringify(path)}, url: url}
   create: {path: /hooks, body: {url: "{url}"}}
   remove: {method: DELETE, path: "/hooks/{id}"}

@@ -24,17 +24,18 @@ import {
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
 import { openAsker, type Asker } from './asker.ts';
-import {
-  interfaceOf,
-  type WebhookRegistration,
-  registerWebhook,
-  removeWebhook,
-  targetProblem,
-} from './register.ts';
+import { asCliError, type WebhookRegistration, registerWebhook, removeWebhook } from './register.ts';
 import { awaitFirstDelivery } from '../running/first-delivery.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
-import { inOrder, knownSenders, readSenders, type Sender } from '../../../engine/senders/senders.ts';
+import {
+  inOrder,
+  knownSenders,
+  readApi,
+  readSenders,
+  type Sender,
+  targetProblem,
+} from '../../../engine/senders/senders.ts';
 import { writeSecretFile } from '../../../service/mail/mail.ts';
 import { writeTypes } from '../authoring/types.ts';
 import { CliError, type Terminal } from '../terminal.ts';
@@ -85,23 +86,35 @@ async function registering(
   const { flags, file, settings } = setting;
   const known = await knownSenders(file, settings.hooks);
   const sender = known.find((each) => each.name === name);
-  const register = sender?.register;
-  if (sender === undefined || register === undefined)
-    throw new CliError(`--register and --remove are not known of ${name}`, 2);
+  const { register, interface: asked } = sender ?? {};
+  if (sender === undefined || register === undefined || asked === undefined)
+    throw new CliError(
+      `--register and --remove are not known of ${name}: its file has no "register" and "interface"`,
+      2,
+    );
   if ((flags.url ?? settings.server.publicUrl) === undefined)
     throw new CliError('the sender needs an address to call: add --url https://YOUR-ADDRESS', 2);
   const target = named === true ? undefined : named;
-  const problem = targetProblem(register, target);
+  const problem = targetProblem(asked, target);
   if (problem !== undefined) throw new CliError(`--register of ${name}: ${problem}`, 2);
   const url = addressOf(name, setting);
-  const api = interfaceOf(flags.api ?? register.api);
-  const given = { title: sender.title, register, target, url, api, isSure: flags.yes === true };
+  const api = apiOf(flags.api ?? asked.api);
+  const isSure = flags.yes === true;
+  const given = { title: sender.title, interface: asked, register, target, url, api, isSure };
   const ask = await openAsker(terminal, true);
   const token =
     flags.tokenFile === undefined
-      ? (await ask.secret('--token-file', `Paste ${register.token}; it goes to ${api.origin}`)).trim()
+      ? (await ask.secret('--token-file', `Paste ${asked.token}; it goes to ${api.origin}`)).trim()
       : await readGiven(terminal, flags.tokenFile);
   return { ...given, token };
+}
+
+function apiOf(address: string): URL {
+  try {
+    return readApi(address);
+  } catch (error) {
+    throw asCliError(error);
+  }
 }
 
 function refuseOddName(name: string): void {
