@@ -72,6 +72,14 @@ export interface DecisionRecord {
   readonly refusal?: (StoredFinding<string, object> & { readonly scheme: string }) | undefined;
 }
 
+/** The recovery of one path; each text is empty where there is nothing. */
+export interface RecoveryRecord {
+  readonly path: string;
+  /** How far it is, in the words of whoever does it. */
+  readonly state: string;
+  readonly wanted: string;
+}
+
 /** How large requests of one kind may be together, and where it is said, how many are kept. */
 export interface KeptCapacity {
   readonly count?: number | undefined;

@@ -41,6 +41,25 @@ export function replicasContract(
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('keeps how far a recovery is and what is wanted of it, each until it is done', async () => {
+      const store = await fresh();
+      const { storage } = store;
+      expect([await storage.leadRecovery('p'), await storage.leadRecovery('p')]).toEqual([true, true]);
+      await storage.wantRecovery('p', 'first');
+      await storage.keepRecovery('p', 'at 1');
+      expect(await storage.listRecoveries()).toEqual([{ path: 'p', state: 'at 1', wanted: 'first' }]);
+      await storage.wantRecovery('p', 'second');
+      await storage.keepRecovery('p', 'at 2', 'first');
+      expect(await storage.listRecoveries()).toEqual([{ path: 'p', state: 'at 2', wanted: 'second' }]);
+      await storage.keepRecovery('p', 'at 3', 'second');
+      await storage.keepRecovery('o', '{}');
+      const later = await again(store);
+      expect(await later.listRecoveries()).toEqual([
+        { path: 'o', state: '{}', wanted: '' },
+        { path: 'p', state: 'at 3', wanted: '' },
+      ]);
+    });
+
     if (isShared) sharedContract({ fresh, beside });
     else
       test('refuses a second performer, with the remedy, and lets the next one in after close', async () => {
@@ -78,6 +97,15 @@ function sharedContract({ fresh, beside }: Pick<Harness, 'fresh' | 'beside'>): v
     await other.completeRun(completion(lane[0]!.id));
     expect(ids(await other.claimRuns(options))).toEqual([lane[1]!.id]);
     expect(await storage.verify()).toEqual([]);
+  });
+
+  test('of several services one has the recovery of a path, and another one when it has left', async () => {
+    const { url, storage } = await fresh();
+    const other = await beside(url);
+    expect([await storage.leadRecovery('p'), await other.leadRecovery('p')]).toEqual([true, false]);
+    expect(await other.leadRecovery('q')).toBe(true);
+    await storage.close();
+    expect(await other.leadRecovery('p')).toBe(true);
   });
 
   test('what one performer holds no other one ends, and one that has left is taken over', async () => {

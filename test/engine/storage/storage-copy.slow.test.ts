@@ -62,6 +62,7 @@ async function filledStore(): Promise<{ readonly url: string; readonly activeId:
   });
   storage.keepRequest({ requestId: 'kept', receivedAt: NOW, kind: 'whole', path: 'a', json: '{}' });
   await storage.saveLastTarget({ channel: 'slack', to: 'C1' }, NOW);
+  await storage.keepRecovery('p', ODD);
   await storage.close();
   return { url, activeId: active.id };
 }

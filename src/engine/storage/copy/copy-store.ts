@@ -29,6 +29,7 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   costs: ['day', 'mapping_id', 'runner'],
   recent_costs: ['minute', 'mapping_id'],
   audit: ['seq'],
+  recoveries: ['path'],
   mailboxes: ['mailbox'],
   mail_passed: ['mailbox', 'identity'],
   mail_set_aside: ['seq'],

@@ -195,6 +195,15 @@ DROP INDEX kept_requests_by_path;
 CREATE INDEX kept_requests_by_path ON kept_requests (kind, path, seq, bytes, cause);
 `;
 
+/** How far the log of each path's sender was looked at, and what was asked for again. */
+const RECOVERIES = both`
+CREATE TABLE recoveries (
+  path TEXT PRIMARY KEY,
+  state TEXT NOT NULL DEFAULT '',
+  wanted TEXT NOT NULL DEFAULT ''
+${STRICT};
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -217,6 +226,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 16, postgres: 14, sql: RECIPIENTS },
   { sqlite: 17, postgres: 15, sql: IDENTITY },
   { sqlite: 18, postgres: 16, sql: CAUSES },
+  { sqlite: 19, postgres: 17, sql: RECOVERIES },
 ];
 
 /** The newest version that is known. */

@@ -13,6 +13,7 @@ import {
   type QueuePause,
   type RunnerHold,
   type SessionRecord,
+  type RecoveryRecord,
 } from '../records.ts';
 import { STRANGER } from '../request-records.ts';
 import { type RunQueue, RUN_QUEUES, pausedBy } from './claimable-runs.ts';
@@ -305,6 +306,11 @@ function count(sql: Statements, text: Sql, ...values: string[]): number {
 const SET_ASIDE = `SELECT id, mailbox, identity, state, status, code, reason, sender AS "from", subject,
   size_bytes AS "sizeBytes", received_at AS "receivedAt", set_aside_at AS "setAsideAt", attempts FROM mail_set_aside
   WHERE (CAST(?1 AS TEXT) IS NULL OR mailbox = ?1) AND (CAST(?2 AS TEXT) IS NULL OR state = ?2) ORDER BY seq LIMIT ?3`;
+
+/** How far the recovery of each path is, and what somebody wants of it. */
+export function listRecoveries({ sql }: Store): RecoveryRecord[] {
+  return sql.all<RecoveryRecord>('SELECT path, state, wanted FROM recoveries ORDER BY path');
+}
 
 export function listMailboxes({ sql }: Store): MailboxRecord[] {
   return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);

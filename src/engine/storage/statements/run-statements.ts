@@ -147,11 +147,36 @@ export function takeOver(
   if (runs.length > 0) sql.post(TAKE_RUNS, holder, known);
   counters.queuedOutbox += sql.run(FREE_ENTRIES, holder, JSON.stringify(held.outbox));
   if (sql.run(FREE_EVENTS, holder, held.isTurnTaken ? 1 : 0) > 0) askForHeartbeat(store, 0);
-  return { runs, isLeader: lead(store) };
+  return { runs, isLeader: lead(store, MAIN) };
 }
 
-function lead({ sql, holder }: Store): boolean {
-  return sql.find(LEADS, MAIN, holder) !== undefined || sql.run(LEAD, MAIN, holder) > 0;
+function lead({ sql, holder }: Store, name: string): boolean {
+  return sql.find(LEADS, name, holder) !== undefined || sql.run(LEAD, name, holder) > 0;
+}
+
+/*
+ * What senders are asked for again. Of several services one does it for a path, as long as it lives.
+ */
+
+const KEEP_RECOVERY = `INSERT INTO recoveries (path, state) VALUES (?1, ?2)
+  ON CONFLICT (path) DO UPDATE SET state = excluded.state,
+    wanted = CASE WHEN recoveries.wanted = ?3 THEN '' ELSE recoveries.wanted END`;
+const WANT_RECOVERY = `INSERT INTO recoveries (path, wanted) VALUES (?, ?)
+  ON CONFLICT (path) DO UPDATE SET wanted = excluded.wanted`;
+
+/** Takes the recovery of a path, where no service that lives has it; says whether this one has it. */
+export function leadRecovery(store: Store, path: string): boolean {
+  return lead(store, `recovery of ${path}`);
+}
+
+/** Keeps how far the recovery of a path is; what was `wanted` is then done. */
+export function keepRecovery({ sql }: Store, path: string, state: string, wanted = ''): void {
+  sql.post(KEEP_RECOVERY, path, state, wanted);
+}
+
+/** Notes what somebody wants of the recovery of a path. */
+export function wantRecovery({ sql }: Store, path: string, wanted: string): void {
+  sql.post(WANT_RECOVERY, path, wanted);
 }
 
 export function clearSession({ sql, counters }: Store, { owner, key }: Conversation): boolean {
