@@ -26,7 +26,7 @@ npm sbom --sbom-format=cyclonedx | node -e '
   bom.metadata.component.name = "sluice";
   process.stdout.write(JSON.stringify(bom, null, 2));
 ' >"$OUT/sluice-$VERSION.cdx.json"
-image/build.sh "$OUT"
-rm "$OUT/sluice-tree.tar"
+docker build --quiet --file deploy/Dockerfile --tag "sluice:$VERSION" . >/dev/null
+docker save --output "$OUT/sluice-$VERSION.image.tar" "sluice:$VERSION"
 (cd "$OUT" && sha256sum -- *.tgz *.json *.tar >SHA256SUMS && sha256sum --check --quiet SHA256SUMS)
 ls -l "$OUT"

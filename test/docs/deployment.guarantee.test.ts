@@ -1,6 +1,6 @@
-/** The files for operators in docs/deploy.md and docs/operations.md, each judged by the tool that reads it, where that is installed. */
+/** The files for operators in `deploy/` and on the pages that show them, each judged by the tool that reads it, where that is installed. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, type TestContext } from 'vitest';
@@ -10,6 +10,7 @@ import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { parsePayload } from '../../src/base/payload/payload.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const PAGES = ['docs/deploy.md', 'docs/operations.md'];
 /** What tells the files of one service from those of several. */
 const [ONE, SEVERAL] = [
@@ -52,6 +53,21 @@ function judge(
   if (error !== undefined && 'code' in error && error.code === 'ENOENT') skip(`${command} is not installed`);
   return { status, text: stdout + stderr };
 }
+
+const SHOWN = ['sluice.service', 'compose.yaml', 'compose.postgres.yaml', 'alerts.yaml'];
+
+test.for(SHOWN)('deploy/%s is shown as it is, by a page that links it', (name) => {
+  const page = PAGES.map(readPage).find((text) => text.includes(`(../deploy/${name})`)) ?? '';
+  expect(codeBlocks(page).map(({ text }) => text)).toContain(readPage(`deploy/${name}`));
+});
+
+test('deploy/ has no file that no page links, and a package carries it', () => {
+  const linked = PAGES.flatMap((page) => [...readPage(page).matchAll(/\(\.\.\/deploy\/([\w.-]+)\)/g)]);
+  expect(readdirSync(join(ROOT, 'deploy')).toSorted()).toEqual(
+    [...new Set(linked.map(([, name = '']) => name))].toSorted(),
+  );
+  expect((JSON.parse(readPage('package.json')) as { files: readonly string[] }).files).toContain('deploy');
+});
 
 test('systemd takes the unit', (context) => {
   const unit = write('sluice.service', block('ini', '[Service]'));
@@ -131,7 +147,7 @@ test('the services of the compose file fit the configuration, the image and the 
   const mounted = named.filter((volume) => !volume.startsWith('./')).map((volume) => volume.split(':')[0]);
   expect(new Set(mounted)).toEqual(new Set(Object.keys(volumes)));
   expect(sluice.volumes).toContain(
-    `state:${/XDG_STATE_HOME=(\S+)/.exec(readPage('image/Containerfile'))?.[1]}`,
+    `state:${/XDG_STATE_HOME=(\S+)/.exec(readPage('deploy/Dockerfile'))?.[1]}`,
   );
 });
 
@@ -141,7 +157,7 @@ test('the compose files use the image as it is', () => {
     readonly bin: object;
     readonly peerDependencies: object;
   };
-  const image = readPage('image/Containerfile');
+  const image = readPage('deploy/Dockerfile');
   const words = (name: string): string[] =>
     JSON.parse(new RegExp(`^${name}.*?(\\[.*\\])$`, 'm').exec(image)?.[1] ?? '') as string[];
   const [command = '', ...args] = words('CMD');
@@ -151,7 +167,9 @@ test('the compose files use the image as it is', () => {
   for (const { compose } of [ONE, SEVERAL]) {
     const { services } = parse(block('yml', compose)) as ComposeFile;
     expect(services.sluice.image).toBe(`sluice:${version}`);
-    expect(services.sluice.healthcheck?.test).toEqual(['CMD', ...words('HEALTHCHECK')]);
+    expect(services.sluice).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] });
+    // That of the image holds.
+    expect(services.sluice).not.toHaveProperty('healthcheck');
   }
 });
 
@@ -205,15 +223,93 @@ interface Rules {
   }[];
 }
 
-test('every metric of an alert rule is one that the service serves', async () => {
-  const { groups } = parse(block('yml', 'alert:')) as Rules;
-  const metrics = createMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
-  const names = new Set(
-    [...(await metrics.render()).text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name),
+/** Every series that a service can serve, with the names of its labels: each was counted once. */
+async function servedSeries(): Promise<ReadonlyMap<string, ReadonlySet<string>>> {
+  const times = { bodyBytes: 1, proofMs: 1, evaluateMs: 1, storeMs: 1, tookMs: 1 };
+  const metrics = createMetrics({
+    backlog: async () => ({ ...EMPTY, oldestQueuedAt: 0, oldestDeadAt: 0 }),
+    database: () => ({ roundTrips: 1, roundTripMs: 1, lockWaits: 1, lockWaitMs: 1 }),
+    transforms: () => ({ calls: { ok: 1 }, pools: [], breakers: [] }),
+    mailboxes: () => [{ mailbox: 'a', state: 'reading', delivered: 1, setAside: 0, filtered: 0 }],
+  });
+  const refusal = { reason: 'token_missing', scheme: 'github' };
+  metrics.observeRequest({ status: 200, outcome: 'run', mappingId: 'm', refusal, ...times });
+  const of = metrics.gateway;
+  of.observeRun({ runner: 'r', mappingId: 'm', result: 'ok', tookMs: 1 });
+  of.observeDelivery({ channel: 'slack', result: 'sent' });
+  of.observeHeartbeat('ok');
+  of.observeTokens({ runner: 'r', turn: 'hook', mappingId: 'm', usage: { inputTokens: 1, costUsd: 1 } });
+  of.setAway(['r']);
+  of.setWaiting(
+    [{ mappingId: 'm', reason: 'limit', waiting: 1 }],
+    [{ mappingId: 'm' }, { mappingId: '*', runner: 'r' }],
   );
-  const used = groups.flatMap(({ rules }) => rules.flatMap(({ expr }) => expr.match(/sluice_\w+/g) ?? []));
-  expect(used.length).toBeGreaterThan(4);
-  expect(used.filter((name) => !names.has(name))).toEqual([]);
+  const series = new Map<string, Set<string>>();
+  for (const [, name = '', labels = ''] of (await metrics.render()).text.matchAll(/^(\w+)(\{.*\})? /gm)) {
+    const known = series.get(name) ?? series.set(name, new Set()).get(name)!;
+    for (const [, label = ''] of labels.matchAll(/(\w+)="/g)) known.add(label);
+  }
+  return series;
+}
+
+const EMPTY = {
+  queuedRuns: 0,
+  activeRuns: 0,
+  deadRuns: 0,
+  queuedOutbox: 0,
+  activeOutbox: 0,
+  deadOutbox: 0,
+  pendingEvents: 0,
+  deadEvents: 0,
+  bytes: 0,
+};
+/** What Prometheus itself puts on every series. */
+const OF_PROMETHEUS = ['job', 'instance'];
+
+/** Names in an expression that nothing serves: series, and labels of those that stand in it. */
+function unknownIn(expr: string, series: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
+  const names = [...expr.matchAll(/\b(?:sluice|process|nodejs)_\w+/g)].map(([name]) => name);
+  const labels = [...expr.matchAll(/by \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '));
+  labels.push(...[...expr.matchAll(/(\w+)=~?"/g)].map(([, label = '']) => label));
+  const known = new Set([...OF_PROMETHEUS, ...names.flatMap((name) => [...(series.get(name) ?? [])])]);
+  if (names.length === 0) return [`no series in ${expr}`];
+  return [...names.filter((name) => !series.has(name)), ...labels.filter((label) => !known.has(label))];
+}
+
+test('every series and label of an alert rule is one that the service serves', async () => {
+  const { groups } = parse(block('yml', 'alert:')) as Rules;
+  const series = await servedSeries();
+  const expressions = groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
+  expect(expressions.length).toBeGreaterThan(4);
+  expect(expressions.flatMap((expr) => unknownIn(expr, series))).toEqual([]);
+  expect(unknownIn('sum by (nobody) (sluice_nothing_total{some="x"})', series)).toHaveLength(3);
+});
+
+interface Dashboard {
+  readonly panels: readonly {
+    readonly title: string;
+    readonly targets: readonly { readonly expr: string; readonly legendFormat: string }[];
+  }[];
+}
+
+test('every series and label of the dashboard is one that the service serves', async (context) => {
+  const { panels } = JSON.parse(readPage('deploy/grafana.json')) as Dashboard;
+  const series = await servedSeries();
+  const targets = panels.flatMap((panel) => panel.targets);
+  expect(targets.length).toBeGreaterThan(20);
+  for (const { expr, legendFormat } of targets) {
+    expect(unknownIn(expr, series), expr).toEqual([]);
+    // A label of the legend is one that the expression leaves.
+    const shown = [...legendFormat.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label);
+    const left = /by \(([^)]*)\)/.exec(expr)?.[1]?.split(', ') ?? OF_PROMETHEUS;
+    expect(shown.filter((label = '') => !left.includes(label))).toEqual([]);
+  }
+  const rules = targets.map(({ expr }, index) => ({
+    record: `panel_${index}`,
+    expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$job', '.*'),
+  }));
+  const file = write('panels.yml', JSON.stringify({ groups: [{ name: 'panels', rules }] }));
+  expect(judge(context, 'promtool', ['check', 'rules', file])).toMatchObject({ status: 0 });
 });
 
 test('promtool takes the alert rules', (context) => {
