@@ -86,8 +86,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** @throws PeerMissing where nothing listens on the port in time */
-export async function listening(port: number, what: string): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await wait(50)) {
+export async function listening(port: number, what: string, withinMs = 60_000): Promise<void> {
+  for (const end = Date.now() + withinMs; Date.now() < end; await wait(50)) {
     const socket = connect(port, '127.0.0.1');
     const isOpen = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true));
@@ -96,7 +96,7 @@ export async function listening(port: number, what: string): Promise<void> {
     socket.destroy();
     if (isOpen) return;
   }
-  throw new PeerMissing(`${what} did not start listening within a minute`);
+  throw new PeerMissing(`${what} did not start listening within ${String(withinMs / 1000)} s`);
 }
 
 export async function hasCommand(command: string): Promise<boolean> {
