@@ -163,6 +163,39 @@ export interface RetrySettings {
 export const AFTER_CRASH = ['again', 'never'] as const;
 export type AfterCrash = (typeof AFTER_CRASH)[number];
 
+/** How much an account may do at a place of its sender, from little to much. */
+export const PERMISSIONS = ['read', 'triage', 'write', 'maintain', 'admin'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+/** Whether the first is at least the second. */
+export const allows = (found: Permission, wanted: Permission): boolean =>
+  PERMISSIONS.indexOf(found) >= PERMISSIONS.indexOf(wanted);
+
+/** Why an account may not start something (`startedBy` of the mapping). */
+export interface NotAllowed {
+  readonly reason: 'no_account' | 'bot' | 'not_named' | 'not_known';
+  /** One line. */
+  readonly account?: string;
+  /** What was found: a role that the event names. */
+  readonly found?: string;
+  readonly wanted?: Permission;
+}
+
+/** The reason in words, with the line that would allow it. */
+export function notAllowedText({ reason, account = '', found, wanted }: NotAllowed): string {
+  const allow = `; accounts: ['${account.replaceAll("'", "''")}'] in startedBy would allow it`;
+  switch (reason) {
+    case 'no_account':
+      return 'startedBy of the mapping: the request does not say who caused it';
+    case 'bot':
+      return `startedBy of the mapping: ${account} is a bot, and bots is false${allow}`;
+    case 'not_named':
+      return `startedBy of the mapping: ${account} is none of its accounts${allow}`;
+    case 'not_known':
+      return `startedBy of the mapping: ${wanted} is wanted, and what ${account} may do is not known${found === undefined ? '' : ` (the event says ${found})`}${allow}`;
+  }
+}
+
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
 export interface WakeAction {
   readonly kind: 'wake';

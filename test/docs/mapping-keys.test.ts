@@ -153,6 +153,20 @@ const MAPPINGS = [
     ignoreSenders: { names: ['mona'], from: '{{user}}' },
     challenge: { echo: 'query.challenge', as: 'json', name: 'answer' },
   },
+  { id: 'short', match: { path: 'github' }, messageTemplate: 'x', startedBy: 'write' },
+  {
+    id: 'gated',
+    match: { path: 'gated' },
+    messageTemplate: 'x',
+    startedBy: {
+      permission: 'write',
+      accounts: ['ann'],
+      bots: false,
+      sender: 'github',
+      account: '{{by}}',
+      role: '{{may}}',
+    },
+  },
 ] as const;
 
 const payload = { id: 'p1', source: 'shop', items: [{ id: 1, ts: '5.1' }, { id: 2 }] };
@@ -169,6 +183,14 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
   { path: 'comment', payload: { ...payload, channel: 'C0123456' } },
   ...['signed', 'hmac', 'oidc', 'basic'].map((path) => ({ path, payload })),
   { path: 'quiet', payload: { ...payload, user: 'Mona' } },
+  ...[
+    { sender: { login: 'eve' } },
+    { by: 'ann' },
+    { by: 'bob', may: 'admin' },
+    { by: 'bob', may: 'admin', sender: { type: 'Bot' } },
+    { by: 'bob', may: 'read' },
+  ].map((sent) => ({ path: 'gated', payload: sent })),
+  { path: 'github', payload: { sender: { login: 'eve' } } },
 ];
 
 /** All that can be seen of mappings: what they make of requests, what they ask of transforms, settings of paths. */
@@ -206,6 +228,13 @@ test('the sample mappings have every key of the schema: a new key belongs there'
     'skipped',
     'rejected',
     ...Array<string>(8).fill('accepted'),
+    'skipped',
+    // Who may start something.
+    'skipped',
+    'accepted',
+    'accepted',
+    'skipped',
+    'skipped',
     'skipped',
   ];
   const warned = ['UNSAFE_CONTENT_ALLOWED (warning)', 'VERIFY_SECRET (warning)'];

@@ -54,13 +54,13 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   mapping: {
     layer: 'engine',
-    imports: ['boundary', 'document', 'payload', 'verify', ...CONTRACT],
+    imports: ['boundary', 'document', 'payload', 'senders', 'verify', ...CONTRACT],
     types: ['config', 'sandbox'],
     owns: ['json-logic-js', 'handlebars'],
   },
   hook: {
     layer: 'engine',
-    imports: ['mapping', 'payload', 'boundary', 'document', ...CONTRACT],
+    imports: ['mapping', 'payload', 'boundary', 'document', 'senders', ...CONTRACT],
     types: ['config', 'sandbox', 'verify'],
   },
   server: {
@@ -116,7 +116,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
-  senders: { layer: 'engine', imports: ['config', 'document', 'outgoing', 'verify'] },
+  senders: { layer: 'engine', imports: ['action', 'config', 'document', 'outgoing', 'verify'] },
   advice: {
     layer: 'authoring',
     imports: [

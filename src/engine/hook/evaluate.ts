@@ -16,6 +16,7 @@ import type {
 import { fieldError, kindOf } from './action-fields.ts';
 import { finish } from './finish.ts';
 import { findSkip } from './skip-rules.ts';
+import { judgeStart } from './started-by.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 import type { TransformCall, Transforms } from '../sandbox/sandbox.ts';
@@ -85,6 +86,8 @@ function* decideBy(
   if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
   if (skipped !== undefined) return skipped;
+  const refused = judgeStart(state, mapping);
+  if (refused !== undefined) return { kind: 'skipped', by: 'not_allowed', ...refused };
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
     const actions = yield* actOn(state, mapping, state.scope, firstIndex);

@@ -1,5 +1,5 @@
 import { defined } from '../../base/json.ts';
-import type { Action } from '../../base/action.ts';
+import type { Action, NotAllowed } from '../../base/action.ts';
 import { type RequestWarning, warningToJson } from '../../base/finding.ts';
 import { formatPlace } from '../../base/document/document.ts';
 import type { HookError, HookErrorItem } from '../../base/errors.ts';
@@ -20,6 +20,8 @@ export interface EvaluationJson {
   readonly ownRun?: string;
   /** The account that the mapping ignores. */
   readonly ignoredSender?: string;
+  /** Why the account may not start it, and what would be enough. */
+  readonly notAllowed?: NotAllowed;
   readonly error?: {
     readonly status: number;
     readonly code: string;
@@ -131,10 +133,18 @@ function transformToJson({
 
 function skippedToJson(
   outcome: Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>,
-): Pick<EvaluationJson, 'skippedBy' | 'ownRun' | 'ignoredSender'> {
+): Pick<EvaluationJson, 'skippedBy' | 'ownRun' | 'ignoredSender' | 'notAllowed'> {
   const ownRun = outcome.by === 'ownComment' ? outcome.runId : undefined;
   const ignoredSender = outcome.by === 'ignoreSenders' ? outcome.sender : undefined;
-  return { skippedBy: outcome.by, ...defined({ ownRun, ignoredSender }) };
+  return { skippedBy: outcome.by, ...defined({ ownRun, ignoredSender, notAllowed: notAllowedBy(outcome) }) };
+}
+
+function notAllowedBy(
+  outcome: Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>,
+): NotAllowed | undefined {
+  if (outcome.by !== 'not_allowed') return undefined;
+  const { kind: _kind, by: _by, ...why } = outcome;
+  return why;
 }
 
 function pickError({ status, code, detail, errors }: HookError): NonNullable<EvaluationJson['error']> {

@@ -1,4 +1,4 @@
-import type { Action, AfterCrash, SummaryMode, WakeMode } from '../../base/action.ts';
+import type { Action, AfterCrash, NotAllowed, SummaryMode, WakeMode } from '../../base/action.ts';
 import type { Finding } from '../../base/finding.ts';
 import type { Place } from '../../base/document/document.ts';
 import type { HookError } from '../../base/errors.ts';
@@ -18,7 +18,14 @@ import type { Behaviours } from '../config/config.ts';
 
 /** Which rule made nothing of a request. */
 export type SkippedBy =
-  'action' | 'transform' | 'forEach' | 'unmatched' | 'ownComment' | 'autoSubmitted' | 'ignoreSenders';
+  | 'action'
+  | 'transform'
+  | 'forEach'
+  | 'unmatched'
+  | 'ownComment'
+  | 'autoSubmitted'
+  | 'ignoreSenders'
+  | 'not_allowed';
 
 /** What a request becomes. */
 export type Outcome =
@@ -34,6 +41,8 @@ export type Outcome =
   | { readonly kind: 'skipped'; readonly by: 'ownComment'; readonly runId: string }
   /** 204: it comes from an account that the mapping names; `sender` is the name as the mapping has it. */
   | { readonly kind: 'skipped'; readonly by: 'ignoreSenders'; readonly sender: string }
+  /** 204: `startedBy` of the mapping does not allow the account to start it. */
+  | ({ readonly kind: 'skipped'; readonly by: 'not_allowed' } & NotAllowed)
   | { readonly kind: 'rejected'; readonly error: HookError };
 
 /** One call of a transform as it went; its texts are payload-derived. */

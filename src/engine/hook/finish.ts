@@ -20,7 +20,7 @@ import type { HookRequest } from '../../base/request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import * as field from './action-fields.ts';
-import { isAutomatic, usualSenders } from './skip-rules.ts';
+import { accountsIn, isAutomatic } from './skip-rules.ts';
 import { foundInPlace } from './unknown-fields.ts';
 import type { HookFacts } from './evaluation.ts';
 import { deriveActionId } from './ids.ts';
@@ -273,7 +273,7 @@ function fill(action: PreparedAgentAction | NotifyAction, state: EvaluationState
       return undefined;
     },
     account: () => {
-      const [sender] = usualSenders(request.payload);
+      const [sender] = accountsIn(request.payload, mapping);
       return sender && oneLine(sender.account, MAX_KEY_CHARS);
     },
   };

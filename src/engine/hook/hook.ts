@@ -5,7 +5,7 @@ export { createHookRequest, deriveRequestSeeds } from './ids.ts';
 export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation.ts';
 export { createPauses, runEvaluation } from './evaluate.ts';
 export { evaluationToJson } from './evaluation-json.ts';
-export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
+export { accountsIn, skipText } from './skip-rules.ts';
 export { ACTION_SETTINGS, NOT_KEPT, shapeOf } from './kept-request.ts';
 export {
   LARGE_BODY_BYTES,

@@ -1,5 +1,6 @@
-import { channelIdOf } from '../../base/action.ts';
+import { channelIdOf, notAllowedText } from '../../base/action.ts';
 import { valueAt, type JsonValue } from '../../base/json.ts';
+import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Outcome } from './evaluation.ts';
@@ -11,21 +12,6 @@ const OWN_WORDS = [
   ['comment', 'body'],
   ['object_attributes', 'note'],
   ['messages', '0', 'messageId'],
-];
-
-/**
- * Where senders put the account that did what a webhook tells: GitHub, Gitea and Forgejo; GitLab; Bitbucket, Linear
- * and Sentry; Slack. `docs/mappings.md` lists them.
- */
-const ACCOUNTS: readonly (readonly string[])[] = [
-  ['sender', 'login'],
-  ['user', 'username'],
-  ['user_username'],
-  ['actor', 'username'],
-  ['actor', 'nickname'],
-  ['actor', 'name'],
-  ['event', 'user'],
-  ['event', 'bot_id'],
 ];
 
 /** Why a mapping's request makes nothing, whatever else it holds: it tells of ourselves, or of somebody not listened to. */
@@ -44,7 +30,7 @@ export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skip
   const { from, names } = ignoreSenders;
   const found =
     from === undefined
-      ? usualSenders(request.payload).map(({ account }) => account)
+      ? accountsIn(request.payload, mapping).map(({ account }) => account)
       : [state.render('ignoreSenders.from', from, state.scope)];
   for (const account of found) {
     const name = names.get(accountKey(account));
@@ -60,20 +46,18 @@ export function isAutomatic(payload: JsonValue): boolean {
   return mails.every((mail) => textAt(mail, ['autoSubmitted']) !== undefined);
 }
 
-/** The places in which `ignoreSenders` looks where a mapping does not say which. */
-export const USUAL_SENDERS: readonly string[] = ACCOUNTS.map((path) => path.join('.'));
-
-/** The accounts that stand in a body at one of those places. */
-export function usualSenders(
+/** The accounts that stand in a body at the places where a mapping looks for them. */
+export function accountsIn(
   payload: JsonValue,
+  { accounts = [] }: Pick<CompiledMapping, 'accounts'>,
 ): readonly { readonly at: string; readonly account: string }[] {
-  return ACCOUNTS.flatMap((path) => {
-    const account = textAt(payload, path);
-    return account === undefined ? [] : [{ at: path.join('.'), account }];
+  return accounts.flatMap((at) => {
+    const account = textAt(payload, at.split('.'));
+    return account === undefined ? [] : [{ at, account }];
   });
 }
 
-function textAt(payload: JsonValue, path: readonly string[]): string | undefined {
+export function textAt(payload: JsonValue, path: readonly string[]): string | undefined {
   const value = valueAt(payload, path);
   return typeof value === 'string' ? value : undefined;
 }
@@ -93,6 +77,8 @@ export function skipText(outcome: SkippedOutcome): string {
       return 'autoSubmitted of the mail, which wants no answer of a machine, so that no two answer each other';
     case 'ownComment':
       return `the mark of our own comment, which run ${outcome.runId} wrote`;
+    case 'not_allowed':
+      return clearLine(notAllowedText(outcome));
     case 'ignoreSenders':
       return `ignoreSenders of the mapping, which names ${outcome.sender}`;
   }

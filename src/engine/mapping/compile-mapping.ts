@@ -6,6 +6,8 @@ import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { quote, type MappingReporter } from './mapping-codes.ts';
 import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
 import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
+import { hookName } from './keys/routing-keys.ts';
+import { accountPaths } from './keys/start-keys.ts';
 import { type KeyCompiling, checkName, holdsReference } from './keys/mapping-key.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import { compileTemplate } from './template/template.ts';
@@ -99,7 +101,7 @@ function isMatchReadable({ value: located }: MappingEntry, findings: readonly Fi
 /** The literal path of a mapping whose `match` cannot be read as a whole: all requests of it are answered 503. */
 function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<MappingResult, 'out'> {
   const { value } = entry.value.at(['match', 'path']);
-  const path = typeof value === 'string' ? value.trim().replace(/^\/+|(?<!\/)\/+$/g, '') : '';
+  const path = typeof value === 'string' ? hookName(value) : '';
   if (path === '') return {};
   const at = entry.value.place([]);
   return outOf(entry, {
@@ -146,6 +148,8 @@ function build(compiling: CompilingMapping): CompiledMapping {
       timeoutAt: placeOf(['timeoutSeconds']),
       usdPerDayAt: placeOf(['limits', 'usdPerDay']),
       agentId: agentOf(compiling),
+      accounts:
+        (source.ignoreSenders ?? source.startedBy ?? source.approve) ? accountPaths(compiling) : undefined,
     }),
     templates: compiling.compiled,
     fills: fillsOf(keys),

@@ -1,5 +1,6 @@
 import type { LocatedValue } from '../../base/document/document.ts';
 import type { Behaviours } from '../config/config.ts';
+import type { Sender } from '../senders/senders.ts';
 
 /** A mapping as found in a file. */
 export interface MappingEntry {
@@ -42,6 +43,10 @@ export interface CompileOptions {
   resolveReference?(reference: string | { readonly file: string }): string | undefined;
   /** What is wrong with the file that a reference names, in words that continue its name. */
   fileProblem?(reference: string | { readonly file: string }): string | undefined;
+  /** All senders that are known, those of the user first; default those of this package. */
+  senders?(): readonly Sender[];
+  /** How each path is proved, whichever of its mappings says it. */
+  readonly schemes?: ReadonlyMap<string, string>;
   /** Whose credential a secret is by its form, where no sender signs with it. */
   otherKey?(secret: string): string | undefined;
   /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */

@@ -4,6 +4,7 @@ import type { TransformRef } from '../sandbox/sandbox.ts';
 import { compileMapping, outOf, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
+import { hookName } from './keys/routing-keys.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { findCoverageGaps } from '../verify/verify.ts';
 import { PATH_KEYS, type PathKey } from './mapping-schema.ts';
@@ -29,7 +30,8 @@ export interface CompiledMappings {
 }
 
 /** Checks and compiles mappings given in first-match order: all findings of all mappings at once. */
-export function compileMappings(entries: readonly MappingEntry[], options: CompileOptions): CompiledMappings {
+export function compileMappings(entries: readonly MappingEntry[], given: CompileOptions): CompiledMappings {
+  const options = { ...given, schemes: schemesOf(entries) };
   const results = entries.map((entry, order) => compileMapping(entry, { options, order }));
   const duplicates = findDuplicates(results);
   const enabled = results.flatMap(({ mapping, out, enabled: isOn }, index) => {
@@ -67,6 +69,17 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
     transforms: enabled.flatMap(({ transform }) => (transform === undefined ? [] : [transform])),
     ...(isUsable ? { table: createRoutingTable(enabled, disabled) } : {}),
   };
+}
+
+/** How each path is proved: one of its mappings says it for all. */
+function schemesOf(entries: readonly MappingEntry[]): ReadonlyMap<string, string> {
+  return new Map(
+    entries.flatMap(({ value }): readonly (readonly [string, string])[] => {
+      const { value: path } = value.at(['match', 'path']);
+      const { value: scheme } = value.at(['verify', 'scheme']);
+      return typeof path === 'string' && typeof scheme === 'string' ? [[hookName(path), scheme]] : [];
+    }),
+  );
 }
 
 /** Whether its requests get an answer of its own. */

@@ -1,5 +1,6 @@
 import type {
   CallbackAddress,
+  Permission,
   ConversationOwner,
   DeliveryTarget,
   RetrySettings,
@@ -13,6 +14,7 @@ import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { TemplateReads } from './template/template-subject.ts';
 import type { Behaviours } from '../config/config.ts';
+import type { Sender } from '../senders/senders.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import type { Challenge, ProofSettings } from '../verify/verify.ts';
 
@@ -204,12 +206,26 @@ export interface IgnoredSenders {
   readonly at: Place;
 }
 
+/** `startedBy` of a mapping. */
+export interface StartRule {
+  readonly at: Place;
+  /** Absent: accounts alone count. */
+  readonly permission?: Permission;
+  /** Names as written, by how they are compared. */
+  readonly accounts: ReadonlyMap<string, string>;
+  readonly takesBots: boolean;
+  /** Who sends to the path; absent where that is not known, and what is needed is written. */
+  readonly sender?: Sender;
+  readonly account?: CompiledTemplate;
+  readonly role?: CompiledTemplate;
+}
+
 /** Keys of a mapping that are templates of one field each. A new one is added here and to the schema. */
 export const TEMPLATE_KEYS = ['name', 'sessionKey', 'channel', 'to', 'model', 'thinking'] as const;
 export type TemplateKey = (typeof TEMPLATE_KEYS)[number];
 
 /** Templates that decide what becomes of a request, where it goes, and with which others it belongs. */
-export const DECIDING = /^(?:sessionKey|channel|to|model|thinking)$|\.(?:key|from)$/;
+export const DECIDING = /^(?:sessionKey|channel|to|model|thinking)$|\.(?:key|from|account|role)$/;
 
 /** What fills a field of an action that only its mapping decides. */
 export interface Fill {
@@ -295,6 +311,9 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly callbackUrl?: CallbackAddress;
   readonly dedupe?: DedupeSettings;
   readonly ignoreSenders?: IgnoredSenders;
+  readonly startedBy?: StartRule;
+  /** Where accounts stand in its requests; only where one of its keys looks for them. */
+  readonly accounts?: readonly string[];
   /** Runs that may begin within an hour, or for a sum a day, as the mapping itself says. */
   readonly limits?: {
     readonly runsPerHour?: number | undefined;

@@ -2,6 +2,7 @@
 import type { JsonValue } from '../../base/json.ts';
 import { type CompiledMapping, DECIDING } from './compiled-mapping.ts';
 import { isListOperator, operationOf } from './condition/condition-check.ts';
+import type { Sender } from '../senders/senders.ts';
 import { canonicalPath } from './scope.ts';
 
 /** Fields that are read, from the root of the request, as a tree; `*` stands for each element of a list. */
@@ -10,19 +11,17 @@ export interface FieldsRead {
   readonly below: Map<string, FieldsRead>;
 }
 
-/** The fields that decide about requests of a hook name; `accounts`: where `ignoreSenders` looks by itself. */
-export function decidingFields(
-  mappings: readonly CompiledMapping[],
-  path: string,
-  accounts: readonly string[] = [],
-): FieldsRead {
+/** The fields that decide about requests of a hook name. */
+export function decidingFields(mappings: readonly CompiledMapping[], path: string): FieldsRead {
   const root = newField();
-  for (const { match, templates, forEach, ignoreSenders } of mappings) {
+  for (const { match, templates, forEach, ignoreSenders, startedBy, accounts = [] } of mappings) {
     if (match.path !== undefined && match.path !== path) continue;
     if (match.source !== undefined) add(root, ['payload', 'source']);
     if (match.when !== undefined) readRule(match.when.rule, (keys) => add(root, fromRoot(keys)));
-    if (ignoreSenders !== undefined && ignoreSenders.from === undefined)
-      for (const account of accounts) add(root, ['payload', ...account.split('.')]);
+    const looksFor =
+      startedBy !== undefined || (ignoreSenders !== undefined && ignoreSenders.from === undefined);
+    for (const field of [...(looksFor ? accounts : []), ...fieldsOf(startedBy?.sender)])
+      add(root, ['payload', ...field.split('.')]);
     const items = forEach === undefined ? [] : [...fromRoot(forEach.keys), '*'];
     for (const [key, { source }] of templates) {
       if (!DECIDING.test(key)) continue;
@@ -32,6 +31,13 @@ export function decidingFields(
   }
   return root;
 }
+
+/** What `startedBy` reads of what a sender says beside the account. */
+const fieldsOf = ({ accountId, bots = {}, role }: Partial<Sender> = {}): readonly string[] => [
+  ...(accountId === undefined ? [] : [accountId]),
+  ...Object.keys(bots),
+  ...(role?.from ?? []).flatMap(({ of, is }) => [of, is]),
+];
 
 const newField = (): FieldsRead => ({ isRead: false, below: new Map() });
 

@@ -6,6 +6,7 @@ import { approvalKeys, deliveryKeys, outcomeKeys } from './keys/delivery-keys.ts
 import { pathKeys } from './keys/path-keys.ts';
 import { paceKeys, retryKeys } from './keys/pace-keys.ts';
 import { routingKeys, senderKeys } from './keys/routing-keys.ts';
+import { startKeys } from './keys/start-keys.ts';
 import type { MappingKey } from './keys/mapping-key.ts';
 
 const KEYS = {
@@ -18,6 +19,7 @@ const KEYS = {
   ...approvalKeys,
   ...retryKeys,
   ...senderKeys,
+  ...startKeys,
   ...pathKeys,
 };
 

@@ -7,6 +7,7 @@ export type {
   ConditionTrace,
   PathSettings,
   DedupeSettings,
+  StartRule,
   ActionFilling,
   CompiledMapping,
   ConsideredMapping,

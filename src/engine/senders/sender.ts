@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { PERMISSIONS } from '../../base/action.ts';
 import { ChallengeSettings, SenderProof } from '../verify/verify.ts';
 
 const Text = z.string().min(1).max(2_000);
@@ -62,6 +63,17 @@ const Registration = z.strictObject({
   remove: z.strictObject({ method: z.enum(['POST', 'DELETE']), path: Text }),
 });
 export type Registration = z.output<typeof Registration>;
+
+const Role = z.strictObject({
+  from: z
+    .array(z.strictObject({ of: Field.describe('An account.'), is: Field.describe('Its role.') }))
+    .min(1)
+    .max(10)
+    .describe('The first whose `of` is the account that acted says its role.'),
+  means: z
+    .record(Text, z.enum(PERMISSIONS))
+    .describe('What a role proves of permissions; one that is not named here proves nothing.'),
+});
 
 const Example = z.union([
   z.strictObject({
@@ -125,7 +137,18 @@ export const Sender = z.strictObject({
     .max(100)
     .optional()
     .describe('The kinds that a first mapping takes; others are skipped.'),
-  account: Field.optional().describe('The account that did what the event tells, for ignoreSenders.'),
+  account: z
+    .union([Field, z.array(Field).min(1).max(5)])
+    .optional()
+    .describe('Where the account stands that did what the event tells; the first that is there counts.'),
+  accountId: Field.optional().describe(
+    'Where its id stands, if people may give the account any name: startedBy goes by it.',
+  ),
+  bots: z
+    .record(Field, Pattern)
+    .optional()
+    .describe('Fields that show by their value that this account is a machine, each with a pattern of it.'),
+  role: Role.optional().describe('What an event itself says of the account that acted.'),
   challenge: ChallengeSettings.optional().describe('How its question is answered: challenge of a mapping.'),
   question: Question.optional().describe('How it asks whether the address is right.'),
   mapping: Text.optional().describe(

@@ -66,6 +66,12 @@ function readAll(): readonly Sender[] {
   });
 }
 
+/** Where a sender puts the account that acted; `isSure`: as nobody else can be called. */
+export function accountsOf({ account = [], accountId }: Sender, isSure = false): readonly string[] {
+  if (isSure && accountId !== undefined) return [accountId];
+  return typeof account === 'string' ? [account] : account;
+}
+
 /** The one that a person calls so, however it is written. */
 export function findSender(word: string): Sender | undefined {
   const name = plain(word);
@@ -94,9 +100,17 @@ export interface ReadSenders {
   readonly senders: readonly Sender[];
   /** Senders of packages, which replace none of the user and none that Sluice has. */
   readonly packaged: readonly Sender[];
-  /** What is wrong with their files. */
+  /** What is wrong with the files of the user. */
   readonly findings: readonly Finding[];
+  /** The same of packages. */
+  readonly packageFindings: readonly Finding[];
+  /** The files of the user as they were read: they belong to the generation. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
 }
+
+/** Where the senders of the user stand. */
+export const sendersDir = ({ mappingsDir }: Pick<SenderPlaces, 'mappingsDir'>): string =>
+  join(dirname(mappingsDir), 'senders');
 
 const FILE = /\.(?:ya?ml|json5?)$/;
 
@@ -107,7 +121,7 @@ export async function readSenders(
 ): Promise<ReadSenders> {
   const root = dirname(resolve(configFile));
   const found = packages.map((name) => ({ name, folder: findPackage(root, name) }));
-  const own = join(dirname(mappingsDir), 'senders');
+  const own = sendersDir({ mappingsDir });
   const read = await Promise.all(filesIn(own).map((file) => readSender(file, undefined)));
   const inPackages = await Promise.all(
     found.flatMap(({ folder }) =>
@@ -115,11 +129,13 @@ export async function readSenders(
     ),
   );
   return {
+    files: read.flatMap(({ files }) => files),
     senders: read.flatMap(({ senders }) => senders),
     packaged: inPackages.flatMap(({ senders }) => senders),
-    findings: [
+    findings: read.flatMap(({ findings }) => findings),
+    packageFindings: [
       ...found.flatMap(({ name, folder }) => (folder === undefined ? [notInstalled(name)] : [])),
-      ...[...read, ...inPackages].flatMap(({ findings }) => findings),
+      ...inPackages.flatMap(({ findings }) => findings),
     ],
   };
 }
@@ -146,14 +162,18 @@ const notInstalled = (name: string): Finding => ({
 });
 
 /** `within`: a package, whose senders name none but its own files. */
-async function readSender(file: string, within: string | undefined): Promise<Omit<ReadSenders, 'packaged'>> {
+async function readSender(
+  file: string,
+  within: string | undefined,
+): Promise<Omit<ReadSenders, 'packaged' | 'packageFindings'>> {
   const { document, findings } = await readDocument(file);
-  if (document === undefined) return { senders: [], findings };
+  if (document === undefined) return { senders: [], findings, files: [] };
+  const files = [{ path: file, text: document.root.place([]).source.text }];
   const { value, findings: found } = validate(document.root, Sender, 'sender file');
-  if (value === undefined) return { senders: [], findings: found };
+  if (value === undefined) return { senders: [], findings: found, files };
   const sender = { ...value, name: basename(file).replace(FILE, ''), folder: dirname(file) };
   const missing = findMissing(sender, document.root, within);
-  return { senders: within === undefined || missing.length === 0 ? [sender] : [], findings: missing };
+  return { senders: within === undefined || missing.length === 0 ? [sender] : [], findings: missing, files };
 }
 
 /** Files that it names and that are not there, or not in its package. */

@@ -123,8 +123,8 @@ export interface KeptPart {
 
 /** A file of a generation, as it was when it was live. */
 export interface KeptFile {
-  /** Mappings and transforms stand in folders of their own. */
-  readonly folder: 'mappings' | 'transforms';
+  /** Mappings, senders and transforms stand in folders of their own. */
+  readonly folder: 'mappings' | 'senders' | 'transforms';
   /** Relative to its folder. */
   readonly name: string;
   readonly hash: string;

@@ -36,7 +36,8 @@ export interface GenerationCheck {
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<GenerationCheck> {
   const { findings: loaded, ignored, generation, transforms, hooks } = await loadGeneration(file, options);
-  const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).findings;
+  // Those of the user are reported with the rest.
+  const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).packageFindings;
   const findings = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
   if (transforms === undefined) return { findings, ignored, summary: '', ...NOTHING_TO_TELL };
   const types = await typecheckTransforms(

@@ -6,6 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateRaw, inflateRaw } from 'node:zlib';
 import type { KeptFile, KeptGeneration } from '../../engine/storage/storage.ts';
+import { sendersDir } from '../../engine/senders/senders.ts';
 import {
   loadGeneration,
   type Generation,
@@ -19,7 +20,7 @@ const inflate = promisify(inflateRaw);
 /** A generation with more bytes is not kept. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** The mappings and transforms of a generation, without literal secrets; undefined where they are too large. */
+/** The mappings, senders and transforms of a generation, without literal secrets; undefined where they are too large. */
 export async function packGeneration({
   id,
   config,
@@ -37,8 +38,10 @@ export async function packGeneration({
       text: await readFile(path, 'utf8'),
     })),
   );
+  const senders = files.map(({ path, text }) => ({ name: nameIn(sendersDir({ mappingsDir }), path), text }));
   const all = [
     ...mappings.map((file) => ({ folder: 'mappings' as const, ...file })),
+    ...senders.map((file) => ({ folder: 'senders' as const, ...file })),
     ...modules.map((file) => ({ folder: 'transforms' as const, ...file })),
   ].flatMap(({ name, ...file }) => (name === undefined ? [] : [{ name, ...file }]));
   if (all.reduce((sum, { text }) => sum + text.length, 0) > MAX_BYTES) return undefined;
@@ -108,11 +111,16 @@ async function loadKept(
     return resolve(cwd, name.startsWith('..') ? basename(folder) : name);
   };
   const folders = { mappingsDir: placeOf(hooks.mappingsDir), transformsDir: placeOf(hooks.transformsDir) };
+  const places = {
+    mappings: folders.mappingsDir,
+    senders: sendersDir(folders),
+    transforms: folders.transformsDir,
+  };
   const close = (): Promise<void> => rm(cwd, { recursive: true, force: true });
   try {
     await mkdir(folders.mappingsDir, { recursive: true });
     for (const { folder, name, content } of files) {
-      const path = join(folder === 'mappings' ? folders.mappingsDir : folders.transformsDir, name);
+      const path = join(places[folder], name);
       // oxlint-disable-next-line no-await-in-loop -- a handful of files
       await mkdir(dirname(path), { recursive: true });
       // oxlint-disable-next-line no-await-in-loop -- a handful of files

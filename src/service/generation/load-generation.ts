@@ -39,7 +39,14 @@ import {
   type RoutingTable,
 } from '../../engine/mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
-import { otherKey } from '../../engine/senders/senders.ts';
+import {
+  inOrder,
+  otherKey,
+  type ReadSenders,
+  readSenders,
+  type Sender,
+  sendersDir,
+} from '../../engine/senders/senders.ts';
 import type { Sandbox, TransformRef, Transforms } from '../../engine/sandbox/sandbox.ts';
 
 /**
@@ -53,7 +60,7 @@ export interface Generation {
   readonly table: RoutingTable;
   readonly transforms: Transforms;
   readonly channelCatalog: ChannelCatalog;
-  /** Mapping files as they were read, presets included. */
+  /** Mapping files as they were read, presets included, and the files of senders of the user. */
   readonly files: LoadedMappings['files'];
   /** The text behind a reference in a mapping; undefined where it is not set. */
   readonly readReference: ReferenceReader['read'];
@@ -150,6 +157,7 @@ interface LoadedParts {
   readonly config: LoadedConfig;
   readonly channelCatalog: ChannelCatalog;
   readonly references: ReferenceReader;
+  readonly senders: ReadSenders;
   readonly mappings: LoadedMappings;
   readonly transformsDir: string;
   readonly transforms: Transforms;
@@ -162,14 +170,19 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
   const loaded = loadsAll ? await loadChannelCatalog(plugins, directory) : catalogWithoutPlugins(channels);
   const channelCatalog = withChannels(loaded, config.theirChannels, 'only the gateway has this channel');
   const references = createReferenceReader({ env: options.env, directory });
-  const mappings = await compile(config, channelCatalog, { ...options, references });
+  const { hooks } = config.settings;
+  const senders = await readSenders(config.file, {
+    ...hooks,
+    mappingsDir: options.folders?.mappingsDir ?? hooks.mappingsDir,
+  });
+  const mappings = await compile(config, channelCatalog, { ...options, references, senders });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
   const transforms = await openTransforms(mappings.transforms, transformsDir, options);
-  return { config, channelCatalog, references, mappings, transformsDir, transforms };
+  return { config, channelCatalog, references, senders, mappings, transformsDir, transforms };
 }
 
 function findProblems(
-  { config, channelCatalog, mappings: { table, findings }, transforms }: LoadedParts,
+  { config, channelCatalog, senders, mappings: { table, findings }, transforms }: LoadedParts,
   needSecrets: boolean,
 ): readonly Finding[] {
   const mappings = table?.mappings ?? [];
@@ -178,6 +191,7 @@ function findProblems(
     ...findMergedConversations(config, mappings),
     ...findMissingUrl(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
+    ...senders.findings,
     ...findings,
     ...transforms.findings,
     ...findRefusedKeys(config, mappings, transforms.subjects),
@@ -185,7 +199,7 @@ function findProblems(
 }
 
 function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation | undefined {
-  const { config, channelCatalog, references, mappings, transforms } = parts;
+  const { config, channelCatalog, references, senders, mappings, transforms } = parts;
   const contained = containTransforms(mappings, transforms);
   const isFatal = (finding: Finding): boolean =>
     isError(finding) && !mappings.contained.has(finding) && !contained.findings.has(finding);
@@ -203,7 +217,7 @@ function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation 
     transforms,
     readReference: references.read,
   };
-  return createGeneration(whole, mappings.files);
+  return createGeneration(whole, [...mappings.files, ...senders.files]);
 }
 
 /** The transforms of the generation before where nothing has changed, else newly loaded ones. */
@@ -265,15 +279,17 @@ const isError = (finding: Finding): boolean => finding.severity === 'error';
 
 type TransformOptions = Pick<GenerationOptions, 'folders' | 'needSecrets' | 'open'> & {
   readonly references: ReferenceReader;
+  readonly senders: ReadSenders;
 };
 
 function compile(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  { folders, references, needSecrets, open }: TransformOptions,
+  { folders, references, senders, needSecrets, open }: TransformOptions,
 ): Promise<LoadedMappings> {
   const { hooks, agents, gateway } = config.settings;
   const usual = gateway.runners['default'];
+  let known: readonly Sender[] | undefined;
   return loadMappings({
     inline: config.inlineMappings,
     presets: hooks.presets,
@@ -291,6 +307,7 @@ function compile(
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
     otherKey,
+    senders: () => (known ??= inOrder(senders)),
     ...(open && { open }),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     hasThreads: (channel) => (findChannelModule(catalog, channel)?.hasThreads ?? catalog.isPartial) === true,
@@ -322,7 +339,7 @@ function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Gene
     ...parts,
     files,
     id: idOf(parts, files),
-    watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
+    watchedPaths: [...config.files, hooks.mappingsDir, sendersDir(hooks), hooks.transformsDir],
     evaluate: (request, detail = 'brief', results) =>
       runEvaluation(
         evaluate(request, settings, { detail }),

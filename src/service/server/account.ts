@@ -5,7 +5,7 @@
 import type { HookError } from '../../base/errors.ts';
 import { printSentence, quoted, type StoredFinding } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
-import { usualSenders } from '../../engine/hook/hook.ts';
+import { accountsIn } from '../../engine/hook/hook.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
@@ -126,7 +126,7 @@ function hasGaps({ request, evaluation }: HookJudgement): boolean {
   const isUnknown = ignored !== undefined && ignored.from === undefined && outcome.kind !== 'skipped';
   return (
     (mapping === undefined && outcome.kind !== 'accepted') ||
-    (isUnknown && usualSenders(request.payload).length === 0) ||
+    (isUnknown && accountsIn(request.payload, mapping ?? {}).length === 0) ||
     trace.templates.some(({ empty }) => empty.length > 0)
   );
 }

@@ -7,7 +7,7 @@ import {
   readApprovalName,
 } from '../generation/generation.ts';
 import { formatPlace } from '../../base/document/document.ts';
-import { isBuiltInRoute, USUAL_SENDERS } from '../../engine/hook/hook.ts';
+import { isBuiltInRoute } from '../../engine/hook/hook.ts';
 import { decidingFields, type FieldsRead, type RoutingTable } from '../../engine/mapping/mapping.ts';
 import {
   type KnownTokens,
@@ -41,7 +41,7 @@ function keepRequests(
   if ([which, ...ofPaths].every((each) => each === 'none')) return {};
   const known = new Map<string, FieldsRead>();
   const fieldsOf = (path: string): FieldsRead => {
-    const fields = known.get(path) ?? decidingFields(table.mappings, path, USUAL_SENDERS);
+    const fields = known.get(path) ?? decidingFields(table.mappings, path);
     if (isBuiltInRoute(path) || table.paths.has(path)) known.set(path, fields);
     return fields;
   };

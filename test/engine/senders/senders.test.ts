@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatFindings } from '../../../src/base/document/facts.ts';
-import { USUAL_SENDERS } from '../../../src/engine/hook/facts.ts';
 import {
   fileOf,
   findSender,
@@ -28,7 +27,7 @@ describe('the senders of this package', () => {
   });
 
   test.each(SENDERS.map((sender) => [sender.name, sender] as const))('%s', (name, sender) => {
-    const { examples = [], mapping, setup, account } = sender;
+    const { examples = [], mapping, setup } = sender;
     const files = [mapping, ...examples.map((each) => ('file' in each ? each.file : undefined))];
     expect(files.filter((file) => file !== undefined && !existsSync(fileOf(sender, file)))).toEqual([]);
     // What is added without a question has all that is needed for it.
@@ -37,7 +36,6 @@ describe('the senders of this package', () => {
       expect(examples.length).toBeGreaterThan(0);
       expect(readFileSync(fileOf(sender, mapping), 'utf8')).toContain(`path: ${name}`);
     }
-    if (account !== undefined) expect(USUAL_SENDERS).toContain(account);
   });
 
   test('a credential is known by its form', () => {
@@ -88,6 +86,8 @@ test('no folder is no sender', async () => {
     senders: [],
     packaged: [],
     findings: [],
+    packageFindings: [],
+    files: [],
   });
 });
 
@@ -105,7 +105,10 @@ test('senders of a package are read where node would look for it, after those of
   const places = { mappingsDir: join(folder, 'hooks/mappings'), senders: ['@acme/senders', 'not-there'] };
   writeFileSync(join(inPackage, 'senders/github.yaml'), 'title: GitHub of the package\n');
   writeFileSync(join(inPackage, 'senders/more.yaml'), 'title: More\n');
-  const { senders, packaged, findings } = await readSenders(join(folder, 'hooks/sluice.yaml'), places);
+  const { senders, packaged, files, packageFindings } = await readSenders(
+    join(folder, 'hooks/sluice.yaml'),
+    places,
+  );
   expect(senders.map(({ title }) => title)).toEqual(['Acme']);
   expect(packaged.map(({ title }) => title)).toEqual([
     'Acme of the package',
@@ -114,7 +117,8 @@ test('senders of a package are read where node would look for it, after those of
   ]);
   const known = (await knownSenders(join(folder, 'hooks/sluice.yaml'), places)).map(({ title }) => title);
   expect(known.filter((title) => /Acme|GitHub|More/.test(title))).toEqual(['Acme', 'GitHub', 'More']);
-  const said = formatFindings(findings, { format: 'pretty', color: false });
+  expect(files.map(({ text }) => text)).toEqual(['title: Acme\n']);
+  const said = formatFindings(packageFindings, { format: 'pretty', color: false });
   expect(said).toContain('there is no package not-there with a folder senders in node_modules');
   expect(said).toContain('../../../../secret is outside of the package');
 });

@@ -117,8 +117,8 @@ const SAY: Readonly<Record<string, Say>> = {
   address_check: ({ provider }) => sayAddressCheck(String(provider)),
   github_ping: () => GITHUB_PING,
   no_account: (_, { mappingId, table }) => {
-    const names = table?.mappings.find(({ id }) => id === mappingId)?.ignoreSenders?.names;
-    return names && say`ignoreSenders: ${sayNoAccount(names)}`;
+    const mapping = table?.mappings.find(({ id }) => id === mappingId);
+    return mapping?.ignoreSenders && say`ignoreSenders: ${sayNoAccount(mapping)}`;
   },
 };
 

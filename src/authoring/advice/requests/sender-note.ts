@@ -1,6 +1,6 @@
 import { inWords, say, todo, type Sentence } from '../../../base/finding.ts';
-import { usualSenders, type Evaluation } from '../../../engine/hook/hook.ts';
-import { USUAL_SENDERS } from '../../../engine/hook/facts.ts';
+import { accountsIn, type Evaluation } from '../../../engine/hook/hook.ts';
+import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 
 /** Whether `ignoreSenders` of the matched mapping found no account at any place where it looks. */
@@ -8,19 +8,23 @@ export const lacksAccount = ({ mapping, outcome }: Evaluation, { payload }: Hook
   mapping?.ignoreSenders !== undefined &&
   mapping.ignoreSenders.from === undefined &&
   outcome.kind !== 'skipped' &&
-  usualSenders(payload).length === 0;
+  accountsIn(payload, mapping).length === 0;
 
-/** Says what to write where `ignoreSenders` with these names found no account. */
-export const sayNoAccount = (names: ReadonlyMap<string, string>): Sentence =>
-  say`none of the fields in which it looks for ${inWords([...names.values()], 'or')} is in this request (${USUAL_SENDERS.join(', ')}): ${todo}name the path of the account in from of ignoreSenders`;
+/** Says what to write where `ignoreSenders` of a mapping found no account. */
+export const sayNoAccount = ({
+  ignoreSenders,
+  accounts = [],
+}: Pick<CompiledMapping, 'ignoreSenders' | 'accounts'>): Sentence =>
+  say`none of the fields in which it looks for ${inWords([...(ignoreSenders?.names.values() ?? [])], 'or')} is in this request (${accounts.join(', ')}): ${todo}name the path of the account in from of ignoreSenders`;
 
 /** Says what `ignoreSenders` compared its names with, in a request that it did not skip. */
 export function sayAccounts(evaluation: Evaluation, request: HookRequest): Sentence | undefined {
   const { mapping, outcome, trace } = evaluation;
   if (mapping?.ignoreSenders === undefined || outcome.kind === 'skipped') return undefined;
-  if (lacksAccount(evaluation, request)) return sayNoAccount(mapping.ignoreSenders.names);
+  if (lacksAccount(evaluation, request)) return sayNoAccount(mapping);
   const from = trace.templates.find(({ field }) => field === 'ignoreSenders.from')?.text?.trim();
-  const accounts = from === undefined ? usualSenders(request.payload) : [{ at: 'from', account: from }];
+  const accounts =
+    from === undefined ? accountsIn(request.payload, mapping) : [{ at: 'from', account: from }];
   const known = accounts.filter(({ account }) => account !== '' && !holdsUnkept(account));
   const found = known.map(({ at, account }) => `${at} is ${JSON.stringify(account.slice(0, 80))}`);
   return found.length === 0 ? undefined : say`${found.join(', ')}, which is none of its names`;

@@ -45,6 +45,7 @@ export interface KeyCompiling {
   /** What keys look at of each other, as it is written. */
   readonly source: {
     readonly id?: string | undefined;
+    readonly match?: { readonly path?: string | undefined } | undefined;
     readonly action?: CompiledMapping['action'] | undefined;
     readonly transform?: unknown;
     readonly forEach?: string | undefined;

@@ -56,7 +56,7 @@ export const routingKeys = keysOf({
 });
 
 /** At most so many that a look-up in a request costs nothing. */
-const AccountsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
+export const AccountsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
 const IgnoreSendersSchema = z.union([
   AccountsSchema.describe('Accounts, compared without case with where senders usually put them.'),
@@ -83,7 +83,8 @@ export const senderKeys = keysOf({
   },
 });
 
-function byKey(names: readonly string[]): ReadonlyMap<string, string> {
+/** Names as they are written, by how they are compared. */
+export function byKey(names: readonly string[]): ReadonlyMap<string, string> {
   return new Map(names.map((name) => [accountKey(name), name.trim()]));
 }
 
@@ -130,9 +131,12 @@ function compileMatch(
   };
 }
 
-/** A hook name without outer slashes; undefined for any. */
+/** A hook name without outer slashes. */
+export const hookName = (written: string): string => written.trim().replace(/^\/+|(?<!\/)\/+$/g, '');
+
+/** Undefined for any name. */
 function compilePath(written: string, reporter: MappingReporter): string | undefined {
-  const path = written.trim().replace(/^\/+|(?<!\/)\/+$/g, '');
+  const path = hookName(written);
   if (RESERVED_PATHS.includes(path)) {
     reporter.report(['match', 'path'], {
       code: 'RESERVED_PATH',

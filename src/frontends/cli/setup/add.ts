@@ -154,7 +154,7 @@ function noMappings(
   sender: Sender | undefined,
   read: Awaited<ReturnType<typeof readSenders>>,
 ): CliError {
-  if (read.findings.length > 0)
+  if (read.findings.length + read.packageFindings.length > 0)
     return new CliError('a file in senders/ cannot be used: "sluice check" says why', 2);
   const ready = inOrder(read).filter(
     ({ mapping, examples }) => mapping !== undefined || examples !== undefined,
