@@ -78,6 +78,8 @@ interface ComposedOperations {
   findAsked(asked: Approval): Promise<readonly AgentRun[]>;
   /** Runs that were denied, or not approved in time: whoever leads gives them up. */
   findUnapproved(nowMs: number): Promise<readonly AgentRun[]>;
+  /** Takes over the runs whose lease was over at a time; each is returned as its worker had it. */
+  takeLapsedRuns(nowMs: number): Promise<readonly AgentRun[]>;
   /** Returns the given runs that have ended. */
   findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
   /**

@@ -190,6 +190,8 @@ export interface AttemptFailure {
   readonly usage?: TokenUsage;
   /** Who took the turn; what was used is counted for it. */
   readonly runner?: string;
+  /** The attempt of a worker that ends with it; its lease may be over. Absent where this process took the turn. */
+  readonly attempt?: string | undefined;
   readonly nowMs: number;
 }
 
@@ -228,6 +230,8 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   /** The first line of the message is the service's; what may follow is the end of a command's stderr. */
   readonly lastError?: { readonly code: string; readonly message: string };
   readonly process?: ProcessMark;
+  /** The attempt that a worker began last; absent where none did, or another one began after it. */
+  readonly carried?: CarriedAttempt;
   readonly usage?: TokenUsage;
   /** How it ended each time before it was begun anew, the oldest first: at most the last ten. */
   readonly earlier?: readonly EarlierEnding[];
@@ -241,6 +245,32 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly eventCount?: number;
   /** Further events in the order in which they came; listings leave them out. */
   readonly events?: readonly AgentAction[];
+}
+
+/** An attempt that a worker makes at a run. */
+export interface CarriedAttempt {
+  /** As it calls itself. */
+  readonly worker: string;
+  /** Random: who knows it may renew and end the attempt. */
+  readonly attempt: string;
+  /** Absent where the worker was not heard of in time; 0 where it has handed over how the attempt ended. */
+  readonly until?: number;
+  /** Why it is to end the attempt. */
+  readonly end?: string;
+  /** What its agent may do, as the worker says it. */
+  readonly access?: string | undefined;
+}
+
+/** Somebody who takes runs of a runner, and when it was heard of last. */
+export interface WorkerRecord {
+  readonly runner: string;
+  readonly name: string;
+  readonly seenAt: number;
+}
+
+export interface ListedWorker extends WorkerRecord {
+  /** Runs that it carries now. */
+  readonly runs: number;
 }
 
 /** An end of a run that was begun anew after it. */
@@ -293,10 +323,17 @@ export interface ClaimRunsOptions {
   readonly limits?: LimitRules;
   /** The name that runs without one count under. */
   readonly defaultRunner?: string;
+  /** Claims for a worker, and so runs of its runner only; an attempt that is under way already is returned as it is. */
+  readonly worker?: Omit<CarriedAttempt, 'end' | 'until'> & {
+    readonly runner: string;
+    readonly until: number;
+  };
 }
 
 export interface RunCompletion {
   readonly runId: string;
+  /** The attempt of a worker that ends with it; its lease may be over. Absent where this process took the turn. */
+  readonly attempt?: string | undefined;
   readonly outcome: RunOutcome;
   readonly reply: string;
   readonly error?: { readonly code: string; readonly message: string };
@@ -329,6 +366,8 @@ export interface DropEnding {
 }
 
 export interface RunDeadLetter {
+  /** The attempt of a worker that ends with it; its lease may be over. Absent where this process took the turn. */
+  readonly attempt?: string | undefined;
   readonly error: { readonly code: string; readonly message: string };
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;

@@ -8,6 +8,7 @@ import { mailContract } from './contract-mail.ts';
 import { queueContract } from './contract-queue.ts';
 import { replicasContract } from './contract-replicas.ts';
 import { runsContract } from './contract-runs.ts';
+import { workersContract } from './contract-workers.ts';
 import { openHarness, type OpenFresh, type Reopen } from '../../support/storage-harness.ts';
 
 /** What every implementation of the storage port promises. A new one calls this and writes no test of its own. */
@@ -28,4 +29,5 @@ export function storageContract(
   lifeContract(name, harness, options);
   mailContract(name, harness);
   replicasContract(name, harness, options);
+  workersContract(name, harness, options);
 }

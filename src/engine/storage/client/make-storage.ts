@@ -83,6 +83,7 @@ function readRows(operations: RemoteOperations, queue: AcceptQueue) {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
     findUnapproved: async (nowMs) => (await operations.findUnapproved(nowMs)).map(toAgentRun),
     findAsked: async (asked) => (await queue.inTime(() => operations.findAsked(asked))).map(toAgentRun),
+    takeLapsedRuns: async (nowMs) => (await operations.takeLapsedRuns(nowMs)).map(toAgentRun),
     findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),
     findRun: async (runId) => {
       const row = await queue.inTime(() => operations.findRun(runId));

@@ -23,6 +23,7 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   generations: ['id'],
   generation_files: ['hash'],
   runner_holds: ['runner', 'model'],
+  workers: ['runner', 'name'],
   run_starts: ['run_seq', 'started_at'],
   queue_pauses: ['mapping_id'],
   limited_mappings: ['mapping_id'],

@@ -8,6 +8,9 @@ import type { Store } from './store.ts';
 /** Waiting runs made due by one claim; the rest follow with the next. */
 export const PROMOTED_PER_CLAIM = 1000;
 
+/** Runs that somebody let begin are few; those of an agent that is away must not hide the others. */
+const MORE_EXEMPT = 100;
+
 const IN_ORDER = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_ready_in_order')}
   JOIN run_actions ON run_actions.seq = runs.seq WHERE state = ${RUN.ready} `;
 const inOrder = ({ notElsewhere = '' }: Statements): Sql =>
@@ -74,7 +77,10 @@ export function findClaimable(
     ...object[][],
   ];
   for (const run of due) makeDue(store, run);
-  const isPaused = pausedBy(pauses, options.defaultRunner);
+  const byOperator = pausedBy(pauses, options.defaultRunner);
+  const { worker, defaultRunner } = options;
+  const isPaused = (queue: RunQueue): boolean =>
+    byOperator(queue) || (worker !== undefined && worker.runner !== (queue.runner || defaultRunner));
   if (pauses.some(({ mappingId }) => mappingId === ALL_MAPPINGS)) return [];
   const isOpen = isFree && pauses.length === 0;
   // What was ready then may stand behind a run that has become due.
@@ -113,8 +119,8 @@ export function pausedBy(
     );
 }
 
-export function hasNoLimits({ maxPerRunner, limits }: ClaimRunsOptions): boolean {
-  return (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
+export function hasNoLimits({ maxPerRunner, limits, worker }: ClaimRunsOptions): boolean {
+  return (maxPerRunner?.size ?? 0) === 0 && limits === undefined && worker === undefined;
 }
 
 interface Keyed {
@@ -128,7 +134,7 @@ type QueueAnswers = [
 ];
 
 function queueQuestions(sql: Statements, limit: number): readonly SqlQuestion[] {
-  return [[ACTIVE], [exemptRuns(sql), limit], [RUN_QUEUES]];
+  return [[ACTIVE], [exemptRuns(sql), limit + MORE_EXEMPT], [RUN_QUEUES]];
 }
 
 /** Candidates of each queue, no more than may begin. */

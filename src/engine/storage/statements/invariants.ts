@@ -20,6 +20,10 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
        SELECT 1 FROM outbox WHERE recipient = waiting.recipient AND state <= ${OUTBOX.active} AND behind = 0)`,
   ],
   [
+    'runs that a worker carries and that are not active',
+    `SELECT count(*) AS broken FROM runs WHERE worker_until > 0 AND state <> ${RUN.active}`,
+  ],
+  [
     'runs without an action',
     'SELECT count(*) AS broken FROM runs WHERE seq NOT IN (SELECT seq FROM run_actions)',
   ],

@@ -204,6 +204,26 @@ CREATE TABLE recoveries (
 ${STRICT};
 `;
 
+/**
+ * A run that a worker carries is active, and nobody takes it over before `worker_until`. Its attempt is kept after that, until
+ * another one begins: null where the lease is over, 0 where the worker has handed over how the attempt ended. `worker_end`
+ * is why the worker is asked to end it, `worker_access` what its agent may do, where the worker says that. `workers`: who
+ * takes runs, and when each was heard of last.
+ */
+const WORKERS = both`
+ALTER TABLE runs ADD COLUMN worker TEXT;
+ALTER TABLE runs ADD COLUMN worker_attempt TEXT;
+ALTER TABLE runs ADD COLUMN worker_until ${BIG};
+ALTER TABLE runs ADD COLUMN worker_end TEXT;
+ALTER TABLE runs ADD COLUMN worker_access TEXT;
+CREATE TABLE workers (
+  runner TEXT NOT NULL,
+  name TEXT NOT NULL,
+  seen_at ${BIG} NOT NULL,
+  PRIMARY KEY (runner, name)
+${KEYED};
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -227,6 +247,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 17, postgres: 15, sql: IDENTITY },
   { sqlite: 18, postgres: 16, sql: CAUSES },
   { sqlite: 19, postgres: 17, sql: RECOVERIES },
+  { sqlite: 20, postgres: 18, sql: WORKERS },
 ];
 
 /** The newest version that is known. */

@@ -85,12 +85,16 @@ export function operationOf<Args extends readonly unknown[], Answer>(
 /** Rows of a holder that is gone, or of this process, which does not know of them: the answer to its claim was lost. */
 export const left = (held: string): Dialects =>
   both`(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas)) AND id NOT IN ${listed(held)}`;
+/** A run that a worker carries is left to it. */
+export const leftRuns = (held: string): Dialects => both`worker_until IS NULL AND ${left(held)}`;
+/** Runs whose worker was not heard of in time. */
+export const LAPSED = `state = ${RUN.active} AND worker_until > 0 AND worker_until <= ?1`;
 /** No event is named: one turn takes all of its events. */
 export const leftEvents = (isTurnTaken: string): string => `state = ${EVENT.claimed} AND holder IS NOT NULL
   AND (holder <> ?1 OR ${isTurnTaken} = 0) AND (holder = ?1 OR holder NOT IN (SELECT id FROM replicas))`;
 /** One row where nothing was left, and somebody leads: whether it is this process. */
 const NOTHING_LEFT = both`SELECT holder = ?1 AS leads FROM leaders JOIN replicas ON replicas.id = holder WHERE name = ?5 AND NOT EXISTS (
-    SELECT 1 FROM runs WHERE state = ${RUN.active} AND ${left('?2')}
+    SELECT 1 FROM runs WHERE state = ${RUN.active} AND ${leftRuns('?2')}
     UNION ALL SELECT 1 FROM outbox WHERE state = ${OUTBOX.active} AND ${left('?3')}
     UNION ALL SELECT 1 FROM events WHERE ${leftEvents('?4')})`;
 

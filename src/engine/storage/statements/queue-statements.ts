@@ -21,6 +21,7 @@ import type { Store } from './store.ts';
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
   reply = NULL, usage = NULL, approval = NULL, exempt = 0, earlier = ? WHERE seq = ?`;
+const FORGET_ATTEMPT = 'UPDATE runs SET worker_attempt = NULL WHERE seq = ?';
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
 const FIND_ENTRY = 'SELECT seq, state, recipient FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
@@ -120,6 +121,8 @@ function dropRun(
   const run = findRunHead(store, runId);
   if (run === undefined || run.state === RUN.active || run.state === RUN.completed) return false;
   if (run.state === RUN.dead) withdrawSummary(store, runId);
+  // A late end of the worker that had it is not taken any more.
+  if (run.workerAttempt !== null) store.sql.post(FORGET_ATTEMPT, run.seq);
   const { summary, callback } = ending;
   endRuns(store, [[run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs }]]);
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };

@@ -8,6 +8,7 @@ import {
   type KeptRequest,
   type LimitedMapping,
   type LimitRules,
+  type ListedWorker,
   type ListQuery,
   pauseOfRunner,
   type QueuePause,
@@ -19,7 +20,7 @@ import { STRANGER } from '../request-records.ts';
 import { type RunQueue, RUN_QUEUES, pausedBy } from './claimable-runs.ts';
 import { HourlyCapacity } from './hourly-capacity.ts';
 import { findBroken } from './invariants.ts';
-import { operationOf, PLAIN_READS } from './plain-reads.ts';
+import { LAPSED, operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows } from './row-queries.ts';
 import {
   EVENT,
@@ -66,6 +67,8 @@ const nextRetry = (totals: string): Sql => both`SELECT min(at) AS at FROM (
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 const HOLDS = `SELECT runner, model, since, code, message, retry_at AS "retryAt", tries FROM runner_holds
   ORDER BY since, runner, model`;
+const LISTED_WORKERS = both`SELECT runner, name, seen_at AS "seenAt", (SELECT count(*) FROM runs ${by('runs_active')}
+    WHERE state = ${RUN.active} AND worker = name AND worker_until > 0) AS runs FROM workers ORDER BY runner, seen_at DESC, name`;
 const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND runner = ?`;
 const OLDEST_QUEUED = both`SELECT accepted_at AS at FROM runs ${by('runs_queued')} WHERE state <= ${RUN.waiting}
@@ -104,14 +107,26 @@ export function listEvents({ sql }: Store, query: ListQuery): EventRow[] {
 }
 
 /** All holds, the oldest first, with the runs that wait for each; those without a runner of their own wait for `defaultRunner`. */
-export function listHolds({ sql }: Store, defaultRunner: string): readonly AwayRunner[] {
-  return sql.all<RunnerHold & { model: string }>(HOLDS).map(({ model, ...hold }) => {
-    const own = sql.find<{ count: number }>(WAITING_FOR, hold.runner)?.count ?? 0;
-    const unnamed =
-      hold.runner === defaultRunner ? (sql.find<{ count: number }>(WAITING_FOR, '')?.count ?? 0) : 0;
-    return { ...hold, ...(model === '' ? {} : { model }), waiting: own + unnamed };
+export function listHolds(store: Store, defaultRunner: string): readonly AwayRunner[] {
+  return store.sql.all<RunnerHold & { model: string }>(HOLDS).map(({ model, ...hold }) => {
+    const waiting = countWaitingFor(store, hold.runner, defaultRunner);
+    return { ...hold, ...(model === '' ? {} : { model }), waiting };
   });
 }
+
+/** How many runs wait for a runner; those without a runner of their own wait for `defaultRunner`. */
+export function countWaitingFor({ sql }: Store, runner: string, defaultRunner: string): number {
+  const names = runner === defaultRunner ? [runner, ''] : [runner];
+  return names.reduce((sum, name) => sum + (sql.find<{ count: number }>(WAITING_FOR, name)?.count ?? 0), 0);
+}
+
+/** Whether the lease of a worker was over at a time. */
+export const hasLapsedRuns = ({ sql }: Store, nowMs: number): boolean =>
+  sql.find(both`SELECT 1 FROM runs ${by('runs_active')} WHERE ${LAPSED} LIMIT 1`, Math.round(nowMs)) !==
+  undefined;
+
+/** Who takes runs, by runner; the one heard of last comes first. */
+export const listWorkers = ({ sql }: Store): readonly ListedWorker[] => sql.all(LISTED_WORKERS);
 
 export function findRun({ sql }: Store, runId: string): RunRow | undefined {
   const row = sql.find<RunRow>(RUN_BY_ID, runId);

@@ -51,6 +51,11 @@ export interface RunRow {
   readonly approval: string | null;
   readonly pgid: number | null;
   readonly startTicks: string | null;
+  readonly worker: string | null;
+  readonly workerAttempt: string | null;
+  readonly workerUntil: number | null;
+  readonly workerEnd: string | null;
+  readonly workerAccess: string | null;
   readonly acceptedAt: number;
   readonly dueAt: number;
   readonly startedAt: number | null;
@@ -72,6 +77,9 @@ export interface RunHead {
   readonly bytes: number;
   /** Who claimed it last. */
   readonly holder: string | null;
+  /** As `migrations.ts` explains them. */
+  readonly workerAttempt: string | null;
+  readonly workerUntil: number | null;
 }
 
 /** A run with all that its end would ask. */
@@ -81,7 +89,8 @@ export interface ClaimedRow extends RunRow {
 }
 
 export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS "errorCode",
-  error_message AS "errorMessage", usage, earlier, approval, pgid, start_ticks AS "startTicks", accepted_at AS "acceptedAt",
+  error_message AS "errorMessage", usage, earlier, approval, pgid, start_ticks AS "startTicks", worker, worker_attempt AS "workerAttempt",
+  worker_until AS "workerUntil", worker_end AS "workerEnd", worker_access AS "workerAccess", accepted_at AS "acceptedAt",
   due_at AS "dueAt", started_at AS "startedAt", ended_at AS "endedAt", gathered`;
 export const RUN_COLUMNS = `${RUN_FIELDS} FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
 
@@ -170,6 +179,7 @@ export function toRun(row: RunRow): RunRecord {
     ...(row.reply !== null && { reply: row.reply }),
     ...lastError(row),
     ...(row.pgid !== null && { process: { pgid: row.pgid, startTicks: row.startTicks ?? '' } }),
+    ...carriedOf(row),
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as TokenUsage }),
     ...(row.earlier !== null && { earlier: JSON.parse(row.earlier) as readonly EarlierEnding[] }),
     ...(row.approval !== null && { approval: JSON.parse(row.approval) as Approval }),
@@ -177,6 +187,20 @@ export function toRun(row: RunRow): RunRecord {
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
     ...(row.gathered > 0 && { eventCount: row.gathered + 1 }),
     ...(row.events && { events: row.events.map((event) => JSON.parse(event) as AgentAction) }),
+  };
+}
+
+function carriedOf(row: RunRow): Pick<RunRecord, 'carried'> {
+  const { worker, workerAttempt: attempt, workerUntil: until, workerEnd: end, workerAccess: access } = row;
+  if (worker === null || attempt === null) return {};
+  return {
+    carried: {
+      worker,
+      attempt,
+      ...(until !== null && { until }),
+      ...(end !== null && { end }),
+      ...(access !== null && { access }),
+    },
   };
 }
 

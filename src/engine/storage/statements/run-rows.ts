@@ -6,7 +6,7 @@ import type {
   RunOutcome,
   SummaryEvent,
 } from '../records.ts';
-import { insertSummary } from './event-rows.ts';
+import { insertSummary, withdrawSummary } from './event-rows.ts';
 import { addCost } from './hourly-capacity.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { RUN, type RunHead } from './rows.ts';
@@ -16,7 +16,7 @@ import type { Store } from './store.ts';
 
 /** Reads a `RunHead`. */
 export const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
-  holder
+  holder, worker_attempt AS "workerAttempt", worker_until AS "workerUntil"
   FROM runs WHERE id = ?`;
 const END: Dialects = {
   sqlite: `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
@@ -35,9 +35,22 @@ export function findRunHead({ sql }: Store, runId: string): RunHead | undefined 
   return sql.find<RunHead>(FIND_HEAD, runId);
 }
 
-/** A run that is active in the hands of this process; another one may have taken it over. */
-export function isHeld({ holder }: Store, run: RunHead | undefined): run is RunHead {
-  return run?.state === RUN.active && run.holder === holder;
+/**
+ * A run that is active in the hands of this process; another one may have taken it over. With the attempt of a worker: that
+ * attempt has not ended, and no other one has begun, however late it is.
+ */
+export function isHeld({ holder }: Store, run: RunHead | undefined, attempt?: string): run is RunHead {
+  if (run === undefined) return false;
+  if (attempt !== undefined)
+    return run.workerAttempt === attempt && run.workerUntil !== 0 && run.state !== RUN.completed;
+  return run.state === RUN.active && run.holder === holder && run.workerUntil === null;
+}
+
+const END_ATTEMPT = 'UPDATE runs SET worker_until = 0, worker_end = NULL WHERE seq = ?';
+
+/** The worker has handed over how its attempt ended: the same end again changes nothing. */
+export function endAttempt({ sql }: Store, { seq }: RunHead, attempt: string | undefined): void {
+  if (attempt !== undefined) sql.post(END_ATTEMPT, seq);
 }
 
 interface RunEnd extends Pick<RunCompletion, 'error' | 'usage' | 'runner'> {
@@ -131,7 +144,7 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   const isDone = completions.map((completion, index) => {
     const [run] = answers[index] as readonly RunHead[];
     if (wasEndedHere(store, run)) return true;
-    if (!isHeld(store, run) || ended.has(run.id)) return false;
+    if (!isHeld(store, run, completion.attempt) || ended.has(run.id)) return false;
     ended.set(run.id, { run, completion });
     store.known.delete(run.id);
     return true;
@@ -172,6 +185,7 @@ function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<s
   // Rows of its own stand before the lock, in front of which others wait.
   addTurns(store, added);
   store.sql.lock?.();
+  for (const { run, completion } of ended) takeLateEnd(store, run, completion);
   endRuns(
     store,
     ended.map(({ run, completion }) => [run, { ...completion, state: RUN.completed }]),
@@ -183,6 +197,14 @@ function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<s
     if (delivery !== undefined) insertDelivery(store, delivery, parent);
     if (callback !== undefined) insertCallback(store, callback, parent);
   }
+}
+
+/** An attempt whose run was given up meanwhile has an end after all; an unread summary of the first would be one too many. */
+function takeLateEnd(store: Store, run: RunHead, { attempt }: RunCompletion): void {
+  endAttempt(store, run, attempt);
+  if (run.state !== RUN.dead) return;
+  withdrawSummary(store, run.id);
+  store.sql.post(KEEP, earlierOf(store, run) ?? null, run.seq);
 }
 
 export function nameOf({ conversation: { owner, key } }: Pick<NewTurns, 'conversation'>): string {

@@ -14,11 +14,12 @@ import { both, listed } from './statements.ts';
 import { askForHeartbeat } from './event-rows.ts';
 import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
 import { insertCallback } from './outbox-rows.ts';
-import { left, leftEvents, MAIN } from './plain-reads.ts';
+import { left, leftEvents, leftRuns, MAIN } from './plain-reads.ts';
 import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
 import {
   completeRuns,
   countRun,
+  endAttempt,
   endRuns,
   findRunHead,
   isHeld,
@@ -30,21 +31,25 @@ import type { Store } from './store.ts';
 import { findApproval, withEvents } from './waiting-runs.ts';
 
 const ACTIVATE = both`UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
-  gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN ${listed('?', 'bigint')}`;
+  worker = ?, worker_attempt = ?, worker_until = ?, worker_end = NULL, worker_access = ?, gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN ${listed('?', 'bigint')}`;
 const RECORDS = both`SELECT ${RUN_COLUMNS} WHERE runs.seq IN ${listed('?', 'bigint')} ORDER BY runs.seq`;
+const CARRIED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND worker_attempt = ? AND worker_until > 0`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
   start_ticks = NULL WHERE seq = ?`;
 
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const { sql, counters, holder } = store;
+  const { worker = null, attempt = null, until = null, access = null } = options.worker ?? {};
+  const before = attempt === null ? [] : sql.all<RunRow>(CARRIED, attempt);
+  if (before.length > 0) return withEvents(sql, before);
   const hourly = new HourlyCapacity(sql, options.limits, options.nowMs);
   const claimed = findClaimable(store, options, hourly);
   if (claimed.length === 0) return [];
   const seqs = JSON.stringify(claimed.map(({ seq }) => seq));
   // The clock went on while others wrote.
   const startedAt = Math.round(options.nowMs + (sql.waitedMs ?? 0));
-  sql.post(ACTIVATE, holder, startedAt, seqs);
+  sql.post(ACTIVATE, holder, startedAt, worker, attempt, until, access, seqs);
   noteStarts(sql, limitedOf(claimed, hourly), options.nowMs);
   counters.queuedRuns -= claimed.length;
   counters.activeRuns += claimed.length;
@@ -54,7 +59,22 @@ export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
 
 /** As `ACTIVATE` leaves it. */
 function begun(row: RunRow, startedAt: number): RunRow {
-  return { ...row, state: RUN.active, attempts: row.attempts + 1, startedAt, pgid: null, startTicks: null };
+  const carried = {
+    worker: null,
+    workerAttempt: null,
+    workerUntil: null,
+    workerEnd: null,
+    workerAccess: null,
+  };
+  return {
+    ...row,
+    ...carried,
+    state: RUN.active,
+    attempts: row.attempts + 1,
+    startedAt,
+    pgid: null,
+    startTicks: null,
+  };
 }
 
 /** The claimed runs whose mappings have limits. */
@@ -69,9 +89,9 @@ export function recordProcess({ sql, holder }: Store, runId: string, mark: Proce
   sql.post(PROCESS, mark.pgid, mark.startTicks, runId, holder);
 }
 
-function findHeldRun(store: Store, runId: string): RunHead | undefined {
+function findHeldRun(store: Store, runId: string, attempt?: string): RunHead | undefined {
   const run = findRunHead(store, runId);
-  return isHeld(store, run) ? run : undefined;
+  return isHeld(store, run, attempt) ? run : undefined;
 }
 
 /**
@@ -87,12 +107,13 @@ export function completeRun(store: Store, completion: RunCompletion): boolean {
  * that is due at once goes before those of its session key that came after it.
  */
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
-  const run = findHeldRun(store, runId);
-  if (run === undefined) return false;
+  const run = findHeldRun(store, runId, failure.attempt);
+  if (run === undefined || run.state > RUN.active) return false;
   const { retryAt, code, message, isDelayed = false, hasBegun = false, usage, runner, nowMs } = failure;
   if (!hasBegun) forgetStart(store.sql, run.seq);
   keepEnding(store, run, failure);
   addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
+  endAttempt(store, run, failure.attempt);
   store.sql.post(REQUEUE, isDelayed ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);
@@ -104,7 +125,9 @@ export function requeueRun(store: Store, runId: string, failure: AttemptFailure)
 export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLetter): boolean {
   const run = findRunHead(store, runId);
   if (run === undefined || run.state > RUN.active) return false;
-  if (run.state === RUN.active && run.holder !== store.holder) return false;
+  const { attempt } = deadLetter;
+  if ((run.state === RUN.active || attempt !== undefined) && !isHeld(store, run, attempt)) return false;
+  endAttempt(store, run, attempt);
   // Somebody decided at the last moment: an approved run begins, and a denied one is given up for that.
   const decided = run.state === RUN.active ? undefined : findApproval(store, run)?.decision;
   if (decided !== undefined && decided !== deadLetter.error.code) return false;
@@ -121,11 +144,12 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
  */
 
 const FORGET = 'DELETE FROM replicas WHERE id = ? AND lease_until = ?';
-const LEFT = left('?2');
+const LEFT = leftRuns('?2');
+const LEFT_ENTRIES = left('?2');
 const LEFT_RUNS = both`SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND ${LEFT} ORDER BY runs.seq`;
 const TAKE_RUNS = both`UPDATE runs SET holder = ?1 WHERE state = ${RUN.active} AND ${LEFT}`;
 const FREE_ENTRIES = both`UPDATE outbox SET state = ${OUTBOX.queued}, due_at = 0, holder = NULL
-  WHERE state = ${OUTBOX.active} AND ${LEFT}`;
+  WHERE state = ${OUTBOX.active} AND ${LEFT_ENTRIES}`;
 const FREE_EVENTS = `UPDATE events SET holder = NULL WHERE ${leftEvents('?2')}`;
 const LEADS = 'SELECT 1 FROM leaders WHERE name = ? AND holder = ?';
 const LEAD = `INSERT INTO leaders (name, holder) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder

@@ -10,6 +10,7 @@ import * as reads from './read-statements.ts';
 import { pruneSlice } from './retention-statements.ts';
 import * as runs from './run-statements.ts';
 import type { Store } from './store.ts';
+import * as workers from './worker-statements.ts';
 
 /**
  * The table of operations. Every function that one of the other files exports is one: the client has a method of that
@@ -24,6 +25,7 @@ export const WRITES = {
   ...outbox,
   ...queue,
   ...runs,
+  ...workers,
 };
 export const READS = { ...reads, ...plans, ...activity };
 

@@ -32,7 +32,7 @@ export const claimStatement = (notElsewhere: string): string => `WITH ready AS (
     AND NOT EXISTS (${BEFORE}) ${notElsewhere} ORDER BY seq LIMIT ?1
 ), claimed AS (
   UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?2, claim = ?4, gather_key = NULL, pgid = NULL,
-    start_ticks = NULL,
+    start_ticks = NULL, worker = NULL, worker_attempt = NULL, worker_until = NULL, worker_end = NULL,
     started_at = ?3 + ${sinceMs('transaction_timestamp()')}::bigint
   FROM ready WHERE runs.seq = ready.seq RETURNING runs.*
 ), counted AS (

@@ -379,10 +379,12 @@ export class PostgresStatements implements Statements {
 
 type ClaimColumns = Omit<ClaimedRow, 'head'> & RunHead;
 
+const NOT_CARRIED = { workerAttempt: null, workerUntil: null };
+
 function claimedRow(claimed: ClaimColumns): ClaimedRow {
   const { queue, mappingId, sessionKey, bytes, holder, ...row } = claimed;
   const { seq, id, state } = row;
-  return { ...row, head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder } };
+  return { ...row, head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder, ...NOT_CARRIED } };
 }
 
 function nameOf(question: SqlQuestion): string {
