@@ -53,6 +53,8 @@ const FULL = {
       from: ['@example.org'],
       subject: ['Alert'],
       since: '2026-11-01',
+      accept: 'verified',
+      authServers: ['mx.example.org'],
       maxBodyChars: 100,
       host: 'imap.example.org',
       port: 143,
@@ -178,6 +180,8 @@ const FULLS: readonly object[] = [
     account: 'ops@example.org',
     topic: 'projects/p/topics/t',
     subscription: 'projects/p/subscriptions/s',
+    accept: 'asserted',
+    authServers: ['mx.example.org'],
     oauthFile: 'tokens.json',
   }),
   withMail({

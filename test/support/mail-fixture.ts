@@ -22,6 +22,8 @@ export function imapBlock(port: number, more: Partial<ImapBlock> = {}): ImapBloc
     from: [],
     subject: [],
     maxBodyChars: 20_000,
+    accept: 'any',
+    authServers: [],
     host: '127.0.0.1',
     port,
     security: 'none',

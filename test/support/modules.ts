@@ -114,7 +114,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   mail: {
     layer: 'service',
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use'],
-    owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
+    owns: ['imapflow', 'mailauth', 'postal-mime', 'openid-client', 'html-to-text'],
   },
   senders: { layer: 'engine', imports: ['action', 'config', 'document', 'outgoing', 'verify'] },
   advice: {

@@ -61,6 +61,7 @@ const REASONS = {
   'one of several has to be chosen, and each would be right': [
     'YAML_TAB',
     'PATH_SETTINGS_DIFFER',
+    'UNPROVED_MAIL',
     'DUPLICATE_KEY',
     'MAIN_SESSION_KEY',
     'INVALID_HOOKS_PATH',

@@ -39,6 +39,7 @@ export const CONFIG_CODES = [
   'MAIL_BLOCK_IGNORED',
   'MAIL_READ_BY_GATEWAY',
   'UNENCRYPTED_MAIL',
+  'UNPROVED_MAIL',
 ] as const;
 
 export type ConfigCode = (typeof CONFIG_CODES)[number];

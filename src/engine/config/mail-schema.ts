@@ -39,6 +39,19 @@ const base = {
     .max(100)
     .default([])
     .describe('Only mail whose subject contains one of these texts; empty takes all.'),
+  accept: z
+    .enum(['verified', 'asserted', 'any'])
+    .default('any')
+    .describe(
+      'How far it has to be proved who wrote a mail: `verified` by DMARC or DKIM, `asserted` where no check failed; other mail is set aside.',
+    ),
+  authServers: z
+    .array(text.max(255))
+    .max(20)
+    .default([])
+    .describe(
+      'Names under which the server of the mailbox writes Authentication-Results; `*.` stands for any name before it. Known for Gmail, Microsoft, Fastmail, iCloud and Proton.',
+    ),
   since: z.iso
     .date({ error: 'a date such as "2026-11-01"' })
     .optional()
@@ -140,6 +153,7 @@ export function resolveMail(
   }
   const { mail } = parsed.data.hooks;
   reportUnencrypted(mail, reporter);
+  if (reporter.root.at(['hooks', 'mail', 'accept']).value === undefined) reportUnproved(reporter);
   return withPaths(mail, directory);
 }
 
@@ -177,6 +191,15 @@ function reportUnencrypted(mail: MailBlock, reporter: ConfigReporter): void {
   reporter.report('UNENCRYPTED_MAIL', ['hooks', 'mail', 'security'], {
     message: quoted(clearText(mail)),
     hint: quoted(UNENCRYPTED_HINT),
+  });
+}
+
+function reportUnproved(reporter: ConfigReporter): void {
+  reporter.report('UNPROVED_MAIL', ['hooks', 'mail'], {
+    key: true,
+    severity: 'warning',
+    message: say`mail starts runs whether or not it is proved who wrote it: anybody can write any From`,
+    hint: say`write "accept: verified" into hooks.mail ("sluice webhooks mail setup" says what this mailbox can prove), or "accept: any" where that is meant`,
   });
 }
 

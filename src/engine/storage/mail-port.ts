@@ -24,6 +24,9 @@ export interface PassedMail {
   readonly receivedAt: number;
 }
 
+/** The code of mail that is set aside because it is not proved who wrote it: it is offered again only by its id. */
+export const SENDER_NOT_PROVED = 'sender_not_proved';
+
 /** A message the service refused. */
 export interface SetAsideMail {
   readonly id: string;

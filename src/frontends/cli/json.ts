@@ -160,7 +160,7 @@ export interface Outputs {
   readonly 'webhooks mail drop': ChangeCount;
   readonly 'webhooks mail setup': {
     readonly mail: Readonly<Record<string, unknown>>;
-    readonly folders: readonly MailboxFolder[];
+    readonly folders: readonly Omit<MailboxFolder, 'proofs'>[];
     readonly written: readonly string[];
   };
 }

@@ -5,6 +5,7 @@ import { pause } from '../../base/timers/timers.ts';
 import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
 import { textOfCharset } from './mail-charset.ts';
 import { MailFailure } from './mail-failure.ts';
+import { type HeaderField, valuesOf } from './mail-header.ts';
 import type {
   Batch,
   Beginning,
@@ -76,6 +77,12 @@ export class GmailSource implements MailSource {
     source.#labels = place.labels.map((name) => labelId(name, known));
     await source.#watch();
     return source;
+  }
+
+  async newest(count: number): Promise<readonly string[]> {
+    const query = { maxResults: String(count), labelIds: this.#labels[0] ?? '' };
+    const found = await this.#get('messages', query);
+    return listField(found, 'messages').flatMap((message) => textField(message, 'id') ?? []);
   }
 
   async begin({ sinceMs, nowMs }: Parameters<MailSource['begin']>[0]): Promise<Beginning> {
@@ -315,22 +322,18 @@ function partsOf(payload: unknown): MessageParts {
   return parts;
 }
 
-/** The headers by their names in lower case; the first of several counts. */
-function headerOf(payload: unknown): Readonly<Record<string, string>> {
-  const found: Record<string, string> = {};
-  for (const header of listField(payload, 'headers')) {
-    const name = textField(header, 'name')?.toLowerCase();
-    const value = textField(header, 'value');
-    if (name !== undefined && value !== undefined) found[name] ??= value;
-  }
-  return found;
+function headerOf(payload: unknown): readonly HeaderField[] {
+  return listField(payload, 'headers').map((header) => [
+    textField(header, 'name')?.toLowerCase() ?? '',
+    textField(header, 'value') ?? '',
+  ]);
 }
 
 /** Gmail gives most texts in UTF-8 whatever the sender's charset; what is no UTF-8 is read by the charset. */
 function decodeText(part: unknown, isHtml = false): string {
   const bytes = Buffer.from(textField(field(part, 'body'), 'data') ?? '', 'base64url');
   if (isUtf8(bytes)) return bytes.toString('utf8');
-  const charset = /charset="?([\w.:-]+)/i.exec(headerOf(part)['content-type'] ?? '')?.[1];
+  const charset = /charset="?([\w.:-]+)/i.exec(valuesOf(headerOf(part), 'content-type')[0] ?? '')?.[1];
   const declared = charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset;
   const text = textOfCharset(bytes, declared, isHtml);
   if (text !== undefined) return text;

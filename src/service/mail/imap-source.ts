@@ -80,6 +80,12 @@ export class ImapSource implements MailSource {
     return this.#client.mailbox.exists;
   }
 
+  async newest(count: number): Promise<readonly string[]> {
+    const uidNext = this.#client.mailbox.uidNext;
+    const uids = await this.#search({ uid: `${String(Math.max(1, uidNext - count))}:*` });
+    return uids.slice(-count).map((uid) => imapIdentity({ uidValidity: this.#uidValidity, uid }));
+  }
+
   async begin({ sinceMs, nowMs }: { sinceMs: number | undefined; nowMs: number }): Promise<Beginning> {
     const last = this.#client.mailbox.uidNext - 1;
     const here = { uidValidity: this.#uidValidity, uid: last };

@@ -1,5 +1,11 @@
 import { headerOf } from './identity.ts';
 
+/** A field of a header: its name in lower case, and its value. */
+export type HeaderField = readonly [name: string, value: string];
+
+export const valuesOf = (fields: readonly HeaderField[], wanted: string): readonly string[] =>
+  fields.flatMap(([name, value]) => (name === wanted ? [value] : []));
+
 /** Who wrote what to whom, as texts. */
 export interface MailHeader {
   readonly messageId: string | undefined;
@@ -27,19 +33,14 @@ export const MAX_HEADER_BYTES = 256 * 1024;
 /** How much of one field is read: 300 recipients. */
 const MAX_FIELD_CHARS = 32 * 1024;
 
-/** The fields of a raw message: names in lower case, lines unfolded, fields of one name joined by commas. */
-export function headerFields(source: Buffer): Readonly<Record<string, string>> {
-  const fields = new Map<string, string>();
-  for (const line of decodeHeader(headerOf(source).subarray(0, MAX_HEADER_BYTES)).split(/\r?\n(?![ \t])/)) {
+/** The fields of a raw message from the top: names in lower case, lines unfolded. */
+export function headerFields(source: Buffer): readonly HeaderField[] {
+  const lines = decodeHeader(headerOf(source).subarray(0, MAX_HEADER_BYTES)).split(/\r?\n(?![ \t])/);
+  return lines.map((line) => {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
-    const value = line.slice(colon + 1).replaceAll(/\r?\n/g, '');
-    const before = fields.get(name);
-    // Only To and Cc may come several times; of other fields the first counts.
-    if (before === undefined) fields.set(name, value);
-    else if (name === 'to' || name === 'cc') fields.set(name, `${before}, ${value}`);
-  }
-  return Object.fromEntries(fields);
+    return [name, line.slice(colon + 1).replaceAll(/\r?\n/g, '')];
+  });
 }
 
 function decodeHeader(bytes: Buffer): string {
@@ -51,8 +52,11 @@ function decodeHeader(bytes: Buffer): string {
 }
 
 /** Reads the fields in time that grows with their length, whatever a sender wrote. */
-export function readHeader(fields: Readonly<Record<string, string>>, decode: DecodeWords): MailHeader {
-  const text = (name: string): string | undefined => fields[name]?.slice(0, MAX_FIELD_CHARS).trim();
+export function readHeader(fields: readonly HeaderField[], decode: DecodeWords): MailHeader {
+  const first = new Map(fields.toReversed());
+  // Only To and Cc may come several times; of other fields the first counts.
+  for (const several of ['to', 'cc']) first.set(several, valuesOf(fields, several).join(', '));
+  const text = (name: string): string | undefined => first.get(name)?.slice(0, MAX_FIELD_CHARS).trim();
   const list = (name: string): readonly string[] => readAddresses(text(name) ?? '', decode);
   const [id, date] = [text('message-id'), text('date')];
   const [sign] = NO_ANSWER.find(([name, value]) => value.test(text(name) ?? '')) ?? [];
@@ -88,7 +92,7 @@ interface AddressEntry {
 const newEntry = (): AddressEntry => ({ name: '', plain: '', comment: '' });
 
 /** Every address as `Name <address>`; members of groups one by one. The last brackets of an entry have its address. */
-function readAddresses(text: string, decode: DecodeWords): readonly string[] {
+export function readAddresses(text: string, decode: DecodeWords): readonly string[] {
   const found: string[] = [];
   let entry = newEntry();
   const end = (): void => {
@@ -118,6 +122,10 @@ function entryText({ name, plain, comment, address }: AddressEntry, decode: Deco
   if (shown === '' || inner === '') return shown === '' ? inner : `${shown} <>`;
   return `${shown} <${inner}>`;
 }
+
+/** The address in the text of one, which is in the last brackets, or all of it. */
+export const addressOf = (text: string): string =>
+  (/<([^<>]*)>\s*$/.exec(text)?.[1] ?? text).trim().toLowerCase();
 
 /** No name has brackets, in which it could show another address. */
 const nameText = (text: string): string => text.replaceAll(/[\s\p{Cc}<>]+/gu, ' ').trim();

@@ -44,7 +44,10 @@ const STOP_MS = 15_000;
 /** Added to the niceness of the service: a tenth of the processor where both want it. */
 const BEHIND = 10;
 
-export interface MailProcessOptions extends Omit<MailServiceOptions, 'mail' | 'open' | 'watch' | 'onChange'> {
+export interface MailProcessOptions extends Omit<
+  MailServiceOptions,
+  'mail' | 'open' | 'lookUp' | 'watch' | 'onChange'
+> {
   readonly mail?: MailBlock;
   /** Where mailboxes in trouble are reported. */
   readonly health?: HealthReporter;

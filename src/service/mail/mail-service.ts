@@ -5,6 +5,7 @@ import { judge } from './hook-endpoint.ts';
 import type { MailboxStatus, MailHealth } from './mailbox-health.ts';
 import { newHolder } from './leased-mailbox.ts';
 import { mailboxName } from './identity.ts';
+import { type LookUpTexts, ownServers } from './mail-proof.ts';
 import { MailboxReader, type ReaderOptions } from './mailbox-reader.ts';
 import { bodiless, type MailMessage, toMessage } from './message-payload.ts';
 import { folderOpener, readerFolders, type MailSourceOptions } from './open-source.ts';
@@ -19,6 +20,8 @@ export interface MailServiceOptions extends Pick<
 > {
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
   readonly open?: MailSourceOptions;
+  /** In place of the resolver of the system. */
+  readonly lookUp?: LookUpTexts;
   /** Called when the state of a folder has changed. */
   readonly onChange?: () => void;
 }
@@ -75,11 +78,12 @@ export class MailService {
   }
 
   #read(mailbox: string, message: FetchedMail): Promise<MailMessage> {
-    const { mail, watch } = this.#options;
-    if (message.headerOnly === true) return bodiless(message);
+    const { mail, watch, lookUp } = this.#options;
+    const proofs = { own: ownServers(mail), lookUp };
+    if (message.headerOnly === true) return bodiless(message, proofs);
     const reading = this.#reading.then(async () => {
       await watch?.onReading(mailbox, message.identity);
-      const read = await toMessage(message, mail);
+      const read = await toMessage(message, { ...mail, ...proofs });
       watch?.onRead();
       return read;
     });

@@ -9,3 +9,4 @@ export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth.ts';
 export { loginWithBrowser, loginWithDevice, type OAuthLogin } from './oauth-login.ts';
 export { OAUTH_PROVIDERS, type OAuthScopes } from './oauth.ts';
 export { tryMailbox, type MailboxFolder } from './open-source.ts';
+export type { MailProof } from './mail-proof.ts';

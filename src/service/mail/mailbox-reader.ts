@@ -296,7 +296,7 @@ export class MailboxReader {
     message: MailMessage,
     { position, before }: { readonly position?: string; readonly before?: SetAsideMail },
   ): Promise<void> {
-    const offer = { message, identity: mail.identity };
+    const offer = { message, identity: mail.identity, isTaken: before !== undefined };
     const verdict = await deliverMessage(this.#delivery, offer, this.#stopping.signal);
     const rest = { passed: [passedRow(mail)], ...(position === undefined ? {} : { position }) };
     if (verdict.kind === 'delivered') {

@@ -1,7 +1,8 @@
 import type { Email, PostalMimeOptions } from 'postal-mime';
 import { headerOf } from './identity.ts';
 import { textOfCharset } from './mail-charset.ts';
-import { headerFields, MAX_HEADER_BYTES, type MailHeader, readHeader } from './mail-header.ts';
+import { addressOf, headerFields, MAX_HEADER_BYTES, type MailHeader, readHeader } from './mail-header.ts';
+import { domainOf, type MailProof, proofOf, type ProofOptions, serverProof } from './mail-proof.ts';
 import type { FetchedMail, MailAttachment, MailContent } from './source.ts';
 
 /** One message as it is delivered: an element of `messages`. Every text is bounded. */
@@ -16,6 +17,10 @@ export interface MailMessage {
   readonly to: readonly string[];
   readonly cc: readonly string[];
   readonly replyTo?: string;
+  /** How far it is proved who wrote the mail. */
+  readonly proof: MailProof;
+  /** Where an answer may go: `Reply-To` in the proved domain, or `From`; absent unless the mail is verified. */
+  readonly answerTo?: string;
   readonly subject: string;
   /** `Date` as the sender wrote it. */
   readonly date?: string;
@@ -59,14 +64,14 @@ interface ReadMail {
 /** Turns a fetched message into its payload. Never rejects, whatever is in the message. */
 export async function toMessage(
   mail: FetchedMail,
-  { maxBodyChars }: { readonly maxBodyChars: number },
+  { maxBodyChars, ...proofs }: { readonly maxBodyChars: number } & ProofOptions,
 ): Promise<MailMessage> {
   const read = await readMail(mail.content);
   const body = (await bodyText(read)).trim();
   const cut = cutAt(body, maxBodyChars);
   const isCut = mail.content.kind === 'raw' && mail.content.truncated;
   return {
-    ...(await bodiless(mail)),
+    ...(await bodiless(mail, proofs)),
     snippet: maxBodyChars === 0 ? '' : oneLine(body, MAX_SNIPPET_CHARS),
     body: cut,
     truncated: isCut || cut.length < body.length || !read.whole,
@@ -75,12 +80,19 @@ export async function toMessage(
 }
 
 /** A message of which only the header is read: for one whose body takes more time or memory than a message may. */
-export async function bodiless({ id, receivedAt, sizeBytes, content }: FetchedMail): Promise<MailMessage> {
+export async function bodiless(
+  { id, receivedAt, sizeBytes, content, headerOnly = false }: FetchedMail,
+  proofs: ProofOptions = {},
+): Promise<MailMessage> {
   const { decodeWords } = await import('postal-mime');
   const fields = content.kind === 'raw' ? headerFields(content.source) : content.header;
+  const header = readHeader(fields, decodeWords);
+  const proof = headerOnly ? serverProof(fields, proofs.own ?? []) : await proofOf(content, fields, proofs);
   return {
     id,
-    ...shownHeader(readHeader(fields, decodeWords)),
+    ...shownHeader(header),
+    proof,
+    ...(proof.level === 'verified' ? { answerTo: oneLine(answerTo(header, proof), MAX_FIELD_CHARS) } : {}),
     receivedAt: new Date(receivedAt).toISOString(),
     snippet: '',
     body: '',
@@ -88,6 +100,11 @@ export async function bodiless({ id, receivedAt, sizeBytes, content }: FetchedMa
     sizeBytes,
     attachments: (content.attachments ?? []).slice(0, MAX_ATTACHMENTS).map(shownAttachment),
   };
+}
+
+/** A `Reply-To` of another domain is not proved: whoever copies a signed mail can put one on top. */
+function answerTo({ from, replyTo }: MailHeader, { domain }: MailProof): string {
+  return replyTo !== undefined && domainOf(addressOf(replyTo)) === domain ? replyTo : from;
 }
 
 function shownHeader(

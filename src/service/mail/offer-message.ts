@@ -1,10 +1,12 @@
 import { hash } from 'node:crypto';
-import type { MailBlock } from '../../engine/config/config.ts';
-import type { SetAsideMail } from '../../engine/storage/storage.ts';
+import { explainMissingPackages, type MailBlock } from '../../engine/config/config.ts';
+import { SENDER_NOT_PROVED, type SetAsideMail } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { type HookEndpoint, judge, type DeliveryVerdict } from './hook-endpoint.ts';
 import { LostMailbox } from './leased-mailbox.ts';
+import { addressOf } from './mail-header.ts';
+import { canCheckSignatures, type MailProof } from './mail-proof.ts';
 import type { MailMessage, MailPayload } from './message-payload.ts';
 import type { FetchedMail } from './source.ts';
 import { growingDelay, type ReaderTimes } from './reconnection.ts';
@@ -17,7 +19,7 @@ const MAX_SET_ASIDE = 10_000;
 export type FinalVerdict = Extract<DeliveryVerdict, { kind: 'delivered' | 'refused' }>;
 
 export interface DeliveryOptions {
-  readonly mail: Pick<MailBlock, 'kind' | 'account' | 'path'>;
+  readonly mail: Pick<MailBlock, 'kind' | 'account' | 'path' | 'accept'>;
   readonly folder: string;
   readonly mailbox: string;
   readonly endpoint: HookEndpoint;
@@ -30,20 +32,22 @@ export interface DeliveryOptions {
 }
 
 /**
- * Offers one message until the service has said yes or no to it.
+ * Offers one message until the service has said yes or no to it. It is not asked where too little is proved, unless
+ * the operator takes the message.
  * @throws LostMailbox where the reader is stopped before that, or the mailbox is lost
  */
 export async function deliverMessage(
   options: DeliveryOptions,
-  { message, identity }: { readonly message: MailMessage; readonly identity: string },
+  { message, identity, isTaken }: { message: MailMessage; identity: string; isTaken: boolean },
   signal: AbortSignal,
 ): Promise<FinalVerdict> {
   const { mail, folder, endpoint, mailbox, lease } = options;
   const payload: MailPayload = { source: mail.kind, account: mail.account, folder, messages: [message] };
   const key = `mail-${hash('sha256', `${mailbox}\n${identity}`).slice(0, 40)}`;
   const failures = new Map<string, number>();
+  const unproved = isTaken ? undefined : unprovedVerdict(message.proof, mail.accept);
   for (let attempt = 1; ; attempt += 1) {
-    const verdict = judge(await endpoint({ path: mail.path, payload, key }, signal));
+    const verdict = unproved ?? judge(await endpoint({ path: mail.path, payload, key }, signal));
     const final = finalOf(verdict, failures);
     if (final !== undefined && hasPlace(options, final)) {
       options.onAnswered();
@@ -53,6 +57,20 @@ export async function deliverMessage(
     await pause(delayOf(options, verdict, attempt), signal);
     if (signal.aborted || lease.isLost) throw new LostMailbox();
   }
+}
+
+/** The refusal of a mail of which less is proved than the configuration asks for. */
+function unprovedVerdict(proof: MailProof, accept: MailBlock['accept']): FinalVerdict | undefined {
+  if (accept === 'any' || proof.level === 'verified' || proof.level === accept) return undefined;
+  const reason = `hooks.mail.accept is ${accept}, and this mail is ${proof.level}: ${whyUnproved(proof)}; "sluice webhooks mail retry ID" takes it`;
+  return { kind: 'refused', status: 0, code: SENDER_NOT_PROVED, reason };
+}
+
+function whyUnproved({ by, domain, dmarc, dkim }: MailProof): string {
+  if (domain === undefined) return 'From is not one address, or another field is there twice';
+  if (by !== undefined) return `${by} says dmarc=${dmarc} and dkim=${dkim} for ${domain}`;
+  if (canCheckSignatures()) return 'its server says nothing of it, and no signature could be checked';
+  return `its server says nothing of it; ${explainMissingPackages('checking signatures here', ['mailauth'])}`;
 }
 
 /** The final verdict on a message, also after the same failure several times; undefined where it is tried again. */
@@ -155,7 +173,7 @@ export function filterReason(
 
 /** `me@example.com` is one address, `@example.com` all of a domain; case does not count. */
 function isFrom(from: string, wanted: string): boolean {
-  const address = (/<([^<>]*)>\s*$/.exec(from)?.[1] ?? from).trim().toLowerCase();
+  const address = addressOf(from);
   const pattern = wanted.trim().toLowerCase();
   return pattern.startsWith('@') ? address.endsWith(pattern) : address === pattern;
 }

@@ -6,6 +6,8 @@ import { ImapSource } from './imap-source.ts';
 import { defined } from '../../base/json.ts';
 import { within } from '../../base/timers/timers.ts';
 import { MailFailure, requirePackages } from './mail-failure.ts';
+import { type MailProof, ownServers } from './mail-proof.ts';
+import { bodiless } from './message-payload.ts';
 import { AccessTokens } from './oauth.ts';
 import type { MailSource } from './source.ts';
 
@@ -103,24 +105,28 @@ export interface MailboxFolder {
   readonly path: string;
   /** How many messages are there; absent where the interface does not say it. */
   readonly messages?: number;
+  /** What is proved of its newest messages, where they were looked at. */
+  readonly proofs: readonly MailProof[];
 }
 
 /**
  * Connects to the mailbox of a configuration, logs in and opens each folder, as its reader does, and leaves again; no
- * message is read or marked. With `pullMs`, notices of new mail are waited for once, for this long.
+ * message is marked. With `pullMs`, notices of new mail are waited for once, for this long; with `newest`, so many
+ * messages are looked at for what is proved of them.
  * @throws MailFailure that says what the server did not take; its message holds no secret
  */
 export async function tryMailbox(
   mail: MailBlock,
   timeoutMs: number,
-  { pullMs, ...options }: MailSourceOptions & { readonly pullMs?: number } = {},
+  { pullMs, newest = 0, ...options }: MailSourceOptions & { pullMs?: number; newest?: number } = {},
 ): Promise<readonly MailboxFolder[]> {
   const open = folderOpener(mail, { imapTimes: { connectMs: timeoutMs, callMs: timeoutMs }, ...options });
   const look = async (path: string): Promise<MailboxFolder> => {
     const source = await open(path);
     try {
       if (mail.kind === 'gmail' && pullMs !== undefined) await source.wait(pullMs, NEVER);
-      return { path, ...defined({ messages: source.messages }) };
+      const proofs = await proofsOf(source, mail, newest);
+      return { path, ...defined({ messages: source.messages, proofs }) };
     } finally {
       source.close();
     }
@@ -132,7 +138,18 @@ export async function tryMailbox(
     if (opened === undefined) throw new MailFailure('connection', `no answer within ${timeoutMs / 1000} s`);
     found.push(opened);
   }
-  return mail.kind === 'gmail' ? mail.folders.map((path) => ({ path })) : found;
+  return mail.kind === 'gmail' ? mail.folders.map((path, at) => ({ proofs: [], ...found[at], path })) : found;
+}
+
+async function proofsOf(source: MailSource, mail: MailBlock, count: number): Promise<readonly MailProof[]> {
+  const proofs: MailProof[] = [];
+  for (const identity of count > 0 ? await source.newest(count) : []) {
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    const found = await source.fetch(identity);
+    // oxlint-disable-next-line no-await-in-loop -- one connection
+    if (found !== undefined) proofs.push((await bodiless(found, { own: ownServers(mail) })).proof);
+  }
+  return proofs;
 }
 
 const NEVER = new AbortController().signal;

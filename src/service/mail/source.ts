@@ -1,4 +1,5 @@
 import type { PassedMail } from '../../engine/storage/storage.ts';
+import type { HeaderField } from './mail-header.ts';
 
 /**
  * A mailbox as its reader sees it, whatever protocol is behind. The reader keeps the position as a text it does not
@@ -7,6 +8,8 @@ import type { PassedMail } from '../../engine/storage/storage.ts';
 export interface MailSource {
   /** How many messages are there; absent where the interface does not tell. */
   readonly messages?: number;
+  /** The identities of the newest messages. */
+  newest(count: number): Promise<readonly string[]>;
   /** The first position: now, or before the first message since a time. */
   begin(options: { readonly sinceMs: number | undefined; readonly nowMs: number }): Promise<Beginning>;
   /** The messages after the position, oldest first, at most some hundred. */
@@ -80,7 +83,7 @@ export type MailContent =
     }
   | {
       readonly kind: 'parts';
-      readonly header: Readonly<Record<string, string>>;
+      readonly header: readonly HeaderField[];
       readonly text?: string;
       readonly html?: string;
       readonly attachments: readonly MailAttachment[];

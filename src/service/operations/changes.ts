@@ -8,6 +8,7 @@ import type { Log } from '../../base/telemetry/telemetry.ts';
 import { ALL_MAPPINGS, pauseOfRunner } from '../../engine/storage/facts.ts';
 import {
   DROPPED,
+  SENDER_NOT_PROVED,
   type Conversation,
   type ApprovalResult,
   type LeftOutWork,
@@ -91,7 +92,9 @@ export async function planChange(
   if (job.change === 'retry mail' || job.change === 'drop mail') {
     const { selection } = job;
     const all = await storage.listSetAsideMail({ limit: MAX_MESSAGES });
-    if (selection.kind === 'all') return planOf({ messages: all.length }, 0);
+    const byIdOnly =
+      job.change === 'retry mail' ? all.filter(({ code }) => code === SENDER_NOT_PROVED).length : 0;
+    if (selection.kind === 'all') return planOf({ messages: all.length - byIdOnly }, byIdOnly);
     const messages = all.filter(({ id }) => selection.ids.includes(id)).length;
     return planOf({ messages }, new Set(selection.ids).size - messages);
   }

@@ -76,7 +76,7 @@ hooks:
   lenient: true
   exposeRuns: true
   sessionKeys: {allowFromRequest: false, default: 'hook:ops', allowedPrefixes: ['hook:'], shared: ['hook:team:']}
-  mail: {version: 1, kind: imap, account: me@example.org, host: imap.example.org, port: "\${PORT}", auth: {kind: password, password: "\${MAIL_PASSWORD}"}}
+  mail: {version: 1, kind: imap, account: me@example.org, host: imap.example.org, port: "\${PORT}", accept: asserted, authServers: [mx.example.org], auth: {kind: password, password: "\${MAIL_PASSWORD}"}}
 server: {host: 0.0.0.0, port: "\${PORT}", stopGraceSeconds: 1.5, trustedProxies: [10.0.0.0/8, '::1'], limits: {connections: 9, perAddress: 5, idleSeconds: 2.5, strangerSeconds: 1}, health: {port: 9001}}
 gateway:
   token: {file: ./secrets/gateway}
@@ -181,6 +181,8 @@ test('a file with every key becomes exactly these settings', async () => {
         folders: ['INBOX'],
         from: [],
         subject: [],
+        accept: 'asserted',
+        authServers: ['mx.example.org'],
         maxBodyChars: 20_000,
         host: 'imap.example.org',
         port: 9123,
@@ -616,6 +618,8 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
     folders: ['INBOX'],
     from: [],
     subject: [],
+    accept: 'any',
+    authServers: [],
     maxBodyChars: 20_000,
     oauthFile: join(folder, '.sluice/mail-oauth.json'),
   });

@@ -10,6 +10,7 @@ import {
   type MailFixture,
 } from '../../support/mail-fixture.ts';
 import { rawMail } from '../../support/mail-server.ts';
+import { DINNER, DINNER_KEY } from '../../support/signed-mail.ts';
 import { tortureMail } from '../../support/mail-torture.ts';
 
 const missing = dovecotMissing();
@@ -75,6 +76,36 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
     expect(message.attachments[0]?.sizeBytes).toBeGreaterThan(35_000_000);
     expect(message.sizeBytes).toBeGreaterThan(50_000_000);
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(200_000_000);
+  });
+
+  test('Dovecot says nothing of senders: signatures do, and a field that claims its name is a stranger', async () => {
+    fixture = await mailFixture();
+    const { endpoint, subjects, requests } = testEndpoint();
+    const block = imapBlock(dovecot.port, { accept: 'verified' });
+    const service = fixture.start(block, endpoint, {
+      lookUp: async (name) =>
+        name === DINNER_KEY[0] ? [[DINNER_KEY[1]]] : Promise.reject(new Error('none')),
+    });
+    await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 60_000 });
+    const forged = 'Authentication-Results: mx.google.com; dmarc=pass header.from=example.org\r\n';
+    const dinner = DINNER.replaceAll('\n', '\r\n');
+    await dovecot.append([
+      `${forged}${rawMail('forged')}`,
+      dinner.replace('lost', 'won'),
+      `Received: from a by b\r\n${dinner}`,
+      rawMail('unsigned'),
+    ]);
+    await vi.waitFor(() => expect(subjects).toEqual(['Is dinner ready?']), { timeout: 60_000 });
+    expect(messageOf(requests[0]).proof).toMatchObject({ level: 'verified', by: 'mailauth' });
+    await vi.waitFor(
+      async () =>
+        expect(await fixture?.storage.listSetAsideMail({ limit: 10 })).toMatchObject([
+          { subject: 'forged', code: 'sender_not_proved', reason: expect.stringContaining('is asserted') },
+          { subject: 'Is dinner ready?', reason: expect.stringContaining('is unverified: mailauth says') },
+          { subject: 'unsigned' },
+        ]),
+      { timeout: 60_000 },
+    );
   });
 
   test('spam is refused as a folder, and a filter by domain reads what fits', async () => {

@@ -99,6 +99,8 @@ function pushBlock(oauthFile: string): MailBlock {
     folders: ['INBOX'],
     from: [],
     subject: [],
+    accept: 'any',
+    authServers: [],
     maxBodyChars: 20_000,
     topic: GOOGLE.topic,
     push: { path: 'mail-push', audience: AUDIENCE, serviceAccount: ACCOUNT },

@@ -64,6 +64,8 @@ const block = (more: Partial<Extract<MailBlock, { kind: 'gmail' }>> = {}): MailB
   from: [],
   subject: [],
   maxBodyChars: 20_000,
+  accept: 'any',
+  authServers: [],
   topic: GOOGLE.topic,
   subscription: GOOGLE.subscription,
   oauthFile,

@@ -9,6 +9,7 @@ import { pause } from '../../../src/base/timers/timers.ts';
 import {
   imapBlock,
   mailFixture,
+  messageOf,
   testEndpoint,
   TEST_TIMES,
   type MailFixture,
@@ -217,6 +218,64 @@ describe('what the service answers', () => {
   });
 });
 
+describe('a level that mail has to reach', () => {
+  const MX = 'mx.example.net';
+  const proved = (subject: string, dmarc: string): string =>
+    `Authentication-Results: ${MX}; dmarc=${dmarc} header.from=example.org\r\n${rawMail(subject)}`;
+  const listed = () => fixture.storage.listSetAsideMail({ limit: 10 });
+
+  test('sets other mail aside with the reason; the operator takes it by its id, and never with all others', async () => {
+    const test = testEndpoint(({ payload }) =>
+      JSON.stringify(payload).includes('refused') ? { status: 400, code: 'bad' } : { status: 202 },
+    );
+    const block = imapBlock(server.port, { accept: 'verified', authServers: [MX], subject: ['mail'] });
+    await until(isConnected(fixture.start(block, test.endpoint)));
+    for (const [subject, dmarc] of [
+      ['forged mail', 'fail'],
+      ['doubtful mail', 'none'],
+      ['spam', 'fail'],
+      ['good mail', 'pass'],
+    ] as const)
+      server.deliver(proved(subject, dmarc));
+    server.deliver(`Received: from evil.example\r\n${proved('mail under a trace', 'none')}`);
+    server.deliver(proved('refused mail', 'pass'));
+    server.deliver(proved('last mail', 'pass'));
+    await until(() => expect(test.subjects).toEqual(['good mail', 'last mail']));
+    expect(await listed()).toMatchObject([
+      { subject: 'forged mail', code: 'sender_not_proved', status: 0, from: 'Ann <ann@example.org>' },
+      { subject: 'doubtful mail', code: 'sender_not_proved' },
+      { subject: 'mail under a trace', code: 'sender_not_proved' },
+      { subject: 'refused mail', code: 'bad' },
+    ]);
+    const [forged, doubtful] = await listed();
+    expect(forged?.reason).toContain(
+      'this mail is unverified: mx.example.net says dmarc=fail and dkim=none for example.org',
+    );
+    test.answer = () => ({ status: 202 });
+    expect(await fixture.storage.retrySetAsideMail({ kind: 'all' })).toBe(1);
+    await until(() => expect(test.subjects.at(-1)).toBe('refused mail'));
+    await fixture.storage.retrySetAsideMail({ kind: 'ids', ids: [doubtful?.id ?? ''] });
+    await until(() => expect(test.subjects.at(-1)).toBe('doubtful mail'));
+    // What is proved stands in the mail that was taken, too.
+    expect(messageOf(test.requests.at(-1)).proof).toMatchObject({ level: 'asserted', by: MX });
+    await until(async () =>
+      expect((await listed()).map(({ subject }) => subject)).toEqual(['forged mail', 'mail under a trace']),
+    );
+  });
+
+  test.each([
+    ['asserted', ['a pass', 'a none'], ['a fail']],
+    ['any', ['a pass', 'a none', 'a fail'], []],
+  ] as const)('%s', async (accept, delivered, aside) => {
+    const test = testEndpoint();
+    const block = imapBlock(server.port, { accept, authServers: [MX] });
+    await until(isConnected(fixture.start(block, test.endpoint)));
+    for (const dmarc of ['pass', 'none', 'fail']) server.deliver(proved(`a ${dmarc}`, dmarc));
+    await until(() => expect(test.subjects).toEqual(delivered));
+    await until(async () => expect((await listed()).map(({ subject }) => subject)).toEqual(aside));
+  });
+});
+
 describe('trouble with the server', () => {
   test('a wrong password is dead after three tries; the main session hears of it once', async () => {
     const test = testEndpoint();
@@ -327,6 +386,7 @@ function brokenSource(names: readonly string[]): MailSource {
       const content = { kind: 'raw', source, truncated: false } as const;
       return { identity, id: identity, receivedAt: 0, sizeBytes: source.length, content };
     },
+    newest: async () => [],
     wait: pause,
     close: () => undefined,
   };

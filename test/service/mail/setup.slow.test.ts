@@ -110,6 +110,44 @@ describe('setup', () => {
     expect(loaded?.settings.hooks.mail).not.toHaveProperty('user');
   });
 
+  describe('says what this mailbox can prove', () => {
+    const checked = (dmarc: string): string =>
+      `Authentication-Results: mx.example.net; dmarc=${dmarc} header.from=example.org\r\n${rawMail(dmarc)}`;
+    const fill = (raws: readonly string[]): void => {
+      for (const raw of raws) server.deliver(raw);
+    };
+    const known = (more = ''): Promise<void> =>
+      writeFile(
+        join(folder, 'sluice.yaml'),
+        CONFIG.replace(
+          '  presets: []',
+          `  mail: {version: 1, kind: imap, account: testuser, host: 127.0.0.1, authServers: [mx.example.net]${more}, auth: {kind: password, password: x}}\n  presets: []`,
+        ),
+      );
+
+    test('and writes the level where it can', async () => {
+      await known();
+      fill([checked('pass'), checked('fail')]);
+      const run = await mail(...answers());
+      expect(run.err).toContain(
+        'who wrote a mail is proved here by mx.example.net: of the 3 newest mails 2 were checked, and 1 are verified; hooks.mail.accept is verified',
+      );
+      expect(await config()).toContain('accept: verified');
+    });
+
+    test('and leaves it where it cannot, or where it was decided', async () => {
+      fill([checked('pass'), checked('pass')]);
+      const run = await mail(...answers());
+      expect(run.err).toContain(
+        'of the 3 newest mails 0 were checked, and 0 are verified; npm install mailauth',
+      );
+      expect(await config()).not.toContain('accept');
+      await known(', accept: any');
+      expect((await mail(...answers())).err).toContain('is proved here by mx.example.net');
+      expect(await config()).toContain('accept: any');
+    });
+  });
+
   test.each([
     ['a wrong password', ['--user', 'nobody'], 'refused the login of nobody'],
     ['a folder that is not there', ['--folder', 'Nowhere'], 'no folder "Nowhere"; it has INBOX'],
@@ -228,7 +266,7 @@ function serve(): Promise<Service> {
 
 test('doctor logs in to the mailbox, and shows no secret where that fails', async () => {
   const block = (password: string, more = ''): string =>
-    `  mail: {version: 1, kind: imap, account: testuser, host: 127.0.0.1, port: ${server.port}, security: none, auth: {kind: password, password: "\${${password}}"}${more}}\n`;
+    `  mail: {version: 1, kind: imap, account: testuser, host: 127.0.0.1, port: ${server.port}, security: none, accept: any, auth: {kind: password, password: "\${${password}}"}${more}}\n`;
   const look = async (mailBlock: string): Promise<string> => {
     await writeFile(join(folder, 'sluice.yaml'), CONFIG.replace('server:', `${mailBlock}server:`));
     const secrets = { RIGHT: 'testpass', WRONG: 'wrong-password-0123456789' };

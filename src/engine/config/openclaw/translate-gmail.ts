@@ -39,7 +39,7 @@ export function translateGmail(original: LocatedValue, result: Moves): void {
 }
 
 /** What every translated mailbox has. */
-const ALWAYS = { version: 1, kind: 'gmail', run: false, path: 'gmail' };
+const ALWAYS = { version: 1, kind: 'gmail', run: false, path: 'gmail', accept: 'any' };
 
 function projectOf(topic: unknown): string | undefined {
   return typeof topic === 'string' ? /^projects\/([^/\s]+)\/topics\/[^/\s]+$/.exec(topic)?.[1] : undefined;

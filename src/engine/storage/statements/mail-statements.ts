@@ -1,10 +1,11 @@
-import type {
-  MailboxHold,
-  MailboxRecord,
-  MailPass,
-  MailStorage,
-  SetAsideMail,
-  SetAsideSelection,
+import {
+  SENDER_NOT_PROVED,
+  type MailboxHold,
+  type MailboxRecord,
+  type MailPass,
+  type MailStorage,
+  type SetAsideMail,
+  type SetAsideSelection,
 } from '../mail-port.ts';
 import { MAILBOXES, type MailboxRow, toRecord } from './rows.ts';
 import type { Store } from './store.ts';
@@ -97,7 +98,8 @@ function insertSetAside({ sql }: Pick<Store, 'sql'>, mail: SetAsideMail): void {
 }
 
 export function retrySetAsideMail({ sql }: Store, selection: SetAsideSelection): number {
-  if (selection.kind === 'all') return sql.run(`UPDATE mail_set_aside SET state = 'retry'`);
+  if (selection.kind === 'all')
+    return sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE code <> ?`, SENDER_NOT_PROVED);
   return sum(selection.ids, (id) => sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE id = ?`, id));
 }
 

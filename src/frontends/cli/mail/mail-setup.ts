@@ -14,6 +14,7 @@ import {
   writeSecretFile,
   type GoogleEndpoints,
   type MailboxFolder,
+  type MailProof,
   type OAuthFile,
   type OAuthLogin,
   type OAuthScopes,
@@ -69,8 +70,8 @@ const PASSWORD_FILE = '.sluice/mail-password';
 const OAUTH_FILE = '.sluice/mail-oauth.json';
 const LOGIN_MS = 15 * 60_000;
 const CONNECT_MS = 120_000;
-/** A subscription that cannot be pulled is refused at once. */
-const PULL_MS = 3_000;
+/** A subscription that cannot be pulled is refused at once; ten mails show what this mailbox can prove. */
+const LOOK = { pullMs: 3_000, newest: 10 };
 
 /** Asks what is missing, logs in, tests the connection, and only then writes secret, block and preset. */
 export async function setUpMail(
@@ -85,7 +86,7 @@ export async function setUpMail(
   const ask = await openAsker(terminal, flags.json !== true);
   const name = flags.provider ?? (await askProvider(ask));
   const block = await blockOf(ask, flags, name);
-  const mail = parseMailBlock({ ...keptFolders(before, block), ...block });
+  const mail = parseMailBlock({ ...keptKeys(before, block), ...block });
   if (typeof mail === 'string') throw new CliError(mail, 2);
   const isPassword = mail.kind === 'imap' && mail.auth.kind === 'password';
   const login = isPassword ? undefined : await logIn(cli, flags, { ask, mail, name, world });
@@ -94,13 +95,17 @@ export async function setUpMail(
   // App passwords are shown in groups of four, and accepted without the spaces.
   const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
   ask.say(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
-  const folders = await tryMailbox(
+  const opened = await tryMailbox(
     isPassword ? { ...mail, auth: { kind: 'password', password } } : mail,
     CONNECT_MS,
-    { google: world.google, pullMs: PULL_MS, token: () => Promise.resolve(login?.accessToken ?? '') },
+    { ...LOOK, google: world.google, token: () => Promise.resolve(login?.accessToken ?? '') },
   );
+  const folders = opened.map(({ path, messages }) => defined({ path, messages }));
+  const { canProve, says } = findProver(opened.flatMap(({ proofs }) => proofs));
+  const isDecided = typeof before === 'object' && before !== null && 'accept' in before;
+  const written = canProve && !isDecided ? { ...block, accept: 'verified' } : block;
   const edited = config.edited([
-    ...blockEdits(block, before),
+    ...blockEdits(written, before),
     ...presetEdits(config.root.at(['hooks', 'presets']).value),
   ]);
   if (flags.dryRun !== true) {
@@ -110,10 +115,11 @@ export async function setUpMail(
   const secretFile = isPassword ? PASSWORD_FILE : OAUTH_FILE;
   const changed = edited === config.text ? [] : [file];
   if (flags.json === true) {
-    const written = flags.dryRun === true ? [] : [secretFile, ...changed];
-    printJson(terminal, 'webhooks mail setup', { mail: block, folders, written });
+    const files = flags.dryRun === true ? [] : [secretFile, ...changed];
+    printJson(terminal, 'webhooks mail setup', { mail: written, folders, written: files });
   } else {
-    for (const folder of folders) terminal.err(connectedLine(folder));
+    for (const folder of opened) terminal.err(connectedLine(folder));
+    terminal.err(written === block ? says : `${says}; hooks.mail.accept is verified`);
     if (flags.dryRun === true) terminal.out(edited);
     for (const line of closingLines(flags, file, secretFile)) terminal.err(line);
   }
@@ -238,9 +244,10 @@ function isSameKind(before: unknown, block: WrittenBlock): before is WrittenBloc
   return version === block['version'] && kind === block['kind'];
 }
 
-/** Folders of the block stay as they are where nothing else is said. */
-function keptFolders(before: unknown, block: WrittenBlock): object {
-  return isSameKind(before, block) ? defined({ folders: before['folders'] }) : {};
+/** What stays as it is where nothing else is said, and is needed here. */
+function keptKeys(before: unknown, block: WrittenBlock): object {
+  const { folders, authServers } = isSameKind(before, block) ? before : {};
+  return defined({ folders, authServers });
 }
 
 /** What has to change in a configuration so that it holds the block. */
@@ -276,6 +283,19 @@ function closingLines(
       : ['let the push subscription call /hooks/mail-push of this service']),
     'new mail starts a run from the next start of "sluice serve" on',
   ];
+}
+
+/** Whether verified mail can be asked for here: most of the newest were checked, and one at least is verified. */
+function findProver(proofs: readonly MailProof[]): { readonly canProve: boolean; readonly says: string } {
+  const checkers = proofs.flatMap(({ by }) => by ?? []);
+  const verified = proofs.filter(({ level }) => level === 'verified').length;
+  const canProve = verified > 0 && checkers.length * 2 >= proofs.length;
+  const found = `of the ${String(proofs.length)} newest mails ${String(checkers.length)} were checked, and ${String(verified)} are verified`;
+  if (canProve)
+    return { canProve, says: `who wrote a mail is proved here by ${checkers[0] ?? ''}: ${found}` };
+  const remedy =
+    'npm install mailauth checks signatures, hooks.mail.authServers names the server where it checks';
+  return { canProve, says: `who wrote a mail is not proved here: ${found}; ${remedy}` };
 }
 
 function connectedLine({ path, messages }: MailboxFolder): string {

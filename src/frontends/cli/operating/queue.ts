@@ -199,7 +199,7 @@ async function changeMail(
     job: { change: `${what} mail`, selection },
     command: `webhooks mail ${what}`,
     done: (changed) => `${changed} ${changed === 1 ? 'message' : 'messages'} ${done}`,
-    nothing: 'no refused message matches; "sluice webhooks mail list" shows them',
+    nothing: `no refused message matches${what === 'retry' ? ', or its sender is not proved, which is taken by its id only' : ''}; "sluice webhooks mail list" shows them`,
   };
   await withOperator(cli, flags, (operator) => change(cli, flags, wanted, operator));
 }

@@ -1,0 +1,217 @@
+/**
+ * What is proved of who wrote a mail. Anybody can write any header, so a field Authentication-Results counts only where
+ * the mailbox's own server put it: above all that came with the mail, and under its own name (RFC 8601, section 5).
+ */
+import { Resolver } from 'node:dns/promises';
+import { domainToASCII } from 'node:url';
+import { findMissingPackages, type MailBlock } from '../../engine/config/config.ts';
+import { defined } from '../../base/json.ts';
+import { within } from '../../base/timers/timers.ts';
+import { addressOf, type HeaderField, readAddresses, valuesOf } from './mail-header.ts';
+import type { MailContent } from './source.ts';
+
+export interface MailProof {
+  /** `verified` by DMARC or DKIM; `asserted` where nobody says yes or no; `unverified` where a check failed. */
+  readonly level: 'verified' | 'asserted' | 'unverified';
+  /** The name of the server that checked, or `mailauth`; absent where nobody did. */
+  readonly by?: string | undefined;
+  /** The domain of `From` in ASCII; absent where there is no one `From`. */
+  readonly domain?: string | undefined;
+  /** The results for this domain, in the words of RFC 8601. */
+  readonly dmarc: string;
+  readonly dkim: string;
+}
+
+/** The names of providers in their fields, by their IMAP server. Exchange Online writes none, and renames what comes. */
+const PROVIDERS: readonly (readonly [server: RegExp, names: readonly string[]])[] = [
+  [/(?:^|\.)(?:gmail|googlemail)\.com$/, ['mx.google.com']],
+  [/(?:^|\.)(?:outlook|office365)\.com$/, ['', '*.protection.outlook.com']],
+  [/(?:^|\.)fastmail\.com$/, ['*.messagingengine.com']],
+  [/(?:^|\.)mail\.me\.com$/, ['*.icloud.com']],
+  // Proton's mailboxes are read from a program on the same machine, the Bridge.
+  [/^bridge:(?:proton\.me|pm\.me|protonmail\.(?:com|ch))$/, ['mail.protonmail.ch']],
+];
+
+/** The names under which the server of a mailbox writes Authentication-Results; none where they are not known. */
+export function ownServers(mail: MailBlock): readonly string[] {
+  if (mail.authServers.length > 0) return mail.authServers.map((name) => name.toLowerCase());
+  const host = mail.kind === 'gmail' ? 'gmail.com' : mail.host.toLowerCase();
+  const isHere = /^(?:localhost|127\.0\.0\.1|::1)$/.test(host);
+  const place = isHere ? `bridge:${domainOf(mail.account) ?? ''}` : host;
+  return PROVIDERS.find(([server]) => server.test(place))?.[1] ?? [];
+}
+
+/** Fields that a mail has once (RFC 5322, section 3.6): a second one on top is not signed, and is what people see. */
+const ONCE = ['from', 'sender', 'reply-to', 'subject', 'date', 'message-id', 'content-type'];
+
+/** The domain of the one address in `From`; undefined where there are several or none, or a field is there twice. */
+function authorDomain(fields: readonly HeaderField[]): string | undefined {
+  if (ONCE.some((name) => valuesOf(fields, name).length > 1)) return undefined;
+  const [from, ...others] = readAddresses(valuesOf(fields, 'from')[0] ?? '', (text) => text);
+  return from === undefined || others.length > 0 ? undefined : domainOf(addressOf(from));
+}
+
+/** The domain of an address, or the domain itself, in ASCII; undefined where the text has none. */
+export function domainOf(text: string): string | undefined {
+  const domain = text.slice(text.lastIndexOf('@') + 1);
+  return (domain.includes('%') ? '' : domainToASCII(domain)) || undefined;
+}
+
+/** What the mailbox's own server says of the domain in `From`. */
+export function serverProof(fields: readonly HeaderField[], own: readonly string[]): MailProof {
+  const domain = authorDomain(fields);
+  const values = ownFields(fields, own);
+  // The first field with a method counts for it: the first one of the sender may stand right below.
+  const resultsOf = (wanted: string): readonly CheckResult[] =>
+    (values.map(readResults).find((results) => results.some(({ method }) => method === wanted)) ?? []).filter(
+      ({ method }) => method === wanted,
+    );
+  const isAbout = (each: CheckResult): boolean => each.domain !== undefined && each.domain === domain;
+  const dkim = wordFor(resultsOf('dkim').filter(isAbout));
+  // Results that contradict each other, or are about another domain, prove nothing.
+  const dmarcs = resultsOf('dmarc');
+  const isPass = dmarcs.length > 0 && dmarcs.every((each) => each.result === 'pass' && isAbout(each));
+  const dmarc = isPass ? 'pass' : wordFor(dmarcs.filter(({ result }) => result !== 'pass'));
+  const [by] = values.map((value) => serverName(value) || 'the mail server');
+  return {
+    level: domain === undefined ? 'unverified' : levelOf(dmarc, dkim),
+    ...defined({ by, domain }),
+    dmarc,
+    dkim,
+  };
+}
+
+function levelOf(dmarc: string, dkim: string): MailProof['level'] {
+  if (dmarc === 'fail') return 'unverified';
+  if (dmarc === 'pass' || dkim === 'pass') return 'verified';
+  return dkim === 'fail' || dmarc === 'permerror' ? 'unverified' : 'asserted';
+}
+
+/** The word for several results: one signature that is right is enough. */
+function wordFor(results: readonly Pick<CheckResult, 'result'>[]): string {
+  const words = results.map(({ result }) => result);
+  return ['pass', 'fail', 'temperror'].find((word) => words.includes(word)) ?? words[0] ?? 'none';
+}
+
+/** One result of a check, and the domain that it is about. */
+interface CheckResult {
+  readonly method: string;
+  readonly result: string;
+  readonly domain?: string | undefined;
+}
+
+const FIELD = 'authentication-results';
+
+/** The fields that the server put on top; what stands below a trace is of an earlier server, or of the sender. */
+function ownFields(fields: readonly HeaderField[], own: readonly string[]): readonly string[] {
+  const first = fields.findIndex(([name]) => name === FIELD);
+  const below = fields.slice(first < 0 ? fields.length : first);
+  const isOther = (value: string): boolean => {
+    const server = serverName(value);
+    return !own.some((name) => (name.startsWith('*.') ? server?.endsWith(name.slice(1)) : server === name));
+  };
+  const end = below.findIndex(([name, value]) => name === 'received' || (name === FIELD && isOther(value)));
+  return valuesOf(end < 0 ? below : below.slice(0, end), FIELD);
+}
+
+/** The name at the start of a field; empty where a result stands there. */
+function serverName(value: string): string | undefined {
+  if (/^\s*[\w-]+\s*=/.test(value)) return '';
+  return /^\s*"?([\w.-]+)"?(?:[\s\d]|\([^()]*\))*(?:;|$)/.exec(value)?.[1]?.toLowerCase();
+}
+
+/** Real fields come to 2,000 characters. */
+const MAX_RESULTS_CHARS = 16_000;
+const RESULT = /^\s*([\w-]+)(?:\s*\/\s*\d+)?\s*=\s*(?:hard|perm_?(?=fail))?([\w-]+)(?:\s(.*))?$/s;
+const PROPERTY = /(?<![\w-])([\w-]+)\s*\.\s*([\w-]+)\s*=\s*(\S+)/g;
+const WORD = /^(?:pass|fail|none|neutral|policy|temperror|permerror)$/;
+
+function readResults(value: string): readonly CheckResult[] {
+  const plain = withoutComments(value.slice(0, MAX_RESULTS_CHARS));
+  // Whoever makes a field unreadable is not better off for it.
+  if (plain === undefined || value.length > MAX_RESULTS_CHARS)
+    return [{ method: 'dmarc', result: 'permerror' }];
+  return plain.split(';').flatMap((part) => {
+    const [, method, word = '', rest = ''] = RESULT.exec(part.toLowerCase()) ?? [];
+    if (method === undefined) return [];
+    const domains = (wanted: string): readonly (string | undefined)[] =>
+      [...rest.matchAll(PROPERTY)].flatMap(([, type = '', name = '', text = '']) =>
+        `${type}.${name}` === wanted ? [domainOf(text)] : [],
+      );
+    const named = method === 'dmarc' ? domains('header.from') : domains('header.d');
+    const [domain, ...others] = named.length === 0 && method === 'dkim' ? domains('header.i') : named;
+    const isOne = others.every((other) => other === domain);
+    return [{ method, result: WORD.test(word) ? word : 'none', domain: isOne ? domain : undefined }];
+  });
+}
+
+/**
+ * A field without comments and quotes. Undefined where they are not in order: an address with quotes within a comment
+ * can end it, and what follows is then the text of whoever has this address.
+ */
+function withoutComments(value: string): string | undefined {
+  let plain = value;
+  for (let depth = 0; depth < 3; depth += 1) plain = plain.replaceAll(/\([^()"\\]*\)/g, ' ');
+  plain = plain.replaceAll(/"([^"\\]*)"/g, (_, text: string) => text.replaceAll(/[^\w.@-]/g, '_'));
+  return /[()"\\]/.test(plain) ? undefined : plain;
+}
+
+/** Asks the DNS for texts; rejects where it has none. */
+export type LookUpTexts = (name: string) => Promise<string[][]>;
+
+const askDns: LookUpTexts = (name) => new Resolver({ timeout: 1_500, tries: 2 }).resolveTxt(name);
+
+/** What all questions of one mail may take: the next mail waits. */
+const LOOK_UP_MS = 3_000;
+const MAX_LOOK_UPS = 4;
+/** Real mails have up to four. */
+const MAX_SIGNATURES = 16;
+
+/** Who may say what is proved of a mail: its server under these names and, through the DNS, its signatures. */
+export interface ProofOptions {
+  readonly own?: readonly string[];
+  readonly lookUp?: LookUpTexts | undefined;
+}
+
+/** What is proved of a mail: what its server says or, where that says nothing, what its signatures show. */
+export async function proofOf(
+  content: MailContent,
+  fields: readonly HeaderField[],
+  { own = [], lookUp = askDns }: ProofOptions,
+): Promise<MailProof> {
+  const proof = serverProof(fields, own);
+  const signatures = valuesOf(fields, 'dkim-signature').length;
+  if (proof.by !== undefined || proof.domain === undefined || content.kind !== 'raw' || content.truncated)
+    return proof;
+  if (signatures === 0 || signatures > MAX_SIGNATURES || !canCheckSignatures()) return proof;
+  const dkim = await signatureWord(content.source, proof.domain, lookUp).catch(() => 'temperror');
+  return { ...proof, level: levelOf('none', dkim), by: 'mailauth', dkim };
+}
+
+/** Whether the optional package is installed that checks signatures. */
+export const canCheckSignatures = (): boolean =>
+  findMissingPackages(['mailauth'], import.meta.url).length === 0;
+
+async function signatureWord(source: Buffer, domain: string, lookUp: LookUpTexts): Promise<string> {
+  const { dkimVerify } = await import('mailauth/lib/dkim/verify.js');
+  const endsAt = performance.now() + LOOK_UP_MS;
+  let asked = 0;
+  const resolver = async (name: string): Promise<string[][]> => {
+    asked += 1;
+    // The keys of other domains prove nothing of this one, so nobody's mail makes us ask for them.
+    const isAsked = asked <= MAX_LOOK_UPS && lastLabels(name) === lastLabels(domain);
+    const texts = isAsked ? await within(lookUp(name), Math.max(0, endsAt - performance.now())) : undefined;
+    if (texts === undefined) throw Object.assign(new Error('not asked'), { code: 'ETIMEOUT' });
+    return texts;
+  };
+  const { headerFrom, results } = await dkimVerify(source, { resolver, strict: true, minBitLength: 1024 });
+  if (headerFrom.length !== 1 || domainOf(headerFrom[0] ?? '') !== domain) return 'none';
+  // A signature of a domain that tries DKIM out, or of a part of the body, proves nothing.
+  const words = results.flatMap(({ status: { aligned, result, testing = false, underSized = 0 } }) => {
+    if (typeof aligned !== 'string') return [];
+    return [{ result: result === 'pass' && (testing || underSized > 0) ? 'policy' : result }];
+  });
+  return wordFor(words);
+}
+
+const lastLabels = (name: string): string => name.toLowerCase().split('.').slice(-2).join('.');
