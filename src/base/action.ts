@@ -95,7 +95,7 @@ export interface ActionOrigin {
   readonly mappingId?: string;
   /** The payload's own `source`, one line, at most 200 characters; absent where it has none. */
   readonly source?: string;
-  /** The sender's trace (W3C `traceparent`), carried into the run and its callback; absent where it sent none. */
+  /** The sender's trace (W3C `traceparent`), or the span of its request; carried into the run and its callback. */
   readonly traceparent?: string;
   /** True only where the mapping sets `allowUnsafeExternalContent`. */
   readonly trusted: boolean;

@@ -35,7 +35,11 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
     imports: ['timers'],
     owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'],
   },
-  telemetry: { layer: 'base', imports: ['timers'], owns: ['@prometheus-io/client', 'sonic-boom'] },
+  telemetry: {
+    layer: 'base',
+    imports: ['timers'],
+    owns: ['@prometheus-io/client', '@opentelemetry/api', 'sonic-boom'],
+  },
   timers: { layer: 'base', imports: [] },
   outgoing: { layer: 'base', imports: [] },
   boundary: { layer: 'base', imports: ['action'] },

@@ -3,8 +3,10 @@ export { createHealth, HEALTH_CONDITIONS } from './health.ts';
 export type { Condition, Health, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel } from './log.ts';
-export { SecretValues, withoutSecrets } from './redact.ts';
+export { withoutSecrets } from './redact.ts';
 export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
+export { openTracing } from './tracing.ts';
+export type { Tracing } from './tracing.ts';
 export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics } from './metrics.ts';
 
 import type { Metrics, MetricsSources } from './metrics.ts';

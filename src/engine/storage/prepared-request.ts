@@ -187,7 +187,7 @@ function runRow(action: RunAction, row: Pick<NewRun, 'mappingId' | 'acceptedAt'>
 function deliveryOf({ channel, to, thread, fallback, message, origin }: NotifyAction): NewDelivery {
   return {
     channel,
-    ...defined({ to, fallback, isAutomatic: origin.isAutomatic }),
+    ...defined({ to, fallback, isAutomatic: origin.isAutomatic, traceparent: origin.traceparent }),
     ...(channel === LAST_CHANNEL ? {} : defined({ thread })),
     text: message,
     fromMain: false,

@@ -96,6 +96,8 @@ export interface NewDelivery extends DeliveryTarget {
   readonly isAutomatic?: true | undefined;
   /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
   readonly plain?: true;
+  /** The trace of what it is sent for. */
+  readonly traceparent?: string | undefined;
   /** The main session says it of something that failed: where the only channel is the customers', it is not sent. */
   readonly isOfFailure?: true | undefined;
 }

@@ -86,11 +86,11 @@ function deliveryOf(
   if (!action.deliver || outcome !== 'ok' || reply.trim() === '' || isAcknowledgement(reply))
     return undefined;
   const isAsked = lastRoute !== undefined && Object.hasOwn(channels, lastRoute.channel);
-  const { isAutomatic } = action.origin;
+  const { isAutomatic, traceparent } = action.origin;
   const last = isAsked && action.channel === LAST_CHANNEL ? lastRoute : undefined;
   return {
     channel: last?.channel ?? action.channel,
-    ...defined({ to: action.to ?? last?.to, fallback: action.fallback, isAutomatic }),
+    ...defined({ to: action.to ?? last?.to, fallback: action.fallback, isAutomatic, traceparent }),
     ...(action.channel !== LAST_CHANNEL && defined({ thread: action.thread })),
     text: reply,
     fromMain: false,

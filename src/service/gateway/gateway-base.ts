@@ -3,7 +3,7 @@ import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../../engine/config/config.ts';
 import type { Runner } from '../runners/runners.ts';
 import type { AgentRun, LimitRules, NewDelivery, Storage } from '../../engine/storage/storage.ts';
-import type { GatewayMetrics, HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
+import type { GatewayMetrics, HealthReporter, Log, Tracing } from '../../base/telemetry/telemetry.ts';
 import type { RetryPolicy } from './retry.ts';
 
 /** What a reload replaces as a whole; work under way ends with what it began with. */
@@ -42,6 +42,8 @@ export interface GatewayBase {
   readonly configuration: () => GatewayConfiguration;
   /** Absent where no metrics are served. */
   readonly metrics: GatewayMetrics | undefined;
+  /** Absent where no spans are made. */
+  readonly tracing: Tracing | undefined;
   /** What to write where a run failed; undefined where nothing is known. */
   readonly advise: (run: AgentRun) => Promise<string | undefined>;
   /** Makes the gateway look soon for due work. */

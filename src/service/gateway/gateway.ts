@@ -6,6 +6,7 @@ import {
   type GatewayMetrics,
   type HealthReporter,
   type Log,
+  type Tracing,
 } from '../../base/telemetry/telemetry.ts';
 import { armTimer, within } from '../../base/timers/timers.ts';
 import { Alerts } from './alerts.ts';
@@ -63,6 +64,8 @@ export interface GatewayOptions {
   /** Where runners that are away are reported; default: the log only. */
   readonly health?: HealthReporter;
   readonly metrics?: GatewayMetrics;
+  /** Absent where no SDK of OpenTelemetry is registered. */
+  readonly tracing?: Tracing;
   /** What to write where a run failed, for the log; default: nothing is known. */
   readonly advise?: (run: AgentRun) => Promise<string | undefined>;
   /** False where other processes perform and this one only waits for what becomes of runs; default true. */
@@ -139,12 +142,13 @@ export class Gateway {
   }
 
   #makeBase(options: GatewayOptions): GatewayBase {
-    const { storage, log, metrics } = options;
+    const { storage, log, metrics, tracing } = options;
     return {
       storage,
       log,
       health: options.health ?? createHealth({ log }),
       metrics,
+      tracing,
       now: () => this.#clock.now(),
       random: options.random ?? Math.random,
       nonce: options.nonce ?? randomUUID,

@@ -1,7 +1,7 @@
 import { type CompletedTurn, failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
 import { defined } from '../../base/json.ts';
 import type { AgentRun, AttemptFailure, RunDeadLetter } from '../../engine/storage/storage.ts';
-import { codeOf } from '../../base/telemetry/telemetry.ts';
+import { codeOf, type Tracing } from '../../base/telemetry/telemetry.ts';
 import {
   BEGUN_BY_HAND,
   ENDED_BEFORE,
@@ -38,6 +38,7 @@ const HISTORY_UNREADABLE: UnstartedTurn = {
   final: false,
 };
 
+type TracedRun = ReturnType<Tracing['run']>;
 type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
 export interface RunCounters {
@@ -71,12 +72,16 @@ export class RunAttempts {
   }
 
   /** Resolves when the run has ended or waits for its next attempt. */
-  async perform(run: AgentRun, cancelled: AbortSignal): Promise<void> {
-    if (run.approval !== undefined && run.approval.decision !== 'approved') return this.giveUpUnapproved(run);
+  async perform(claimed: AgentRun, cancelled: AbortSignal): Promise<void> {
+    if (claimed.approval !== undefined && claimed.approval.decision !== 'approved')
+      return this.giveUpUnapproved(claimed);
     const configuration = this.#context.configuration();
-    const target = targetOf(run.action, configuration.settings);
+    const target = targetOf(claimed.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
-    if (putBackUntil !== undefined) return this.putBack(run, MODEL_AWAY, putBackUntil);
+    if (putBackUntil !== undefined) return this.putBack(claimed, MODEL_AWAY, putBackUntil);
+    const { id, attempts: attempt, action } = claimed;
+    const traced = this.#context.tracing?.run({ id, attempt, ...action.origin, ...target });
+    const run = traced === undefined ? claimed : { ...claimed, action: tracedAction(action, traced) };
     const startedAt = performance.now();
     const { signal } = this.#cutOff;
     const either = AbortSignal.any([signal, cancelled]);
@@ -94,6 +99,7 @@ export class RunAttempts {
       cancelled.aborted && !isOk
         ? { ...failedTurn(CANCELLED.code, withCost(CANCELLED, usageOf(ended)).message), ...usageOf(ended) }
         : ended;
+    traced?.end(endOf(result));
     if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
     await this.#tell(run, result, {
       runner: target.runner,
@@ -333,6 +339,19 @@ export class RunAttempts {
 
 const usageOf = (result: TurnResult): Pick<CompletedTurn, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
+
+/** What follows from the run names its span, in place of that of its request. */
+const tracedAction = (action: AgentRun['action'], { traceparent }: TracedRun): AgentRun['action'] => ({
+  ...action,
+  origin: { ...action.origin, ...defined({ traceparent }) },
+});
+
+function endOf(result: TurnResult): Parameters<TracedRun['end']>[0] {
+  if (result.kind === 'not-started') return { result: result.kind, failure: result.code };
+  const { outcome, error, usage } = result;
+  const hasFailed = outcome === 'error' || outcome === 'timeout';
+  return { result: outcome, failure: hasFailed ? (error?.code ?? outcome) : undefined, usage };
+}
 
 /** Whether a run that failed has an attempt left, as its mapping says. */
 const hasRetryLeft = ({ action: { retry }, attempts }: AgentRun, result: CompletedTurn): boolean =>

@@ -11,6 +11,7 @@ import {
   type RemainingConfig,
   mappingReferences,
 } from '../../engine/config/config.ts';
+import type { Tracing } from '../../base/telemetry/telemetry.ts';
 import type { Finding, OpenTexts } from '../../base/document/document.ts';
 import type { IgnoredFinding } from '../../base/ignored.ts';
 import {
@@ -68,12 +69,13 @@ export interface Generation {
   readonly watchedPaths: readonly string[];
   /**
    * A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. With `results`,
-   * which were recorded, no transform runs: each call gets the next of them.
+   * which were recorded, no transform runs: each call gets the next of them. `onCall` hears of each call that ended.
    */
   evaluate(
     request: HookRequest,
     detail?: 'brief' | 'full',
     results?: readonly JsonValue[],
+    onCall?: OnCall,
   ): Evaluation | Promise<Evaluation>;
 }
 
@@ -340,11 +342,25 @@ function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Gene
     files,
     id: idOf(parts, files),
     watchedPaths: [...config.files, hooks.mappingsDir, sendersDir(hooks), hooks.transformsDir],
-    evaluate: (request, detail = 'brief', results) =>
-      runEvaluation(
-        evaluate(request, settings, { detail }),
-        results === undefined ? driver : { ...driver, transforms: recorded(results) },
-      ),
+    evaluate: (request, detail = 'brief', results, onCall) => {
+      const steps = evaluate(request, settings, { detail });
+      if (results !== undefined) return runEvaluation(steps, { ...driver, transforms: recorded(results) });
+      return runEvaluation(steps, onCall ? { ...driver, transforms: watched(transforms, onCall) } : driver);
+    },
+  };
+}
+
+type OnCall = ReturnType<Tracing['receive']>['called'];
+
+function watched(transforms: Pick<Transforms, 'call'>, onCall: OnCall): Pick<Transforms, 'call'> {
+  return {
+    call: async (call) => {
+      const startedAt = performance.now();
+      const reply = await transforms.call(call);
+      const failure = reply.kind === 'failed' ? reply.failure : undefined;
+      onCall({ module: call.ref.module, startedAt, endedAt: performance.now(), failure });
+      return reply;
+    },
   };
 }
 

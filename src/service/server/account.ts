@@ -199,6 +199,7 @@ export function logRequest(
     };
     metrics.observeRequest(proof?.kind === 'refused' ? { ...seen, refusal: proof } : seen);
   }
+  exchange.trace?.end({ status: answer.status, outcome, failure: ending.error?.code });
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
   if (outcome === 'duplicate') warnOfKey(context, judged);
   const code = ending.error?.code;

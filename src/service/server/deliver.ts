@@ -6,7 +6,7 @@ import type { Ending, RequestFacts } from './exchange.ts';
 import { SOURCE_TTL_SECONDS } from './idempotency.ts';
 import { failedEnding } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
-import { bodyLimit, canTake, takeHook } from './take-hook.ts';
+import { bodyLimit, canTake, takeHook, traceHook } from './take-hook.ts';
 
 /** A hook that a part of this process makes itself, such as the reader of a mailbox. */
 export interface OwnHook {
@@ -66,6 +66,7 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
     if (!generation.hooks.enabled) throw new HookError('not_found', 'hooks are switched off');
     if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
     if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
+    traceHook(context, facts, { name });
     const maxBytes = bodyLimit(generation, name).bytes;
     if (body.length > maxBytes) throw tooLarge(maxBytes);
     const query = again?.query ?? {};

@@ -13,7 +13,7 @@ import type {
 } from '../../engine/storage/storage.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { KnownTokens } from './mask-secrets.ts';
-import type { Health, Log, Metrics } from '../../base/telemetry/telemetry.ts';
+import type { Health, Log, Metrics, Tracing } from '../../base/telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
@@ -34,6 +34,8 @@ export interface ServerDeps {
   readonly onDecision?: (seen: SeenRequest) => void;
   /** Called once per request, after its answer was decided. */
   readonly metrics?: Pick<Metrics, 'observeRequest'>;
+  /** Absent where no SDK of OpenTelemetry is registered. */
+  readonly tracing?: Tracing;
   /** Fetches the keys of an issuer for `oidc`; bounded in time and size. */
   readonly fetchJson?: (url: string) => Promise<unknown>;
   /** Milliseconds since the epoch; default `Date.now`. */
@@ -78,7 +80,11 @@ export interface ServerGeneration {
     /** Fields of a hook name whose values stand in a shape. */
     fieldsOf(path: string): FieldsRead;
   };
-  evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
+  /** `onCall` hears of each call of a transform that ended. */
+  evaluate(
+    request: HookRequest,
+    onCall?: ReturnType<Tracing['receive']>['called'],
+  ): Evaluation | Promise<Evaluation>;
   /** Loads what is known of mistakes; not called for a request that was accepted as it came. */
   advisor?(): Promise<RequestAdvisor>;
 }

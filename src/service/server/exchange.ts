@@ -5,6 +5,7 @@ import type { Sentence } from '../../base/finding.ts';
 import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
+import type { Tracing } from '../../base/telemetry/telemetry.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { AcceptResult } from '../../engine/storage/storage.ts';
 import type { ProofFinding, RefusalReason as SenderReason, Verifier } from '../../engine/verify/verify.ts';
@@ -68,6 +69,8 @@ export interface RequestFacts {
   unread?: ReceivedHook;
   /** The format of a body that is not the one of its path; set while requests are recorded. */
   otherFormat?: BodyFormat;
+  /** Its span, where spans are made and its sender is proved. */
+  trace?: ReturnType<Tracing['receive']>;
 }
 
 /** One request as it came over HTTP. */

@@ -18,7 +18,7 @@ import { failedEnding } from './problem.ts';
 import { addressOf, isMailPath, isOperator, prove, refuse } from './prove.ts';
 import { sendAnswer } from './send-answer.ts';
 import { accessOf, type ServerContext } from './server-context.ts';
-import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
+import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook, traceHook } from './take-hook.ts';
 import { checkProtocol, findHookName, MAX_TARGET_CHARS } from './received.ts';
 
 const MAX_RUN_ID = 64;
@@ -209,6 +209,7 @@ async function answerHook(
   { hook, proof }: ProvedHook,
 ): Promise<Ending> {
   const { headers } = exchange;
+  traceHook(context, exchange, { name: hook.name, method: exchange.req.method });
   const { readsGatewayBodies } = exchange.generation.hooks.behaviours;
   const sentKey = readsGatewayBodies ? undefined : readIdempotencyKey(headers.values['idempotency-key']);
   const { maxWaitSeconds } = context.limits;

@@ -1,6 +1,7 @@
 import { warningToJson } from '../../base/finding.ts';
 import { parseAnyPayload } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
+import { defined } from '../../base/json.ts';
 import {
   bodyOf,
   type Evaluation,
@@ -23,6 +24,19 @@ export const MAX_HOOK_NAME = 512;
 /** Whether any mapping takes this hook name, whatever the request holds. */
 export function canTake({ generation }: RequestFacts, name: string): boolean {
   return name !== '' && name.length <= MAX_HOOK_NAME && generation.canTake(name);
+}
+
+/** Begins the span of a hook; `method` absent where this process made it itself. */
+export function traceHook(
+  { deps: { tracing } }: ServerContext,
+  facts: RequestFacts,
+  { name, method }: { readonly name: string; readonly method?: string | undefined },
+): void {
+  if (tracing === undefined) return;
+  const { generation, ids, headers, startedAt } = facts;
+  const path = generation.knowsName(name) ? name : '*';
+  const route = `${generation.hooks.path}/${path}`;
+  facts.trace = tracing.receive({ id: ids.id, route, path, method, headers: headers.values, startedAt });
 }
 
 /**
@@ -68,14 +82,20 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
   let judged: HookJudgement = { request };
   try {
     const begun = performance.now();
-    const pending = facts.generation.evaluate(request);
+    const { trace } = facts;
+    const pending = facts.generation.evaluate(request, trace?.called);
     const evaluation = pending instanceof Promise ? await pending : pending;
     const evaluated = performance.now();
     judged = { request, evaluation, evaluateMs: evaluated - begun };
-    if (evaluation.outcome.kind === 'rejected')
-      return failedEnding(facts, evaluation.outcome.error, { outcome: 'rejected', judged });
+    const failure = evaluation.outcome.kind === 'rejected' ? evaluation.outcome.error : undefined;
+    const mappingId = evaluation.mapping?.id;
+    trace?.evaluated({ startedAt: begun, endedAt: evaluated, failure: failure?.code, mappingId });
+    if (failure !== undefined) return failedEnding(facts, failure, { outcome: 'rejected', judged });
     const actions = evaluation.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
-    const result = await store(context, work, { actions, found: evaluation.warnings });
+    const made: Made = { actions, found: evaluation.warnings };
+    const result = await (trace === undefined || actions.length === 0
+      ? store(context, work, made)
+      : storeTraced(context, work, { ...made, trace }));
     const storeMs = performance.now() - evaluated;
     const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
     return { answer: acceptedAnswer(result), outcome, judged: { ...judged, storeMs, result } };
@@ -86,11 +106,39 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
   }
 }
 
+interface Made {
+  readonly actions: AcceptedWork['actions'];
+  readonly found: Evaluation['warnings'];
+}
+
+/** Stores actions that name the span of their request in place of the one that its sender named. */
+async function storeTraced(
+  context: ServerContext,
+  work: HookWork,
+  { actions, found, trace }: Made & { readonly trace: NonNullable<RequestFacts['trace']> },
+): Promise<AcceptResult> {
+  const { traceparent } = trace;
+  const led = actions.map((action) => ({
+    ...action,
+    origin: { ...action.origin, ...defined({ traceparent }) },
+  }));
+  const part = { startedAt: performance.now(), ids: actions.map(({ id }) => id) };
+  try {
+    const result = await store(context, work, { actions: led, found });
+    trace.stored({ ...part, endedAt: performance.now() });
+    return result;
+  } catch (error) {
+    const { code: failure } = toHookError(error, 'storage_unavailable');
+    trace.stored({ ...part, endedAt: performance.now(), failure });
+    throw error;
+  }
+}
+
 /** Stores all actions of the request in one transaction. */
 function store(
   context: ServerContext,
   { request, hook, key, idempotency }: HookWork,
-  { actions, found }: { readonly actions: AcceptedWork['actions']; readonly found: Evaluation['warnings'] },
+  { actions, found }: Made,
 ): AcceptResult | Promise<AcceptResult> {
   const shown = senderWarnings(request.path, found).map(warningToJson);
   const warnings = key === '' ? [BLANK_KEY_WARNING, ...shown] : shown;

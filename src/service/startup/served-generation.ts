@@ -86,7 +86,10 @@ function asServed(
     askedBy: (name) => readApprovalName(name, hooks),
     takeKey: (path, key) => takeKey(generation, { path, key }),
     ...keepRequests(config.settings, table, defaults),
-    evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
+    evaluate:
+      recording?.performs === false
+        ? skippingMisses(evaluate)
+        : (request, onCall) => evaluate(request, 'brief', undefined, onCall),
     takesAnyFormat: recording !== undefined,
   };
 }

@@ -18,7 +18,13 @@ import {
   type PreparedStorage,
   type Storage,
 } from '../../engine/storage/storage.ts';
-import { createHealth, type Health, openMetrics } from '../../base/telemetry/telemetry.ts';
+import {
+  createHealth,
+  type Health,
+  openMetrics,
+  openTracing,
+  type Tracing,
+} from '../../base/telemetry/telemetry.ts';
 import { type Onlookers, watchedStorage } from './onlooker.ts';
 import { keepLive, keepPruning, sayWhatIsKept } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
@@ -71,6 +77,7 @@ interface ServiceParts {
   readonly live: LiveGeneration;
   readonly storage: Storage;
   readonly metrics: Awaited<ReturnType<typeof startMetrics>>;
+  readonly tracing: Tracing | undefined;
   readonly gateway: Gateway;
   /** The parts that are opened last, and asked by parts that are there before them. */
   readonly late: Onlookers & { mail?: MailProcess };
@@ -92,6 +99,7 @@ async function openParts(options: ServiceOptions, opened: Close[]): Promise<Serv
   const late: ServiceParts['late'] = {};
   const metrics = await startMetrics({ live, storage, sandbox, late }, options);
   if (metrics !== undefined) opened.push(metrics.stop);
+  const tracing = await openTracing(log);
   const gateway = new Gateway({
     storage,
     configuration: live.effects,
@@ -99,13 +107,13 @@ async function openParts(options: ServiceOptions, opened: Close[]): Promise<Serv
     health,
     performs: role !== 'front',
     ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
-    ...defined({ metrics: metrics?.metrics.gateway }),
+    ...defined({ metrics: metrics?.metrics.gateway, tracing }),
   });
   opened.push(() => gateway.stop(0));
   // The command line has changed what is stored.
   storage.onOutsideChange(() => gateway.notifyOutside());
   if (performsWork(options)) await gateway.start();
-  return { health, sandbox, live, storage, metrics, gateway, late };
+  return { health, sandbox, live, storage, metrics, tracing, gateway, late };
 }
 
 /** Opens the parts that take requests and mail, and those that look after all of it. */
@@ -227,7 +235,7 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
 
 function listen(
   options: ServiceOptions,
-  { live, storage, gateway, health, metrics, late }: ServiceParts,
+  { live, storage, gateway, health, metrics, tracing, late }: ServiceParts,
 ): Promise<RunningServer> {
   return startServer({
     server: live.generation.config.settings.server,
@@ -243,7 +251,7 @@ function listen(
     fetchJson: fetchIssuer,
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
-    ...defined({ metrics: metrics?.metrics, onDecision: options.onDecision }),
+    ...defined({ metrics: metrics?.metrics, tracing, onDecision: options.onDecision }),
   });
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SecretValues, withoutSecrets } from '../../../src/base/telemetry/telemetry.ts';
+import { SecretValues, withoutSecrets } from '../../../src/base/telemetry/redact.ts';
 
 test('of a secret within another one nothing is left', () => {
   expect(withoutSecrets('x abcdefGHIJ y abcdef z', ['abcdef', 'abcdefGHIJ'], 'text')).toBe(

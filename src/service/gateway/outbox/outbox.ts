@@ -238,7 +238,10 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
         this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
       );
     };
-    return sendChunks(adapter, entry, { to, question, signal, onProgress });
+    const traced = this.#trace(entry, channel);
+    const result = await sendChunks(adapter, entry, { to, question, signal, onProgress });
+    traced?.end({ result: result.kind, ...('code' in result && { failure: result.code }) });
+    return result;
   }
 
   // --- callbacks ----------------------------------------------------------------------------------------------------
@@ -247,13 +250,16 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     if (entry.callback === undefined) return;
     if (signal.aborted) return this.#putBack(entry, 0);
     const { settings, readReference } = this.#context.configuration();
-    const result = await postCallback(entry.callback, {
+    const traced = this.#trace(entry);
+    const callback = { ...entry.callback, ...defined({ traceparent: traced?.traceparent }) };
+    const result = await postCallback(callback, {
       id: entry.id,
       secret: settings.gateway.callbackSecret,
       readReference,
       nowMs: this.#context.now(),
       signal,
     });
+    traced?.end({ result: result.kind, ...('code' in result && { failure: result.code }) });
     this.#logAttempt(entry, result);
     if (result.kind === 'failed') {
       if (signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
@@ -261,6 +267,11 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     }
     await this.#complete(entry, { state: 'completed' });
     this.#count('callback', 'sent');
+  }
+
+  #trace({ runId, attempts: attempt, delivery, callback }: OutboxRecord, channel?: string) {
+    const traceparent = (delivery ?? callback)?.traceparent;
+    return this.#context.tracing?.send({ runId, attempt, ...defined({ channel, traceparent }) });
   }
 
   // --- ends ---------------------------------------------------------------------------------------------------------
@@ -344,8 +355,8 @@ function fallbackPart(
   target: DeliveryTarget | undefined,
 ): { readonly fallback?: NewDelivery } {
   if (target === undefined || delivery === undefined) return {};
-  const { text, plain, isAutomatic } = delivery;
-  return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic }) } };
+  const { text, plain, isAutomatic, traceparent } = delivery;
+  return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic, traceparent }) } };
 }
 
 function notConfigured(message: string): DeliveryResult {
