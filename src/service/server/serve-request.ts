@@ -42,7 +42,7 @@ export async function serveRequest(
   if (waits) concludeRequest(context, exchange, ending, advisor);
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
   const outcome = waits ? await waitForOutcome(context, exchange, ending) : undefined;
-  const answered = outcome === undefined ? ending : { ...ending, answer: outcome };
+  const answered = { ...ending, answer: withDeprecation(exchange, ending.proof, outcome ?? ending.answer) };
   // A body that was only read to explain a refusal is no longer needed.
   exchange.failBody?.(aborted());
   context.unproved.release(exchange);
@@ -54,6 +54,17 @@ export async function serveRequest(
   if (!waits) concludeRequest(context, exchange, ending, advisor);
   logRequest(context, exchange, answered, advisor);
   return answered;
+}
+
+/** The date since which `?token=` is deprecated (RFC 9745), and where that is said. */
+const DEPRECATION = ['deprecation', '@1795910400', 'link'];
+const DEPRECATED = '<https://github.com/OWNER/sluice/blob/main/docs/http.md#token>; rel="deprecation"';
+
+/** Says with the answer where a token in the address was the proof. */
+function withDeprecation({ headers }: Exchange, proof: Ending['proof'], answer: HttpAnswer): HttpAnswer {
+  const isToken = proof?.kind === 'proved' && (proof.by === 'token' || proof.scheme === 'token');
+  if (!isToken || (headers.bearer ?? headers.serviceToken) !== undefined) return answer;
+  return { ...answer, headers: [...(answer.headers ?? []), ...DEPRECATION, DEPRECATED] };
 }
 
 async function handle(

@@ -64,12 +64,26 @@ describe('a text is compared with tokens', () => {
 });
 
 const WRONG = 'wrong-token';
+const LINK = /^<https:\/\/\S+\/docs\/http\.md#token>; rel="deprecation"$/;
 
 async function statusOf(server: TestServer, headers: SendOptions['headers'] & object, path = '/hooks/wake') {
   return (await send(server, path, { headers, body: '{"text":"x"}' })).status;
 }
 
 describe('carriers', () => {
+  test.each<[string, Record<string, string>, string, boolean]>([
+    ['a token in the address', {}, `?token=${TOKEN}`, true],
+    ['one beside a right header', { authorization: `Bearer ${TOKEN}` }, `?token=${TOKEN}`, false],
+    ['one in a header', { 'x-service-token': TOKEN }, '', false],
+    ['a wrong one in the address', {}, '?token=no', false],
+  ])('the answer to %s says whether that goes', async (_, headers, query, isTold) => {
+    const server = await startTestServer();
+    const answer = await send(server, `/hooks/wake${query}`, { headers, body: '{"text":"x"}' });
+    // RFC 9745: a date of RFC 9651, and a link to what is said of it.
+    expect(/^@\d{10}$/.test(String(answer.headers['deprecation']))).toBe(isTold);
+    expect(LINK.test(String(answer.headers['link']))).toBe(isTold);
+  });
+
   test.each<[string, Record<string, string>, string, number]>([
     ['Authorization: Bearer', { authorization: `Bearer ${TOKEN}` }, '', 200],
     ['a bearer scheme in any case', { authorization: `bEARER ${TOKEN}` }, '', 200],
