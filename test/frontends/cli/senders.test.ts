@@ -1,12 +1,13 @@
 /** The commands around senders' proofs: verify, send --sign, doctor, and what check lists. */
 import { createHmac, generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, afterAll, describe, expect, test } from 'vitest';
 import { startService, type Service } from '../../../src/service/startup/startup.ts';
 import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
+import { checkNode, SECURITY_RELEASES } from '../../../src/frontends/cli/operating/doctor-machine.ts';
 import { cli, type CliRun } from '../../support/cli-terminal.ts';
 import { listIn } from '../../support/output-check.ts';
 import { serviceAdvice } from '../../../src/frontends/cli/lazy-advice.ts';
@@ -207,10 +208,23 @@ describe('commands of senders', () => {
     expect(out).toContain('mappings without a path, which do not take these requests: any');
   });
 
+  test('doctor knows the security releases of Node, by their date, as the documentation has them', () => {
+    const { at, versions } = SECURITY_RELEASES;
+    const deploy = readFileSync('docs/deploy.md', 'utf8').replaceAll(/\s+/g, ' ');
+    expect(deploy).toContain(`${versions.join(' or ')} (as of ${at})`);
+    expect(checkNode('24.21.0')).toMatchObject({ ok: false, text: expect.stringContaining('24.22.1') });
+    for (const version of ['24.22.1', '24.100.0', '26.12.1', '26.13.0'])
+      expect(checkNode(version), version).toMatchObject({ ok: true });
+    expect(checkNode('26.9.9')).toMatchObject({ ok: false, text: expect.stringContaining(at) });
+    expect(checkNode('28.0.0')).toMatchObject({ ok: true, text: expect.stringContaining('not known') });
+  });
+
   test('doctor looks at files, disk, clock and secrets', async () => {
     const open = await run('doctor', '--json');
     const findings = listIn<{ area: string; ok: boolean }>(open.out);
     const problems = new Set(findings.filter(({ ok }) => !ok).map(({ area }) => area));
+    // The Node of the tests may be older than the newest security release.
+    problems.delete('node');
     expect([...problems]).toEqual(['configuration', 'senders', 'runner']);
     expect(open.out).toContain('/github (github), secret 1 has fewer than 16 characters');
     expect(open.out).toContain('is the same as that of /github: who knows one of them can use both');

@@ -20,11 +20,25 @@ const CLOCK_SLACK_MS = 60_000;
 /** Checks the configuration and the machine, and asks no other service. */
 export async function checkMachine(config: LoadedConfig): Promise<readonly Check[]> {
   return [
+    checkNode(process.versions.node),
     ...(await findFileModes(config)),
     ...checkListener(config),
     await findClock(config),
     await findStore(config),
   ];
+}
+
+/** The newest security release of each line of Node that was known at a date, the floor for what is reached from outside. */
+export const SECURITY_RELEASES = { at: 'November 2026', versions: ['24.22.1', '26.12.1'] };
+
+export function checkNode(version: string): Check {
+  const { at, versions } = SECURITY_RELEASES;
+  const floor = versions.find((known) => Number.parseInt(known, 10) === Number.parseInt(version, 10));
+  if (floor === undefined)
+    return { area: 'node', ok: true, text: `${version}; its security releases are not known here` };
+  const ok = version.localeCompare(floor, 'en', { numeric: true }) >= 0;
+  const text = `${version} ${ok ? 'is not below' : 'is below'} ${floor}, the security release known in ${at}`;
+  return { area: 'node', ok, text: ok ? text : `${text}; install it or a newer one, and start again` };
 }
 
 /** Others on this machine must not read files with secrets, or write the configuration. */
