@@ -50,6 +50,21 @@ export function otherWay(name: string): string | undefined {
     : undefined;
 }
 
+/** Signs that people know on each channel with reactions, by their names on GitHub. */
+export const REACTION_SIGNS = ['eyes', '+1', '-1', 'confused'] as const;
+
+/** A sign on the message that an event tells of. */
+export interface Reaction {
+  readonly sign: (typeof REACTION_SIGNS)[number];
+  /** As the webhook names the message; absent where it names none. */
+  readonly message?: string;
+}
+
+/** The sign for each time at which a mapping wants one: when the event was accepted, and when its run had ended. */
+export interface Reactions extends Partial<Record<'seen' | 'done' | 'failed', Reaction['sign'] | undefined>> {
+  readonly message?: string;
+}
+
 /** The channel value that means the channel last used by the main session. */
 export const LAST_CHANNEL = 'last';
 /** The channel of the contract that stands in where nothing else is known. */
@@ -246,6 +261,8 @@ export interface AgentAction {
   readonly to?: string;
   /** The thread there that the reply stands in; absent: none. */
   readonly thread?: string;
+  /** Absent: nothing is set. */
+  readonly reaction?: Reactions;
   /** Full model name, aliases resolved, allowed by `agents.defaults.models`. */
   readonly model?: string;
   readonly thinking?: string;

@@ -35,6 +35,7 @@ const MAPPINGS = [
     channel: 'slack',
     to: 'C0123456',
     thread: '{{item.ts}}',
+    reaction: { seen: 'eyes', done: '+1', failed: 'confused' },
     model: 'local/small',
     thinking: 'high',
     timeoutSeconds: 7,

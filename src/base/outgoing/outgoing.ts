@@ -167,7 +167,7 @@ export interface JsonAnswer {
 
 export interface JsonRequest {
   /** Default: POST where there is a body, else GET. */
-  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; a `URLSearchParams` as a form. */
   readonly body?: unknown;

@@ -36,6 +36,8 @@ export interface CompileOptions {
   recipientProblem?(channel: string, to: string): string | undefined;
   /** Whether replies can stand in threads of a channel. */
   hasThreads?(channel: string): boolean;
+  /** Where webhooks of a channel's platform name their message; undefined where it has no reactions. */
+  messageField?(channel: string): string | undefined;
   /**
    * The text behind `${NAME}` or `{file: PATH}` in `callbackUrl`; undefined where it is not set. Without it (`check`,
    * `explain`, `test`) references are left alone and the mapping has no callback.

@@ -7,6 +7,7 @@ import type {
   AfterCrash,
   SummaryMode,
   WakeMode,
+  Reactions,
 } from '../../base/action.ts';
 import type { Place } from '../../base/document/document.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
@@ -306,6 +307,8 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   /** A name from `gateway.workFolders`. */
   readonly cwd?: string;
   readonly thread?: CompiledTemplate;
+  /** `field` names the message in webhooks of the channel's platform. */
+  readonly reaction?: Reactions & { readonly field: readonly string[] };
   readonly approve?: DeliveryTarget & { readonly withinSeconds: number };
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: CallbackAddress;

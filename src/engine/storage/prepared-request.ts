@@ -33,6 +33,7 @@ export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'no
       readonly row: NewRun;
       readonly gather?: Gathering;
       readonly ask?: PreparedQuestion;
+      readonly seen?: NewDelivery | undefined;
     }
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
@@ -138,6 +139,7 @@ function prepareAction(action: Action, receivedAt: number, nonce: string): Prepa
     mode,
     row,
     ...taken,
+    seen: reactionOf(action, 'seen'),
     ...(debounce && { gather: gatheringOf(debounce, receivedAt) }),
     ...(approve && { ask: askingOf(approve, { runId: action.id, receivedAt, nonce }) }),
   };
@@ -193,6 +195,16 @@ function deliveryOf({ channel, to, thread, fallback, message, origin }: NotifyAc
     fromMain: false,
     plain: true,
   };
+}
+
+/** The sign that a mapping wants at a time; undefined where it wants none then. */
+export function reactionOf(
+  { channel, to, reaction: { message, ...signs } = {} }: AgentAction,
+  when: keyof typeof signs,
+): NewDelivery | undefined {
+  const sign = signs[when];
+  const reaction = sign && { sign, ...defined({ message }) };
+  return reaction && { channel, ...defined({ to }), text: sign, fromMain: false, reaction };
 }
 
 function expiry(receivedAt: number, ttlSeconds: number): number {

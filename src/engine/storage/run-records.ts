@@ -4,6 +4,7 @@ import type {
   CallbackAddress,
   ConversationOwner,
   DeliveryTarget,
+  Reaction,
   RunAction,
 } from '../../base/action.ts';
 
@@ -80,8 +81,9 @@ export interface ClaimOutboxOptions {
   readonly kind?: 'callback';
 }
 
-/** Whom a delivery is for; those to one recipient are sent in their order. */
-export const recipientOf = ({ channel, to = '' }: DeliveryTarget): string => `${channel}\n${to}`;
+/** Whom a delivery is for; those to one recipient are sent in their order, and so are the reactions there. */
+export const recipientOf = ({ channel, to = '', reaction }: Omit<NewDelivery, 'text' | 'fromMain'>): string =>
+  `${channel}\n${to}${reaction === undefined ? '' : '\nreactions'}`;
 
 export interface NewDelivery extends DeliveryTarget {
   readonly text: string;
@@ -100,6 +102,8 @@ export interface NewDelivery extends DeliveryTarget {
   readonly traceparent?: string | undefined;
   /** The main session says it of something that failed: where the only channel is the customers', it is not sent. */
   readonly isOfFailure?: true | undefined;
+  /** In place of a text. */
+  readonly reaction?: Reaction;
 }
 
 export interface NewCallback {
@@ -120,7 +124,7 @@ export type OutboxState = 'queued' | 'active' | 'completed' | 'dead' | 'skipped'
 
 export interface OutboxRecord {
   readonly id: string;
-  readonly kind: 'delivery' | 'callback';
+  readonly kind: 'delivery' | 'reaction' | 'callback';
   readonly runId: string;
   /** The mapping of the run; empty for a delivery of the main session. */
   readonly mappingId: string;
@@ -353,6 +357,7 @@ export interface RunCompletion {
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;
   readonly delivery?: NewDelivery;
+  readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
   readonly nowMs: number;
 }
@@ -364,6 +369,7 @@ export const DROPPED = { code: 'dropped', message: 'removed from the queue by th
 export interface DropEnding {
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;
+  readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
 }
 
@@ -373,6 +379,7 @@ export interface RunDeadLetter {
   readonly error: { readonly code: string; readonly message: string };
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;
+  readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
   /** What its last turn used, where it had begun, and who took it. */
   readonly usage?: TokenUsage;

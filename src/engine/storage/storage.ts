@@ -13,6 +13,7 @@ import type { StoreStatus } from './store-status.ts';
 export type { Storage } from './port.ts';
 export { callbackPlace, DROPPED, KEPT_LIMITS, recipientOf } from './records.ts';
 export { SENDER_NOT_PROVED } from './mail-port.ts';
+export { reactionOf } from './prepared-request.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
 export { StorageError, type StorageHealth } from './storage-error.ts';

@@ -1,3 +1,5 @@
+import type { Reaction } from '../../base/action.ts';
+
 /**
  * The public contract of a delivery channel; built-in channels and plugin modules implement the same one. An adapter
  * sends one message of at most `maxChars` UTF-16 units: cutting, retrying and resuming are the gateway's.
@@ -22,6 +24,8 @@ export interface ChannelMessage {
   readonly key: string;
   /** The thread of the message; only where the module has threads. */
   readonly thread?: string;
+  /** In place of a text: a sign to set on a message; only where the module has a `messageField`. */
+  readonly reaction?: Reaction;
   /** The run whose reply or notification the message is; absent in a test message. */
   readonly runId?: string;
 }
@@ -65,6 +69,8 @@ export interface ChannelModule {
   readonly packages?: readonly string[];
   /** Whether messages can stand in a thread; default false. */
   readonly hasThreads?: boolean;
+  /** The field in which webhooks of the platform name the message that a reaction is set on; absent: none is. */
+  readonly messageField?: string;
   /** Problems of the settings, each naming its key; empty where they will do. */
   settingsProblems(settings: ChannelSettings): readonly SettingsProblem[];
   /** What is wrong with a recipient, as a sentence that names the accepted forms; undefined where it will do. */

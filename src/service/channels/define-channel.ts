@@ -31,8 +31,13 @@ export interface ChannelDefinition<Settings, Recipient> {
   readonly recipientForms: string;
   /** How the platform names a thread, and what that is; absent: it has none. */
   readonly thread?: { readonly form: RegExp; readonly words: string };
+  /** Where webhooks of the platform name a message, and its id therein; absent: it has no reactions. */
+  readonly message?: { readonly field: string; readonly form: RegExp };
   connect(settings: Settings): Promise<ChannelConnection<Recipient>>;
 }
+
+/** What the signs look like. */
+export const EMOJI = { eyes: '👀', '+1': '👍', '-1': '👎', confused: '😕' } as const;
 
 /**
  * A platform ready for messages. Each method may throw: `fetch`, an SDK or this code may fail, and what that means
@@ -94,12 +99,12 @@ function isHttpUrl(text: string): boolean {
 export function defineChannel<Settings extends { to?: string | undefined }, Recipient>(
   definition: ChannelDefinition<Settings, Recipient>,
 ): ChannelModule {
-  const { id, packages, schema, thread, parseRecipient, recipientForms } = definition;
+  const { id, packages, schema, thread, message: named, parseRecipient, recipientForms } = definition;
   const recipientProblem = (to: string): string | undefined =>
     parseRecipient(to) === undefined ? recipientForms : undefined;
   return {
     id,
-    ...defined({ packages, hasThreads: thread && true }),
+    ...defined({ packages, hasThreads: thread && true, messageField: named?.field }),
     recipientProblem,
     settingsProblems: (settings) => {
       const problems = problemsOf(schema.safeParse(settings), schema);
@@ -122,7 +127,7 @@ function makeAdapter<Recipient>(
   definition: Omit<ChannelDefinition<never, Recipient>, 'schema' | 'connect'>,
   connection: ChannelConnection<Recipient>,
 ): ChannelAdapter {
-  const { id, maxChars, parseRecipient, recipientForms, thread } = definition;
+  const { id, maxChars, parseRecipient, recipientForms, thread, message: named } = definition;
   return {
     id,
     maxChars,
@@ -132,9 +137,14 @@ function makeAdapter<Recipient>(
       if (to === undefined) return { kind: 'failed', code: 'bad_recipient', message: recipientForms };
       if (thread !== undefined && message.thread !== undefined && !thread.form.test(message.thread))
         return { kind: 'failed', code: 'bad_thread', message: `a thread on ${id} is ${thread.words}` };
+      const { reaction } = message;
+      const found = reaction && named?.form.exec(reaction.message ?? '');
+      if (reaction !== undefined && !found)
+        return { kind: 'failed', code: 'no_message', message: `the event names no message of ${id}` };
       if (signal.aborted) return notSent();
+      const sign = reaction && { reaction: { sign: reaction.sign, ...defined({ message: found?.[1] }) } };
       try {
-        return await connection.send({ ...message, to }, bounded(signal));
+        return await connection.send({ ...message, to, ...sign }, bounded(signal));
       } catch (error) {
         return classify(connection, error);
       }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
+import { type AddressedMessage, commonShape, defineChannel, EMOJI, secretText } from './define-channel.ts';
 import { escapeDiscord } from './plain-text.ts';
 import { fetchJson, field, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
 import { brought, prepare, refusedBy, type SendFailure, sentAs } from './send-failure.ts';
@@ -23,10 +23,11 @@ export const discord = defineChannel({
   parseRecipient,
   recipientForms: 'a Discord recipient is a channel id of 15 to 20 digits, or user:<id> for a direct message',
   thread: { form: /^\d{15,20}$/, words: 'the id of the message that is answered: 15 to 20 digits' },
+  message: { field: 'message.id', form: /^(\d{15,20})$/ },
   connect: async ({ botToken, baseUrl = PLATFORM_URL }) => {
     const headers = { authorization: `Bot ${botToken}`, 'user-agent': USER_AGENT };
-    const ask = (path: string, signal: AbortSignal, body?: object): Promise<JsonAnswer> =>
-      fetchJson(`${baseUrl}/v10${path}`, { headers, body, signal });
+    const ask = (path: string, signal: AbortSignal, body?: object, method?: 'PUT'): Promise<JsonAnswer> =>
+      fetchJson(`${baseUrl}/v10${path}`, { headers, body, signal, ...(method && { method }) });
     const openDirectMessage = async (userId: string, signal: AbortSignal): Promise<string> => {
       const answer = await ask('/users/@me/channels', signal, { recipient_id: userId });
       return brought('Discord', discordRefusal(answer, botToken), textField(answer.body, 'id'));
@@ -40,7 +41,14 @@ export const discord = defineChannel({
       send: async (message, signal) => {
         const { id, user } = message.to;
         const channelId = user ? await prepare(() => openDirectMessage(id, signal)) : id;
-        const answer = await ask(`/channels/${channelId}/messages`, signal, messageBody(message));
+        const path = `/channels/${channelId}/messages`;
+        if (message.reaction !== undefined) {
+          const { sign, message: reactedTo } = message.reaction;
+          const reaction = `${path}/${reactedTo}/reactions/${encodeURIComponent(EMOJI[sign])}/@me`;
+          const set = await ask(reaction, signal, undefined, 'PUT');
+          return discordRefusal(set, botToken) ?? { kind: 'sent' };
+        }
+        const answer = await ask(path, signal, messageBody(message));
         return discordRefusal(answer, botToken) ?? sentAs('Discord', textField(answer.body, 'id'));
       },
     };

@@ -42,6 +42,7 @@ export const github = defineChannel({
   parseRecipient,
   recipientForms:
     'a GitHub recipient is an issue or pull request: owner/repository#123, or its address on GitHub',
+  message: { field: 'comment.url', form: /^$|^https?:\S*\/((?:issues|pulls)\/comments\/\d{1,20})$/ },
   connect: async ({ token, baseUrl = PLATFORM_URL }) => {
     const api = { baseUrl, token };
     return {
@@ -59,13 +60,15 @@ interface Api {
 
 async function comment(
   api: Api,
-  { to, text, plain, key, runId }: AddressedMessage<GitHubRecipient>,
+  { to, text, plain, key, runId, reaction }: AddressedMessage<GitHubRecipient>,
   signal: AbortSignal,
 ): Promise<SendResult> {
   const words = plain ? escapeGithub(text) : quietMentions(text);
-  const body = markComment(words, { runId: runId ?? key, secret: api.token });
-  const path = `/repos/${to.owner}/${to.repository}/issues/${to.number}/comments`;
-  const answer = await request(api, path, { body: { body }, signal });
+  const issue = `issues/${to.number}`;
+  const [path, body] = reaction
+    ? [`${reaction.message ?? issue}/reactions`, { content: reaction.sign }]
+    : [`${issue}/comments`, { body: markComment(words, { runId: runId ?? key, secret: api.token }) }];
+  const answer = await request(api, `/repos/${to.owner}/${to.repository}/${path}`, { body, signal });
   return githubRefusal(answer, api.token) ?? sentAs('GitHub', field(answer.body, 'id'));
 }
 

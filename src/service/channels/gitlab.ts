@@ -35,6 +35,7 @@ export const gitlab = defineChannel({
   recipientForms:
     'a GitLab recipient is an issue or merge request: group/project#12, group/project!34, or its address',
   thread: { form: /^[\da-f]{40}$/, words: 'the id of a discussion: 40 digits from 0 to f' },
+  message: { field: 'object_attributes.url', form: /^$|^https?:[^\s#]*(?:#note_(\d{1,20}))?$/ },
   connect: async ({ token, baseUrl = PLATFORM_URL }) => {
     const ask = (path: string, options: AskOptions): Promise<JsonAnswer> =>
       fetchJson(`${baseUrl}/api/v4${path}`, { headers: { 'private-token': token }, ...options });
@@ -53,14 +54,18 @@ type AskOptions = Pick<JsonRequest, 'body' | 'signal'>;
 
 async function addNote(
   ask: (path: string, options: AskOptions) => Promise<JsonAnswer>,
-  { to, text, plain, key, runId, thread }: AddressedMessage<GitLabRecipient>,
+  { to, text, plain, key, runId, thread, reaction }: AddressedMessage<GitLabRecipient>,
   { token, signal }: { readonly token: string; readonly signal: AbortSignal },
 ): Promise<SendResult> {
   const words = (plain ? escapeGithub(text) : quietMentions(text)).replaceAll(QUICK_ACTION, '$1\u200b');
-  const body = markComment(words, { runId: runId ?? key, secret: token });
   const about = `/projects/${encodeURIComponent(to.project)}/${to.kind}/${to.number}`;
   const discussion = thread === undefined ? '' : `/discussions/${thread}`;
-  const answer = await ask(`${about}${discussion}/notes`, { body: { body }, signal });
+  const note = reaction?.message === undefined ? '' : `/notes/${reaction.message}`;
+  const [path, body] = reaction
+    ? [`${note}/award_emoji`, { name: reaction.sign.replace('+1', 'thumbsup').replace('-1', 'thumbsdown') }]
+    : [`${discussion}/notes`, { body: markComment(words, { runId: runId ?? key, secret: token }) }];
+  const answer = await ask(about + path, { body, signal });
+  if (reaction && /already been taken/.test(textField(answer.body, 'message') ?? '')) return { kind: 'sent' };
   return gitlabRefusal(answer, token) ?? sentAs('GitLab', field(answer.body, 'id'));
 }
 

@@ -28,7 +28,7 @@ const ERRORS: ReadonlyMap<string, readonly [status: number, advice?: string]> = 
     'missing_scope',
     [
       403,
-      'add the scope chat:write to the bot at api.slack.com/apps, under "OAuth & Permissions", and install the app again',
+      'add the scope chat:write (for reactions, reactions:write) to the bot at api.slack.com/apps, under "OAuth & Permissions", and install the app again',
     ],
   ],
   ['not_in_channel', [403, 'invite the bot with /invite']],
@@ -60,6 +60,7 @@ export const slack = defineChannel({
   parseRecipient,
   recipientForms:
     'a Slack recipient is a channel, group, direct message or user id (C0123456, G…, D…, U…) or #channel',
+  message: { field: 'event.ts', form: /^(\d{1,12}\.\d{1,8})$/ },
   thread: { form: /^\d{1,12}\.\d{1,8}$/, words: 'the ts of its first message, such as 1503435956.000247' },
   connect: async ({ botToken, baseUrl = PLATFORM_URL }) => {
     const headers = { authorization: `Bearer ${botToken}` };
@@ -78,6 +79,12 @@ export const slack = defineChannel({
         return slackRefusal(answer, botToken) ?? account;
       },
       send: async (message, signal) => {
+        if (message.reaction !== undefined) {
+          const { sign: name, message: timestamp = '' } = message.reaction;
+          const added = await ask('reactions.add', { channel: message.to, timestamp, name }, signal);
+          const isThere = textField(added.body, 'error') === 'already_reacted';
+          return (isThere ? undefined : slackRefusal(added, botToken)) ?? { kind: 'sent' };
+        }
         const answer = await ask('chat.postMessage', messageForm(message), signal);
         return slackRefusal(answer, botToken) ?? sentAs('Slack', textField(answer.body, 'ts'));
       },

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
+import type { Reaction } from '../../base/action.ts';
+import { type AddressedMessage, commonShape, defineChannel, EMOJI, secretText } from './define-channel.ts';
 import { toTelegramHtml } from './markdown.ts';
 import { breakMentions } from './plain-text.ts';
 import {
@@ -27,6 +28,7 @@ export const telegram = defineChannel({
   recipientForms:
     'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n> or :<n>',
   thread: { form: /^\d{1,10}$/, words: 'the message_thread_id of a topic: digits' },
+  message: { field: 'message.message_id', form: /^(\d{1,15})$/ },
   connect: async ({ botToken, baseUrl = PLATFORM_URL }) => {
     const ask = (method: string, body: object, signal: AbortSignal): Promise<JsonAnswer> =>
       fetchJson(`${baseUrl}/bot${botToken}/${method}`, { body, signal });
@@ -38,6 +40,10 @@ export const telegram = defineChannel({
         return telegramRefusal(answer, botToken) ?? (account === undefined ? undefined : `@${account}`);
       },
       send: async (message, signal) => {
+        if (message.reaction !== undefined) {
+          const set = await ask('setMessageReaction', reactionBody(message.to, message.reaction), signal);
+          return telegramRefusal(set, botToken) ?? { kind: 'sent' };
+        }
         const answer = await ask('sendMessage', messageBody(message), signal);
         const id = field(field(answer.body, 'result'), 'message_id');
         return telegramRefusal(answer, botToken) ?? sentAs('Telegram', id);
@@ -45,6 +51,12 @@ export const telegram = defineChannel({
     };
   },
 });
+
+function reactionBody({ chatId }: TelegramRecipient, { sign, message }: Reaction): object {
+  // A bot may set few emoji, and of these none is nearer to "confused".
+  const emoji = { ...EMOJI, confused: '🤔' }[sign];
+  return { chat_id: chatId, message_id: Number(message), reaction: [{ type: 'emoji', emoji }] };
+}
 
 function messageBody(message: AddressedMessage<TelegramRecipient>): object {
   const html = message.plain ? undefined : toTelegramHtml(message.text);

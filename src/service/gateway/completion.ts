@@ -5,7 +5,7 @@ import type { NewDelivery, RunCompletion, AgentRun } from '../../engine/storage/
 import { type CompletedTurn, isAcknowledgement } from '../runners/runners.ts';
 import { targetOf } from './run-turn.ts';
 import { summaryPart } from './summary.ts';
-import { makeCallback, type RunEnding } from './run-ending.ts';
+import { makePosts, type RunEnding } from './run-ending.ts';
 
 /** Everything the end of a run brings about, for one transaction: outcome, history, summary, delivery, callback. */
 export function makeCompletion(
@@ -20,13 +20,13 @@ export function makeCompletion(
   const wanted = deliveryOf(run, result, settings.channels);
   const passedOn = wanted === undefined ? undefined : passedOnTo(run, result, settings);
   const delivery = passedOn === undefined ? wanted : undefined;
-  const callback = makeCallback(run.action, ending, nowMs);
   return {
     runId: run.id,
     outcome: result.outcome,
     reply: result.reply,
     runner: targetOf(run.action, settings).runner,
-    ...defined({ error: result.error, usage: result.usage, delivery, callback }),
+    ...defined({ error: result.error, usage: result.usage, delivery }),
+    ...makePosts(run.action, ending, nowMs),
     ...historyOf(run, result, { gateway: settings.gateway, nowMs }),
     ...summaryPart(
       run,

@@ -4,6 +4,7 @@ import {
   DROPPED,
   type DropEnding,
   type NewCallback,
+  reactionOf,
   type RunDeadLetter,
   type RunOutcome,
   type RunRecord,
@@ -45,21 +46,30 @@ export function deadEnding(
 ): { readonly ending: RunEnding; readonly deadLetter: RunDeadLetter } {
   const shown = shownError(error);
   const ending: RunEnding = { runId: run.id, state: 'dead', reply: '', error: shown };
-  const callback = makeCallback(run.action, ending, nowMs);
   const summary = summaryPart(run, 'dead', { text: `${shown.code}: ${shown.message}` });
-  return { ending, deadLetter: { error, ...summary, ...defined({ callback }), nowMs } };
+  return { ending, deadLetter: { error, ...summary, ...makePosts(run.action, ending, nowMs), nowMs } };
 }
 
 /** What a run posts when an operator drops it; for the store, where the command line drops runs too. */
 export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
   const ended = { state: 'completed', outcome: 'error', reply: '', error: DROPPED } as const;
   const ending: RunEnding = { runId: run.id, ...ended };
-  const callback = makeCallback(run.action, ending, nowMs);
-  return { ...summaryPart(run, 'dropped', { text: DROPPED.message }), ...defined({ callback }) };
+  const summary = summaryPart(run, 'dropped', { text: DROPPED.message });
+  return { ...summary, ...makePosts(run.action, ending, nowMs) };
+}
+
+/** What tells others how a run ended: its callback, and the sign on the message. */
+export function makePosts(
+  action: AgentAction,
+  ending: RunEnding,
+  nowMs: number,
+): Pick<DropEnding, 'callback' | 'reaction'> {
+  const when = ending.outcome === 'ok' || ending.outcome === 'forwarded' ? 'done' : 'failed';
+  return defined({ reaction: reactionOf(action, when), callback: makeCallback(action, ending, nowMs) });
 }
 
 /** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
-export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
+function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
   if (action.callbackUrl === undefined) return undefined;
   const { requestId, path, mappingId, traceparent } = action.origin;
   const outcome = ending.state === 'dead' ? 'dead' : ending.outcome;

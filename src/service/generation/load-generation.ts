@@ -313,6 +313,8 @@ function compile(
     ...(open && { open }),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     hasThreads: (channel) => (findChannelModule(catalog, channel)?.hasThreads ?? catalog.isPartial) === true,
+    messageField: (channel) =>
+      findChannelModule(catalog, channel)?.messageField ?? (catalog.isPartial === true ? '' : undefined),
     ...mappingReferences(references, needSecrets),
   });
 }

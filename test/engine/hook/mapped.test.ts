@@ -6,7 +6,7 @@ import { buildQuestion } from '../../../src/base/boundary/boundary.ts';
 import { deriveActionId } from '../../../src/engine/hook/ids.ts';
 import { formatEvaluation } from '../../../src/authoring/explanation/explanation.ts';
 import { describeEvaluation } from '../../../src/authoring/golden/expectation.ts';
-import { codesOf, compileList } from '../../support/mapping-compile.ts';
+import { codesOf, compileList, tableOf } from '../../support/mapping-compile.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../../src/base/request.ts';
 import {
   actionOf,
@@ -515,6 +515,33 @@ test('maxRuns has the key of its event, and a blank one is told', () => {
   expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', subject: { field: 'maxRuns.key' } }]);
   // It is not counted, so nobody waits for it.
   expect(formatEvaluation(blank)).not.toContain('a part of maxRuns.key');
+});
+
+test.each<[string, object, object]>([
+  ['github', { comment: { url: 'https://api.github.com/x' } }, { message: 'https://api.github.com/x' }],
+  ['github', { issue: { url: 'https://api.github.com/x' } }, {}],
+  ['slack', { event: { ts: ' 1.2\n' } }, { message: '1.2' }],
+  ['telegram', { message: { message_id: 42 } }, { message: '42' }],
+])('reaction names the message of the event on %s: %j', (channel, payload, named) => {
+  const mapping = { id: 'm', match: { path: 'h' }, messageTemplate: 'x', channel, to: 'C1' };
+  const fields = { github: 'comment.url', slack: 'event.ts', telegram: 'message.message_id' };
+  const messageField = (id: string): string | undefined =>
+    Object.entries(fields).find(([known]) => known === id)?.[1];
+  const judge = (reaction: unknown) => {
+    const table = tableOf(compileList([{ ...mapping, reaction }], { messageField }));
+    const { evaluation } = evaluateHook({ payload: payload as JsonObject }, settingsWith({ table }));
+    return actionOf(evaluation);
+  };
+  expect(judge(true)).toMatchObject({ reaction: { seen: 'eyes', ...named } });
+  expect(judge({ done: '+1' })).toMatchObject({ reaction: { done: '+1', ...named } });
+  // What is left out, is said.
+  for (const other of ['last', 'signal']) {
+    const compiled = compileList([{ ...mapping, channel: other, reaction: true }], { messageField });
+    expect(codesOf(compiled.findings)).toContain('INVALID_RECIPIENT (warning)');
+    const { evaluation } = evaluateHook({}, settingsWith({ table: tableOf(compiled) }));
+    expect(actionOf(evaluation)).not.toHaveProperty('reaction');
+  }
+  expect(codesOf(compileList([{ ...mapping, reaction: { seen: 'tada' } }]).findings)).not.toEqual([]);
 });
 
 test('thread is that of the event, also of a notification, and a blank one is none', () => {

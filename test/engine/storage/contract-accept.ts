@@ -72,6 +72,41 @@ export function acceptContract(name: string, { fresh, again }: Harness): void {
       expect(await summaries(storage)).toEqual([]);
     });
 
+    test('stores the sign that a run was heard, once, and leaves it out where too much waits', async () => {
+      const { storage } = await fresh({ maxBacklogRuns: 3 });
+      const reaction = { seen: 'eyes', done: '+1', message: '1.2' } as const;
+      const heard = (key: string): AgentAction =>
+        agent({
+          channel: 'slack',
+          to: 'C1',
+          reaction,
+          dedupe: { scope: 'm', key, ttlSeconds: 60 },
+        });
+      const run = heard('one');
+      await storage.accept(work([run]));
+      expect(await storage.accept(work([heard('one')]))).toMatchObject({ duplicate: true });
+      expect(await storage.listOutbox({ limit: 9 })).toMatchObject([
+        {
+          kind: 'reaction',
+          runId: run.id,
+          delivery: { channel: 'slack', to: 'C1', reaction: { sign: 'eyes', message: '1.2' } },
+        },
+      ]);
+      await storage.accept(work([notification()]));
+      await storage.accept(work([notification()]));
+      await expect(storage.accept(work([heard('two')]))).resolves.toMatchObject({ duplicate: false });
+      expect(await storage.listOutbox({ limit: 9 })).toHaveLength(3);
+      await claim(storage);
+      await storage.completeRun({
+        ...completion(run.id),
+        reaction: { channel: 'slack', text: '+1', fromMain: false, reaction: { sign: '+1' } },
+      });
+      expect(await storage.listOutbox({ limit: 9, runId: run.id })).toMatchObject([
+        { kind: 'reaction', delivery: { text: '+1' } },
+        { kind: 'reaction', delivery: { text: 'eyes' } },
+      ]);
+    });
+
     test('bounds notifications that wait, with their requests as a whole', async () => {
       const { storage } = await fresh({ maxBacklogRuns: 1 });
       await storage.accept(work([notification()]));

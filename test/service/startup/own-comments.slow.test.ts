@@ -24,6 +24,7 @@ async function startGithub(
 ): Promise<PlatformServer & { readonly told: readonly Promise<unknown>[] }> {
   const told: Promise<unknown>[] = [];
   const server = await startPlatform(({ method, path, body }) => {
+    if (path.endsWith('/reactions')) return { status: 201, body: { id: 1 } };
     if (method !== 'POST' || !path.endsWith('/comments')) return { status: 200, body: { login: 'bot' } };
     told.push(tell(String(body?.['body'])));
     return { status: 201, body: { id: told.length } };
@@ -103,4 +104,26 @@ test('an account in ignoreSenders starts no run, wherever its sender names it', 
       findings: [{ code: 'skipped', facts: { by: 'ignoreSenders', sender: 'Sluice-Bot' } }],
     }),
   );
+});
+
+test('people see on their comment that it was heard, once, and then how it ended', async () => {
+  const { bench, github, tell } = await open("dedupe: body\nreaction: {seen: eyes, done: '+1'}\n");
+  const signs = () =>
+    github.requests
+      .filter(({ path }) => path.endsWith('/reactions'))
+      .map(({ path, body }) => [path, body?.['content']]);
+  // The second is a repeat of the first.
+  for (const _ of [1, 2]) expect(await tell('please review')).toBe(202);
+  const url = new URL((created.comment as { readonly url: string }).url);
+  const path = `${url.pathname}/reactions`;
+  await expect.poll(signs).toEqual([
+    [path, 'eyes'],
+    [path, '+1'],
+  ]);
+  const [run] = listIn<{ readonly id: string }>(
+    (await bench.run(['runs', '--mapping', 'comments', '--json'])).out,
+  );
+  await expect
+    .poll(async () => (await bench.run(['explain', String(run?.id)])).out)
+    .toMatch(/reaction \+1 on github to Codertocat\/Hello-World#1: completed after 1 attempt/);
 });

@@ -5,13 +5,16 @@ import {
   channelIdOf,
   type DeliveryTarget,
   LAST_CHANNEL,
+  REACTION_SIGNS,
 } from '../../../base/action.ts';
 import { oneLine } from '../../../base/boundary/boundary.ts';
 import type { Path } from '../../../base/document/document.ts';
 import { say, spanOf } from '../../../base/finding.ts';
-import { defined } from '../../../base/json.ts';
+import { defined, valueAt } from '../../../base/json.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
+import type { CompiledMapping } from '../compiled-mapping.ts';
 import { quote, type MappingReport } from '../mapping-codes.ts';
+import { textOf } from '../template/template-helpers.ts';
 import { holdsReference, routingTemplate, type KeyCompiling, keysOf, same } from './mapping-key.ts';
 
 /** Recipients are often written as numbers. Beyond 2^53 a YAML number has lost its last digits already. */
@@ -47,7 +50,19 @@ const CallbackSchema = z.union([
   z.strictObject({ file: z.string().min(1) }).describe('File that contains the URL.'),
 ]);
 
+const Sign = z.enum(REACTION_SIGNS).optional();
+const ReactionSchema = z.union([
+  z.literal(true).describe('The same as seen: eyes.'),
+  z.strictObject({
+    seen: Sign.describe('When the event was accepted; default none.'),
+    done: Sign.describe('When its run ended well; default none.'),
+    failed: Sign.describe('When its run failed or was given up; default none.'),
+  }),
+]);
+
 const MAX_THREAD_CHARS = 256;
+/** The longest name of a message is the address of a comment. */
+const MAX_MESSAGE_CHARS = 1_024;
 const HOUR_SECONDS = 3_600;
 
 /** Where a reply goes first. */
@@ -89,11 +104,26 @@ export const deliveryKeys = keysOf({
     see: 'channels.md#threads',
     actions: ['agent', 'notify'],
     compile: (_written, at) => {
-      checkThread(at);
+      const isThere = at.options.hasThreads?.(channelBeside(at) ?? '') !== false;
+      checkPlace(at, isThere, ['threads', 'slack, discord, msteams, telegram, gitlab and email']);
       return at.template(['thread']);
     },
     fill: (compiled, at) => oneLine(at.text('thread', compiled), MAX_THREAD_CHARS) || undefined,
     explain: clearLine,
+  },
+  reaction: {
+    about:
+      'Experimental: a sign on the message that the event tells of, so that people see that it was heard: true, or one for seen, done and failed.',
+    schema: ReactionSchema,
+    see: 'channels.md#reactions',
+    actions: ['agent'],
+    compile: compileReaction,
+    fill: ({ field, ...signs }, { request }) => {
+      const message = oneLine(textOf(valueAt(request.payload, field)), MAX_MESSAGE_CHARS);
+      return { ...signs, ...(message !== '' && { message }) };
+    },
+    explain: ({ message = 'what "to" names', ...signs }) =>
+      clearLine(`${Object.entries(signs).flat().join(' ')}, on ${message}`),
   },
   trust: {
     about:
@@ -174,22 +204,36 @@ function checkChannel(at: KeyCompiling, path: Path, written: string): string | u
   return undefined;
 }
 
-/** A thread stands on a channel that has some, and the mapping names it: `last` may lead anywhere. */
-function checkThread(at: KeyCompiling): void {
-  const { source, reporter, options, templates } = at;
+/** Threads and reactions are on a channel that has some, and the mapping names it: `last` may lead anywhere. */
+function checkPlace(at: KeyCompiling, isThere: boolean, [things, places]: readonly [string, string]): void {
+  const { key, source, reporter, templates } = at;
   // Where nothing is sent, the key is reported as one without effect.
   if (source.action === 'skip' || (source.action === 'wake' && source.transform === undefined)) return;
   const written = templates.get('channel');
   if (written !== undefined && written.literal === undefined) return;
   const channel = channelBeside(at);
-  if (channel !== undefined && options.hasThreads?.(channel) !== false) return;
-  const where = channel === undefined ? say`the mapping names no channel` : say`${channel} has no threads`;
-  reporter.report(['thread'], {
+  if (channel !== undefined && isThere) return;
+  const where = channel === undefined ? say`the mapping names no channel` : say`${channel} has no ${things}`;
+  reporter.report([key], {
     severity: 'warning',
     code: 'INVALID_RECIPIENT',
-    message: say`${where}, so "thread" is left out`,
-    hint: say`write channel: slack beside it, or remove it: threads are on slack, discord, msteams, telegram, gitlab and email`,
+    message: say`${where}, so "${key}" is left out`,
+    hint: say`write channel: slack beside it, or remove it: ${things} are on ${places}`,
   });
+}
+
+/** Left out where it is not known how the channel names its messages. */
+function compileReaction(
+  written: z.output<typeof ReactionSchema>,
+  at: KeyCompiling,
+): CompiledMapping['reaction'] {
+  const { messageField } = at.options;
+  const field = messageField?.(channelBeside(at) ?? '');
+  const isThere = messageField === undefined || field !== undefined;
+  checkPlace(at, isThere, ['reactions', 'github, gitlab, slack, discord and telegram']);
+  return field === undefined
+    ? undefined
+    : { ...(written === true ? { seen: 'eyes' } : written), field: field.split('.') };
 }
 
 /** A literal recipient has to have its channel's form. */

@@ -191,6 +191,10 @@ function isAsking(action: PreparedAction): action is AskingAction {
 /** Returns the id under which the sender finds it: an event that joined a run has that run's. */
 function insertAction(store: Store, action: PreparedAction): string {
   const id = insertRow(store, action);
+  // Where as many messages wait as may, the sign is left out: it is no reason to refuse an event.
+  const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
+  if (action.kind === 'agent' && action.seen !== undefined && hasSpace)
+    insertDelivery(store, action.seen, { ...action.row, runId: id, nowMs: action.row.acceptedAt });
   const { dedupe, kind, mode } = action;
   if (dedupe === undefined) return id;
   const accepted: AcceptedAction = { kind, id, mode, duplicate: false };

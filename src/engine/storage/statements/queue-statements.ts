@@ -9,7 +9,7 @@ import {
 } from '../records.ts';
 import { both } from './statements.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
-import { insertCallback, type OutboxPosition, stepIn, stepUp } from './outbox-rows.ts';
+import { insertCallback, insertDelivery, type OutboxPosition, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
@@ -123,9 +123,10 @@ function dropRun(
   if (run.state === RUN.dead) withdrawSummary(store, runId);
   // A late end of the worker that had it is not taken any more.
   if (run.workerAttempt !== null) store.sql.post(FORGET_ATTEMPT, run.seq);
-  const { summary, callback } = ending;
+  const { summary, reaction, callback } = ending;
   endRuns(store, [[run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs }]]);
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
+  if (reaction !== undefined) insertDelivery(store, reaction, parent);
   if (callback !== undefined) insertCallback(store, callback, parent);
   return true;
 }

@@ -212,10 +212,10 @@ export function toAgentRun(row: RunRow): AgentRun {
 }
 
 export function toOutbox(row: OutboxRow): OutboxRecord {
-  const body: unknown = JSON.parse(row.body);
+  const body = JSON.parse(row.body) as NewDelivery & NewCallback;
   return {
     id: row.id,
-    kind: row.kind,
+    kind: body.reaction === undefined ? row.kind : 'reaction',
     runId: row.runId,
     mappingId: row.mappingId,
     state: named(OUTBOX_STATES, row.state),
@@ -223,7 +223,7 @@ export function toOutbox(row: OutboxRow): OutboxRecord {
     chunksSent: row.chunksSent,
     createdAt: row.createdAt,
     dueAt: row.dueAt,
-    ...(row.kind === 'delivery' ? { delivery: body as NewDelivery } : { callback: body as NewCallback }),
+    ...(row.kind === 'delivery' ? { delivery: body } : { callback: body }),
     ...(row.target !== null && { target: JSON.parse(row.target) as DeliveryTarget }),
     ...(row.recipient !== null && { recipient: row.recipient }),
     ...(row.behind === 1 && row.state === OUTBOX.queued && { isBehind: true as const }),

@@ -192,9 +192,10 @@ function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<s
   );
   saveSessions(store, added);
   for (const { run, completion } of ended) {
-    const { runId, delivery, callback, nowMs } = completion;
+    const { runId, delivery, reaction, callback, nowMs } = completion;
     const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
     if (delivery !== undefined) insertDelivery(store, delivery, parent);
+    if (reaction !== undefined) insertDelivery(store, reaction, parent);
     if (callback !== undefined) insertCallback(store, callback, parent);
   }
 }

@@ -13,7 +13,7 @@ import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { both, listed } from './statements.ts';
 import { askForHeartbeat } from './event-rows.ts';
 import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
-import { insertCallback } from './outbox-rows.ts';
+import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { left, leftEvents, leftRuns, MAIN } from './plain-reads.ts';
 import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
 import {
@@ -132,7 +132,8 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   const decided = run.state === RUN.active ? undefined : findApproval(store, run)?.decision;
   if (decided !== undefined && decided !== deadLetter.error.code) return false;
   endRuns(store, [[run, { ...deadLetter, state: RUN.dead, outcome: null }]]);
-  const { callback, nowMs } = deadLetter;
+  const { reaction, callback, nowMs } = deadLetter;
+  if (reaction !== undefined) insertDelivery(store, reaction, { ...run, runId, nowMs });
   if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
   return true;
 }

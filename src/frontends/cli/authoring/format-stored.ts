@@ -78,7 +78,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   const { now, command } = context;
   const { action, state } = run;
   if (action.kind === 'notify') return notificationLines(action, outbox, context);
-  const isUnsent = outbox.length === 0 && state === 'completed';
+  const isUnsent = outbox.every(({ kind }) => kind === 'reaction') && state === 'completed';
   return [
     `run ${run.id}  ${clearLine(action.name)}  session ${clearLine(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${stateText(run)}${timing(run, now)}`,
@@ -229,13 +229,14 @@ function outboxLines(entry: OutboxRecord, context: WorkContext): readonly string
     callback === undefined
       ? `${channel === LAST_CHANNEL ? 'the channel last used' : clearLine(channel ?? '')}${to === undefined ? '' : ` to ${clearLine(to)}`}`
       : clearLine(callbackPlace(callback));
+  const sign = kind === 'reaction' ? `${delivery?.text} on ` : '';
   const next = entry.isBehind
     ? ', waits for an earlier one to the same recipient'
     : state === 'queued' && entry.dueAt > context.now
       ? `, next try in ${formatSpan(entry.dueAt - context.now)}`
       : '';
   return [
-    `  ${kind} ${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
+    `  ${kind} ${sign}${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
     ...(lastError === undefined ? [] : [`    ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
     ...(state === 'dead' ? [`    ${againLine(entry.id, context)}`] : []),
   ];

@@ -43,7 +43,7 @@ export async function sendChunks(
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
     const { id, runId, delivery } = entry;
-    const origin = defined({ runId, thread: delivery?.thread });
+    const origin = defined({ runId, thread: delivery?.thread, reaction: delivery?.reaction });
     const message = { to, text: chunks[index] ?? '', key: `${id}:${index}`, ...origin };
     let result = await sendOne(adapter, { ...message, plain }, signal);
     if (result.kind === 'refused-format' && !plain) {

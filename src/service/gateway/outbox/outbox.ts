@@ -82,7 +82,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     });
     // The lease was lost meanwhile: they are taken over like any others.
     if (signal.aborted) return;
-    const first = entries.find(({ kind }) => kind === 'delivery');
+    const first = entries.find(({ kind }) => kind !== 'callback');
     // One question for all keeps their order.
     const last = first && this.#persist(first, () => this.#context.storage.findLastTarget());
     for (const entry of entries) this.#begin(entry, signal, last);
@@ -140,7 +140,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
 
   /** Sends a delivery where nothing else is being sent to its recipient, and nothing earlier waits. */
   async #sendInTurn(entry: OutboxRecord, sending: DeliveryAttempt): Promise<void> {
-    const recipient = recipientOf(sending.target);
+    const recipient = recipientOf({ ...sending.delivery, ...sending.target });
     const waitMs = this.#sending.has(recipient) ? BUSY_MS : this.#pauseOf(recipient);
     if (waitMs > 0 || this.#isStopping || sending.signal.aborted) return this.#putBack(entry, waitMs);
     this.#sending.add(recipient);
@@ -189,12 +189,14 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
       case 'retry':
         if (result.retryAfterMs !== undefined) {
           const pauseMs = Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS);
-          this.#pausedUntil.set(recipientOf(target), performance.now() + pauseMs);
+          this.#pausedUntil.set(recipientOf({ ...delivery, ...target }), performance.now() + pauseMs);
         }
         return this.#repeat(entry, result);
       case 'failed':
         return this.#giveUp(entry, result, delivery.fallback);
       case 'ambiguous':
+        // A sign that stands there already changes nothing.
+        if (entry.kind === 'reaction') return this.#repeat(entry, result);
         // Sending it again, here or on the fallback, could double it.
         return this.#giveUp(entry, {
           code: 'ambiguous',
@@ -216,6 +218,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
       ...(delivery.fromMain && { lastTarget: { channel, to } }),
     });
     this.#count(channel, 'sent');
+    if (entry.kind === 'reaction') return;
     for (const subject of subjectsOfDelivery(entry, channel)) this.#context.alerts.worked(subject);
   }
 
@@ -324,20 +327,23 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     { code, message }: AttemptError,
     fallback?: DeliveryTarget,
   ): Promise<void> {
+    const channel = channelOf(entry);
+    const reason = message.split('\n', 1)[0] ?? '';
+    const fields = { outboxId: entry.id, runId: entry.runId, channel, code, reason };
     const error = { code, message };
+    if (entry.kind === 'reaction') {
+      // Nobody waits for a sign: the run goes on without it.
+      this.#context.log.warn(fields, 'reaction left out');
+      return this.#skip(entry, channel, error);
+    }
     const run = await this.#persist(entry, () => this.#context.storage.findRun(entry.runId));
     const summary = makeFailureSummary(entry, run, { error, fallback });
     const end = { error, ...summary, ...fallbackPart(entry, fallback) };
     await this.#persist(entry, (nowMs) =>
       this.#context.storage.deadLetterOutbox(entry.id, { ...end, nowMs }),
     );
-    const channel = channelOf(entry);
     this.#count(channel, 'dead');
-    const reason = message.split('\n', 1)[0] ?? '';
-    this.#context.log.error(
-      { outboxId: entry.id, runId: entry.runId, channel, code, reason },
-      `${entry.kind} given up`,
-    );
+    this.#context.log.error(fields, `${entry.kind} given up`);
     if (entry.kind === 'delivery')
       this.#context.alerts.failed(subjectsOfDelivery(entry, channel), `${code}: ${reason}`);
   }
