@@ -48,7 +48,7 @@ export function renewRun(
   return { state: 'renewed' };
 }
 
-interface AttemptLease {
+export interface AttemptLease {
   readonly attempt: string;
   readonly until: number;
   readonly nowMs: number;
