@@ -6,7 +6,6 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { say } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import { displayName, type Finding, readDocument } from '../../base/document/document.ts';
 import { advise } from '../advice/advice.ts';
@@ -20,11 +19,6 @@ import { type LoadedFiles, workOf } from './load.ts';
  */
 const LIMITS = { here: 0, cpuMs: 1_000, memoryMb: 128 };
 
-export interface LoadedDraft extends LoadedFiles {
-  /** What the type checker says of a transform, after a second or two. */
-  readonly typeFindings: Promise<readonly Finding[]>;
-}
-
 export interface FileDraft {
   readonly file: FoundFile;
   readonly text: string;
@@ -36,15 +30,14 @@ export interface FileDraft {
 export class Drafts {
   readonly #judge: Judge;
   #turn: Promise<void> = Promise.resolve();
-  #types: Promise<unknown> = Promise.resolve();
-  #last: { readonly key: string; readonly loaded: Promise<LoadedDraft> } | undefined;
+  #last: { readonly key: string; readonly loaded: Promise<LoadedFiles> } | undefined;
 
   constructor(judge: Judge) {
     this.#judge = judge;
   }
 
   /** Loads drafts one after the other: someone who types fast must not fill the machine with loaders. */
-  load(folders: AuthorFolders, draft: FileDraft): Promise<LoadedDraft> {
+  load(folders: AuthorFolders, draft: FileDraft): Promise<LoadedFiles> {
     const key = `${draft.file.name}\0${draft.text}`;
     if (this.#last?.key === key) return this.#last.loaded;
     this.forget();
@@ -52,7 +45,7 @@ export class Drafts {
       draft.signal.throwIfAborted();
       return draft.file.kind === 'mapping'
         ? this.#loadMapping(draft)
-        : this.#loadTransform(folders.transformsDir, draft, key);
+        : this.#loadTransform(folders.transformsDir, draft);
     });
     const last = { key, loaded };
     this.#last = last;
@@ -76,61 +69,30 @@ export class Drafts {
   }
 
   /** A broken text goes no further. The transforms are those of the files as they are. */
-  async #loadMapping({ file: { path }, text }: FileDraft): Promise<LoadedDraft> {
+  async #loadMapping({ file: { path }, text }: FileDraft): Promise<LoadedFiles> {
     const open = { texts: new Map([[path, text]]), parsed: new Map() };
     const { findings } = await readDocument(path, { open, limits: LIMITS });
     const errors = findings.filter(({ severity }) => severity === 'error');
-    const work =
-      errors.length > 0
-        ? workOf({ findings: advise(errors), ignored: [] })
-        : await this.#judge.bench.load({
-            open,
-            ...defined({ reuse: (await this.#judge.base()).generation }),
-          });
-    return { ...work, typeFindings: Promise.resolve([]) };
+    if (errors.length > 0) return workOf({ findings: advise(errors), ignored: [] });
+    const { generation: reuse } = await this.#judge.base();
+    return this.#judge.bench.load({ open, ...defined({ reuse }) });
   }
 
-  async #loadTransform(folder: string, { file, text }: FileDraft, key: string): Promise<LoadedDraft> {
+  async #loadTransform(folder: string, { file, text }: FileDraft): Promise<LoadedFiles> {
     const root = await mkdtemp(join(tmpdir(), 'sluice-draft-'));
-    const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
     try {
       const dir = join(root, displayName(folder));
-      const draft = { dir, file: join(dir, relative(folder, file.path)) };
+      const draft = join(dir, relative(folder, file.path));
       await copyFolder(folder, dir);
-      await rm(draft.file, { force: true });
-      await writeFile(draft.file, text);
-      const { bench } = this.#judge;
-      const work = await bench.load({ folders: { transformsDir: dir, cwd: root } });
-      const named = (found: readonly Finding[]): readonly Finding[] =>
-        found.map((one) => inFolder(one, { root, dir, folder }));
-      const { generation } = work;
-      const check = async (): Promise<readonly Finding[]> => {
-        try {
-          if (generation === undefined) return [];
-          if (this.#last?.key !== key) return [NOT_CHECKED];
-          return named(await bench.checkTypes(generation, draft));
-        } finally {
-          await remove();
-        }
-      };
-      // Type checks also run one after the other, because a compiler takes a processor and much memory.
-      const typeFindings = this.#types.then(check);
-      // A failure is reported only to the caller who asks for the findings.
-      this.#types = typeFindings.catch(() => undefined);
-      return { ...work, findings: named(work.findings), typeFindings };
-    } catch (error) {
-      await remove();
-      throw error;
+      await rm(draft, { force: true });
+      await writeFile(draft, text);
+      const work = await this.#judge.bench.load({ folders: { transformsDir: dir, cwd: root } });
+      return { ...work, findings: work.findings.map((one) => inFolder(one, { root, dir, folder })) };
+    } finally {
+      await rm(root, { recursive: true, force: true });
     }
   }
 }
-
-const NOT_CHECKED: Finding = {
-  severity: 'warning',
-  code: 'TRANSFORM_TYPES_NOT_CHECKED',
-  message: say`the types of this draft were not checked: another draft, or a file that was saved, came first`,
-  hint: say`change it once more`,
-};
 
 function inFolder(
   finding: Finding,

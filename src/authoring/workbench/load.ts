@@ -73,17 +73,10 @@ export class Workbench implements AsyncDisposable {
     return checkGeneration(this.#file, this.#options);
   }
 
-  /** Checks the types of the transforms, or of a draft in a folder in place of them. */
-  checkTypes(
-    generation: Generation,
-    draft?: { readonly dir: string; readonly file: string },
-  ): Promise<readonly Finding[]> {
-    return checkTypes(generation, { file: this.#file, env: this.#options.env, ...defined({ draft }) });
-  }
-
   /** Returns the type errors of the transforms. `check` reports where nothing could be checked. */
   async findTypeErrors(generation: Generation): Promise<readonly Finding[]> {
-    return (await this.checkTypes(generation)).filter(({ severity }) => severity === 'error');
+    const found = await checkTypes(generation, { file: this.#file, env: this.#options.env });
+    return found.filter(({ severity }) => severity === 'error');
   }
 
   stop(): Promise<void> {

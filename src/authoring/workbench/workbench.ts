@@ -13,10 +13,10 @@ export {
 } from './author-files.ts';
 export { completeAt, hoverText, type CompletionFacts, type CompletionChoice } from './complete-at.ts';
 export { findDefinitions } from './definitions.ts';
-export { Drafts, type LoadedDraft } from './drafts.ts';
+export { Drafts } from './drafts.ts';
 export { FIRST_LIMITS, firstMappings, writeNewMapping } from './first-mapping.ts';
 export { type Impact, Judge, type Judgement, judgementOf } from './judge.ts';
-export { type ValidFiles, judging, Workbench, type WorkbenchOptions } from './load.ts';
+export { type LoadedFiles, type ValidFiles, judging, Workbench, type WorkbenchOptions } from './load.ts';
 export { type LoadedProject, openProject, type Project } from './project.ts';
 export { type EventId, idOf, kindOf, type SentSample } from './sample-facts.ts';
 export { fieldInTemplate } from './sample-text.ts';

@@ -3,7 +3,6 @@ import type { Role } from './access.ts';
 import type { StoredJson } from '../../authoring/explanation/explanation.ts';
 import type {
   AuthorFile,
-  Impact,
   Judgement,
   CompletionChoice,
   ShownFinding,
@@ -15,6 +14,7 @@ import type { MappingActivity, Replay } from '../../engine/storage/storage.ts';
 export type {
   AuthorFile,
   FileContent,
+  Impact,
   Judgement,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
@@ -171,11 +171,6 @@ export interface DraftAnswer {
   readonly findings: readonly ShownFinding[];
   /** Absent where the draft has errors or no request is chosen. */
   readonly judgement?: Judgement;
-}
-
-export interface ImpactAnswer extends Impact {
-  /** What the type checker says of a transform, which needs longer than everything else. */
-  readonly typeFindings: readonly ShownFinding[];
 }
 
 export type SaveAnswer =

@@ -11,10 +11,11 @@ import {
   type Drafts,
   findAuthorFile,
   findAuthorFiles,
+  type Impact,
   type Judge,
   judgementOf,
   judging,
-  type LoadedDraft,
+  type LoadedFiles,
   readAuthorFile,
   saveAuthorFile,
   shownFinding,
@@ -29,7 +30,6 @@ import type {
   Completion,
   ConsoleState,
   DraftAnswer,
-  ImpactAnswer,
   InboxPage,
   RequestPage,
   SaveAnswer,
@@ -147,7 +147,7 @@ async function loadDraft(
   { deps, drafts }: RouteContext,
   { file: name, text }: z.output<typeof Draft>,
   signal: AbortSignal,
-): Promise<LoadedDraft | undefined> {
+): Promise<LoadedFiles | undefined> {
   const folders = foldersOf(deps);
   const file = await findAuthorFile(folders, name);
   return file && drafts.load(folders, { file, text, signal });
@@ -169,13 +169,11 @@ async function draft(context: RouteContext, { body, signal }: PageRequest): Prom
 async function impact(
   context: RouteContext,
   { body, signal }: PageRequest,
-): Promise<Partial<ImpactAnswer> | undefined> {
+): Promise<Partial<Impact> | undefined> {
   const loaded = await loadDraft(context, Draft.parse(body), signal);
   if (loaded === undefined) return undefined;
-  const { generation, typeFindings } = loaded;
-  if (generation === undefined) return {};
-  const found = await context.judge.impact(generation, signal);
-  return { ...found, typeFindings: (await typeFindings).map(shownFinding) };
+  const { generation } = loaded;
+  return (generation && (await context.judge.impact(generation, signal))) ?? {};
 }
 
 async function save({ deps, drafts }: RouteContext, { body }: PageRequest): Promise<SaveAnswer | undefined> {

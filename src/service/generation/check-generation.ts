@@ -63,21 +63,11 @@ const typecheckOptions = (file: string, env: GenerationOptions['env']): Typechec
 
 export async function checkTypes(
   { config, table }: Pick<Generation, 'config' | 'table'>,
-  {
-    file,
-    env,
-    draft,
-  }: {
-    readonly file: string;
-    readonly env: GenerationOptions['env'];
-    /** A file that is not saved, and the folder that stands in for that of the transforms. */
-    readonly draft?: { readonly dir: string; readonly file: string };
-  },
+  { file, env }: { readonly file: string; readonly env: GenerationOptions['env'] },
 ): Promise<readonly Finding[]> {
   const refs = table.mappings.flatMap(({ transform }) => transform ?? []);
-  const dir = draft?.dir ?? config.settings.hooks.transformsDir;
-  const options = { ...typecheckOptions(file, env), ...defined({ draft: draft?.file }) };
-  return (await typecheckTransforms(dir, refs, options)).findings;
+  const dir = config.settings.hooks.transformsDir;
+  return (await typecheckTransforms(dir, refs, typecheckOptions(file, env))).findings;
 }
 
 const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;

@@ -53,29 +53,3 @@ test.each([
   expect(ownMs).toBeLessThan(100);
   if (bytes > 1_000_000) expect(codes).toEqual(['TOO_MANY_PARTS']);
 });
-
-test('types of drafts are checked one after the other, and of one that another came after not at all', async () => {
-  mkdirSync(join(root, 'transforms'), { recursive: true });
-  writeFileSync(join(root, 'transforms', 't.ts'), 'export default () => null;\n');
-  const folders = { mappingsDir: join(root, 'mappings'), transformsDir: join(root, 'transforms') };
-  const file = (await findAuthorFiles(folders)).find(({ kind }) => kind === 'transform');
-  if (file === undefined) throw new Error('no file');
-  const ends: (() => void)[] = [];
-  const bench = {
-    load: () => Promise.resolve({ generation: {}, findings: [], release: () => undefined }),
-    checkTypes: () => new Promise((done) => ends.push(() => done([]))),
-  };
-  const drafts = new Drafts({ bench, base: () => Promise.resolve({}) } as object as Judge);
-  const load = (text: string): ReturnType<Drafts['load']> =>
-    drafts.load(folders, { file, text, signal: new AbortController().signal });
-  const first = await load('// first');
-  await expect.poll(() => ends.length).toBe(1);
-  const [second, third] = [await load('// second'), await load('// third')];
-  expect(ends).toHaveLength(1);
-  ends[0]?.();
-  expect(await first.typeFindings).toEqual([]);
-  expect((await second.typeFindings).map(({ code }) => code)).toEqual(['TRANSFORM_TYPES_NOT_CHECKED']);
-  await expect.poll(() => ends.length).toBe(2);
-  ends[1]?.();
-  expect(await third.typeFindings).toEqual([]);
-});

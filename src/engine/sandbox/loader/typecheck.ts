@@ -25,8 +25,6 @@ import { findingOn, type TransformRef } from '../transform.ts';
 export interface TypecheckOptions extends CompilerSearch {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
-  /** A file that somebody else may have written: the compiler gets less memory and time, and reads nothing outside. */
-  readonly draft?: string;
 }
 
 /** What the compiler found, and which one it was. */
@@ -38,9 +36,6 @@ export interface Typecheck {
 
 /** The native compiler takes half a second for a large folder; an old one on a slow machine ten. */
 const TSC_TIMEOUT_MS = 60_000;
-/** Types can be made that take gigabytes and minutes; a folder of usual transforms takes 100 MB and a second. */
-const DRAFT_TIMEOUT_MS = 20_000;
-const DRAFT_MB = 1_024;
 /** More than anyone reads; the last one says how many there are. */
 const MAX_FINDINGS = 200;
 
@@ -58,11 +53,6 @@ export async function typecheckTransforms(
   );
   const [first] = refs.filter((ref) => /\.m?ts$/.test(ref.module));
   if (files.length === 0 || first === undefined) return { findings: [] };
-  const { draft } = options;
-  // The rules of the compiler, and what they name, are those that were saved.
-  if (draft?.endsWith('.json') === true) return { findings: [] };
-  const outside = draft === undefined ? undefined : moduleOutside(draft, readFileSync(draft, 'utf8'), dir);
-  if (outside !== undefined) return { findings: [namesOutside(first, outside)] };
   const compiler = findCompiler(options);
   if (compiler === undefined) return { findings: [notChecked(first, options)] };
   const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'sluice-types-'));
@@ -71,17 +61,7 @@ export async function typecheckTransforms(
     writeFileSync(path.join(folder, 'globals.d.ts'), AUTHOR_GLOBALS);
     writeFileSync(project, JSON.stringify(projectOf(dir, files, folder)));
     const argv = [compiler.file, '-p', project, '--pretty', 'false'];
-    if (draft === undefined)
-      return {
-        findings: readFindings(await runCompiler(argv, dir, false), first, { dir, ...options }),
-        compiler,
-      };
-    const printed = await runCompiler([...argv, '--listFiles'], dir, true);
-    const { outside: read, said } = readOutside(printed, [dir, realpathSync(dir), folder, ...AUTHOR_TYPES]);
-    // What it prints may quote what it has read.
-    const findings =
-      read === undefined ? readFindings(said, first, { dir, ...options }) : [namesOutside(first, read)];
-    return { findings, compiler };
+    return { findings: readFindings(await runCompiler(argv, dir), first, { dir, ...options }), compiler };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -124,12 +104,12 @@ function projectOf(dir: string, files: readonly string[], folder: string): objec
   };
 }
 
-async function runCompiler(argv: readonly string[], dir: string, isDraft: boolean): Promise<string> {
-  const { file, argv: words } = limitedCommand(argv, isDraft ? DRAFT_MB : undefined);
+async function runCompiler(argv: readonly string[], dir: string): Promise<string> {
+  const { file, argv: words } = limitedCommand(argv, undefined);
   const child = spawn(file, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
-    timeout: isDraft ? DRAFT_TIMEOUT_MS : TSC_TIMEOUT_MS,
+    timeout: TSC_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
   const ended = new Promise<string>((resolve) => {
@@ -140,35 +120,6 @@ async function runCompiler(argv: readonly string[], dir: string, isDraft: boolea
   });
   const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return `${output}\n${failure === '' ? complaint : failure}`;
-}
-
-/** What stands before the name of a module, in code, in types and in comments; its bounds keep the search linear. */
-const MODULE_NAME =
-  /\b(?:from|import|require|module)\s{0,20}\(?\s{0,20}["'`]|^[ \t]{0,20}\/\/\/[^\n"']*["']/gm;
-
-/** The first module that a text of `file` names outside of `dir`: no import of types is met by the loader. */
-function moduleOutside(file: string, text: string, dir: string): string | undefined {
-  for (const { index, 0: before } of text.matchAll(MODULE_NAME)) {
-    const [name = ''] =
-      /^[^"'`\n]{0,300}/.exec(text.slice(index + before.length, index + before.length + 300)) ?? [];
-    const leads = path.resolve(path.dirname(file), name);
-    if (path.isAbsolute(name) || /^[a-z]+:\//i.test(name)) return name;
-    if (name.startsWith('.') && !isBelow([dir], leads)) return name;
-  }
-  return undefined;
-}
-
-const isBelow = (folders: readonly string[], file: string): boolean =>
-  folders.some((folder) => file === folder || file.startsWith(folder + path.sep));
-
-/** Files that the compiler says it has read, without those of its own, outside of `folders`; and what else it said. */
-function readOutside(output: string, folders: readonly string[]): { outside?: string; said: string } {
-  const lines = output.split('\n');
-  const files = lines.filter((line) => path.isAbsolute(line) && !line.includes('): error TS'));
-  const outside = files.find(
-    (file) => !isBelow(folders, file) && !/^lib\.[\w.]+\.d\.ts$/.test(path.basename(file)),
-  );
-  return { said: lines.filter((line) => !files.includes(line)).join('\n'), ...(outside && { outside }) };
 }
 
 /** One error as tsc prints it: where, its number, and its words with those of its causes. */
@@ -249,13 +200,6 @@ function sentence(words: readonly string[]): string {
 
 const unchecked = (ref: TransformRef, message: Sentence, hint: Sentence): Finding =>
   findingOn(ref, 'TRANSFORM_TYPES_NOT_CHECKED', message, { severity: 'warning', hint });
-
-const namesOutside = (ref: TransformRef, name: string): Finding =>
-  unchecked(
-    ref,
-    say`the types of the draft were not checked: it names ${JSON.stringify(name.slice(0, 80))}, which is outside of the folder`,
-    say`import only files of the folder of transforms, by names that begin with ./`,
-  );
 
 function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: TypecheckOptions): Finding {
   if (!isTrusted)

@@ -6,7 +6,7 @@ import type {
   DraftAnswer,
   FileContent,
   ShownFinding,
-  ImpactAnswer,
+  Impact,
   Judgement,
   RequestPage,
   SaveAnswer,
@@ -25,7 +25,7 @@ export const opened = signal<FileContent | undefined>(undefined);
 export const text = signal('');
 export const findings = signal<readonly ShownFinding[]>([]);
 export const judgement = signal<Judgement | undefined>(undefined);
-export const impact = signal<ImpactAnswer | undefined>(undefined);
+export const impact = signal<Impact | undefined>(undefined);
 export const busy = signal<'' | 'draft' | 'impact'>('');
 export const problem = signal('');
 /** The file on the disk differs from the one that was opened. */
@@ -115,11 +115,9 @@ async function tryDraft(): Promise<void> {
     if (answer.judgement !== undefined) judgement.value = answer.judgement;
     if (answer.findings.some(({ severity }) => severity === 'error')) impact.value = undefined;
     else {
-      // The change is compared over all stored requests, and the types are checked.
       busy.value = 'impact';
-      const found = await postJson<Partial<ImpactAnswer>>('/api/impact', draft, isOver);
-      impact.value = found.changes === undefined ? undefined : (found as ImpactAnswer);
-      findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
+      const found = await postJson<Partial<Impact>>('/api/impact', draft, isOver);
+      impact.value = found.changes === undefined ? undefined : (found as Impact);
     }
     problem.value = '';
   });
