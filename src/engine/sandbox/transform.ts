@@ -98,7 +98,7 @@ export type TransformReply =
       /** Mapped stack, wrapper frames dropped, at most 8 KB; payload-derived in its first line. */
       readonly stack?: string;
       readonly position?: MappedPosition;
-      /** Set where a field of nothing was read: the expression in the code, and its path in the argument. */
+      /** Not set any more: it named what code read of nothing. */
       readonly read?: { readonly expression: string; readonly path?: string };
       /** Whole seconds until another try makes sense; `deferred` only. */
       readonly retryAfterSeconds?: number;

@@ -9,8 +9,6 @@ import { said } from '../../support/said.ts';
 
 const settings = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
 
-type Read = Extract<TransformReply, { readonly kind: 'failed' }>['read'];
-
 const remedyIn = (evaluation: Evaluation): string =>
   said(evaluationFindings(evaluation).find(({ code }) => code === 'remedy')?.message);
 
@@ -21,7 +19,7 @@ function endingOf(answer: object): string {
   return remedyIn(evaluation);
 }
 
-function remedyOf(message: string, payload: JsonValue, read?: Read): string {
+function remedyOf(message: string, payload: JsonValue): string {
   const { evaluation } = evaluateHook({ payload }, settings, {
     answer: () => ({
       kind: 'failed',
@@ -32,7 +30,6 @@ function remedyOf(message: string, payload: JsonValue, read?: Read): string {
       logs: [],
       logsDropped: 0,
       position: { file: 'transforms/a.ts', line: 16, column: 26 },
-      ...(read === undefined ? {} : { read }),
     }),
   });
   return remedyIn(evaluation);
@@ -49,56 +46,6 @@ test.each([
   ['payload.id.map is not a function', USUAL],
 ])('%s', (message, text) => {
   expect(remedyOf(message, ORDER)).toContain(text);
-});
-
-test.each<[Read, JsonValue, string]>([
-  [
-    { expression: 'assignee', path: 'payload.data.assignee' },
-    { data: { team: { name: 'a' } }, actor: { name: 'b' } },
-    'the request has no data.assignee, which transforms/a.ts:16 reads: write assignee?.name, and behind the whole expression ??',
-  ],
-  [
-    { expression: 'data.assignee', path: 'payload.data.assignee' },
-    { data: { assignee: null } },
-    'data.assignee is null in this request, and transforms/a.ts:16 reads on from it: write data.assignee?.name',
-  ],
-  [
-    { expression: 'payload.issue', path: 'payload.issue' },
-    { data: { issue: { name: 'a' } } },
-    'the request has no issue, which transforms/a.ts:16 reads; it has payload.data.issue: read that',
-  ],
-  [
-    { expression: 'payload.issue', path: 'payload.issue' },
-    { payload: { links: {} } },
-    'the request has no issue, which transforms/a.ts:16 reads: write payload.issue?.name',
-  ],
-  // What the code reads is there: the text of a declaration was another one's.
-  [{ expression: 'a', path: 'payload.a' }, { a: {}, b: 1 }, USUAL],
-  [{ expression: 'user' }, { b: 1 }, USUAL],
-])('names what a transform that reads %j may mean of %j', (read, payload, text) => {
-  expect(remedyOf("Cannot read properties of undefined (reading 'name')", payload, read)).toContain(text);
-});
-
-test('a very wide body is looked through in part, and at once', () => {
-  const wide = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`k${index}`, {}]));
-  const timeOf = (remedy: string, read?: Read): number => {
-    const before = performance.now();
-    expect(remedyOf('it is not a function', { nested: { total: 1 }, wide }, read)).toContain(remedy);
-    return performance.now() - before;
-  };
-  const withoutSearch = timeOf(USUAL);
-  const read = { expression: 'payload.total', path: 'payload.total' };
-  const withSearch = timeOf('it has payload.nested.total: read that', read);
-  expect(withSearch).toBeLessThan(5 * withoutSearch);
-});
-
-test('a text that holds JSON is to be parsed', () => {
-  const read = { expression: 'AlarmName', path: 'payload.Message.AlarmName' };
-  expect(
-    remedyOf("Cannot read properties of undefined (reading 'name')", { Message: '{"AlarmName":"a"}' }, read),
-  ).toContain(
-    'payload.Message is a text that holds JSON: write JSON.parse(payload.Message) in place of payload.Message',
-  );
 });
 
 test.each<[object, JsonValue, string]>([

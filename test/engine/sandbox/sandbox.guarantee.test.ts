@@ -137,35 +137,6 @@ describe('a call', () => {
     }
   });
 
-  const waits = [
-    [
-      'its await',
-      'const sleep = () => new Promise(() => {});\nexport default async () => {\n  await null;\n  await sleep();\n};',
-      4,
-    ],
-    [
-      'its await in another function',
-      'const wait = async () => {\n  await new Promise(() => {});\n};\nexport default async () => ({ message: await wait() });',
-      2,
-    ],
-    [
-      'its await of all',
-      'export default async () => {\n  const fine = Promise.resolve(1);\n  await Promise.all([fine, new Promise(() => {})]);\n};',
-      3,
-    ],
-    [
-      'where it was made',
-      'const never = new Promise(() => {});\nexport default async () => {\n  const mine = never;\n  await mine;\n};',
-      1,
-    ],
-    ['where it was made, without async', 'export default () => {\n  return new Promise(() => {});\n};', 2],
-  ] as const;
-  test.each(waits)('that waits for ever says where: at %s', async (_, source, line) => {
-    const reply = await fixture.run(source);
-    expect(reply).toMatchObject({ failure: 'pending-promise', position: { file: 'one.ts', line } });
-    expect(reply).toMatchObject({ stack: expect.stringMatching(/^it waits for a promise .*\n {4}at /) });
-  });
-
   test('stops at its time limit and says where it was', async () => {
     const reply = await fixture.run('export default () => {\n  for (;;);\n};', {}, { timeoutMs: 60 });
     expect(reply).toMatchObject({

@@ -7,7 +7,6 @@ import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { requestFinding, tellsWhatToWrite } from './findings.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../../engine/hook/hook.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
-import { transformRemedy } from './transform-remedy.ts';
 
 /** Says of an evaluation all that is not its outcome, actions or warnings. */
 export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
@@ -150,8 +149,7 @@ function remedyFor(
 ): Sentence | undefined {
   const { trace } = evaluation;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
-  const failed =
-    code === 'transform_failed' ? (advice?.transform ?? transformRemedy(trace.transforms.at(-1))) : undefined;
+  const failed = code === 'transform_failed' ? advice?.transform : undefined;
   if (code !== 'no_mapping_matched') return failed ?? blankRemedy(code, evaluation) ?? remedyOf(code, true);
   if (!isName) return missRemedy(trace.considered, considered);
   const [miss] = trace.considered;

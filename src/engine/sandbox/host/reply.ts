@@ -8,7 +8,7 @@ import type { TransformFailure, TransformLogLine, TransformRef, TransformReply }
 type FailureReply = Extract<TransformReply, { kind: 'failed' }>;
 /** What a call adds to its metrics. */
 type FailureWords = Pick<FailureReply, 'failure' | 'message'> &
-  Partial<Pick<FailureReply, 'name' | 'stack' | 'position' | 'read' | 'retryAfterSeconds'>>;
+  Partial<Pick<FailureReply, 'name' | 'stack' | 'position' | 'retryAfterSeconds'>>;
 
 export interface ReplyContext {
   readonly ref: TransformRef;
@@ -82,10 +82,8 @@ function failureWords(answer: WorkerAnswer, context: ReplyContext): FailureWords
     case STATUS.pending:
       return {
         failure: 'pending-promise',
-        ...placed(
+        message:
           'it waits for a promise that nothing settles: a transform has no timers and no network, and never sees another request, as each call begins with a fresh module; to make one run of several requests, write debounce in the mapping',
-          context.mapper.map(answer.value, { first: /\bawait\b/ }),
-        ),
       };
     case STATUS.timeout:
       return {
@@ -134,14 +132,12 @@ function userError(json: string, mapper: StackMapper): FailureWords {
   const { name, message, stack } = JSON.parse(json) as { name: string; message: string; stack: string };
   const mapped = mapper.map(stack);
   const place = mapped.position === undefined ? {} : { position: mapped.position };
-  const read = mapper.findRead(mapped, message);
   return {
     failure: 'user-error',
     name,
     message,
     ...(stack === '' ? {} : { stack: mapped.text }),
     ...place,
-    ...(read === undefined ? {} : { read }),
   };
 }
 

@@ -27,7 +27,7 @@ export async function buildProgram(): Promise<Bundle> {
     globalName: 'realm',
     platform: 'neutral',
   });
-  const script = `((trace) => { 'use strict';\n${realm.text}\nreturn realm.createRealm(trace); })`;
+  const script = `(() => { 'use strict';\n${realm.text}\nreturn realm.createRealm(); })`;
   const worker = await bundle('../worker/worker-process', {
     format: 'esm',
     platform: 'node',

@@ -5,11 +5,7 @@ import { URL } from './url.ts';
 import { printValue } from './text-encoding.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
-export function createTransformCalls(
-  current: CurrentCall,
-  factory: () => unknown,
-  settings: CallSettings & { readonly pendingPlace: () => string },
-) {
+export function createTransformCalls(current: CurrentCall, factory: () => unknown, settings: CallSettings) {
   let kept: unknown;
   let argument: ArgumentText = { json: '{}', value: {} };
   const exact = Object.freeze(createExactText(() => argument));
@@ -47,10 +43,6 @@ export function createTransformCalls(
       const { lines, dropped } = current.logs;
       const logs = lines.length === 0 && dropped === 0 ? '' : JSON.stringify({ lines, dropped });
       return `${call.state} ${logs}\n${call.value}`;
-    },
-    /** Stack of where the promise was made that the last call waits for; empty unless the realm traces promises. */
-    place() {
-      return settings.pendingPlace().slice(0, 8192);
     },
     /** Runs the module's top level and tells what it exports. */
     inspect() {

@@ -21,16 +21,10 @@ interface IsolateOptions {
   readonly isolate?: ivm.Isolate;
   /** Counts what runs in `isolate`. */
   readonly coverage?: IsolateCoverage;
-  /** Can tell where a promise was made that nothing settles; for a second run only. */
-  readonly trace?: boolean;
 }
 
 /** Looking at the heap takes a tenth of a small call; it is done for the first ones, then now and then. */
 const RUNS_PER_LOOK = 16;
-
-/** A call once more, to find out where it waits; not longer than this, whatever its own limit. */
-const TRACE_MS = 1000;
-const LEAST_TRACE_MS = 5;
 
 export class IsolatedModule {
   readonly #settings: LoadBody;
@@ -38,22 +32,18 @@ export class IsolatedModule {
   readonly #begin: ivm.Reference<Start>;
   readonly #take: ivm.Reference<TakeReply>;
   readonly #inspect: ivm.Reference<Inspect>;
-  readonly #place: ivm.Reference<TakeReply>;
   readonly #coverage: IsolateCoverage | undefined;
   #heapBytes = 0;
   #runs = 0;
 
   /** @throws what V8 finds wrong with the code. */
-  constructor(
-    settings: LoadBody,
-    { isolate = makeIsolate(settings), coverage, trace = false }: IsolateOptions = {},
-  ) {
+  constructor(settings: LoadBody, { isolate = makeIsolate(settings), coverage }: IsolateOptions = {}) {
     this.#settings = settings;
     this.#isolate = isolate;
     this.#coverage = coverage;
     const context = this.#isolate.createContextSync({ inspector: coverage !== undefined });
     const options = { reference: true, timeout: SETUP_TIMEOUT_MS } as const;
-    const link: ivm.Reference = context.evalSync(`${REALM_SCRIPT}(${trace})`, {
+    const link: ivm.Reference = context.evalSync(`${REALM_SCRIPT}()`, {
       ...options,
       filename: 'sluice:realm',
     });
@@ -68,7 +58,6 @@ export class IsolatedModule {
     }) as ivm.Reference<Record<string, (...values: never[]) => unknown>>;
     this.#begin = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
     this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<TakeReply>;
-    this.#place = runner.getSync('place', { reference: true }) as ivm.Reference<TakeReply>;
     this.#inspect = runner.getSync('inspect', { reference: true }) as ivm.Reference<Inspect>;
   }
 
@@ -97,32 +86,10 @@ export class IsolatedModule {
     return this.#isolate.isDisposed;
   }
 
-  call(json: string, pins: TimedPins): ModuleOutcome {
-    const startedAt = performance.now();
-    const outcome = this.#start(json, pins);
-    if (outcome.status !== STATUS.pending) return outcome;
-    const leftMs = Math.floor(Math.min(TRACE_MS, pins.timeoutMs - (performance.now() - startedAt)));
-    return leftMs < LEAST_TRACE_MS
-      ? outcome
-      : { ...outcome, value: this.#trace(json, { ...pins, timeoutMs: leftMs }) };
-  }
-
-  #start(json: string, { now, seed, key, timeoutMs }: TimedPins): ModuleOutcome {
+  call(json: string, { now, seed, key, timeoutMs }: TimedPins): ModuleOutcome {
     return this.#run(timeoutMs, (options) =>
       this.#begin.applySync(undefined, [json, now, seed, key], options),
     );
-  }
-
-  /** The stack of the promise that a call waits for in vain. */
-  #trace(json: string, pins: TimedPins): string {
-    const traced = new IsolatedModule({ ...this.#settings, coverage: false }, { trace: true });
-    try {
-      return traced.#start(json, pins).status === STATUS.pending ? traced.#place.applySync() : '';
-    } catch {
-      return '';
-    } finally {
-      traced.dispose();
-    }
   }
 
   /** Runs the top level; the value is JSON of `[name, type][]`. */
