@@ -112,7 +112,7 @@ export function hoverText(at: TextAt, known: CompletionFacts): string | undefine
 }
 
 /** Returns the path of a request that a place names, as requests have it. */
-export function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | undefined {
+function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | undefined {
   const word = wordAt(at)
     .replaceAll(/\[([^\]]*)\]/g, '$1')
     .replace(/^(?:this|root)[./]/, '');
@@ -129,7 +129,7 @@ export function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | u
  * Returns the paths that requests of the hook name of a place have, or those of all requests where it has
  * none, and how many requests these are.
  */
-export function pathsAt(
+function pathsAt(
   at: TextAt,
   { requests }: Pick<CompletionFacts, 'requests'>,
 ): { readonly paths: readonly SamplePath[]; readonly of: number } {

@@ -56,7 +56,3 @@ export const hookNameAt = (at: TextPosition): string | undefined =>
 /** Returns the keys of its list, without `payload`; undefined where it has no forEach. */
 export const forEachAt = (at: TextPosition): readonly string[] | undefined =>
   /\bforEach:\s*["']?(?:payload\b\.?)?([\w.$-]*)/.exec(mappingAt(at))?.[1]?.split('.').filter(Boolean);
-
-/** Returns the file that the line of a place names: a transform or a schema. */
-export const linkedFile = (at: TextPosition): string | undefined =>
-  /(?:\b(?:module|transform|schema):\s*["']?|\$schema=)([^\s"'{}]+\.\w+)/.exec(lineAt(at))?.[1];

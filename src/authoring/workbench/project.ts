@@ -1,7 +1,6 @@
 /** Judges the files of a project anew while somebody types, and only as far as they changed. */
 import { byWeight, type Finding, type OpenTexts } from '../../base/document/document.ts';
 import type { SourceText } from '../../base/finding.ts';
-import { defined } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 import type { Generation } from '../../service/generation/generation.ts';
@@ -12,8 +11,6 @@ export interface LoadedProject {
   readonly findings: readonly Finding[];
   /** The mappings of the last time without errors. */
   readonly mappings: readonly CompiledMapping[];
-  /** Absent where the configuration cannot be read. */
-  readonly transformsDir?: string;
   /** Known requests, each with its file, relative to the working directory. */
   readonly samples: readonly { readonly request: HookRequest; readonly from: string }[];
 }
@@ -78,7 +75,6 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
           findings: byWeight(findings, sampleFindings.filter(isJudged)),
           samples: samples?.samples ?? [],
           mappings: table?.mappings ?? [],
-          ...defined({ transformsDir: whole?.config.settings.hooks.transformsDir }),
         };
         if (isWhole) return;
       }

@@ -12,7 +12,6 @@ export {
   saveAuthorFile,
 } from './author-files.ts';
 export { completeAt, hoverText, type CompletionFacts, type CompletionChoice } from './complete-at.ts';
-export { findDefinitions } from './definitions.ts';
 export { Drafts } from './drafts.ts';
 export { FIRST_LIMITS, firstMappings, writeNewMapping } from './first-mapping.ts';
 export { type Impact, Judge, type Judgement, judgementOf } from './judge.ts';

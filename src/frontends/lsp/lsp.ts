@@ -1,5 +1,5 @@
 /**
- * The language server: findings as you type, completion, hover, go to, and the changes that findings
+ * The language server: findings as you type, completion, hover, and the changes that findings
  * propose, for any editor that speaks the Language Server Protocol. It reads files and serves nothing.
  */
 import { resolve } from 'node:path';
@@ -19,7 +19,6 @@ import {
   type Hover,
   type InitializeParams,
   type InitializeResult,
-  type Location,
   type Range,
   type ServerCapabilities,
   StreamMessageReader,
@@ -31,13 +30,12 @@ import {
 } from 'vscode-languageserver/node';
 import {
   completeAt,
-  findDefinitions,
   hoverText,
   type LoadedProject,
   type Project,
 } from '../../authoring/workbench/workbench.ts';
 import type { OpenTexts } from '../../base/document/document.ts';
-import { type Finding, type Place, printSentence, type TextEdit } from '../../base/finding.ts';
+import { type Finding, printSentence, type TextEdit } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 
 export interface LanguageServerOptions {
@@ -73,7 +71,6 @@ const CAPABILITIES: ServerCapabilities = {
   textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
   completionProvider: { triggerCharacters: ['{', '.', '"', "'", ' '] },
   hoverProvider: true,
-  definitionProvider: true,
   codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
 };
 
@@ -104,7 +101,6 @@ class LanguageServer {
     connection.onInitialized(() => this.#begin());
     connection.onCompletion((params) => this.#complete(params));
     connection.onHover((params) => this.#hover(params));
-    connection.onDefinition((params) => this.#define(params));
     connection.onCodeAction((params) => this.#actions(params));
     connection.onDidChangeWatchedFiles(() => void this.#judge(true));
     connection.onShutdown(() => this.#stop());
@@ -227,14 +223,6 @@ class LanguageServer {
     return value === undefined ? null : { contents: { kind: 'plaintext', value } };
   }
 
-  async #define(params: TextDocumentPositionParams): Promise<Location[]> {
-    const here = this.#at(params);
-    const found = here === undefined ? [] : await findDefinitions(here, this.#loaded, this.#open);
-    const places = found.map(({ file, at }) => locationOf(file, at));
-    // A payload may be the body of several cases.
-    return [...new Map(places.map((each) => [JSON.stringify(each), each])).values()];
-  }
-
   #actions({ textDocument: { uri }, range }: CodeActionParams): CodeAction[] {
     return (this.#shown.get(uri) ?? []).flatMap((finding) => {
       const { edit, hint, message } = finding;
@@ -252,11 +240,6 @@ class LanguageServer {
     });
   }
 }
-
-const locationOf = (file: string, at?: Place): Location => ({
-  uri: pathToFileURL(file).href,
-  range: rangeOf(at?.source.text ?? '', at?.start ?? 0, at?.end ?? 0),
-});
 
 function rangeOf(text: string, start: number, end: number): Range {
   const document = TextDocument.create('', '', 0, text);

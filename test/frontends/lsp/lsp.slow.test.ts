@@ -117,12 +117,6 @@ async function startEditor() {
 const labelsOf = (items: Answer): readonly unknown[] =>
   (items as readonly { readonly label: string }[]).map(({ label }) => label);
 
-/** Files with their lines, as people count. */
-const placesIn = (locations: Answer): readonly string[] =>
-  (
-    locations as readonly { readonly uri: string; readonly range: { readonly start: { line: number } } }[]
-  ).map(({ uri, range }) => `${/(?:samples|test)\/.*/.exec(uri)?.[0]}:${range.start.line + 1}`);
-
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
 test('findings appear and go as the text changes, a fix mends them, and what samples know is told', async () => {
@@ -150,16 +144,6 @@ test('findings appear and go as the text changes, a fix mends them, and what sam
   expect(await editor.ask('hover', 'order.customer', 8)).toMatchObject({
     contents: { value: 'payload.order.customer.name: in 2 of 2 requests: "Ada", "Bob"' },
   });
-  expect(await editor.ask('definition', 'shop', 1)).toMatchObject([
-    { uri: expect.stringContaining('test/golden/shop/one.request.yaml') as string },
-    { uri: expect.stringContaining('test/golden/shop/two.request.yaml') as string },
-  ]);
-
-  expect(placesIn(await editor.ask('definition', 'order.customer', 8))).toEqual([
-    'test/golden/shop/one.request.yaml:6',
-    'test/golden/shop/two.request.yaml:6',
-  ]);
-
   editor.type(MAPPING.replace("{ '===': [{ var: kind }, order] }", '{ '));
   expect(await editor.ask('completion', 'when: { ', 8)).toContainEqual(
     expect.objectContaining({ label: '===', documentation: 'Equal, and of the same type.' }),
@@ -169,12 +153,6 @@ test('findings appear and go as the text changes, a fix mends them, and what sam
   await expect(editor.ask('foldingRange', 'path: ')).rejects.toThrow('Unhandled method');
 
   editor.open('mappings/lines.yaml', LINES);
-  const goTo = async (needle: string, more: number): Promise<readonly string[]> =>
-    placesIn(await editor.ask('definition', needle, more));
-  expect(await goTo('item.sku', 6)).toEqual(['samples/lines/a.json:2']);
-  expect(await goTo('[1].sku', 5)).toEqual(['samples/lines/a.json:4']);
-  expect(await goTo('colour', 1)).toEqual(['samples/lines/a.json:3']);
-  expect(await goTo('headers.x-kind', 9)).toEqual(['samples/lines/b.request.yaml:3']);
   expect(labelsOf(await editor.ask('completion', '{{item', 4))).toContain('item.parts.0.colour');
   expect(labelsOf(await editor.ask('completion', '{{colour', 2))).toEqual(
     expect.arrayContaining(['colour', 'truncate']),

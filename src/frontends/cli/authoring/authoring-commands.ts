@@ -28,7 +28,6 @@ const firstFiles: CommandTable = {
       ['--remove [target]', 'take the webhook away at the sender again'],
       ['--api <url>', 'with --register: the address of the interface, where it is your own'],
       ['--yes', 'with --register and --remove: do it without a question'],
-      ['--no-wait', 'end without waiting for the first delivery'],
       ['--dry-run', 'show what would be written, and write nothing'],
     ],
     load: async () => (await import('../setup/add.ts')).add,

@@ -18,8 +18,6 @@ export interface AddFlags extends ConfigFlags {
   readonly tokenFile?: string;
   readonly url?: string;
   readonly dryRun?: boolean;
-  /** False: the first delivery is not waited for. */
-  readonly wait?: boolean;
   /** What the webhook is made for, or true where there is nothing to choose. */
   readonly register?: string | true;
   readonly remove?: string | true;
@@ -86,7 +84,12 @@ function trySteps(
 ): readonly string[] {
   const file = inShell(terminal, places, join(places.cases, `${name}.request.yaml`));
   const ours = (command: string): string => commandLine(terminal, findConfigFile(terminal, flags), command);
-  return ['', `${head}, while "${ours('dev')}" runs:`, `  ${ours(`send ${file} --sign`)}`];
+  return [
+    '',
+    `${head}, while "${ours('dev')}" runs:`,
+    `  ${ours(`send ${file} --sign`)}`,
+    `  ${ours('requests')}`,
+  ];
 }
 
 /** Returns the address of a hook, as the sender calls it. */

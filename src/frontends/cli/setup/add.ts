@@ -25,7 +25,6 @@ import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
 import { openAsker, type Asker } from './asker.ts';
 import { asCliError, type WebhookRegistration, registerWebhook, removeWebhook } from './register.ts';
-import { awaitFirstDelivery } from '../running/first-delivery.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
 import {
@@ -75,7 +74,6 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     if (plan.sentBy !== undefined && !existsSync(secret))
       await awaitKey(terminal, { file: secret, title: plan.sentBy });
   }
-  await awaitFirstDelivery(cli, name, given);
 }
 
 async function registering(
