@@ -9,7 +9,6 @@ import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 export const codes = [
   'CONDITION_UNKNOWN_PATH',
   'CONDITION_UNKNOWN_VALUE',
-  'SCHEMA_FORBIDS_PATH',
   'TEMPLATE_UNKNOWN_PATH',
   'UNTRUSTED_ROUTING',
 ];

@@ -1,6 +1,5 @@
 export {
   comparedIn,
-  type EventSchema,
   kindsOfPath,
   sampledMappings,
   type Sample,

@@ -3,7 +3,7 @@ import type { LoadedConfig } from '../../engine/config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../../engine/hook/hook.ts';
 import type { KeptTrace } from '../../engine/hook/facts.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { evaluationFindings, isAdvice, isHint, isOfKind, placeOf } from '../advice/requests.ts';
+import { placeOf } from '../advice/requests.ts';
 import type { Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
@@ -109,15 +109,4 @@ function nameOnly(decision: DecisionRecord | undefined): HookRequest | undefined
   return decision?.code === 'no_mapping_matched' && isBeforeMappings(decision)
     ? createHookRequest({ path: decision.path, payload: {}, receivedAt: 0 })
     : undefined;
-}
-
-/** Returns the hints of the settings, and of the request itself where it matched; the most certain first. */
-export function allHints({ settings, explained }: StoredExplanation): readonly Finding[] {
-  const ofSettings = [...settings, ...(explained?.advice.settings ?? [])].filter(isHint);
-  if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;
-  const findings = evaluationFindings(explained.evaluation, explained.advice);
-  const isWhole = !findings.some(({ code }) => code === 'rendered_empty');
-  return isWhole
-    ? [...ofSettings, ...findings.filter((each) => isAdvice(each) && !isOfKind(each))]
-    : ofSettings;
 }

@@ -1,12 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
-import {
-  comparedIn,
-  type EventSchema,
-  type Sample,
-  type SampledMapping,
-  sampledMappings,
-} from '../advice/samples.ts';
+import { comparedIn, type Sample, type SampledMapping, sampledMappings } from '../advice/samples.ts';
 import { displayName, type Finding } from '../../base/document/document.ts';
 import { siftIgnored } from '../../base/ignored.ts';
 import { createHookRequest, type Evaluation, maybeListsOf } from '../../engine/hook/hook.ts';
@@ -42,7 +36,6 @@ const MAX_OF_PATH = 500;
 
 interface FoundSamples {
   readonly samples: readonly Sample[];
-  readonly schemas: readonly EventSchema[];
   readonly findings: readonly Finding[];
 }
 
@@ -57,24 +50,16 @@ export async function findSamples(
   const [own, golden] = [await findCases(samplesDir), await findCases(casesDir)];
   const used = new Set(own.cases.flatMap(({ files }) => files));
   const payloads = (await filesBelow(samplesDir)).filter(
-    (file) => PAYLOAD_FILE.test(file) && !used.has(file) && !/\.(?:request|expected)\.\w+$/.test(file),
+    (file) => PAYLOAD_FILE.test(file) && !used.has(file) && !/\.(?:request|expected|schema)\.\w+$/.test(file),
   );
   const read = await Promise.all(payloads.map((file) => readSample(file, samplesDir, table)));
-  const isSchema = ({ from }: Sample): boolean => from.endsWith('.schema.json');
-  const [schemas, found] = [true, false].map((wanted) =>
-    read.flatMap(({ sample }) => (sample !== undefined && isSchema(sample) === wanted ? [sample] : [])),
-  );
+  const found = read.flatMap(({ sample }) => sample ?? []);
   const ofCases = [...own.cases, ...golden.cases].flatMap(samplesOfCase);
-  const all = [...(found ?? []), ...ofCases];
+  const all = [...found, ...ofCases];
   const byPath = Map.groupBy(all, ({ request }) => request.path);
   const problems = [...own.findings, ...golden.findings].filter(({ severity }) => severity === 'error');
   return {
     samples: [...byPath.values()].flatMap((list) => list.slice(0, MAX_OF_PATH)),
-    schemas: (schemas ?? []).map(({ request: { path, headers, payload: schema } }) => ({
-      path,
-      headers,
-      schema,
-    })),
     findings: [...problems, ...read.flatMap(({ findings }) => findings)],
   };
 }
@@ -165,12 +150,12 @@ export async function findInSamples(
 
 /** Says the same of samples that were read before, and only of the mappings that are asked for; default all. */
 export async function samplesSay(
-  { samples, schemas, findings }: FoundSamples,
+  { samples, findings }: FoundSamples,
   { table, evaluate }: EvaluationSource,
   isAsked?: (mapping: CompiledMapping) => boolean,
 ): ReturnType<typeof findInSamples> {
-  if (samples.length + schemas.length === 0) return { findings, ignored: [], notes: [] };
-  const subjects = sampledMappings(table, samples, { schemas, ...(isAsked && { isAsked }) });
+  if (samples.length === 0) return { findings, ignored: [], notes: [] };
+  const subjects = sampledMappings(table, samples, isAsked);
   const { advise } = await import('../advice/advice.ts');
   const taint = evaluate === undefined ? [] : await findTaint(subjects, evaluate);
   return { ...siftIgnored(advise([...findings, ...taint], subjects)), notes: notCheckedNotes(subjects) };

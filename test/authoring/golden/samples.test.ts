@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { kindsOfPath, payloadTypes } from '../../../src/authoring/advice/samples.ts';
-import { schemaSays } from '../../../src/authoring/advice/samples/json-schema.ts';
 import { parseDocument } from '../../../src/base/document/facts.ts';
 import { findInSamples, mutantsOf } from '../../../src/authoring/golden/golden.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
-import { parseJson, type JsonValue } from '../../../src/base/json.ts';
+import { parseJson } from '../../../src/base/json.ts';
 import { openBench } from '../../support/cli-service.ts';
 import { codesOf, compileList, tableOf } from '../../support/mapping-compile.ts';
 import { said } from '../../support/said.ts';
@@ -147,20 +146,6 @@ test('a question for an address is no event', async () => {
   expect(findings).toEqual([]);
 });
 
-const strictSchema = (field: string): string =>
-  JSON.stringify({ type: 'object', additionalProperties: false, properties: { [field]: {} } });
-
-test('a schema of an event speaks of the mappings of that event alone', async () => {
-  const files = { 'samples/github/push.schema.json': strictSchema('ref') };
-  const push = {
-    match: { path: 'github', when: { '===': [{ var: 'headers.x-github-event' }, 'push'] } },
-    messageTemplate: '{{reff}}',
-  };
-  const { findings } = await find(files, [ISSUES, push]);
-  expect(codesOf(findings)).toEqual(['SCHEMA_FORBIDS_PATH']);
-  expect(findings[0]?.edit?.text).toBe('ref');
-});
-
 test('requests that a service kept are samples, too', async () => {
   const table = tableOf(compileList([{ match: { path: 'shop' }, messageTemplate: '{{numbr}}' }]));
   const request = createHookRequest({ path: 'shop', headers: {}, payload: { number: 7 }, receivedAt: 0 });
@@ -218,45 +203,6 @@ test('one kind alone is the payload, and values of several kinds are a union', (
   const text = typesOf({ '!!': { var: 'id' } }, ['{"id": 1}', '{"id": "a"}', '{"id": null, "list": []}']);
   expect(text).toContain('export type MyShopPayload = {\n  readonly id: number | string | null;\n');
   expect(text).toContain('readonly list?: readonly (unknown)[];');
-});
-
-const SCHEMA: JsonValue = {
-  type: 'object',
-  properties: {
-    title: { type: ['string', 'null'] },
-    labels: { type: 'array', items: { $ref: '#/$defs/label' } },
-    extra: {},
-    any: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/label' }] },
-    map: { type: 'object', additionalProperties: { type: 'string' } },
-    loop: { $ref: '#/properties/loop' },
-    other: { $ref: 'https://example.org/other.json' },
-    both: { allOf: [{ $ref: '#/$defs/label' }, { properties: { colour: { type: 'string' } } }] },
-  },
-  additionalProperties: false,
-  $defs: { label: { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: false } },
-};
-
-test.each([
-  ['title', 'named'],
-  ['titel', 'forbidden'],
-  ['title.text', 'forbidden'],
-  ['title.length', undefined],
-  ['labels.0.name', 'named'],
-  ['labels.0.nam', 'forbidden'],
-  ['labels.name', 'forbidden'],
-  ['labels.length', undefined],
-  ['extra.anything', undefined],
-  ['any.name', 'named'],
-  ['any.nam', 'forbidden'],
-  ['map.key', 'named'],
-  ['map.key.more', 'forbidden'],
-  ['loop.a', undefined],
-  ['other.a', undefined],
-  ['both.name', 'named'],
-  // Each part of allOf has to hold, and the first allows a name alone.
-  ['both.colour', 'forbidden'],
-])('of %s a schema says %s', (path, kind) => {
-  expect(schemaSays(SCHEMA, path.split('.'))?.kind).toBe(kind);
 });
 
 /* Changes of mappings that golden cases are to notice. */

@@ -1,9 +1,8 @@
 /** Finds what templates read that no sample has, and conditions that no sample satisfies, in the words of `explain`. */
-import { didYouMean } from '../../../base/document/document.ts';
 import { mapSentence, say, type Finding, type Place, type Sentence } from '../../../base/finding.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
-import { canonicalPath, compileReader, namesRead } from '../../../engine/mapping/facts.ts';
+import { compileReader } from '../../../engine/mapping/facts.ts';
 import type {
   CompiledTemplate,
   ConditionTrace,
@@ -16,24 +15,20 @@ import { type EvaluationAdvice, NO_ADVICE } from '../requests/evaluation-advice.
 import { tellsWhatToWrite } from '../requests/findings.ts';
 import { adviceFor } from '../requests/request-advice.ts';
 import { replacing, type LookFinding, type Look } from '../rule.ts';
-import { schemaSays } from '../samples/json-schema.ts';
 import type { SampledMapping, SampledScope } from '../samples/sampled-mapping.ts';
 
 function templatePaths(subject: SampledMapping): readonly LookFinding[] {
   const { mapping, taken, scopes, named } = subject;
   const what = mapping.forEach === undefined ? named(taken) : `elements in ${taken.length} ${named(taken)}`;
-  const forbidden = forbiddenPaths(subject).flatMap(({ at }) => at?.start ?? []);
   return [...mapping.templates.values()].flatMap((template) =>
     countPrinted(template, scopes)
-      .filter((read) => isUnknown(read) && !forbidden.some((start) => isWithin(start, read)))
+      .filter(isUnknown)
       .flatMap((read) => {
         const found = unknownPath(subject, read, what);
         return found.isGeneral === true && isKnownEmpty(read) ? [] : [found];
       }),
   );
 }
-
-const isWithin = (start: number, { at }: PrintedPath): boolean => at.start <= start && start < at.end;
 
 /** An expectation already lists the path as empty, so only what was probably meant is reported. */
 const isKnownEmpty = ({ absent, expression }: PrintedPath): boolean =>
@@ -95,32 +90,6 @@ function conditions(subject: SampledMapping): readonly LookFinding[] {
   // The sentences speak of one request.
   const hint = mapSentence(text, (each) => each.replace('the request has', 'they have'));
   return [{ code, message, at: node.at, hint: say`look at the samples: ${hint}` }];
-}
-
-function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly LookFinding[] {
-  const { when, path: hook = '' } = mapping.match;
-  const reads = [
-    ...[...mapping.templates.values()].flatMap(({ readsAt = [] }) => readsAt),
-    ...(when === undefined
-      ? []
-      : namesRead(when.rule).map((name) => ({ keys: name.split('.'), at: when.at }))),
-  ];
-  return reads.flatMap(({ keys, at }): readonly LookFinding[] => {
-    const [root, ...path] = JSON.parse(canonicalPath(keys)) as readonly string[];
-    const said = root === 'payload' && path.length > 0 ? schemas.map((each) => schemaSays(each, path)) : [];
-    const forbidden = said.flatMap((each) => (each?.kind === 'forbidden' ? [each] : []));
-    if (forbidden.length === 0 || forbidden.length < schemas.length) return [];
-    const last = keys.at(-1) ?? '';
-    const names = forbidden.flatMap(({ known }) => known);
-    const near = didYouMean(last, names);
-    const found = {
-      severity: 'error' as const,
-      message: say`no event has ${keys.join('.')}: the schema of ${hook} forbids it`,
-      at,
-      hint: near === undefined ? say`read a field that the schema names` : say`did you mean "${near}"?`,
-    };
-    return [near === undefined ? found : replacing(found, last, near)];
-  });
 }
 
 /**
@@ -227,5 +196,4 @@ export const SAMPLES: readonly Look[] = [
     codes: ['CONDITION_UNKNOWN_PATH', 'CONDITION_UNKNOWN_VALUE'],
     find: conditions,
   },
-  { on: 'sampled-mapping', codes: ['SCHEMA_FORBIDS_PATH'], find: forbiddenPaths },
 ];

@@ -31,7 +31,6 @@ export interface SampledMapping extends Subject {
   /** The samples that the mapping matches, which are therefore of its kinds. */
   readonly taken: readonly Sample[];
   readonly ofPath: readonly Sample[];
-  readonly schemas: readonly JsonValue[];
   /** What the templates read, for each matching sample, or for each element of its list. */
   readonly scopes: readonly SampledScope[];
   /** Names samples, such as `samples of issues`: by the fields that tell kinds apart, else by the hook name. */
@@ -45,35 +44,10 @@ export interface SampledScope {
 
 const MAX_ELEMENTS = 20;
 
-export interface EventSchema {
-  readonly path: string;
-  /** The headers that conditions would find for the kind in the file's name; empty for every kind. */
-  readonly headers: HookRequest['headers'];
-  readonly schema: JsonValue;
-}
-
-export interface SampledMappingOptions {
-  /** The default is all mappings. */
-  readonly isAsked?: (mapping: CompiledMapping) => boolean;
-  readonly schemas?: readonly EventSchema[];
-}
-
-/** Whether a mapping may match an event of the schema: its condition asks for no other kind. */
-function isOfEvents({ path, headers }: EventSchema, { match }: CompiledMapping): boolean {
-  const compared = match.when === undefined ? [] : comparedIn(match.when.rule);
-  return (
-    match.path === path &&
-    Object.entries(headers).every(([header, value]) => {
-      const asked = compared.filter(({ name }) => name === `headers.${header}`);
-      return asked.length === 0 || asked.some(({ values }) => values.includes(value));
-    })
-  );
-}
-
 export function sampledMappings(
   table: RoutingTable,
   all: readonly Sample[],
-  { isAsked = () => true, schemas = [] }: SampledMappingOptions = {},
+  isAsked: (mapping: CompiledMapping) => boolean = () => true,
 ): readonly SampledMapping[] {
   const asked = table.mappings.filter(isAsked);
   const paths = new Set(asked.map(({ match }) => match.path));
@@ -98,7 +72,6 @@ export function sampledMappings(
       table,
       taken,
       ofPath,
-      schemas: schemas.filter((each) => isOfEvents(each, mapping)).map(({ schema }) => schema),
       scopes: taken.flatMap((sample) => scopesOf(mapping, sample)),
       named: (some) => nameOf(some, fields, path),
     };

@@ -5,22 +5,15 @@ import { dirname, relative, resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
 import { hooksAddress, readSecretFile } from '../../../engine/config/config.ts';
 import { maskProblem } from '../../../authoring/golden/golden.ts';
-import { briefOf, explainRequest, hintLines } from '../../../authoring/explanation/explanation.ts';
+import { briefOf, explainRequest } from '../../../authoring/explanation/explanation.ts';
 import type { Generation, ReloadResult } from '../../../service/generation/generation.ts';
 import { createHookRequest } from '../../../engine/hook/hook.ts';
-import {
-  startService,
-  type ConsoleParts,
-  type Onlooker,
-  type Service,
-  type ServiceOptions,
-} from '../../../service/startup/startup.ts';
+import { startService, type Service, type ServiceOptions } from '../../../service/startup/startup.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, printFindings } from '../config-file.ts';
 import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
-import { DevHints } from './dev-hints.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from '../authoring/recorder.ts';
 import { catFile, commandLine, tokenInShell } from '../next-steps.ts';
@@ -131,7 +124,7 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
     openConsole: async (parts) => {
       knowsHow ||= (await parts.storage.listDecisions({ limit: 1 })).length > 0;
       console = await openConsole({ mode: 'dev', ...context }, parts);
-      return withHints(terminal, { parts, console });
+      return console;
     },
   });
   return { service, consoleLink: console?.link, knowsHow };
@@ -145,32 +138,6 @@ function withoutEcho(log: Log): Log {
       if (fields['runner'] !== 'echo') log.info(fields, message);
     },
     child: (fields) => withoutEcho(log.child(fields)),
-  };
-}
-
-function withHints(
-  terminal: Terminal,
-  { parts, console }: { readonly parts: ConsoleParts; readonly console: RunningConsole | undefined },
-): Onlooker {
-  const { columns = USUAL_LOG_COLUMNS } = terminal;
-  const hints = new DevHints(parts, (mappingId, hint, requestId) => {
-    // Other lines may stand between a hint and its request.
-    const lines = [`of request ${requestId}, ${mappingId}`, ...hintLines(hint, { columns: columns - 2 })];
-    for (const line of lines) terminal.err(`  ${line}`);
-  });
-  return {
-    see: (decision) => {
-      hints.see(decision);
-      console?.see(decision);
-    },
-    replaced: () => {
-      hints.replaced();
-      console?.replaced();
-    },
-    stop: async () => {
-      await hints.stop();
-      await console?.stop();
-    },
   };
 }
 
