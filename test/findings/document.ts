@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { DOCUMENT_CODES } from '../../src/base/document/document-codes.ts';
 import { readDocument, validate } from '../../src/base/document/document.ts';
 import type { Finding } from '../../src/base/document/document.ts';
+import { DOCUMENT_CODES } from '../support/finding-cases.ts';
 
 export const codes = DOCUMENT_CODES;
 

@@ -4,14 +4,36 @@ import { join, resolve } from 'node:path';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import { LOOKS } from '../../src/authoring/advice/rules.ts';
 import type { Finding } from '../../src/base/document/document.ts';
-import {
-  Sandbox,
-  SANDBOX_CODES,
-  typecheckTransforms,
-  type TransformRef,
-} from '../../src/engine/sandbox/sandbox.ts';
+import { Sandbox, typecheckTransforms, type TransformRef } from '../../src/engine/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
 import { said } from '../support/said.ts';
+
+/** Codes of all findings about transforms. */
+const SANDBOX_CODES = [
+  'TRANSFORM_NOT_FOUND',
+  'TRANSFORM_OUTSIDE',
+  'TRANSFORM_FILE_TYPE',
+  'TRANSFORM_IMPORT_REFUSED',
+  'TRANSFORM_IMPORT_OUTSIDE',
+  'TRANSFORM_IMPORT_NOT_FOUND',
+  'TRANSFORM_IMPORT_NAME',
+  'TRANSFORM_MISSING_GLOBAL',
+  'TRANSFORM_ENV_MISSING',
+  'TRANSFORM_FORGETS',
+  'TRANSFORM_DYNAMIC_IMPORT',
+  'TRANSFORM_REQUIRE',
+  'TRANSFORM_TOP_LEVEL_AWAIT',
+  'TRANSFORM_SYNTAX',
+  'TRANSFORM_TOO_LARGE',
+  'TRANSFORM_EXPORT_MISSING',
+  'TRANSFORM_NOT_A_FUNCTION',
+  'TRANSFORM_TOP_LEVEL_FAILED',
+  'TRANSFORM_HEAVY_TOP_LEVEL',
+  'TRANSFORM_NOT_CHECKED',
+  'TRANSFORM_LOADER_FAILED',
+  'TRANSFORM_TYPES',
+  'TRANSFORM_TYPES_NOT_CHECKED',
+] as const;
 
 export const codes = [
   ...SANDBOX_CODES,

@@ -4,12 +4,17 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { foldCodePoint, OTHER } from '../../src/base/boundary/fold.ts';
+import { foldNumber, OTHER, pieceOf } from '../../src/base/boundary/fold.ts';
 
 /** The named character references of the HTML standard: name (with its semicolon, where it has one) to characters. */
 export const HTML_ENTITIES = JSON.parse(
   readFileSync(new URL('../base/boundary/html-entities.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, string>>;
+
+export function foldCodePoint(codePoint: number): string {
+  const number = foldNumber(codePoint);
+  return number === 0 ? '' : pieceOf(number);
+}
 
 /** Texts as the lines of one string literal after another. */
 function quoteLines(texts: readonly string[], separator: string): string {

@@ -8,7 +8,6 @@
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
  * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/findings/findings.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
-import { DOCUMENT_CODES } from '../../src/base/document/document-codes.ts';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -30,6 +29,29 @@ import type { Place } from '../../src/base/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { isOfConfiguration, paste, pastedIn } from './remedies.ts';
 import { said } from './said.ts';
+
+/** Codes of everything that is said of a file as such. */
+export const DOCUMENT_CODES = [
+  'YAML_SYNTAX',
+  'YAML_TAB',
+  'JSON_SYNTAX',
+  'DUPLICATE_KEY',
+  'NON_STRING_KEY',
+  'FORBIDDEN_KEY',
+  'MULTIPLE_DOCUMENTS',
+  'TOO_MANY_PARTS',
+  'TOO_DEEP',
+  'UNKNOWN_FORMAT',
+  'FILE_NOT_FOUND',
+  'FILE_IS_DIRECTORY',
+  'FILE_UNREADABLE',
+  'FILE_TOO_LARGE',
+  'INVALID_UTF8',
+  'UNKNOWN_KEY',
+  'MISSING_KEY',
+  'WRONG_TYPE',
+  'INVALID_VALUE',
+] as const;
 
 export interface Room {
   readonly codes: readonly string[];

@@ -31,11 +31,6 @@ export function pieceOf(number: number): string {
   return number < FIRST_PIECE ? String.fromCharCode(number) : (PIECES[number - FIRST_PIECE] ?? '');
 }
 
-export function foldCodePoint(codePoint: number): string {
-  const number = foldNumber(codePoint);
-  return number === 0 ? '' : pieceOf(number);
-}
-
 /** A folded word without what may stand between its letters. */
 export function squeeze(word: string): string {
   return word.replaceAll(/[ _.-]/g, '');

@@ -261,30 +261,3 @@ function contextOf(entry: GenerationModule, ref: TransformRef, timeoutMs: number
 function settingsKey({ timeoutMs: _limit, at: _place, ...settings }: TransformRef): string {
   return JSON.stringify(settings);
 }
-
-/** Codes of all findings about transforms; each has a page in `docs/findings/`. */
-export const SANDBOX_CODES = [
-  'TRANSFORM_NOT_FOUND',
-  'TRANSFORM_OUTSIDE',
-  'TRANSFORM_FILE_TYPE',
-  'TRANSFORM_IMPORT_REFUSED',
-  'TRANSFORM_IMPORT_OUTSIDE',
-  'TRANSFORM_IMPORT_NOT_FOUND',
-  'TRANSFORM_IMPORT_NAME',
-  'TRANSFORM_MISSING_GLOBAL',
-  'TRANSFORM_ENV_MISSING',
-  'TRANSFORM_FORGETS',
-  'TRANSFORM_DYNAMIC_IMPORT',
-  'TRANSFORM_REQUIRE',
-  'TRANSFORM_TOP_LEVEL_AWAIT',
-  'TRANSFORM_SYNTAX',
-  'TRANSFORM_TOO_LARGE',
-  'TRANSFORM_EXPORT_MISSING',
-  'TRANSFORM_NOT_A_FUNCTION',
-  'TRANSFORM_TOP_LEVEL_FAILED',
-  'TRANSFORM_HEAVY_TOP_LEVEL',
-  'TRANSFORM_NOT_CHECKED',
-  'TRANSFORM_LOADER_FAILED',
-  'TRANSFORM_TYPES',
-  'TRANSFORM_TYPES_NOT_CHECKED',
-] as const;

@@ -1,23 +1,10 @@
 /** What a proof covers: which parts of a request nobody can change without its secret, and where that is not enough. */
 import type { BodyFormat } from '../../base/payload/payload.ts';
-import type { Scheme, Way } from './scheme.ts';
+import type { Way } from './scheme.ts';
 import { compileContent } from './signed-content.ts';
 import type { ProofSettings } from './verifier.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { belongs, type ProofCoverage, coverageOf, isTable, schemeOf } from './ways.ts';
-
-/** What the table of the documentation says of a provider, one word for each different way. */
-export function describeCoverage({ ways }: Pick<Scheme, 'ways'>): string {
-  return [...new Set(ways.map(({ way }) => wordsOf(way)))].join('; or ');
-}
-
-function wordsOf(way: Way): string {
-  if (way.kind === 'mailgun') return 'a time and a token';
-  if (way.kind === 'mercado-pago') return 'two ids and a time';
-  const { body, url } = coverageOf(way);
-  const parts = [...(url ? ['address'] : []), ...(body ? ['body'] : [])];
-  return parts.length === 0 ? 'nothing: a secret' : parts.join(', ');
-}
 
 /** What the signature of a path covers; undefined where a secret is sent as it is, which covers nothing. */
 export function proofCoverage(proof: ProofSettings): ProofCoverage | undefined {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { foldCodePoint, OTHER } from '../../../src/base/boundary/fold.ts';
+import { OTHER } from '../../../src/base/boundary/fold.ts';
 import { neutralise } from '../../../src/base/boundary/neutralise.ts';
 import { foldText } from '../../../src/base/boundary/skeleton.ts';
-import { entitySource, HTML_ENTITIES } from '../../support/boundary-tables.ts';
+import { entitySource, foldCodePoint, HTML_ENTITIES } from '../../support/boundary-tables.ts';
 
 const LAST_CODE_POINT = 0x10ffff;
 

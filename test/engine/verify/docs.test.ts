@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type Sender, shippedSenders } from '../../../src/engine/senders/senders.ts';
 import { SCHEMES } from '../../../src/engine/verify/verify.ts';
-import { describeCoverage } from '../../../src/engine/verify/coverage.ts';
-import type { Scheme } from '../../../src/engine/verify/scheme.ts';
+import type { Scheme, Way } from '../../../src/engine/verify/scheme.ts';
+import { coverageOf } from '../../../src/engine/verify/ways.ts';
 
 const page = readFileSync(new URL('../../../docs/senders.md', import.meta.url), 'utf8');
 
@@ -23,6 +23,19 @@ test('the table of schemes in the documentation is the table of the code', () =>
     })),
   );
 });
+
+/** What the table of the documentation says of a provider, one word for each different way. */
+function describeCoverage({ ways }: Pick<Scheme, 'ways'>): string {
+  return [...new Set(ways.map(({ way }) => wordsOf(way)))].join('; or ');
+}
+
+function wordsOf(way: Way): string {
+  if (way.kind === 'mailgun') return 'a time and a token';
+  if (way.kind === 'mercado-pago') return 'two ids and a time';
+  const { body, url } = coverageOf(way);
+  const parts = [...(url ? ['address'] : []), ...(body ? ['body'] : [])];
+  return parts.length === 0 ? 'nothing: a secret' : parts.join(', ');
+}
 
 const senderOf = (name: string) => shippedSenders().find((each) => each.name === name);
 

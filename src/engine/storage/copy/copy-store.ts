@@ -36,15 +36,6 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   mail_set_aside: ['seq'],
 };
 
-export const UNCOPIED_TABLES = [
-  'counter_slots',
-  'kept_conversations',
-  'replicas',
-  'leaders',
-  'store_copy',
-  'sluice_schema',
-] as const;
-
 export type CopiedRow = Readonly<Record<string, SqlValue>>;
 
 /** How far a copy has come. */
