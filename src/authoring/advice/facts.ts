@@ -1,4 +1,4 @@
-import type { ConfigFacts, ConfigSubjects } from '../../engine/config/facts.ts';
+import type { ConfigFacts } from '../../engine/config/facts.ts';
 import type { HookFacts } from '../../engine/hook/facts.ts';
 import type { DocumentFacts } from '../../base/document/facts.ts';
 import type { GenerationFacts, GenerationSubjects } from '../../service/generation/facts.ts';
@@ -15,8 +15,7 @@ export type CodeFacts = ConfigFacts &
   RunnerFacts &
   SandboxFacts;
 
-export type Subjects = ConfigSubjects &
-  MappingSubjects &
+export type Subjects = MappingSubjects &
   GenerationSubjects &
   SandboxSubjects & {
     'sampled-mapping': SampledMapping;

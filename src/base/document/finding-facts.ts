@@ -42,7 +42,6 @@ export interface UnknownKeyFacts extends PartFacts {
 
 /** What findings of documents say beside their place, by code. */
 export interface DocumentFacts {
-  DUPLICATE_KEY: { readonly of?: SchemaName };
   /** What the parser says, or strange keys of a text that it takes, or the name of an anchor that is not there. */
   YAML_SYNTAX: {
     readonly parser?: SyntaxFacts;
@@ -56,8 +55,6 @@ export interface DocumentFacts {
   INVALID_VALUE: PartFacts & {
     /** The check that failed; `form` is a format or a check of the module's own, `name` a check of the key itself. */
     readonly check: 'bound' | 'multiple' | 'form' | 'values' | 'name';
-    /** For a bound: the largest allowed value; 0 where the value is too small. */
-    readonly limit?: number;
     readonly taken?: readonly string[];
   };
   NON_STRING_KEY: { readonly parser: SyntaxFacts };

@@ -82,7 +82,6 @@ export class TreeBuilder {
     this.report('DUPLICATE_KEY', start, {
       message: say`the key ${source.text.slice(start, Math.min(end, start + 80))} is given twice in one object`,
       end,
-      facts: {},
       labels: [{ at: { source, start: first.start, end: first.end }, text: say`first given here` }],
     });
   }

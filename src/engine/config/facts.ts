@@ -1,5 +1,5 @@
 /** What advice, explanation and editor read of the configuration, beside what the engine needs. At most 40 names. */
-export type { ConfigFacts, ConfigSubjects } from './finding-facts.ts';
+export type { ConfigFacts } from './finding-facts.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
 export { findOnPath, isExecutable } from './on-path.ts';
 export { isLoopback } from './loopback.ts';

@@ -1,4 +1,4 @@
-import type { documentKind, LocatedValue } from '../../base/document/document.ts';
+import type { documentKind } from '../../base/document/document.ts';
 
 /** What findings of the configuration say beside their place, by code. */
 export interface ConfigFacts {
@@ -7,9 +7,6 @@ export interface ConfigFacts {
     readonly kind: Exclude<NonNullable<ReturnType<typeof documentKind>>, 'configuration'>;
     readonly isOwn: boolean;
   };
-  /** `file` was named as the configuration. */
-  FILE_IS_DIRECTORY: { readonly file: string };
-  UNKNOWN_FORMAT: { readonly file: string };
   UNKNOWN_AGENT: NameFacts;
   UNKNOWN_PRESET: NameFacts;
   UNKNOWN_RUNNER: {
@@ -29,7 +26,7 @@ export interface ConfigFacts {
     /** What stands between the braces; it may be repeated. */
     readonly written?: string;
     /** A variable with a default behind it. */
-    readonly withDefault?: { readonly variable: string; readonly sign: string; readonly text?: string };
+    readonly withDefault?: { readonly variable: string };
   };
 }
 
@@ -37,10 +34,4 @@ export interface ConfigFacts {
 interface NameFacts {
   readonly written: string;
   readonly known: readonly string[];
-}
-
-/** What the configuration gives to look at, by kind. */
-export interface ConfigSubjects {
-  /** One of ours that its schema takes. */
-  readonly configuration: { readonly kind: 'configuration'; readonly root: LocatedValue };
 }

@@ -1,4 +1,4 @@
-import { say, type Subject } from '../../base/finding.ts';
+import { say } from '../../base/finding.ts';
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -12,7 +12,6 @@ import {
 } from '../../base/document/document.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema, type ConfigFile } from './config-schema.ts';
-import type { ConfigSubjects } from './finding-facts.ts';
 import { hideValues } from './hide-values.ts';
 import { readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type ResolvedFile, type ResolveOptions } from './references.ts';
@@ -44,8 +43,6 @@ export interface LoadResult {
   readonly remaining?: RemainingConfig;
   /** What its references lead to: what advice says of the findings must not show it (`hideValues`). */
   readonly secrets?: readonly string[];
-  /** For advice to look at. */
-  readonly subjects: readonly Subject[];
 }
 
 /** What checking mappings and transforms needs at least. */
@@ -62,9 +59,9 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
   const cwd = options.cwd ?? process.cwd();
   const found = DEFAULT_CONFIG_FILES.map((name) => join(cwd, name)).find((each) => existsSync(each));
   const path = file === undefined ? found : resolve(cwd, file);
-  if (path === undefined) return { findings: [notFound(cwd)], subjects: [] };
+  if (path === undefined) return { findings: [notFound(cwd)] };
   const { read, findings } = await readConfig(path, { ...options, cwd });
-  if (read === undefined) return { findings, subjects: [] };
+  if (read === undefined) return { findings };
   const built = await build({ read, path, options });
   return loadResult({ read, path, options }, { ...built, findings: [...findings, ...built.findings] });
 }
@@ -72,18 +69,14 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
 /** What a file that was read became: a configuration, or what is known of one that has an error. */
 function loadResult({ read, path }: BuildInput, built: ConfigBuild): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
-  const subjects: readonly ConfigSubjects['configuration'][] =
-    built.settings === undefined || read.root !== read.original
-      ? []
-      : [{ kind: 'configuration', root: read.original }];
   const findings = hideValues(inOrder(built.findings, read.original), secrets);
   if (built.settings === undefined || findings.some(({ severity }) => severity === 'error')) {
-    return { findings, remaining: remainingOf(read, path), secrets, subjects };
+    return { findings, remaining: remainingOf(read, path), secrets };
   }
   const { original, behaviours: _behaviours, env: _env, reserved: _reserved, ...beside } = read;
   const files = [...read.files, ...built.files];
   const config = { ...beside, settings: built.settings, file: path, root: original, secrets, files };
-  return { config, findings, subjects };
+  return { config, findings };
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */

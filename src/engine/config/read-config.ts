@@ -71,7 +71,7 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
     ...(options.open && { open: options.open }),
     isOpenClaw: THEIR_NAME.test(basename(file)),
   });
-  if (document === undefined) return { findings: findings.map((found) => ofOtherFile(found, file)) };
+  if (document === undefined) return { findings: findings.map(ofOtherFile) };
   const { root } = document;
   const foreign = findForeign(root, file);
   if (foreign !== undefined) return { findings: [foreign] };
@@ -278,8 +278,8 @@ function findForeign(root: LocatedValue, file: string): Finding | undefined {
 }
 
 /** A finding about a file that cannot be a configuration at all; what such a file is for is another matter here. */
-function ofOtherFile(found: Finding, file: string): Finding {
+function ofOtherFile(found: Finding): Finding {
   if (found.code !== 'FILE_IS_DIRECTORY' && found.code !== 'UNKNOWN_FORMAT') return found;
   const { hint: _, ...rest } = found;
-  return { ...rest, facts: { file } satisfies ConfigFacts['UNKNOWN_FORMAT'] };
+  return rest;
 }

@@ -145,13 +145,10 @@ function replaceVariables(
 const WITH_DEFAULT = /^\s*([A-Za-z_]\w*)\s*(:[-=?+]|:|\|\|?|\?\??|[=,]|-(?![A-Z_][A-Z0-9_]*$))\s*(.*)$/s;
 
 function invalidReference(name: string, isShown: boolean): ReferenceReport {
-  const [, variable, sign, text = ''] = WITH_DEFAULT.exec(name) ?? [];
+  const [, variable, sign] = WITH_DEFAULT.exec(name) ?? [];
   // `env:NAME` has a prefix, and in `my-name` the hyphen stands for an underscore.
   const isPrefix = /^[:-]$/.test(sign ?? '') && variable !== variable?.toUpperCase();
-  const withDefault =
-    variable === undefined || sign === undefined || isPrefix
-      ? undefined
-      : { variable, sign, ...(isShown ? { text } : {}) };
+  const withDefault = variable === undefined || sign === undefined || isPrefix ? undefined : { variable };
   const written = withDefault === undefined || isShown ? name : `${withDefault.variable}:-…`;
   return {
     code: 'INVALID_REFERENCE',

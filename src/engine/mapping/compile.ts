@@ -172,7 +172,7 @@ function findPathSettings(mappings: readonly CompiledMapping[]): readonly Findin
           code: 'PATH_SETTINGS_DIFFER',
           message: say`the mappings of the path "${path}" must not differ in ${key}${isPlain ? `, found ${String(is)} and ${String(was)}` : ''}`,
           labels: [{ at: beforeAt, text: say`set here first` }],
-          facts: { key, path, values: [before, mapping], mappings },
+          facts: { key, path, values: [before, mapping] },
         }),
       ];
     }),

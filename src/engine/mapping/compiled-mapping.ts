@@ -13,7 +13,7 @@ import type { Place } from '../../base/document/document.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { WorkBudget } from './work-budget.ts';
-import type { TemplateReads } from './template/template-subject.ts';
+import type { TemplateRead } from './template/template-subject.ts';
 import type { Behaviours } from '../config/config.ts';
 import type { Sender } from '../senders/senders.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
@@ -44,7 +44,7 @@ export interface CompiledTemplate {
   /** First names of all paths it reads, e.g. `headers`, `repository`. */
   readonly reads: readonly string[];
   /** Each path from the root with its place; not what blocks read of an element. Absent in an OpenClaw file. */
-  readonly readsAt?: TemplateReads['paths'];
+  readonly readsAt?: readonly TemplateRead[];
   render(scope: Scope, trace?: RenderTrace): string;
   /** Renders once more, for people who ask: what each piece of the text came from. @throws as `render` does */
   pieces(scope: Scope): readonly TemplatePiece[];

@@ -6,7 +6,6 @@ import type { TemplateSubject } from './template/template-subject.ts';
 
 export type { HelperProblem, MappingFacts, RuleFacts } from './finding-facts.ts';
 export type { ConditionSubject, MappingSubject, MappingsSubject, TemplateSubject };
-export type { TemplateArgument, TemplateCall } from './template/template-subject.ts';
 export { BLOCK_HELPERS, HELPERS, type Helper, listHelpers } from './template/template-helpers.ts';
 
 export {

@@ -1,21 +1,16 @@
 import type { SecretFacts } from '../verify/verify.ts';
 import type { TemplateCall } from './template/template-subject.ts';
-import type { LocatedValue, Path } from '../../base/document/document.ts';
+import type { LocatedValue } from '../../base/document/document.ts';
 import type { JsonObject } from '../../base/json.ts';
 import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
 
 /** A rule that is none, in the condition that it is a part of. */
 export interface RuleFacts {
-  /** The whole condition. */
-  readonly located: LocatedValue;
-  /** Path of the rule in the condition. */
-  readonly path: Path;
   readonly rule: JsonObject;
 }
 
 /** What a finding of a mapping says beside its place, by code. Texts are the operator's own. */
 export interface MappingFacts {
-  INVALID_MAPPING_PATH: { readonly path: string };
   /** The name of a file; of a folder there are no facts. */
   MAPPING_FILE_PASSED_OVER: { readonly name: string };
   PATH_SETTINGS_DIFFER: {
@@ -23,7 +18,6 @@ export interface MappingFacts {
     readonly path: string;
     /** The one that sets it first, and the one that sets it otherwise. */
     readonly values: readonly [CompiledMapping, CompiledMapping];
-    readonly mappings: readonly CompiledMapping[];
   };
   PATH_SETTINGS_WITHOUT_PATH: { readonly key: keyof PathSettings };
   RESERVED_PATH: { readonly reserved: readonly string[] };
@@ -37,7 +31,6 @@ export interface MappingFacts {
   VERIFY_SECRET: SecretFacts;
   UNTRUSTED_ROUTING: { readonly key: string };
   CONDITION_ARITY: RuleFacts;
-  CONDITION_NOT_ONE_OPERATOR: RuleFacts;
   CONDITION_UNKNOWN_OPERATOR: RuleFacts;
   CONDITION_NOT_A_RULE: {
     readonly located: LocatedValue;
@@ -64,18 +57,15 @@ export interface MappingFacts {
     readonly channel: string;
     /** As it is written. */
     readonly to: string;
-    /** True where no template can stand. */
-    readonly isFixed?: boolean;
     /** Whether the channel takes it. */
     readonly isRecipient: (to: string) => boolean;
   };
   TEMPLATE_SYNTAX:
     /** The block that is not closed, or by another name. */
     | { readonly wrong: 'close'; readonly block: string }
-    /** An expression, as far as it is written, and what is missing in it. */
+    /** What is missing in an expression. */
     | {
         readonly wrong: 'tag';
-        readonly tag: string;
         readonly lacks: 'braces' | 'quote' | 'bracket' | 'parenthesis' | 'blank' | 'no-comma';
       }
     /** `got`: the parser's name of the token that it did not expect; `found`: its text. */
@@ -94,10 +84,5 @@ export interface MappingFacts {
 export interface HelperProblem {
   readonly call: TemplateCall;
   readonly wrong: 'block' | 'one-value' | 'arity' | 'inline' | 'count' | 'argument' | 'zone' | 'order';
-  /** For `arity`: the most arguments that the helper takes. */
-  readonly max?: number;
-  /** For `argument`: its name, and the known ones. */
-  readonly key?: string;
-  readonly known?: readonly string[];
   readonly zone?: string;
 }

@@ -124,14 +124,10 @@ function joinLoaded(loaded: readonly FileMappings[]): FileMappings {
 
 const HolderSchema = z.strictObject({ mappings: z.array(z.unknown()) });
 
-/** A key that is given twice, as one of a mapping. */
-const ofMapping = (found: Finding): Finding =>
-  found.code === 'DUPLICATE_KEY' ? { ...found, facts: { of: 'mapping' } } : found;
-
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
 async function loadFile(path: string, { cwd, open }: FileReading): Promise<FileMappings> {
   const { document, findings } = await readDocument(path, { ...(cwd && { cwd }), ...(open && { open }) });
-  if (document === undefined) return { entries: [], findings: findings.map(ofMapping), files: [] };
+  if (document === undefined) return { entries: [], findings, files: [] };
   const { root, source } = document;
   const held = mappingsIn(root);
   return {

@@ -5,24 +5,13 @@ import type { TransformRef } from './transform.ts';
 
 export { NODE_STAND_INS, standInOf } from './names.ts';
 
-/** Where a file of transforms lies. */
-interface InFolder {
-  /** `hooks.transformsDir`, absolute. */
-  readonly dir: string;
-  /** Absolute path. */
-  readonly file: string;
-}
-
 /** What a finding on a transform says beside its place, by code. */
 export interface SandboxFacts {
-  TRANSFORM_NOT_FOUND: {
-    readonly ref: TransformRef;
-    readonly dir: string;
-    /** Directory that printed file names are relative to; default the working directory. */
-    readonly cwd: string | undefined;
-  };
-  TRANSFORM_IMPORT_REFUSED: InFolder & { readonly specifier: string };
-  TRANSFORM_IMPORT_NOT_FOUND: InFolder & { readonly specifier: string };
+  /** `dir`: `hooks.transformsDir`, absolute. */
+  TRANSFORM_NOT_FOUND: { readonly ref: TransformRef; readonly dir: string };
+  TRANSFORM_IMPORT_REFUSED: { readonly dir: string; readonly specifier: string };
+  /** `file`: absolute. */
+  TRANSFORM_IMPORT_NOT_FOUND: { readonly file: string; readonly specifier: string };
   /** `id`: of the file that is imported from; `text`: absent where it is a stand-in for a module of Node. */
   TRANSFORM_IMPORT_NAME: { readonly id: string; readonly name: string };
   TRANSFORM_MISSING_GLOBAL: { readonly name: string };

@@ -122,11 +122,11 @@ interface LoadingResult extends LoadedGeneration {
 
 /** Loads and compiles everything the configuration names; all findings at once. */
 export async function loadGeneration(file: string, options: GenerationOptions): Promise<LoadingResult> {
-  const { config, findings, remaining, secrets = [], ...own } = await loadConfig(file, options);
+  const { config, findings, remaining, secrets = [] } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
     const all = [...findings, ...(more?.findings ?? [])];
-    return reportFindings(all, [...own.subjects, ...(more?.subjects ?? [])], { ...options, secrets });
+    return reportFindings(all, more?.subjects ?? [], { ...options, secrets });
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
@@ -139,7 +139,6 @@ export async function loadGeneration(file: string, options: GenerationOptions): 
       catalog: loaded.channelCatalog,
       mappings: mappings.table?.mappings ?? [],
     } satisfies GenerationSubjects['generation'],
-    ...own.subjects,
     ...mappings.subjects,
     ...runnerSubjects(config, options.env),
     ...loaded.transforms.subjects,

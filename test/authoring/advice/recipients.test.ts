@@ -4,11 +4,10 @@ import { recipientHint } from '../../../src/authoring/advice/recipients.ts';
 import { loadChannelCatalog, recipientProblem } from '../../../src/service/channels/channels.ts';
 
 const catalog = await loadChannelCatalog([], import.meta.dirname);
-const hintFor = (channel: string, to: string, isFixed = false): string | undefined =>
+const hintFor = (channel: string, to: string): string | undefined =>
   recipientHint({
     channel,
     to,
-    isFixed,
     isRecipient: (one) => recipientProblem(catalog, channel, one) === undefined,
   });
 

@@ -1,3 +1,4 @@
+import type { Path } from '../../../base/document/document.ts';
 import { isJsonText, type JsonValue } from '../../../base/json.ts';
 import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import {
@@ -20,7 +21,7 @@ export const SECRET_HINT =
 const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
 
 /** Whether the rule at a path decides by itself, and is no value that is compared. */
-export function isAsked(path: RuleFacts['path']): boolean {
+export function isAsked(path: Path): boolean {
   return path.every(
     (step, index) =>
       typeof step === 'number' || CONNECTIVES.has(step) || (isListOperator(step) && path[index + 1] === 1),
@@ -28,7 +29,7 @@ export function isAsked(path: RuleFacts['path']): boolean {
 }
 
 /** Whether the variables at a path read an element: the path leads into the second operand of a list operator. */
-export function isInList(path: RuleFacts['path']): boolean {
+export function isInList(path: Path): boolean {
   return path.some(
     (step, index) => typeof step === 'string' && isListOperator(step) && path[index + 1] === 1,
   );

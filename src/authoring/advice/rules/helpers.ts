@@ -15,9 +15,9 @@ export const HELPER_RULES: Rules = {
       const isElse = /^(?:else_?if|elif|elsif)$/i.test(name);
       return nearName(isElse ? 'elseif' : name, isElse ? ['else if'] : Object.keys(HELPERS), finding);
     },
-    ({ call: { name, args }, isBlock }, finding) => {
+    ({ call: { name, hasArguments }, isBlock }, finding) => {
       if (!isBlock) return undefined;
-      if (args.length === 0)
+      if (!hasArguments)
         return `open it as {{#if ${name}}} and close it as {{/if}}, or {{#each ${name}}} and {{/each}} for a list`;
       const { at: _, ...elsewhere } = finding;
       return nearName(name, BLOCK_HELPERS, elsewhere, (block) => say`did you mean "{{#${block} …}}"?`);

@@ -3,8 +3,8 @@ import { emptyPath } from '../empty-paths.ts';
 import { foreignSyntax, SEE_OTHER_TOOLS } from '../other-tools.ts';
 import type { LookFinding, Look, Rules } from '../rule.ts';
 
-function emptyPaths({ reads: { paths } }: TemplateSubject): readonly LookFinding[] {
-  return paths.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
+function emptyPaths({ reads }: TemplateSubject): readonly LookFinding[] {
+  return reads.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
 }
 
 export const TEMPLATE_LOOKS: readonly Look[] = [

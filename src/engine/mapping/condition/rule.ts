@@ -205,7 +205,7 @@ function readOperation(
   const keyAt = () => located.place([...path, operation?.operator ?? ''], 'key');
   const problem = operationProblem(value, operation, { at, keyAt });
   if (problem === undefined) return operation;
-  findings.push({ ...problem, facts: { located, path, rule: value } satisfies RuleFacts });
+  findings.push({ ...problem, facts: { rule: value } satisfies RuleFacts });
   return undefined;
 }
 

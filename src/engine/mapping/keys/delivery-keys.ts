@@ -250,7 +250,6 @@ function checkRecipient(
     facts: {
       channel,
       to,
-      isFixed: path.length > 1,
       isRecipient: (one: string) => options.recipientProblem?.(channel, one) === undefined,
     },
   });

@@ -149,7 +149,6 @@ function compilePath(written: string, reporter: MappingReporter): string | undef
     reporter.report(['match', 'path'], {
       code: 'INVALID_MAPPING_PATH',
       message: say`the path ${quote(path)} contains ${quote(odd)}, which cannot be part of the path of a request`,
-      facts: { path },
     });
   }
   return path === '' ? undefined : path;

@@ -36,11 +36,10 @@ export function compileOpenClawTemplate(located: LocatedValue): {
 } {
   const source = String(located.value);
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
-  const reads = { paths: [], calls: [] };
   return {
     template: templateOf(located, source),
     findings: notPaths(source, placeOf),
-    subject: { kind: 'template', source, findings: [], isUsable: true, reads, placeOf },
+    subject: { kind: 'template', source, findings: [], isUsable: true, reads: [], placeOf },
   };
 }
 

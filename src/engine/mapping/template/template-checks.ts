@@ -4,7 +4,7 @@ import type { MappingReport } from '../mapping-codes.ts';
 import type { HelperProblem } from '../finding-facts.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPERS, isWholeNumber } from './template-helpers.ts';
-import type { TemplatePart, TemplateArgument, TemplateCall } from './template-subject.ts';
+import type { TemplatePart, TemplateCall } from './template-subject.ts';
 
 /** Where a part of the tree stands in the file, and how it was written there. */
 export type Locate = (loc: hbs.AST.SourceLocation) => TemplatePart;
@@ -24,24 +24,10 @@ type WrittenCall = Pick<hbs.AST.MustacheStatement, 'path' | 'params'> & {
 };
 
 /** A call as it is written. */
-export function callOf(locate: Locate, { path, params, hash }: WrittenCall): TemplateCall {
-  const argument = (node: hbs.AST.Expression): TemplateArgument => {
-    const { text, at } = locate(node.loc);
-    return { text: text.trim(), at, kind: KINDS[node.type] ?? 'other' };
-  };
-  return {
-    name: path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '',
-    args: params.map(argument),
-    named: (hash?.pairs ?? []).map(({ key, value }) => ({ key, value: argument(value) })),
-  };
+function callOf({ path, params }: WrittenCall): TemplateCall {
+  const name = path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '';
+  return { name, hasArguments: params.length > 0 };
 }
-
-const KINDS: Readonly<Record<string, TemplateArgument['kind']>> = {
-  PathExpression: 'path',
-  NumberLiteral: 'number',
-  StringLiteral: 'text',
-  SubExpression: 'call',
-};
 
 /** Reports what is wrong with a call, at its name unless `loc` says where. */
 function misused(
@@ -54,7 +40,7 @@ function misused(
   report(state, loc, {
     code: 'TEMPLATE_HELPER_USAGE',
     message: quoted(message),
-    facts: { call: callOf(state.locate, called), ...facts },
+    facts: { call: callOf(called), ...facts },
   });
 }
 
@@ -67,7 +53,7 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
   report(state, block.path.loc, {
     code: 'TEMPLATE_UNKNOWN_HELPER',
     message: say`unknown block helper "${shorten(name)}"`,
-    facts: { call: callOf(state.locate, block), isBlock: true, sign: signOf(state.locate(block.loc).text) },
+    facts: { call: callOf(block), isBlock: true, sign: signOf(state.locate(block.loc).text) },
   });
 }
 
@@ -96,7 +82,6 @@ export function checkCall(state: TemplateReporter, called: WrittenCall, name: st
   if (params.length >= helper.min && params.length <= helper.max) return;
   misused(state, called, {
     wrong: 'arity',
-    max: helper.max,
     message: `the helper "${name}" takes ${countText(helper)}, found ${params.length}`,
   });
 }
@@ -118,7 +103,7 @@ function reportHelper(state: TemplateReporter, called: WrittenCall, name: string
     message: isBlank
       ? say`"${shorten(name)}" is no helper, and a name ends at a blank`
       : say`unknown helper "${shorten(name)}"`,
-    facts: { call: callOf(state.locate, called), isBlock: false },
+    facts: { call: callOf(called), isBlock: false },
   });
 }
 
@@ -139,7 +124,7 @@ function checkNamed(state: TemplateReporter, called: WrittenCall, known: readonl
   for (const { key, value, loc } of hash?.pairs ?? []) {
     if (!known.includes(key)) {
       const message = `the helper "${name}" has no argument "${shorten(key)}="`;
-      misused(state, called, { wrong: 'argument', key, known, message }, loc);
+      misused(state, called, { wrong: 'argument', message }, loc);
     } else if (key === 'tz' && value.type === 'StringLiteral') {
       const zone = (value as hbs.AST.StringLiteral).value;
       const message = `there is no time zone "${shorten(zone)}"`;

@@ -7,28 +7,17 @@ export interface TemplatePart {
   readonly at: Place;
 }
 
-/** An argument of a helper. */
-export interface TemplateArgument extends TemplatePart {
-  readonly kind: 'path' | 'number' | 'text' | 'call' | 'other';
-}
-
 /** A call of a helper, or of what was taken for one. */
 export interface TemplateCall {
   readonly name: string;
-  readonly args: readonly TemplateArgument[];
-  /** `key=value`. */
-  readonly named: readonly { readonly key: string; readonly value: TemplateArgument }[];
+  readonly hasArguments: boolean;
 }
 
-/** What a template reads and calls. */
-export interface TemplateReads {
-  /** Paths from the root, with what is read without `forEach`. */
-  readonly paths: readonly {
-    readonly keys: readonly string[];
-    readonly at: Place;
-    readonly withItem: boolean;
-  }[];
-  readonly calls: readonly TemplateCall[];
+/** A path from the root, with what is read without `forEach`. */
+export interface TemplateRead {
+  readonly keys: readonly string[];
+  readonly at: Place;
+  readonly withItem: boolean;
 }
 
 /** A template of a mapping as it was read. */
@@ -38,6 +27,6 @@ export interface TemplateSubject extends Subject {
   /** What the engine says of it. */
   readonly findings: readonly Finding[];
   readonly isUsable: boolean;
-  readonly reads: TemplateReads;
+  readonly reads: readonly TemplateRead[];
   readonly placeOf: (start: number, end: number) => Place;
 }

@@ -60,7 +60,7 @@ function stopFinding(message: string, { source, text, placeOf }: SyntaxContext):
   const got = /got '(\w+)'/.exec(message)?.[1] ?? 'INVALID';
   // A sign that the grammar knows and does not take there says more.
   if (lacks !== undefined && start >= 0 && /^(?:INVALID|CLOSE|EOF)$/.test(got)) {
-    const facts = { wrong: 'tag', lacks, tag: source.slice(start, end) } as const;
+    const facts = { wrong: 'tag', lacks } as const;
     return { ...BROKEN, message: LACKS[lacks], at: placeOf(start, end), facts };
   }
   const at = placeOf(stop, Math.max(text.originalOffset(matched.length), stop + 1));

@@ -12,7 +12,6 @@ import { exactNumber, valueAt } from '../../../base/json.ts';
 import { compileReader } from '../scope.ts';
 import { type Block, callHelper, type EvaluateArgument, RUN_BLOCK, type Write } from './template-calls.ts';
 import {
-  callOf,
   checkBlock,
   checkCall,
   report,
@@ -22,7 +21,7 @@ import {
 } from './template-checks.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import { type TemplateFrame, joinPath, pathBelow, pathFromRoot } from './template-rendering.ts';
-import type { TemplateCall, TemplateReads } from './template-subject.ts';
+import type { TemplateRead } from './template-subject.ts';
 
 /** A template that can be run where there is no finding. */
 export interface CompiledTree {
@@ -33,12 +32,11 @@ export interface CompiledTree {
   readonly names: ReadonlySet<string>;
   readonly findings: readonly Finding[];
   /** What advice looks at. */
-  readonly reads: TemplateReads;
+  readonly reads: readonly TemplateRead[];
 }
 
 interface TemplateCompiler extends TemplateReporter {
-  readonly calls: TemplateCall[];
-  readonly paths: TemplateReads['paths'][number][];
+  readonly reads: TemplateRead[];
   readonly blocks: Place[];
   readonly names: Set<string>;
   /** Whether `item` and `index` have a value. */
@@ -58,11 +56,11 @@ const NO_VALUE: EvaluateArgument = () => undefined;
 const NO_TEXT: Write = () => '';
 
 export function compileTree(program: hbs.AST.Program, locate: Locate, withItem = true): CompiledTree {
-  const found = { blocks: [], names: new Set<string>(), findings: [], calls: [], paths: [] };
+  const found = { blocks: [], names: new Set<string>(), findings: [], reads: [] };
   const compiler: TemplateCompiler = { ...found, locate, withItem, inner: 0, readsKey: false };
   const write = compileProgram(compiler, program, []);
-  const { calls, paths, blocks, names, findings } = compiler;
-  return { write, blocks, names, findings, reads: { calls, paths } };
+  const { reads, blocks, names, findings } = compiler;
+  return { write, blocks, names, findings, reads };
 }
 
 /** `params`: names after `as |…|` of the blocks around it. */
@@ -182,7 +180,6 @@ function compileCall(
     return NO_VALUE;
   }
   const { original: name } = path as hbs.AST.PathExpression;
-  compiler.calls.push(callOf(compiler.locate, call));
   checkCall(compiler, call, name);
   const args = call.params.map((param) => compileExpression(compiler, param, params));
   const hash = Object.entries(compileHash(compiler, call.hash, params));
@@ -327,9 +324,9 @@ function compileRoot(
 }
 
 function noteRootPath(
-  { paths, locate, withItem }: TemplateCompiler,
+  { reads, locate, withItem }: TemplateCompiler,
   keys: readonly string[],
   path: hbs.AST.PathExpression,
 ): void {
-  paths.push({ keys, at: locate(path.loc).at, withItem });
+  reads.push({ keys, at: locate(path.loc).at, withItem });
 }

@@ -5,7 +5,7 @@ import { type Finding, type LocatedValue, type Place, placeWithin } from '../../
 import type { CompiledTemplate } from '../compiled-mapping.ts';
 import { literalTemplate, checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
 import { readTemplateSource, type TemplateSource, syntaxFinding } from './template-syntax.ts';
-import type { TemplatePart, TemplateReads, TemplateSubject } from './template-subject.ts';
+import type { TemplatePart, TemplateRead, TemplateSubject } from './template-subject.ts';
 import { type CompiledTree, compileTree } from './template-tree.ts';
 
 /** UTF-16 units of a template's text. */
@@ -17,8 +17,8 @@ const MAX_EXPRESSIONS = 1000;
 interface TemplateResult {
   readonly template?: CompiledTemplate;
   readonly findings: readonly Finding[];
-  /** What it reads and calls; absent where it has no expression. */
-  readonly reads?: TemplateReads;
+  /** What it reads; absent where it has no expression. */
+  readonly reads?: readonly TemplateRead[];
 }
 
 interface TemplateOptions {
@@ -38,12 +38,10 @@ export function compileTemplate(
   const quotes = findQuotes(source, placeOf);
   const result: TemplateResult =
     quotes === undefined ? compileSource(source, located, options) : { findings: [quotes] };
-  const { template, findings, reads = NO_READS } = result;
+  const { template, findings, reads = [] } = result;
   const isUsable = template !== undefined;
   return { ...result, subject: { kind: 'template', source, findings, isUsable, reads, placeOf } };
 }
-
-const NO_READS: TemplateReads = { paths: [], calls: [] };
 
 function compileSource(source: string, located: LocatedValue, { withItem }: TemplateOptions): TemplateResult {
   const at = located.place([]);
@@ -57,7 +55,7 @@ function compileSource(source: string, located: LocatedValue, { withItem }: Temp
   const tree = compileTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
   const { findings, reads, blocks, names } = tree;
   if (findings.length > 0) return { findings, reads };
-  const template = { source, at, blocks, reads: [...names], readsAt: reads.paths, ...runsOf(tree) };
+  const template = { source, at, blocks, reads: [...names], readsAt: reads, ...runsOf(tree) };
   return { template, findings, reads };
 }
 

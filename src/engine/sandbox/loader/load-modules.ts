@@ -238,7 +238,7 @@ function describeProblem(
   const { code, fault } = FAULTS[problem];
   if (problem !== 'not-found')
     return findingOn(ref, code, say`transform ${name} ${fault}`, { facts: { of: 'file' } });
-  const facts: SandboxFacts['TRANSFORM_NOT_FOUND'] = { ref, dir, cwd };
+  const facts: SandboxFacts['TRANSFORM_NOT_FOUND'] = { ref, dir };
   return findingOn(ref, code, say`there is no transform ${name} in ${displayName(dir, cwd)}`, { facts });
 }
 
