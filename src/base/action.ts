@@ -126,6 +126,8 @@ export interface ActionOrigin {
  */
 export type ConversationOwner =
   | `mapping:${string}`
+  /** All mappings that name it in `conversation.owner`. */
+  | `owner:${string}`
   /** All mappings of an OpenClaw file together. */
   | 'mappings'
   /** The senders of `/agent` bodies. */
@@ -211,6 +213,49 @@ export function notAllowedText({ reason, account = '', found, wanted }: NotAllow
   }
 }
 
+/** What an event says of its conversation. From a mapping's `conversation`; rendered for one event. */
+export interface EventConversation {
+  /** By which it is known, beside its session key. */
+  readonly keys?: readonly string[];
+  /** Set where the event begins none: it comes to one that there is, or waits for it. */
+  readonly start?: false;
+  /** The event ends the conversation: after its own run, or at once and without one. */
+  readonly end?: 'after' | 'now';
+  /** How long it is known by a key that no event names any more. */
+  readonly keySeconds: number;
+  /** How long an event that begins none waits for one. */
+  readonly waitSeconds: number;
+  /** What the store found; absent before. */
+  readonly found?: FoundConversation;
+}
+
+/** To which conversation an event came. */
+export interface FoundConversation {
+  /** Absent where the event began it. */
+  readonly by?: ConversationKey;
+  /** Keys of the event that other conversations have: these keep them. */
+  readonly taken?: readonly string[];
+  /** Keys that gave way, as a conversation has only so many. */
+  readonly forgotten?: readonly string[];
+}
+
+/** A key of a conversation. */
+export interface ConversationKey {
+  readonly key: string;
+  /** `mapping ID`, `agent in run ID`, or `operator`. */
+  readonly addedBy: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** The keys that an event is looked for by, in their order. */
+export const conversationKeysOf = ({
+  sessionKey,
+  conversation,
+}: Pick<AgentAction, 'sessionKey' | 'conversation'>): readonly string[] => [
+  ...new Set([sessionKey, ...(conversation?.keys ?? [])]),
+];
+
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
 export interface WakeAction {
   readonly kind: 'wake';
@@ -286,6 +331,8 @@ export interface AgentAction {
   readonly retry?: RetrySettings;
   /** Absent: as its runner is. */
   readonly afterCrash?: AfterCrash;
+  /** Absent: its mapping has none, and it begins or goes on with the conversation of its session key. */
+  readonly conversation?: EventConversation;
   readonly origin: ActionOrigin;
 }
 

@@ -73,6 +73,19 @@ const MAPPINGS = [
     messageTemplate: 'x',
     approve: { channel: 'slack', to: 'C0123456', withinSeconds: 60 },
   },
+  {
+    id: 'talks',
+    match: { path: 'talks' },
+    sessionKey: 'hook:{{id}}',
+    messageTemplate: 'x',
+    conversation: { owner: 'us', keys: ['hook:also:{{id}}'], start: false, keySeconds: 60, waitSeconds: 5 },
+  },
+  {
+    id: 'ends',
+    match: { path: 'ends' },
+    messageTemplate: 'x',
+    conversation: { end: 'now' },
+  },
   { id: 'also', match: { path: 'h', source: 'shop' }, messageTemplate: 'x' },
   {
     id: 'signed',
@@ -181,6 +194,8 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
   { path: 'alarm', payload },
   { path: 'link', payload },
   { path: 'asked', payload },
+  { path: 'talks', payload },
+  { path: 'ends', payload },
   { path: 'comment', payload: { ...payload, channel: 'C0123456' } },
   ...['signed', 'hmac', 'oidc', 'basic'].map((path) => ({ path, payload })),
   { path: 'quiet', payload: { ...payload, user: 'Mona' } },
@@ -228,7 +243,7 @@ test('the sample mappings have every key of the schema: a new key belongs there'
     'accepted',
     'skipped',
     'rejected',
-    ...Array<string>(8).fill('accepted'),
+    ...Array<string>(10).fill('accepted'),
     'skipped',
     // Who may start something.
     'skipped',

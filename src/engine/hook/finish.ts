@@ -139,7 +139,8 @@ function prepareAgent(
   if (chosenKey !== undefined && mapping?.hasOwnId === false && owner === mapping.owner) {
     warnOfGeneratedId(state, mapping);
   }
-  const oneShot = (behaviours.hasGatewaySessionKeys ? writtenKey : chosenKey) === undefined;
+  const hasKey = (behaviours.hasGatewaySessionKeys ? writtenKey : chosenKey) !== undefined;
+  const oneShot = !hasKey && mapping?.conversation === undefined;
   const action: Writable<PreparedAgentAction> = {
     id,
     message,
@@ -175,6 +176,7 @@ type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /** A conversation belongs to the mapping that writes into it, or to the senders of `/agent` bodies, or to nobody. */
 function ownerOf({ mapping, settings }: EvaluationState, sessionKey: string): ConversationOwner {
+  if (mapping?.owner.startsWith('owner:')) return mapping.owner;
   if (settings.sessionKeys.shared.some((prefix) => sessionKey.startsWith(prefix))) return 'shared';
   return mapping === undefined ? 'request' : mapping.owner;
 }
@@ -269,7 +271,7 @@ function fill(action: PreparedAgentAction | NotifyAction, state: EvaluationState
     nameOf: (name, template, blank) => {
       const key = text(name, template);
       if (key !== '') return shortKey(key);
-      field.warn(warnings, { ...blank, field: name });
+      if (blank !== undefined) field.warn(warnings, { ...blank, field: name });
       return undefined;
     },
     account: () => {

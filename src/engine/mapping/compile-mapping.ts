@@ -131,7 +131,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
   return {
     id,
     hasOwnId: source.id !== undefined,
-    owner: behaviours.sharesConversations ? 'mappings' : `mapping:${id}`,
+    owner: ownerOf(compiling, id),
     order,
     at: located.place([]),
     idAt: located.place(['id']),
@@ -154,6 +154,13 @@ function build(compiling: CompilingMapping): CompiledMapping {
     templates: compiling.compiled,
     fills: fillsOf(keys),
   };
+}
+
+/** A named owner is that of several mappings; no body of a request can name one. */
+function ownerOf({ source, behaviours }: CompilingMapping, id: string): CompiledMapping['owner'] {
+  const { owner } = source.conversation ?? {};
+  if (owner !== undefined) return `owner:${owner}`;
+  return behaviours.sharesConversations ? 'mappings' : `mapping:${id}`;
 }
 
 const OWN_KEYS = [...MAPPING_KEYS.keys()].filter((key) => !PATH_KEYS.some((other) => other === key));

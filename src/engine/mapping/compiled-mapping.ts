@@ -2,6 +2,7 @@ import type {
   CallbackAddress,
   Permission,
   ConversationOwner,
+  EventConversation,
   DeliveryTarget,
   RetrySettings,
   AfterCrash,
@@ -192,6 +193,12 @@ export interface DebounceSettings {
   readonly keep?: 'latest';
 }
 
+/** `conversation` of a mapping. */
+export interface ConversationSettings extends Omit<EventConversation, 'keys' | 'found'> {
+  readonly owner?: string;
+  readonly keys: readonly CompiledTemplate[];
+}
+
 /** `maxRuns` of a mapping; without a key all its runs count. */
 export interface MaxRunsSettings {
   readonly runs: number;
@@ -226,7 +233,8 @@ export const TEMPLATE_KEYS = ['name', 'sessionKey', 'channel', 'to', 'model', 't
 export type TemplateKey = (typeof TEMPLATE_KEYS)[number];
 
 /** Templates that decide what becomes of a request, where it goes, and with which others it belongs. */
-export const DECIDING = /^(?:sessionKey|channel|to|model|thinking)$|\.(?:key|from|account|role)$/;
+export const DECIDING =
+  /^(?:sessionKey|channel|to|model|thinking)$|\.(?:key|from|account|role)$|^conversation\./;
 
 /** What fills a field of an action that only its mapping decides. */
 export interface Fill {
@@ -242,8 +250,8 @@ export interface ActionFilling {
   readonly request: HookRequest;
   /** The text of a template, trimmed and made once for each scope. */
   readonly text: (name: string, template: CompiledTemplate) => string;
-  /** The same, short enough to be kept as a key; a blank one is none, of which the warning tells. */
-  readonly nameOf: (name: string, template: CompiledTemplate, blank: BlankWarning) => string | undefined;
+  /** The same, short enough to be kept as a key; a blank one is none, of which the warning tells, where there is one. */
+  readonly nameOf: (name: string, template: CompiledTemplate, blank?: BlankWarning) => string | undefined;
   /** Who caused the event, where its sender says it. */
   readonly account: () => string | undefined;
 }
@@ -329,6 +337,7 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   /** Keys that the request may decide. */
   readonly trust?: readonly string[];
   readonly maxRuns?: MaxRunsSettings;
+  readonly conversation?: ConversationSettings;
   readonly retry?: RetrySettings;
   readonly afterCrash?: AfterCrash;
   readonly settings: PathSettings;

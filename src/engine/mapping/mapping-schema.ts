@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { conditionDefinitions } from './condition/condition-check.ts';
 import { agentKeys } from './keys/agent-keys.ts';
+import { conversationKeys } from './keys/conversation-keys.ts';
 import { contentKeys } from './keys/content-keys.ts';
 import { approvalKeys, deliveryKeys, outcomeKeys } from './keys/delivery-keys.ts';
 import { pathKeys } from './keys/path-keys.ts';
@@ -14,6 +15,7 @@ const KEYS = {
   ...contentKeys,
   ...deliveryKeys,
   ...agentKeys,
+  ...conversationKeys,
   ...outcomeKeys,
   ...paceKeys,
   ...approvalKeys,

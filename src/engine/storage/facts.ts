@@ -13,7 +13,7 @@ import {
 } from './records.ts';
 
 /** What tools read of stores: records as JSON, what a store says of itself, copies. */
-export { ALL_MAPPINGS, NO_ACTIVITY, pauseOfRunner } from './records.ts';
+export { ALL_MAPPINGS, isSkipped, NO_ACTIVITY, pauseOfRunner } from './records.ts';
 export type { CopyReport } from './copy/copy-store.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export {

@@ -76,8 +76,11 @@ interface ComposedOperations {
   takeOver(held?: OwnWork): Promise<Succession>;
   /** The runs of one request about which somebody is asked, in their order, as long as nobody has answered. */
   findAsked(asked: Approval): Promise<readonly AgentRun[]>;
-  /** Runs that were denied, or not approved in time: whoever leads gives them up. */
-  findUnapproved(nowMs: number): Promise<readonly AgentRun[]>;
+  /**
+   * Runs that will not begin, which whoever leads ends: denied or not approved in time, or superseded or without a
+   * conversation, as their last error says.
+   */
+  findUnbegun(nowMs: number): Promise<readonly AgentRun[]>;
   /** Takes over the runs whose lease was over at a time; each is returned as its worker had it. */
   takeLapsedRuns(nowMs: number): Promise<readonly AgentRun[]>;
   /** Returns the given runs that have ended. */

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  conversationKeysOf,
   LAST_CHANNEL,
   type Action,
   type AgentAction,
+  type EventConversation,
   type NotifyAction,
   type RunAction,
 } from '../../base/action.ts';
@@ -28,15 +30,28 @@ export interface Reservation {
 
 export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
   | { readonly kind: 'wake'; readonly row: NewWake }
-  | {
-      readonly kind: 'agent';
-      readonly row: NewRun;
-      readonly gather?: Gathering;
-      readonly ask?: PreparedQuestion;
-      readonly seen?: NewDelivery | undefined;
-    }
+  | PreparedAgent
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
+
+export interface PreparedAgent {
+  readonly kind: 'agent';
+  readonly row: NewRun;
+  readonly gather?: Gathering;
+  readonly ask?: PreparedQuestion;
+  readonly conversation?: PreparedConversation;
+  readonly seen?: NewDelivery | undefined;
+}
+
+/** By which keys an event is looked for, the first before the others, and what becomes of it. */
+export interface PreparedConversation {
+  readonly keys: readonly string[];
+  readonly starts: boolean;
+  readonly end?: 'after' | 'now';
+  readonly path: string;
+  /** Until when it waits where there is none. */
+  readonly waitUntil: number;
+}
 
 /** Which run an event joins, and when that run begins. Milliseconds since the epoch. */
 export interface Gathering {
@@ -133,7 +148,7 @@ function prepareAction(action: Action, receivedAt: number, nonce: string): Prepa
   const { wakeMode: mode } = action;
   const row = runRow(action, { mappingId, acceptedAt: receivedAt });
   if (action.kind === 'notify') return { kind: 'notify', mode, row, ...taken, delivery: deliveryOf(action) };
-  const { debounce, approve } = action;
+  const { debounce, approve, conversation } = action;
   return {
     kind: 'agent',
     mode,
@@ -141,7 +156,22 @@ function prepareAction(action: Action, receivedAt: number, nonce: string): Prepa
     ...taken,
     seen: reactionOf(action, 'seen'),
     ...(debounce && { gather: gatheringOf(debounce, receivedAt) }),
+    ...(conversation && { conversation: conversationOf(action, conversation, receivedAt) }),
     ...(approve && { ask: askingOf(approve, { runId: action.id, receivedAt, nonce }) }),
+  };
+}
+
+function conversationOf(
+  action: AgentAction,
+  { start, end, waitSeconds }: EventConversation,
+  receivedAt: number,
+): PreparedConversation {
+  return {
+    keys: conversationKeysOf(action),
+    starts: start === undefined,
+    ...defined({ end }),
+    path: action.origin.path,
+    waitUntil: expiry(receivedAt, waitSeconds),
   };
 }
 

@@ -2,9 +2,11 @@ import type { Action } from '../../base/action.ts';
 import type { RequestWarning } from '../../base/finding.ts';
 import type { AgentRun } from './run-records.ts';
 
-/** What goes through the storage port; runs and what they post, and requests, stand in files of their own. */
+/** What goes through the storage port; conversations, runs and what they post, and requests stand in files of their own. */
 export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
+export { isSkipped, NO_CONVERSATION, SUPERSEDED } from './conversation-records.ts';
 export { callbackPlace, DROPPED, recipientOf } from './run-records.ts';
+export type * from './conversation-records.ts';
 export type * from './request-records.ts';
 export type * from './run-records.ts';
 
@@ -123,6 +125,8 @@ export interface AcceptedAction {
   readonly id: string;
   readonly mode: 'now' | 'next-heartbeat';
   readonly duplicate: boolean;
+  /** It has no conversation: it waits for one, or it ended, and nothing of it is stored. Absent where it has one. */
+  readonly without?: 'waiting' | 'none';
 }
 
 /** What a process is working on. */

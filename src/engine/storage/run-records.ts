@@ -2,39 +2,11 @@ import type {
   ActionOrigin,
   AgentAction,
   CallbackAddress,
-  ConversationOwner,
   DeliveryTarget,
   Reaction,
   RunAction,
 } from '../../base/action.ts';
-
-/** What names a conversation: its owner and its key. */
-export interface Conversation {
-  /** `unknown`: a stored session of an older version whose runs were already removed. Nobody can join it. */
-  readonly owner: ConversationOwner | 'unknown';
-  readonly key: string;
-}
-
-/** A conversation as a turn goes on with it. */
-export interface StoredConversation {
-  /** Oldest first; empty for a new one. */
-  readonly turns: readonly SessionTurn[];
-  /** True where it began before conversations had owners: its session id is still made from the key alone. */
-  readonly hasKeyOnlyId: boolean;
-}
-
-export interface SessionTurn {
-  readonly role: 'user' | 'assistant';
-  readonly text: string;
-  readonly at: number;
-}
-
-export interface SessionRecord extends Conversation {
-  readonly turns: number;
-  readonly bytes: number;
-  readonly createdAt: number;
-  readonly lastUsedAt: number;
-}
+import type { Conversation, SessionTurn } from './conversation-records.ts';
 
 /** A summary line for the main session. */
 export interface SummaryEvent {
@@ -359,6 +331,8 @@ export interface RunCompletion {
   readonly delivery?: NewDelivery;
   readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
+  /** The conversation that ends with the run. */
+  readonly ends?: Conversation;
   readonly nowMs: number;
 }
 
@@ -371,6 +345,7 @@ export interface DropEnding {
   readonly summary?: SummaryEvent;
   readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
+  readonly ends?: Conversation;
 }
 
 export interface RunDeadLetter {
@@ -381,6 +356,7 @@ export interface RunDeadLetter {
   readonly summary?: SummaryEvent;
   readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
+  readonly ends?: Conversation;
   /** What its last turn used, where it had begun, and who took it. */
   readonly usage?: TokenUsage;
   readonly runner?: string;

@@ -1,3 +1,4 @@
+import type { ConversationKey } from '../../base/action.ts';
 import type { HookRoutes } from '../../authoring/advice/routes.ts';
 import type { ImportedConfig } from '../../engine/config/config.ts';
 import type { FindingJson } from '../../base/document/facts.ts';
@@ -130,7 +131,9 @@ export interface Outputs {
   readonly 'queue resume': ChangeCount;
   readonly 'queue prune': { readonly removed: PruneResult };
   readonly 'sessions list': {
-    readonly sessions: readonly IsoTimes<SessionRecord, 'createdAt' | 'lastUsedAt'>[];
+    readonly sessions: readonly (IsoTimes<Omit<SessionRecord, 'keys'>, 'createdAt' | 'lastUsedAt'> & {
+      readonly keys: readonly IsoTimes<ConversationKey, 'until'>[];
+    })[];
   };
   readonly 'sessions show': { readonly turns: readonly IsoTimes<SessionTurn, 'at'>[] };
   readonly 'storage status': {

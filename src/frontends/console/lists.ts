@@ -50,7 +50,10 @@ export const LISTS: Readonly<Record<string, PageRoute>> = {
   '/api/conversations': async ({ deps }, asked) => {
     const rows = await conversations(deps);
     const { columns } = RECORDS.conversations;
-    return { rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '' } : row)), columns };
+    return {
+      rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '', keys: [] } : row)),
+      columns,
+    };
   },
   '/api/conversation': ({ deps }, asked) => conversation(deps, asked),
   '/api/costs': async ({ deps }, { query }) => {
@@ -159,6 +162,6 @@ async function conversation(deps: ConsoleDeps, asked: PageRequest): Promise<Conv
   const found = (await conversations(deps)).find((row) => row.id === id);
   if (found === undefined) return undefined;
   const page = await runs(deps, asked, found);
-  const shown = asked.who.role === 'view' ? { ...found, key: '' } : found;
+  const shown = asked.who.role === 'view' ? { ...found, key: '', keys: [] } : found;
   return { conversation: shown, ...page, rows: page.rows.toReversed() };
 }

@@ -295,6 +295,7 @@ export class Gateway {
 
   async #pass(): Promise<number> {
     if (!(await this.#share())) return IDLE_MS;
+    await this.#performer.cutOffEnded();
     const idleMs = await this.#beginDue();
     // The limits come after what is due, which must not wait for them.
     await this.#limits.look();
@@ -320,7 +321,7 @@ export class Gateway {
       this.#performer.claim(),
       this.#outbox.claim(this.#isLeader),
       this.#heartbeat.check(),
-      this.#isLeader && this.#performer.endUnapproved(),
+      this.#isLeader && this.#performer.endUnbegun(),
     ]);
     this.#isBusy = begun > 0;
     const nextAt = await this.#storage.nextDueAt();

@@ -6,19 +6,21 @@ import type { GatewayContext } from './gateway-context.ts';
 import { RunAttempts, type RunCounters } from './run-attempts.ts';
 import { targetOf } from './run-turn.ts';
 import { RunWaiters } from './run-waiters.ts';
-import type { AgentRun } from '../../engine/storage/storage.ts';
+import { type AgentRun, SUPERSEDED } from '../../engine/storage/storage.ts';
 import { buildGatheredPrompt } from '../../base/boundary/boundary.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
 const RECOVERY_GRACE_MS = 1_000;
 /** A run whose process died this often is tried alone, so that another crash tells whether it is to blame. */
 const CRASHES_UNTIL_ALONE = 2;
-const UNAPPROVED_EVERY_MS = 500;
+const UNBEGUN_EVERY_MS = 500;
 
 interface ActiveRun {
   readonly runner: string;
   readonly done: Promise<void>;
   readonly cancelled: AbortController;
+  /** Another event may end its conversation. */
+  readonly isConversing: boolean;
 }
 
 /** Claims runs, as many in parallel as the settings allow, and brings each to its end or its next attempt. */
@@ -29,7 +31,8 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
   /** True while a run that may have crashed the process waits until it is alone: nothing else is claimed. */
   #isDraining = false;
-  #nextUnapprovedAt = 0;
+  #nextUnbegunAt = 0;
+  #nextCutOffAt = 0;
 
   constructor(context: GatewayContext) {
     super();
@@ -53,12 +56,20 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     await this.#attempts.recover(run);
   }
 
-  /** Gives up the runs that nobody has approved in time. */
-  async endUnapproved(): Promise<void> {
+  /** Ends the runs that will not begin, such as those that nobody has approved in time. */
+  async endUnbegun(): Promise<void> {
     const { storage, now } = this.#context;
-    if (performance.now() < this.#nextUnapprovedAt) return;
-    this.#nextUnapprovedAt = performance.now() + UNAPPROVED_EVERY_MS;
-    for (const run of await storage.findUnapproved(now())) await this.#attempts.giveUpUnapproved(run);
+    if (performance.now() < this.#nextUnbegunAt) return;
+    this.#nextUnbegunAt = performance.now() + UNBEGUN_EVERY_MS;
+    for (const run of await storage.findUnbegun(now())) await this.#attempts.endUnbegun(run);
+  }
+
+  /** Ends the turns under way here whose conversation has ended. */
+  async cutOffEnded(): Promise<void> {
+    const ids = [...this.tasks].flatMap(([id, { isConversing }]) => (isConversing ? [id] : []));
+    if (ids.length === 0 || performance.now() < this.#nextCutOffAt) return;
+    this.#nextCutOffAt = performance.now() + UNBEGUN_EVERY_MS;
+    this.cancel(await this.#context.storage.findCutOff(ids), SUPERSEDED);
   }
 
   /** Claims due runs, as many as there are free places; resolves to how many they are. */
@@ -115,9 +126,9 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   }
 
   /** Ends the turns of these runs; returns how many of them were under way. */
-  cancel(runIds: readonly string[]): number {
+  cancel(runIds: readonly string[], reason?: typeof SUPERSEDED): number {
     const found = runIds.flatMap((id) => this.tasks.get(id) ?? []);
-    for (const { cancelled } of found) cancelled.abort();
+    for (const { cancelled } of found) cancelled.abort(reason);
     return found.length;
   }
 
@@ -131,7 +142,8 @@ export class RunPerformer extends UnderWay<ActiveRun> {
       fields: { runId: run.id },
     });
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
-    this.tasks.set(run.id, { runner, done, cancelled });
+    const isConversing = run.action.conversation !== undefined;
+    this.tasks.set(run.id, { runner, done, cancelled, isConversing });
   }
 }
 

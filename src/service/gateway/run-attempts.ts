@@ -1,6 +1,12 @@
 import { type CompletedTurn, failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
 import { defined } from '../../base/json.ts';
-import type { AgentRun, AttemptFailure, RunDeadLetter } from '../../engine/storage/storage.ts';
+import {
+  type AgentRun,
+  type AttemptFailure,
+  NO_CONVERSATION,
+  type RunDeadLetter,
+  SUPERSEDED,
+} from '../../engine/storage/storage.ts';
 import { codeOf, type Tracing } from '../../base/telemetry/telemetry.ts';
 import {
   BEGUN_BY_HAND,
@@ -17,7 +23,7 @@ import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { decideRepeat, isRetried, type RetryPolicy, persist } from './retry.ts';
-import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
+import { completedEnding, deadEnding, type RunError, unbegunEnding } from './run-ending.ts';
 import { shownError, subjectsOf, reportOf } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
@@ -74,7 +80,7 @@ export class RunAttempts {
   /** Resolves when the run has ended or waits for its next attempt. */
   async perform(claimed: AgentRun, cancelled: AbortSignal): Promise<void> {
     if (claimed.approval !== undefined && claimed.approval.decision !== 'approved')
-      return this.giveUpUnapproved(claimed);
+      return this.endUnbegun(claimed);
     const configuration = this.#context.configuration();
     const target = targetOf(claimed.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
@@ -95,26 +101,55 @@ export class RunAttempts {
       }),
     );
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
+    const isSuperseded = cancelled.reason === SUPERSEDED;
+    const cut = isSuperseded ? SUPERSEDED : CANCELLED;
     const result =
       cancelled.aborted && !isOk
-        ? { ...failedTurn(CANCELLED.code, withCost(CANCELLED, usageOf(ended)).message), ...usageOf(ended) }
+        ? { ...failedTurn(cut.code, withCost(cut, usageOf(ended)).message), ...usageOf(ended) }
         : ended;
     traced?.end(endOf(result));
     if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
-    await this.#tell(run, result, {
-      runner: target.runner,
-      tookMs: Math.round(performance.now() - startedAt),
-    });
+    // That a conversation has ended is no failure of anybody.
+    if (isSuperseded && !isOk) this.#tellSuperseded(run);
+    else
+      await this.#tell(run, result, {
+        runner: target.runner,
+        tookMs: Math.round(performance.now() - startedAt),
+      });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
     else if (!cancelled.aborted && hasRetryLeft(run, result)) await this.#retry(run, result, target);
     else await this.#complete(run, result, configuration);
   }
 
-  /** Gives up a run that nobody approved in time, or that somebody denied. */
-  async giveUpUnapproved(run: AgentRun): Promise<void> {
-    const { decision, by } = run.approval ?? {};
+  /** Ends a run that will not begin: not approved in time, denied, superseded, or without a conversation. */
+  async endUnbegun(run: AgentRun): Promise<void> {
+    const { approval, lastError } = run;
+    const { decision, by } = approval ?? {};
+    const code = lastError?.code;
+    const isAsked = approval !== undefined && decision !== 'approved';
+    if (!isAsked || code === SUPERSEDED.code || code === NO_CONVERSATION)
+      return this.#endWithout(
+        run,
+        code === NO_CONVERSATION && lastError !== undefined ? lastError : SUPERSEDED,
+      );
     const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
     await this.#giveUp(run, decision === undefined ? UNANSWERED : denied);
+  }
+
+  /** Its conversation has ended, or none came. */
+  async #endWithout(run: AgentRun, error: RunError): Promise<void> {
+    const { ending, deadLetter } = unbegunEnding(run, error, this.#context.now());
+    const isDone = await this.#persist(run, 'end', () =>
+      this.#context.storage.endUnbegun(run.id, deadLetter),
+    );
+    if (!isDone) return;
+    if (error.code === SUPERSEDED.code) this.#tellSuperseded(run);
+    this.#waiters.settle(ending);
+  }
+
+  #tellSuperseded({ id: runId, action }: AgentRun): void {
+    const { mappingId } = action.origin;
+    this.#context.log.info({ runId, mappingId, code: SUPERSEDED.code }, 'run ended with its conversation');
   }
 
   /**

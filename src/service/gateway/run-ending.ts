@@ -2,6 +2,7 @@ import { defined } from '../../base/json.ts';
 import type { AgentAction } from '../../base/action.ts';
 import {
   DROPPED,
+  NO_CONVERSATION,
   type DropEnding,
   type NewCallback,
   reactionOf,
@@ -50,6 +51,19 @@ export function deadEnding(
   return { ending, deadLetter: { error, ...summary, ...makePosts(run.action, ending, nowMs), nowMs } };
 }
 
+/** The end of a run that has not begun and will not: only of one that came to a conversation somebody hears. */
+export function unbegunEnding(
+  run: AgentRun,
+  error: RunError,
+  nowMs: number,
+): { readonly ending: RunEnding; readonly deadLetter: RunDeadLetter } {
+  const ending: RunEnding = { runId: run.id, state: 'completed', outcome: 'error', reply: '', error };
+  if (error.code === NO_CONVERSATION) return { ending, deadLetter: { error, nowMs } };
+  const callback = makeCallback(run.action, ending, nowMs);
+  const summary = summaryPart(run, 'dropped', { text: `${error.code}: ${error.message}` });
+  return { ending, deadLetter: { error, ...summary, ...defined({ callback }), nowMs } };
+}
+
 /** What a run posts when an operator drops it; for the store, where the command line drops runs too. */
 export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
   const ended = { state: 'completed', outcome: 'error', reply: '', error: DROPPED } as const;
@@ -58,14 +72,19 @@ export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
   return { ...summary, ...makePosts(run.action, ending, nowMs) };
 }
 
-/** What tells others how a run ended: its callback, and the sign on the message. */
+/** What the end of a run brings about: its callback, the sign on the message, and the end of its conversation. */
 export function makePosts(
   action: AgentAction,
   ending: RunEnding,
   nowMs: number,
-): Pick<DropEnding, 'callback' | 'reaction'> {
+): Pick<DropEnding, 'callback' | 'reaction' | 'ends'> {
   const when = ending.outcome === 'ok' || ending.outcome === 'forwarded' ? 'done' : 'failed';
-  return defined({ reaction: reactionOf(action, when), callback: makeCallback(action, ending, nowMs) });
+  const { owner, sessionKey, conversation } = action;
+  return defined({
+    reaction: reactionOf(action, when),
+    callback: makeCallback(action, ending, nowMs),
+    ends: conversation?.end === 'after' ? { owner, key: sessionKey } : undefined,
+  });
 }
 
 /** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */

@@ -5,7 +5,7 @@
  */
 import type { DeliveryTarget } from '../../base/action.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
-import { ALL_MAPPINGS, pauseOfRunner } from '../../engine/storage/facts.ts';
+import { ALL_MAPPINGS, isSkipped, pauseOfRunner } from '../../engine/storage/facts.ts';
 import {
   DROPPED,
   SENDER_NOT_PROVED,
@@ -257,6 +257,7 @@ export async function whyNotAgain(storage: Storage, id: string): Promise<string 
   if (awaitedUntil(run) !== undefined)
     return `run ${id} waits for an approval; "sluice approve ${id}" begins it`;
   if (run.lastError?.code === DROPPED.code) return `run ${id} was dropped`;
+  if (run.lastError && isSkipped(run.lastError)) return `run ${id} did not begin: ${run.lastError.message}`;
   if (run.state !== 'completed' || hasFailed(run)) return undefined;
   const kept = await storage.findKeptRequest(run.action.origin.requestId);
   const instead =

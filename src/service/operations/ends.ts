@@ -1,6 +1,6 @@
 /** What became of runs and events, and what somebody has to look at. */
-import { isoTime } from '../../engine/storage/facts.ts';
-import { DROPPED, type Backlog, type RunRecord, type Storage } from '../../engine/storage/storage.ts';
+import { isoTime, isSkipped } from '../../engine/storage/facts.ts';
+import { type Backlog, DROPPED, type RunRecord, type Storage } from '../../engine/storage/storage.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import {
   findObstacles,
@@ -18,8 +18,9 @@ const MAX_NEED = 10_000;
 
 export interface End {
   readonly id: string;
-  /** `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
-  readonly end: 'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'unsent' | 'failed' | 'dead';
+  /** `skipped`: its conversation had ended, or it found none; `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
+  readonly end:
+    'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'skipped' | 'unsent' | 'failed' | 'dead';
   /** The code of the error, or what the run waits for. */
   readonly why?: string;
 }
@@ -30,6 +31,7 @@ export const hasFailed = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean =>
 export function endOf(run: Pick<RunRecord, 'state' | 'outcome' | 'lastError'>): End['end'] {
   if (run.state !== 'completed') return run.state === 'active' ? 'running' : run.state;
   if (run.lastError?.code === DROPPED.code) return 'dropped';
+  if (isSkipped(run.lastError)) return 'skipped';
   return hasFailed(run) ? 'failed' : 'done';
 }
 
@@ -69,7 +71,7 @@ export async function endsOf(
   const ends = runs.map((run): End => {
     const { id, lastError } = run;
     const end = unsent.get(id) ?? endOf(run);
-    const why = end === 'failed' || end === 'dead' ? lastError?.code : reasons.get(id);
+    const why = end === 'failed' || end === 'dead' || end === 'skipped' ? lastError?.code : reasons.get(id);
     return { id, end, ...(why === undefined ? {} : { why }) };
   });
   return [...ends, ...events.flat()];

@@ -67,9 +67,12 @@ export const RECORDS = {
     (change) => isoTimes(change, 'at'),
   ),
   conversations: list(
-    'key owner turns bytes createdAt lastUsedAt',
+    'key owner turns bytes createdAt lastUsedAt keys',
     (storage, query) => storage.listSessions(query),
-    (session) => isoTimes(session, 'createdAt', 'lastUsedAt'),
+    ({ keys, ...session }, text) => ({
+      ...isoTimes(session, 'createdAt', 'lastUsedAt'),
+      keys: text ? keys.map((known) => isoTimes(known, 'until')) : [],
+    }),
   ),
   refusedMail: list(
     'id mailbox state receivedAt sizeBytes reason from subject',

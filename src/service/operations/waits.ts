@@ -2,12 +2,13 @@
 import { clearLine, formatSpan } from '../../base/telemetry/telemetry.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import { ALL_MAPPINGS, isoTime } from '../../engine/storage/facts.ts';
-import type {
-  AwayRunner,
-  LimitedMapping,
-  QueuePause,
-  RunRecord,
-  Storage,
+import {
+  type AwayRunner,
+  type LimitedMapping,
+  NO_CONVERSATION,
+  type QueuePause,
+  type RunRecord,
+  type Storage,
 } from '../../engine/storage/storage.ts';
 
 /** A running service writes every ten seconds which mappings are at their limits. */
@@ -61,7 +62,11 @@ export function reasonsToWait(run: RunRecord, waits: Waits, nowMs: number): read
     const text = `for an approval until ${isoTime(awaited)}: sluice approve ${run.id}, or with --deny`;
     return [{ short: 'approval', text }];
   }
-  const { action } = run;
+  const { action, lastError } = run;
+  if (lastError !== undefined && lastError.code === NO_CONVERSATION) {
+    const text = clearLine(`for a conversation until ${isoTime(run.dueAt)}: ${lastError.message}`);
+    return [{ short: 'no conversation', text }];
+  }
   const { mappingId = '' } = action.origin;
   const runner = (action.kind === 'agent' ? action.runner : undefined) ?? waits.gateway.runner;
   const hold = waits.holds.find((each) => each.model === undefined && each.runner === runner);

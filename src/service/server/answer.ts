@@ -7,16 +7,18 @@ import type { ServerContext } from './server-context.ts';
  * its single form however it was made, several list the ids of their events and runs in order.
  */
 export function acceptedAnswer(result: AcceptResult): HttpAnswer {
-  const { accepted } = result;
+  const accepted = result.accepted.filter(({ without }) => without !== 'none');
   const [first] = accepted;
   if (first === undefined) return { status: 204 };
   const status = accepted.every(({ kind }) => kind === 'wake') ? 200 : 202;
   if (accepted.length === 1) {
+    if (first.without === 'waiting' && !result.duplicate)
+      return { status, body: `{"ok":true,"waiting":true${tail(result)}}` };
     const body =
       first.kind === 'wake' ? `"mode":"${first.mode}","id":"${first.id}"` : `"runId":"${first.id}"`;
     return { status, body: `{"ok":true,${body}${tail(result)}}` };
   }
-  return { status, body: listedIds(result) };
+  return { status, body: listedIds({ ...result, accepted }) };
 }
 
 function listedIds(result: AcceptResult): string {
@@ -24,13 +26,15 @@ function listedIds(result: AcceptResult): string {
   // Events that joined the same run have its id.
   const runIds = new Set<string>();
   const duplicates: string[] = [];
+  const waiting = result.accepted.flatMap(({ id, without }) => (without === 'waiting' ? [id] : []));
   for (const action of result.accepted) {
     if (action.duplicate && !result.duplicate) duplicates.push(action.id);
     else if (action.kind === 'wake') ids.push(action.id);
-    else runIds.add(action.id);
+    else if (action.without === undefined) runIds.add(action.id);
   }
   const listed = duplicates.length === 0 ? '' : `,"duplicates":${JSON.stringify(duplicates)}`;
-  return `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`;
+  const waits = waiting.length === 0 ? '' : `,"waiting":${JSON.stringify(waiting)}`;
+  return `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${waits}${tail(result)}}`;
 }
 
 /** The answer to a request that waited for its run; `more` has further members, such as those of OpenClaw. */
@@ -90,6 +94,7 @@ export async function waitForOutcome(
 ): Promise<HttpAnswer | undefined> {
   const [action, ...others] = result?.accepted ?? [];
   if (result === undefined || action?.kind !== 'agent' || others.length > 0) return undefined;
+  if (action.without !== undefined) return undefined;
   if (context.waiting >= context.limits.maxWaiting) return undefined;
   const left = new AbortController();
   const leave = (): void => left.abort();

@@ -39,7 +39,7 @@ export function decisionOf(
     skippedBy: skipped?.by,
     findings: findingsOf(exchange, ending, { advice, advisor }),
     mappingId: evaluation?.mapping?.id,
-    actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
+    actionIds: result?.accepted.flatMap(({ id, without }) => (without === 'none' ? [] : [id])) ?? [],
     missed: evaluation && missedBy(evaluation, { advice, advisor }),
     empty: evaluation && emptyOf(evaluation, advice),
     warnings: warnings.length === 0 ? undefined : warnings,
@@ -98,7 +98,7 @@ function judgedFindings(
   const idle =
     error && trace?.transforms.find(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
   return [
-    ...(isRepeat ? repeatOf(judged, headers, advisor) : [debounceOf(judged)]),
+    ...(isRepeat ? repeatOf(judged, headers, advisor) : [debounceOf(judged), withoutConversation(judged)]),
     further && { code: 'further', facts: { mappings: further.map(({ id }) => id).join(', ') } },
     idle && { code: 'returned_nothing', facts: { module: idle.call.ref.module } },
     ...(advice?.findings ?? []),
@@ -116,6 +116,12 @@ function debounceOf({ evaluation, result }: HookJudgement): StoredFinding | unde
     .size;
   const joined = stored.id === action.id ? {} : { joined: stored.id };
   return { code: 'debounce', facts: { seconds: action.debounce.seconds, runs, ...joined } };
+}
+
+/** Says that the event has no conversation; by which keys it was looked for, its run says, or the request itself. */
+function withoutConversation({ result }: HookJudgement): StoredFinding | undefined {
+  const { without } = result?.accepted.find((action) => action.without !== undefined) ?? {};
+  return without && { code: 'no_conversation', facts: { without } };
 }
 
 /** Headers in which senders carry a key of their own choice. */

@@ -97,7 +97,8 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
       ? store(context, work, made)
       : storeTraced(context, work, { ...made, trace }));
     const storeMs = performance.now() - evaluated;
-    const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
+    const isNone = result.accepted.every(({ without }) => without === 'none');
+    const outcome = isNone ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
     return { answer: acceptedAnswer(result), outcome, judged: { ...judged, storeMs, result } };
   } catch (error) {
     if (judged.evaluation === undefined) return failedEnding(facts, error, { judged });

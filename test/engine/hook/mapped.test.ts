@@ -725,3 +725,58 @@ describe('debounce', () => {
     ]);
   });
 });
+
+describe('conversation', () => {
+  const yaml = `
+- id: pull
+  match: {path: h}
+  sessionKey: "hook:{{repo}}:{{number}}"
+  messageTemplate: "{{title}}"
+  conversation: {owner: github, keys: ["hook:{{repo}}:branch:{{branch}}", "{{missing}}"], start: false, waitSeconds: 60}
+`;
+  const payload = { repo: 'o/r', number: 7, title: 'Fix', branch: 'fix' };
+
+  test('gives the action its owner, its keys without blank ones, and what it does to its conversation', () => {
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table: yaml }));
+    const conversation = {
+      keys: ['hook:o/r:branch:fix'],
+      start: false,
+      waitSeconds: 60,
+      keySeconds: 2_592_000,
+    };
+    expect(actionOf(evaluation)).toMatchObject({
+      owner: 'owner:github',
+      sessionKey: 'hook:o/r:7',
+      conversation,
+    });
+    expect(evaluation.warnings).toEqual([]);
+    expect(describeEvaluation(evaluation)).toMatchObject({
+      actions: [{ conversation: { keys: ['hook:o/r:branch:fix'], start: false } }],
+    });
+    expect(formatEvaluation(evaluation)).toContain(
+      'conversation known also by hook:o/r:branch:fix; begins none: waits for one, 60 s',
+    );
+  });
+
+  test('has no owner but its mapping where it names none, and no body can name one', () => {
+    const table = yaml.replace('owner: github, ', '');
+    const body = { ...payload, owner: 'owner:github', conversation: { owner: 'github' } };
+    const { evaluation } = evaluateHook({ payload: body }, settingsWith({ table }));
+    expect(actionOf(evaluation)).toMatchObject({ owner: 'mapping:pull' });
+  });
+
+  test('is of its own owner also below a prefix that is shared, and goes on without a session key', () => {
+    const settings = settingsWith({ table: yaml.replace(/  sessionKey.*\n/, '') });
+    const { evaluation } = evaluateHook({ payload }, settings);
+    expect(actionOf(evaluation)).toMatchObject({ owner: 'owner:github', oneShot: false });
+  });
+
+  test('an event that ends its conversation begins none', () => {
+    const table = yaml.replace('start: false', 'end: after');
+    const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
+    expect(actionOf(evaluation)).toMatchObject({ conversation: { start: false, end: 'after' } });
+    const wrong = { match: { path: 'h' }, messageTemplate: 'x', conversation: { start: true, end: 'now' } };
+    const { findings } = compileList([wrong]);
+    expect(codesOf(findings)).toEqual(['INVALID_VALUE']);
+  });
+});

@@ -127,7 +127,15 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
         'answer 4',
       ]);
       expect(await storage.listSessions({ limit: 5 })).toEqual([
-        { owner: 'request', key: 'k', turns: 3, bytes: 26, createdAt: NOW + 1, lastUsedAt: NOW + 4 },
+        {
+          owner: 'request',
+          key: 'k',
+          turns: 3,
+          bytes: 26,
+          createdAt: NOW + 1,
+          lastUsedAt: NOW + 4,
+          keys: [],
+        },
       ]);
       expect(await storage.clearSession(conversation('k'))).toBe(true);
       expect(await storage.clearSession(conversation('k'))).toBe(false);

@@ -59,7 +59,7 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       for (const { id } of asked)
         await storage.decideApproval(id, { decision: 'denied', by: 'link', nowMs: NOW });
       expect(await claimed(storage, twoPerHour)).toEqual([]);
-      expect(await storage.findUnapproved(NOW)).toMatchObject(asked.map(({ id }) => ({ id })));
+      expect(await storage.findUnbegun(NOW)).toMatchObject(asked.map(({ id }) => ({ id })));
       for (const { id } of asked)
         await storage.deadLetterRun(id, { error: { code: 'denied', message: '' }, nowMs: NOW });
       await storage.accept(work([one, two, three]));

@@ -167,12 +167,12 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       // What nobody approved waits for no claim, so nothing can keep it from being given up.
       await storage.pauseRuns('a', NOW);
       const refused = { id: denied.id, approval: { decision: 'denied', by: 'command' } };
-      expect(await storage.findUnapproved(NOW + 10)).toMatchObject([refused]);
+      expect(await storage.findUnbegun(NOW + 10)).toMatchObject([refused]);
       await storage.resumeRuns('a');
       expect(await claim(storage, 9, NOW + 10)).toMatchObject([{ id: run.id, approval }]);
       expect(await claim(storage, 9, expiresAt)).toEqual([]);
       const unanswered = { id: late.id, approval: { expiresAt } };
-      expect(await storage.findUnapproved(expiresAt)).toMatchObject([refused, unanswered]);
+      expect(await storage.findUnbegun(expiresAt)).toMatchObject([refused, unanswered]);
       expect(await storage.deadLetterRun(late.id, deadLetter)).toBe(true);
       expect(await storage.retry({ kind: 'all' }, expiresAt)).toBe(0);
       // Whoever runs it by hand has approved it.

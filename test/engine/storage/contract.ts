@@ -1,4 +1,5 @@
 import { acceptContract } from './contract-accept.ts';
+import { conversationsContract } from './contract-conversations.ts';
 import { eventsContract } from './contract-events.ts';
 import { gatheringContract } from './contract-gathering.ts';
 import { holdsContract } from './contract-holds.ts';
@@ -22,6 +23,7 @@ export function storageContract(
   acceptContract(name, harness);
   runsContract(name, harness);
   queueContract(name, harness);
+  conversationsContract(name, harness);
   eventsContract(name, harness);
   gatheringContract(name, harness);
   holdsContract(name, harness);

@@ -359,3 +359,48 @@ describe('warnings that were stored with a key', () => {
     expect(warnings.map(({ code }) => code)).toEqual(told);
   });
 });
+
+test('an event without a conversation is answered 202 while it waits, and 204 where it does not', async () => {
+  const without = (...states: readonly (undefined | 'waiting' | 'none')[]) =>
+    startTestServer({
+      storage: {
+        accept: () =>
+          Promise.resolve({
+            accepted: states.map((state, index) => ({
+              kind: 'agent' as const,
+              id: `id-${index}`,
+              mode: 'now' as const,
+              duplicate: false,
+              ...(state !== undefined && { without: state }),
+            })),
+            warnings: [],
+            duplicate: false,
+          }),
+      },
+    });
+  const answerOf = async (...states: readonly (undefined | 'waiting' | 'none')[]) => {
+    const server = await without(...states);
+    const { status, text } = await send(server, '/hooks/agent', { headers: BEARER, body: '{"message":"x"}' });
+    const [decision] = server.decisions;
+    const found = decision?.findings?.map(({ code, facts }) => ({ code, facts }));
+    return [status, text, decision?.outcome, decision?.actionIds, found];
+  };
+  const waits = [{ code: 'no_conversation', facts: { without: 'waiting' } }];
+  expect(await answerOf('waiting')).toEqual([202, '{"ok":true,"waiting":true}', 'accepted', ['id-0'], waits]);
+  const none = [{ code: 'no_conversation', facts: { without: 'none' } }];
+  expect(await answerOf('none')).toEqual([204, '', 'skipped', [], none]);
+  expect(await answerOf(undefined, 'none')).toEqual([
+    202,
+    '{"ok":true,"runId":"id-0"}',
+    'accepted',
+    ['id-0'],
+    none,
+  ]);
+  expect(await answerOf(undefined, 'waiting')).toEqual([
+    202,
+    '{"ok":true,"ids":[],"runIds":["id-0"],"waiting":["id-1"]}',
+    'accepted',
+    ['id-0', 'id-1'],
+    waits,
+  ]);
+});

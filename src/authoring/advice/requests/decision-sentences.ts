@@ -103,6 +103,10 @@ const SAY: Readonly<Record<string, Say>> = {
           : say`joined the run ${String(joined)}, which`;
     return say`debounce: ${which} begins when no event of its key came for ${String(seconds)} s`;
   },
+  no_conversation: ({ without }) =>
+    without === 'waiting'
+      ? say`no conversation had one of its keys: it waits for one, and ends without a run where none comes (conversation.waitSeconds)`
+      : say`no conversation has one of its keys, and its mapping begins none (conversation.start): nothing was made`,
   further: ({ mappings }) => say`also taken by ${String(mappings)}`,
   returned_nothing: ({ module }) => say`transform ${String(module)}: ${RETURNED_NOTHING}`,
   transform_printed: ({ lines, ...facts }) =>

@@ -81,7 +81,7 @@ export function makeStorage(
 function readRows(operations: RemoteOperations, queue: AcceptQueue) {
   return {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
-    findUnapproved: async (nowMs) => (await operations.findUnapproved(nowMs)).map(toAgentRun),
+    findUnbegun: async (nowMs) => (await operations.findUnbegun(nowMs)).map(toAgentRun),
     findAsked: async (asked) => (await queue.inTime(() => operations.findAsked(asked))).map(toAgentRun),
     takeLapsedRuns: async (nowMs) => (await operations.takeLapsedRuns(nowMs)).map(toAgentRun),
     findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),

@@ -3,16 +3,18 @@ import type {
   PreparedQuestion,
   NewRun,
   PreparedAction,
+  PreparedAgent,
   PreparedRequest,
   Reservation,
 } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
-import { RUN } from './rows.ts';
-import { insertRun, postAction } from './session-queue.ts';
+import { insertEnded } from './run-rows.ts';
+import { insertRun } from './session-queue.ts';
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
+import { type Arrival, arrive } from './waiting-events.ts';
 import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
 
 /** Keys that requests and actions have taken, as accepts find and take them. */
@@ -97,11 +99,6 @@ function checkSpace({ counters, limits }: Store, { runs, bytes, wakes, deliverie
   }
 }
 
-/** A notification has ended as it begins: no agent takes a turn, and what is left to do is in the outbox. */
-const INSERT_NOTIFICATION = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
-    ended_at, outcome)
-  VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
-
 /**
  * Stores a request. Returns null where everything was new, else the answer as JSON text.
  * @throws HookError `idempotency_mismatch`, `backlog_full`, `events_full`
@@ -121,18 +118,24 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   const repeats = findRepeats(store, request);
   const fresh = actions.filter((_, index) => repeats[index] === undefined);
   checkRoomFor(store, fresh);
-  const ids = new Map(fresh.map((action) => [action, insertAction(store, action)]));
-  const asking = fresh.find(isAsking);
-  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
+  const own = fresh.length === 1 && reservation !== undefined ? [reservation] : [];
+  const stored = new Map(fresh.map((action) => [action, insertAction(store, action, own)]));
+  const asking = fresh.find((action) => isAsking(action) && stored.get(action)?.without === undefined);
+  if (asking !== undefined && isAsking(asking)) insertQuestion(store, asking.row, asking.ask);
   const isPlain =
-    fresh.length === actions.length && fresh.every((action) => ids.get(action) === action.row.id);
+    fresh.length === actions.length &&
+    fresh.every((action) => {
+      const { id, without } = stored.get(action) ?? {};
+      return id === action.row.id && without === undefined;
+    });
   if (isPlain) {
     if (reservation !== undefined) reserve(store, reservation, reservation);
     return null;
   }
-  const accepted = withRepeats(actions, repeats, ids);
+  const accepted = withRepeats(actions, repeats, stored);
   const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
-  if (reservation !== undefined) reserve(store, reservation, { ...reservation, result });
+  const isNone = accepted.every(({ without }) => without === 'none');
+  if (reservation !== undefined && !isNone) reserve(store, reservation, { ...reservation, result });
   return result;
 }
 
@@ -140,13 +143,13 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
 function withRepeats(
   actions: readonly PreparedAction[],
   repeats: readonly (AcceptedAction | undefined)[],
-  ids: ReadonlyMap<PreparedAction, string>,
+  stored: ReadonlyMap<PreparedAction, AcceptedAction>,
 ): AcceptedAction[] {
   return actions.map((action, index) => {
     const repeated = repeats[index];
     if (repeated !== undefined) return { ...repeated, duplicate: true };
     const { kind, mode, row } = action;
-    return { kind, id: ids.get(action) ?? row.id, mode, duplicate: false };
+    return stored.get(action) ?? { kind, id: row.id, mode, duplicate: false };
   });
 }
 
@@ -188,36 +191,43 @@ function isAsking(action: PreparedAction): action is AskingAction {
   return action.kind === 'agent' && action.ask !== undefined;
 }
 
-/** Returns the id under which the sender finds it: an event that joined a run has that run's. */
-function insertAction(store: Store, action: PreparedAction): string {
-  const id = insertRow(store, action);
+/**
+ * Stores an action, and says under which id the sender finds it: an event that joined a run has that run's. `own` is
+ * what the request reserves for it alone.
+ */
+function insertAction(store: Store, action: PreparedAction, own: readonly Reservation[]): AcceptedAction {
+  const { dedupe, kind, mode } = action;
+  const done = { kind, id: action.row.id, mode, duplicate: false };
+  let { id } = done;
+  let arrival: Arrival = 'came';
+  if (action.kind === 'wake') insertWake(store, action.row);
+  else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
+  else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
+  else {
+    const frees = dedupe === undefined ? own : [...own, dedupe];
+    const insert = (row: NewRun): void => void (id = insertAgent(store, action, row));
+    arrival = arrive(store, { action: { ...action, conversation: action.conversation }, frees, insert });
+  }
   // Where as many messages wait as may, the sign is left out: it is no reason to refuse an event.
   const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
-  if (action.kind === 'agent' && action.seen !== undefined && hasSpace)
+  if (action.kind === 'agent' && action.seen !== undefined && arrival === 'came' && hasSpace)
     insertDelivery(store, action.seen, { ...action.row, runId: id, nowMs: action.row.acceptedAt });
-  const { dedupe, kind, mode } = action;
-  if (dedupe === undefined) return id;
-  const accepted: AcceptedAction = { kind, id, mode, duplicate: false };
-  reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(accepted) });
-  return id;
+  if (dedupe !== undefined && arrival !== 'none')
+    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify({ ...done, id }) });
+  return { ...done, id, ...(arrival !== 'came' && { without: arrival }) };
 }
 
-function insertRow(store: Store, action: PreparedAction): string {
-  if (action.kind === 'agent' && action.gather !== undefined) return gather(store, action.row, action.gather);
-  if (action.kind === 'wake') insertWake(store, action.row);
-  else if (isAsking(action)) insertAsking(store, action.row, action.ask);
-  else if (action.kind === 'agent') insertRun(store, action.row);
-  else insertNotification(store, action.row, action.delivery);
-  return action.row.id;
+function insertAgent(store: Store, action: PreparedAgent, row: NewRun): string {
+  if (action.conversation?.end === 'now') insertEnded(store, row);
+  else if (action.gather !== undefined) return gather(store, row, action.gather);
+  else if (action.ask !== undefined) insertAsking(store, row, action.ask);
+  else insertRun(store, row);
+  return row.id;
 }
 
-/** Stores a notification and its delivery. */
+/** Stores a notification, which has ended as it begins, and its delivery: what is left to do is in the outbox. */
 function insertNotification(store: Store, run: NewRun, delivery: NewDelivery): void {
-  const { sql, counters } = store;
-  const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
-  const times = [acceptedAt, acceptedAt, acceptedAt] as const;
-  sql.post(INSERT_NOTIFICATION, id, sessionKey, owner, mappingId, runner, bytes, ...times);
-  postAction(sql, action);
-  counters.endedRuns += 1;
+  const { id, sessionKey, mappingId, acceptedAt } = run;
+  insertEnded(store, run);
   insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
 }

@@ -7,6 +7,8 @@ import {
   type ListQuery,
   type MappingActivity,
   NO_ACTIVITY,
+  NO_CONVERSATION,
+  SUPERSEDED,
   type UnsentRun,
   type WorkInNeed,
 } from '../records.ts';
@@ -33,7 +35,8 @@ const HITS = both`SELECT mapping_id AS "mappingId", count(*) AS hits, max(at) AS
     FROM decisions ORDER BY seq DESC LIMIT ${MAX_ROWS}) AS newest
   WHERE mapping_id IS NOT NULL AND at > ? GROUP BY mapping_id`;
 const ENDED = both`SELECT mapping_id AS "mappingId", count(*) AS runs,
-    sum(CASE WHEN state = ${RUN.dead} OR (outcome IN ('error', 'timeout') AND coalesce(error_code, '') <> '${DROPPED.code}')
+    sum(CASE WHEN state = ${RUN.dead} OR (outcome IN ('error', 'timeout')
+      AND coalesce(error_code, '') NOT IN ('${DROPPED.code}', '${SUPERSEDED.code}', '${NO_CONVERSATION}'))
       THEN 1 ELSE 0 END) AS failed
   FROM (SELECT mapping_id, state, outcome, error_code FROM runs ${by('runs_ended')}
     WHERE state >= ${RUN.completed} AND ended_at > ? ORDER BY ended_at DESC LIMIT ${MAX_ROWS}) AS newest

@@ -36,6 +36,11 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
     `SELECT (SELECT count(*) FROM run_events WHERE run_seq NOT IN (SELECT seq FROM runs))
        + (SELECT count(*) FROM runs WHERE gathered <> (SELECT coalesce(max(position) + 1, 0) FROM run_events WHERE run_seq = runs.seq)) AS broken`,
   ],
+  [
+    'events that wait for a conversation without their run, or their keys without them',
+    `SELECT (SELECT count(*) FROM waiting_events WHERE run_id NOT IN (SELECT id FROM runs WHERE state = ${RUN.waiting}))
+       + (SELECT count(*) FROM waited_keys WHERE run_id NOT IN (SELECT run_id FROM waiting_events)) AS broken`,
+  ],
   ...Object.entries(COUNTED).map(([field, [table, rows]]) => {
     const column = columnOf(field);
     const text = `SELECT abs((SELECT ${column} FROM ${totals}) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`;

@@ -224,6 +224,44 @@ CREATE TABLE workers (
 ${KEYED};
 `;
 
+/**
+ * By which keys conversations are known that several mappings share, or that their events begin or end, and events that
+ * wait for one: each has a run that is not claimed, and says what becomes free when it ends without one (`frees`).
+ */
+const CONVERSATIONS = both`
+CREATE TABLE conversation_keys (
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  conversation TEXT NOT NULL,
+  added_by TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  added_at ${BIG} NOT NULL,
+  expires_at ${BIG} NOT NULL,
+  PRIMARY KEY (owner, key)
+${KEYED};
+CREATE INDEX conversation_keys_of ON conversation_keys (owner, conversation);
+CREATE INDEX conversation_keys_expiry ON conversation_keys (expires_at);
+CREATE TABLE waiting_events (
+  ${SEQ},
+  run_id TEXT NOT NULL UNIQUE,
+  path TEXT NOT NULL,
+  bytes ${BIG} NOT NULL,
+  frees TEXT NOT NULL,
+  asks TEXT
+${STRICT};
+CREATE INDEX waiting_events_of_path ON waiting_events (path, seq, bytes);
+CREATE TABLE waited_keys (
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  run_id TEXT NOT NULL,
+  PRIMARY KEY (owner, key, run_id)
+${KEYED};
+CREATE INDEX waited_keys_of_run ON waited_keys (run_id);
+DROP INDEX runs_failed;
+CREATE INDEX runs_failed ON runs (seq) WHERE state = 4 AND kind = 'hook' AND outcome IN ('error', 'timeout')
+  AND error_code NOT IN ('dropped', 'superseded', 'no_conversation');
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -248,6 +286,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 18, postgres: 16, sql: CAUSES },
   { sqlite: 19, postgres: 17, sql: RECOVERIES },
   { sqlite: 20, postgres: 18, sql: WORKERS },
+  { sqlite: 21, postgres: 19, sql: CONVERSATIONS },
 ];
 
 /** The newest version that is known. */

@@ -4,7 +4,7 @@ import {
   ASKING,
   EVENT,
   FAILED_RUN,
-  IS_NOT_ASKING,
+  IS_CLAIMED_WHEN_DUE,
   OUTBOX,
   RUN,
   RUN_COLUMNS,
@@ -36,7 +36,7 @@ const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const REFUSED = "error_code IN ('denied', 'not_approved')";
 const DEAD_RUN = `state = ${RUN.dead}`;
 const DUE = `state <= ${RUN.waiting} AND state <= ${RUN.ready}`;
-const WAITING = `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`;
+const WAITING = `state = ${RUN.waiting} AND ${IS_CLAIMED_WHEN_DUE}`;
 const ASKED = `state = ${RUN.waiting} AND gather_key = '${ASKING}'`;
 /** The mark of a service at work; one that is named goes on also where only the starts of its mapping are known. */
 const MARKED = `${DUE} AND exempt = 0 AND mapping_id IN (SELECT mapping_id FROM limited_mappings)`;

@@ -8,12 +8,14 @@ import {
   type RunnerHold,
 } from '../records.ts';
 import { both } from './statements.ts';
+import { endConversation } from './conversation-rows.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback, insertDelivery, type OutboxPosition, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
+import { forgetWaiting } from './waiting-events.ts';
 import type { Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
@@ -123,11 +125,13 @@ function dropRun(
   if (run.state === RUN.dead) withdrawSummary(store, runId);
   // A late end of the worker that had it is not taken any more.
   if (run.workerAttempt !== null) store.sql.post(FORGET_ATTEMPT, run.seq);
-  const { summary, reaction, callback } = ending;
+  const { summary, reaction, callback, ends } = ending;
+  if (run.state === RUN.waiting) forgetWaiting(store, runId);
   endRuns(store, [[run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs }]]);
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
   if (reaction !== undefined) insertDelivery(store, reaction, parent);
   if (callback !== undefined) insertCallback(store, callback, parent);
+  if (ends !== undefined) endConversation(store, ends, 'after');
   return true;
 }
 

@@ -1,3 +1,4 @@
+import type { ConversationKey } from '../../../base/action.ts';
 import type { MailboxRecord, MailStorage, SetAsideMail } from '../mail-port.ts';
 import {
   type Backlog,
@@ -18,6 +19,7 @@ import {
 } from '../records.ts';
 import { STRANGER } from '../request-records.ts';
 import { type RunQueue, RUN_QUEUES, pausedBy } from './claimable-runs.ts';
+import { KEYS_OF } from './conversation-rows.ts';
 import { HourlyCapacity } from './hourly-capacity.ts';
 import { findBroken } from './invariants.ts';
 import { LAPSED, operationOf, PLAIN_READS } from './plain-reads.ts';
@@ -44,8 +46,13 @@ import { withEvents } from './waiting-runs.ts';
 
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = both`SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN ${listed('?')}`;
-const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM sessions
-  WHERE (CAST(?1 AS TEXT) IS NULL OR key = ?1) AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
+/** Also those of which no turn has ended. */
+const SESSIONS = `SELECT owner, key, turns, bytes, "createdAt", "lastUsedAt" FROM (
+    SELECT owner, key, turns, bytes, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM sessions
+    UNION ALL SELECT owner, conversation, 0, 0, min(added_at), max(added_at) FROM conversation_keys AS known
+      WHERE NOT EXISTS (SELECT 1 FROM sessions WHERE sessions.owner = known.owner AND key = conversation)
+      GROUP BY owner, conversation) AS found
+  WHERE (CAST(?1 AS TEXT) IS NULL OR key = ?1) AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2) ORDER BY "lastUsedAt" DESC, key, owner LIMIT ?3`;
 const DECISIONS = `SELECT decision FROM decisions WHERE (CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1) AND (CAST(?2 AS TEXT) IS NULL OR outcome = ?2
   OR (?2 = 'rejected' AND outcome = '${STRANGER}')) ORDER BY seq DESC LIMIT ?3`;
 const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
@@ -137,7 +144,8 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
-export { findAsked, findUnapproved } from './waiting-runs.ts';
+export { findCutOff, findUnbegun } from './waiting-events.ts';
+export { findAsked } from './waiting-runs.ts';
 export { oldestAmong } from './row-queries.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);
@@ -149,7 +157,11 @@ export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);
 export const findHeartbeatAt = operationOf(PLAIN_READS.findHeartbeatAt);
 
 export function listSessions({ sql }: Store, query: ListQuery): SessionRecord[] {
-  return sql.all(SESSIONS, query.sessionKey ?? null, query.owner ?? null, atMost(query.limit));
+  const { sessionKey = null, owner = null } = query;
+  const found = sql.all<Omit<SessionRecord, 'keys'>>(SESSIONS, sessionKey, owner, atMost(query.limit));
+  const keys = found.map((one) => [KEYS_OF, one.owner, one.key] as const);
+  const known = keys.length === 0 ? [] : sql.allOf<ConversationKey>(keys);
+  return found.map((one, index) => ({ ...one, keys: known[index] ?? [] }));
 }
 
 /** As JSON text. */

@@ -16,6 +16,8 @@ const NEXT_SUMMARIES = both`SELECT seq, created_at AS "createdAt" FROM events ${
   WHERE state = ${EVENT.pending} AND kind = 'summary' ORDER BY seq LIMIT ${SLICE_ROWS}`;
 const EXPIRED_KEYS = both`SELECT scope, key FROM idempotency ${by('idempotency_expiry')} WHERE expires_at <= ?
   ORDER BY expires_at LIMIT ${SLICE_ROWS}`;
+const EXPIRED_CONVERSATION_KEYS = both`SELECT owner, key FROM conversation_keys ${by('conversation_keys_expiry')}
+  WHERE expires_at <= ? ORDER BY expires_at LIMIT ${SLICE_ROWS}`;
 /** The line of a session, also where a run with an owner of its own is looked at. */
 const LINE = "sessions.owner || '\n' || sessions.key";
 /** All that are idle where there are too many. */
@@ -66,6 +68,7 @@ type ExpiredRows = [
   sessions: IdleSession[],
   audit: { readonly seq: number }[],
   days: { readonly day: number }[],
+  conversationKeys: Conversation[],
   ...ended: [runs: EndedRow[], outbox: EndedRow[], events: EndedRow[]],
 ];
 
@@ -78,6 +81,7 @@ export function pruneQuestions(limits: RetentionLimits, nowMs: number): readonly
     [IDLE_SESSIONS, before, maxRows],
     [OLD_AUDIT, Math.round(before)],
     [OLD_COSTS, dayOf(nowMs) - COST_DAYS],
+    [EXPIRED_CONVERSATION_KEYS, nowMs],
     [oldest('runs', RUN.completed, 'gathered')],
     [oldest('outbox', OUTBOX.completed)],
     [oldest('events', EVENT.consumed)],
@@ -93,6 +97,7 @@ const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
 const REMOVE_EVENTS = both`DELETE FROM events WHERE ${SEQS}`;
 const REMOVE_AUDIT = both`DELETE FROM audit WHERE ${SEQS}`;
 const REMOVE_COSTS = 'DELETE FROM costs WHERE day = ?';
+const REMOVE_CONVERSATION_KEY = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
 
 interface PruneSlice {
@@ -107,7 +112,7 @@ interface PruneSlice {
 export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number): PruneSlice {
   const slice = sliceOf(limits, nowMs);
   const answers = store.sql.allOf<object>(pruneQuestions(limits, nowMs));
-  const [summaries, keys, sessions, audit, days, ...ended] = answers as ExpiredRows;
+  const [summaries, keys, sessions, audit, days, known, ...ended] = answers as ExpiredRows;
   const [runs = 0, outbox = 0, events = 0] = ENDED.map((kind, index) =>
     pruneEnded(store, slice, { kind, oldest: ended[index] ?? [] }),
   );
@@ -117,10 +122,11 @@ export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number)
     pruneSessions(store, slice, sessions),
   ] as const;
   if (audit.length > 0) store.sql.post(REMOVE_AUDIT, seqsOf(audit));
+  for (const { owner, key } of known) store.sql.post(REMOVE_CONVERSATION_KEY, owner, key);
   for (const { day } of days) store.sql.post(REMOVE_COSTS, day);
   return {
     removed: { runs, outbox, events: events + counts[0], keys: counts[1], sessions: counts[2] },
-    more: [runs, outbox, events, audit.length, ...counts].includes(SLICE_ROWS),
+    more: [runs, outbox, events, audit.length, known.length, ...counts].includes(SLICE_ROWS),
   };
 }
 

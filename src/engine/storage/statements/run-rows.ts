@@ -6,11 +6,13 @@ import type {
   RunOutcome,
   SummaryEvent,
 } from '../records.ts';
+import type { NewRun } from '../prepared-request.ts';
+import { endConversation } from './conversation-rows.ts';
 import { insertSummary, withdrawSummary } from './event-rows.ts';
 import { addCost } from './hourly-capacity.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { RUN, type RunHead } from './rows.ts';
-import { advance } from './session-queue.ts';
+import { advance, postAction } from './session-queue.ts';
 import { both, type Dialects, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
@@ -29,6 +31,10 @@ const END: Dialects = {
 const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, attempts,
     accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)
   VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+/** It has ended as it begins: no agent takes a turn. */
+const INSERT_ENDED = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
+    ended_at, outcome)
+  VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
 const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
 
 export function findRunHead({ sql }: Store, runId: string): RunHead | undefined {
@@ -100,6 +106,15 @@ function countState(
   if (state <= RUN.active) counters.runBytes += by * bytes;
   if (state >= RUN.completed) counters.endedRuns += by;
   if (state === RUN.dead) counters.deadRuns += by;
+}
+
+/** Stores what needs no turn of an agent. */
+export function insertEnded({ sql, counters }: Store, run: NewRun): void {
+  const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
+  const times = [acceptedAt, acceptedAt, acceptedAt] as const;
+  sql.post(INSERT_ENDED, id, sessionKey, owner, mappingId, runner, bytes, ...times);
+  postAction(sql, action);
+  counters.endedRuns += 1;
 }
 
 /** Stores a turn of the main session that has ended; nothing where it is stored already. */
@@ -192,11 +207,12 @@ function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<s
   );
   saveSessions(store, added);
   for (const { run, completion } of ended) {
-    const { runId, delivery, reaction, callback, nowMs } = completion;
+    const { runId, delivery, reaction, callback, ends, nowMs } = completion;
     const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
     if (delivery !== undefined) insertDelivery(store, delivery, parent);
     if (reaction !== undefined) insertDelivery(store, reaction, parent);
     if (callback !== undefined) insertCallback(store, callback, parent);
+    if (ends !== undefined) endConversation(store, ends, 'after');
   }
 }
 

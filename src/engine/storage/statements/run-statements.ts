@@ -11,6 +11,7 @@ import type {
 } from '../records.ts';
 import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { both, listed } from './statements.ts';
+import { endConversation } from './conversation-rows.ts';
 import { askForHeartbeat } from './event-rows.ts';
 import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
@@ -132,8 +133,9 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   const decided = run.state === RUN.active ? undefined : findApproval(store, run)?.decision;
   if (decided !== undefined && decided !== deadLetter.error.code) return false;
   endRuns(store, [[run, { ...deadLetter, state: RUN.dead, outcome: null }]]);
-  const { reaction, callback, nowMs } = deadLetter;
+  const { reaction, callback, ends, nowMs } = deadLetter;
   if (reaction !== undefined) insertDelivery(store, reaction, { ...run, runId, nowMs });
+  if (ends !== undefined) endConversation(store, ends, 'after');
   if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
   return true;
 }
@@ -213,3 +215,4 @@ export function clearSession({ sql, counters }: Store, { owner, key }: Conversat
 }
 
 export { saveLastTarget } from './outbox-rows.ts';
+export { addConversationKey, endUnbegun } from './waiting-events.ts';

@@ -1,5 +1,5 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
-import { IS_NOT_ASKING, RUN } from './rows.ts';
+import { IS_CLAIMED_WHEN_DUE, RUN } from './rows.ts';
 import { both, by, type Dialects, LAST_SEQ, type Sql, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
@@ -54,7 +54,7 @@ const SET_KEY = 'UPDATE runs SET max_runs_key = ? WHERE id = ?';
 const ADOPT = 'UPDATE runs SET line = ? WHERE id = ? AND session_key = ? AND owner = ? AND line IS NULL';
 /** Waiting runs whose time has come, the longest due first. */
 export const DUE = both`SELECT seq, line AS queue FROM runs ${by('runs_waiting')}
-  WHERE state = ${RUN.waiting} AND due_at <= ? AND ${IS_NOT_ASKING} ORDER BY due_at, seq LIMIT ?`;
+  WHERE state = ${RUN.waiting} AND due_at <= ? AND ${IS_CLAIMED_WHEN_DUE} ORDER BY due_at, seq LIMIT ?`;
 
 /** What a session key of its own starts with; the run's id follows. */
 const OWN_KEY_PREFIX = 'hook:';
@@ -96,14 +96,18 @@ export function hasOwnKey({ id, sessionKey }: Pick<NewRun, 'id' | 'sessionKey'>)
 }
 
 /** Whether a run names the key that another one has for itself. No id holds a colon, as `hook:github:…` does. */
-export function isNamesake(run: NewRun): boolean {
+export function isNamesake(run: Pick<NewRun, 'id' | 'sessionKey'>): boolean {
   const { sessionKey } = run;
   if (sessionKey.lastIndexOf(':') !== OWN_KEY_PREFIX.length - 1 || hasOwnKey(run)) return false;
   return sessionKey.startsWith(OWN_KEY_PREFIX);
 }
 
 /** A key that a run has for itself, named by its owner: from now on that run stands in the queue too. */
-function adoptNamesake({ sql }: Store, run: NewRun, queue: string): void {
+export function adoptNamesake(
+  { sql }: Store,
+  run: Pick<NewRun, 'id' | 'owner' | 'sessionKey'>,
+  queue: string,
+): void {
   if (!isNamesake(run)) return;
   const { owner, sessionKey } = run;
   sql.post(ADOPT, queue, sessionKey.slice(OWN_KEY_PREFIX.length), sessionKey, owner);

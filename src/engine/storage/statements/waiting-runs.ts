@@ -74,12 +74,6 @@ export function withEvents(sql: Statements, rows: readonly RunRow[]): RunRow[] {
  * keeps it: no claim takes it, and it is given up without waiting for limits, pauses or its conversation.
  */
 
-/** The rest follows with the next look. */
-const MAX_AT_ONCE = 100;
-const UNAPPROVED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
-  JOIN run_actions ON run_actions.seq = runs.seq
-  WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at <= ?
-  ORDER BY due_at, runs.seq LIMIT ${MAX_AT_ONCE}`;
 /** Runs of one request, as no other has the nonce. */
 const ASKED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
@@ -96,12 +90,16 @@ export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce }: Pr
 }
 
 /** Stores the message that asks about the runs of a request, the first of which is given. */
-export function insertQuestion(store: Store, run: NewRun, { delivery }: PreparedQuestion): void {
+export function insertQuestion(
+  store: Store,
+  run: Pick<NewRun, 'id' | 'mappingId' | 'sessionKey' | 'acceptedAt'>,
+  { delivery }: Pick<PreparedQuestion, 'delivery'>,
+): void {
   const { id: runId, mappingId, sessionKey, acceptedAt: nowMs } = run;
   insertDelivery(store, delivery, { runId, mappingId, sessionKey, nowMs });
 }
 
-function setApproval({ sql }: Store, runId: string, approval: Approval): void {
+export function setApproval({ sql }: Store, runId: string, approval: Approval): void {
   sql.post(SET, JSON.stringify(approval), runId);
 }
 
@@ -136,7 +134,3 @@ export function decideApproval(
   }
   return { approval, isFirst: true, runs: runs.length };
 }
-
-/** Runs that will not begin, as nobody has approved them. */
-export const findUnapproved = ({ sql }: Store, nowMs: number): RunRow[] =>
-  sql.all(UNAPPROVED, Math.round(nowMs));

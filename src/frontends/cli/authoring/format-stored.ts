@@ -10,7 +10,7 @@ import {
   type OutboxRecord,
   type RunRecord,
 } from '../../../engine/storage/storage.ts';
-import { isoTime, type StoredRequest, type StoredRun } from '../../../engine/storage/facts.ts';
+import { isoTime, isSkipped, type StoredRequest, type StoredRun } from '../../../engine/storage/facts.ts';
 import { clearLine, formatSpan, showHidden } from '../../../base/telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../../../authoring/explanation/explanation.ts';
 import { awaitedUntil, endOf, reasonsToWait, type Waits } from '../../../service/operations/operations.ts';
@@ -84,6 +84,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     `  ${stateText(run)}${timing(run, now)}`,
     ...repeatLines(run, context.requestId),
     ...eventLinesOf(run, now),
+    ...conversationLines(action),
     ...approvalLines(run),
     ...waitingOf(run, context),
     ...turnLines(run, action, context),
@@ -97,7 +98,9 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
 }
 
 /** Says how far a run came. Attempts do not count while it waits for its agent. */
-export function stateText(run: Pick<RunRecord, 'state' | 'outcome' | 'attempts'>): string {
+export function stateText(
+  run: Pick<RunRecord, 'state' | 'outcome' | 'attempts'> & Partial<Pick<RunRecord, 'lastError'>>,
+): string {
   const { outcome, attempts } = run;
   const state = stateOf(run);
   if (attempts === 0) return `${state}, not begun`;
@@ -119,16 +122,38 @@ function earlierLine({ outcome, attempts, error, endedAt }: EarlierEnding, now: 
 const retryText = ({ needs }: WorkContext): string =>
   `${needs === undefined ? 'when its cause is mended' : 'after what the hint above says'}, try it again`;
 
+/** By which key a run came to its conversation, and who added it. */
+function conversationLines({ conversation }: AgentAction): readonly string[] {
+  const { by, taken = [], forgotten = [] } = conversation?.found ?? {};
+  const named = (keys: readonly string[]): string => clearLine(keys.join(', '));
+  return [
+    ...(conversation?.found === undefined
+      ? []
+      : [
+          by === undefined
+            ? '  began its conversation'
+            : `  came to its conversation by the key ${clearLine(by.key)}, added by ${clearLine(by.addedBy)}, known until ${isoTime(by.until)}`,
+        ]),
+    ...(taken.length === 0 ? [] : [`  not known by ${named(taken)}: another conversation has it`]),
+    ...(forgotten.length === 0 ? [] : [`  no longer known by ${named(forgotten)}: 50 keys are kept`]),
+    ...(conversation?.end === undefined
+      ? []
+      : [`  ends its conversation${conversation.end === 'now' ? ', without a turn' : ' after its turn'}`]),
+  ];
+}
+
 function approvalLines({ approval }: StoredRun['run']): readonly string[] {
   const { decision, by, at = 0 } = approval ?? {};
   return decision === undefined ? [] : [`  ${decision} by ${by} at ${isoTime(at)}`];
 }
 
 function turnLines(
-  { usage, lastError, reply = '' }: StoredRun['run'],
+  { usage, lastError, reply = '', state }: StoredRun['run'],
   action: AgentAction,
   context: WorkContext,
 ): readonly string[] {
+  // What it waits for says the same.
+  const isWaiting = state === 'queued' && isSkipped(lastError);
   return [
     `  runner ${clearLine(runnerText(action, context.gateway))}`,
     ...(action.model === undefined ? [] : [`  model ${clearLine(action.model)}`]),
@@ -140,7 +165,7 @@ function turnLines(
             ...costText(usage),
           ].join('; '),
         ]),
-    ...(lastError === undefined ? [] : errorLines(lastError)),
+    ...(lastError === undefined || isWaiting ? [] : errorLines(lastError)),
     ...replyLines(reply, action),
   ];
 }

@@ -1,7 +1,9 @@
 import type { DecisionRecord, RunRecord, Storage } from '../../../engine/storage/storage.ts';
+import type { ConversationKey } from '../../../base/action.ts';
 import { defined } from '../../../base/json.ts';
 import { decisionLine } from '../../../authoring/explanation/explanation.ts';
 import { clearLine, formatSpan } from '../../../base/telemetry/telemetry.ts';
+import { isSkipped } from '../../../engine/storage/facts.ts';
 import {
   hasFailed,
   type List,
@@ -94,6 +96,7 @@ interface ShownRow extends Partial<Pick<RunRecord, 'state'>> {
   readonly usd?: number;
   readonly tookMs?: number;
   readonly lastError?: { readonly code: string; readonly message?: string } | null;
+  readonly keys?: readonly Pick<ConversationKey, 'key' | 'addedBy'>[];
   readonly acceptedAt?: string;
   readonly createdAt?: string;
 }
@@ -110,6 +113,7 @@ const CELLS: Readonly<Record<string, (row: ShownRow, nowMs: number) => string | 
   message: ({ events }) => (events === undefined ? undefined : `${events} events`),
   bodyBytes: ({ bodyUnread }) => (bodyUnread === true ? 'not read' : undefined),
   usage: ({ usage }) => tokensText(usage),
+  keys: ({ keys = [] }) => keys.map(({ key, addedBy }) => `${key} (${addedBy})`).join(', '),
   usd: ({ usd = 0 }) => (usd === 0 ? '' : usdText(usd)),
   tookMs: ({ tookMs = 0 }) => `${tookMs.toFixed(1)} ms`,
   age: ({ acceptedAt, createdAt = acceptedAt ?? '' }, nowMs) => formatSpan(nowMs - Date.parse(createdAt)),
@@ -144,7 +148,12 @@ function cellOf(row: object, key: string, nowMs: number): string {
  * Names the state of a run for people: one that the store calls completed may have failed. `--json` keeps
  * the word of the store.
  */
-export function stateOf({ state, outcome }: Pick<ShownRow, 'state' | 'outcome'>): string | undefined {
+export function stateOf({
+  state,
+  outcome,
+  lastError,
+}: Pick<ShownRow, 'state' | 'outcome' | 'lastError'>): string | undefined {
+  if (state === 'completed' && isSkipped(lastError)) return 'skipped';
   return state === 'completed' && hasFailed(defined({ outcome: outcome ?? undefined })) ? 'failed' : state;
 }
 

@@ -20,7 +20,7 @@ import { findConfigFile, loadSettings, type ConfigFlags, type JsonFlags } from '
 import { benchOf } from '../authoring/workbench.ts';
 import { didYouMean } from '../../../base/document/document.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
-import { isoTimes } from '../../../engine/storage/facts.ts';
+import { isoTime, isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import {
   type TableListing,
@@ -179,9 +179,15 @@ async function findSession(storage: Storage, key: string, owner: string | undefi
 
 /** Prints the turns of one session, oldest first. */
 export async function showSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
-  const { turns } = await withStore(cli, flags, async (storage) =>
-    storage.findConversation(await findSession(storage, key, flags.owner)),
-  );
+  const { turns, keys } = await withStore(cli, flags, async (storage) => {
+    const session = await findSession(storage, key, flags.owner);
+    return { ...(await storage.findConversation(session)), keys: session.keys };
+  });
+  if (flags.json !== true)
+    for (const known of keys)
+      cli.terminal.out(
+        clearLine(`known by ${known.key}, added by ${known.addedBy}, until ${isoTime(known.until)}`),
+      );
   if (flags.json === true)
     printJson(cli.terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
   else

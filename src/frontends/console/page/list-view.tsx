@@ -40,6 +40,9 @@ export const VIEWS: Readonly<Record<string, View>> = {
 const errorOf = (row: WorkJson): string | undefined =>
   (row['lastError'] as { readonly code: string } | null | undefined)?.code;
 
+const keysOf = (row: WorkJson): readonly { readonly key: string; readonly addedBy: string }[] =>
+  (row['keys'] ?? []) as readonly { readonly key: string; readonly addedBy: string }[];
+
 /** A name such as `lastHitAt` is called "last hit". */
 const titleOf = (name: string): string =>
   name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ (?:at|id)$/, '');
@@ -56,6 +59,14 @@ function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }):
   if (name === 'pauseRunner')
     return text(row, 'runner') && <PauseButtons of={{ runner: text(row, 'runner') }} />;
   if (name === 'key') return link(`/conversations?id=${text(row, 'id')}`, value || text(row, 'id'));
+  if (name === 'keys')
+    return (
+      <ShownText
+        text={keysOf(row)
+          .map(({ key, addedBy }) => `${key} (${addedBy})`)
+          .join(', ')}
+      />
+    );
   if (name === 'lastError') return errorOf(row);
   if (name === 'ran') {
     const ms = Date.parse(text(row, 'endedAt')) - Date.parse(text(row, 'startedAt'));

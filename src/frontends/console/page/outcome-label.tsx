@@ -40,6 +40,7 @@ const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: stri
   queued: ['waiting', 'queued'],
   sending: ['waiting', 'ran, not sent yet'],
   dropped: ['skipped', 'dropped'],
+  skipped: ['skipped', 'skipped'],
   unsent: ['rejected', 'not delivered'],
   failed: ['rejected', 'failed'],
   dead: ['rejected', 'dead'],

@@ -192,7 +192,10 @@ export function entryOf({ actions, reservation, receivedAt }: PreparedRequest): 
   for (const action of actions) {
     if (action.kind === 'notify') return undefined;
     if (action.kind === 'wake') wakes.push(action.row);
-    else if ((action.gather ?? action.ask ?? action.seen) !== undefined || isNamesake(action.row))
+    else if (
+      (action.gather ?? action.ask ?? action.seen ?? action.conversation) !== undefined ||
+      isNamesake(action.row)
+    )
       return undefined;
     else runs.push(action.row);
     const { dedupe, kind, mode, row } = action;

@@ -1,5 +1,5 @@
 import { newestVersion } from '../../statements/migrations.ts';
-import { IS_NOT_ASKING, RUN, RUN_FIELDS } from '../../statements/rows.ts';
+import { IS_CLAIMED_WHEN_DUE, RUN, RUN_FIELDS } from '../../statements/rows.ts';
 import { firstOf } from '../../statements/session-queue.ts';
 
 export const sinceMs = (time: string): string =>
@@ -10,7 +10,7 @@ export const sinceMs = (time: string): string =>
  * one that has come back before it, or the one that was ready and came first. All others stand behind.
  */
 export const PLACE = `WITH due AS (
-  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 AND ${IS_NOT_ASKING}
+  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 AND ${IS_CLAIMED_WHEN_DUE}
   ORDER BY due_at, seq LIMIT ?2
 ), heads AS (
   SELECT line, first, ${firstOf('lines.line', RUN.active)} IS NOT NULL AS busy,

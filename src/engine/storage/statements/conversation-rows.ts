@@ -1,0 +1,104 @@
+import type { ConversationKey, FoundConversation } from '../../../base/action.ts';
+import { type Conversation, SUPERSEDED } from '../records.ts';
+import { RUN, UNBEGUN } from './rows.ts';
+import { adoptNamesake, queueOf } from './session-queue.ts';
+import { both, listed } from './statements.ts';
+import type { Store } from './store.ts';
+
+/** By which keys conversations are known (`conversation` of a mapping), and how one ends. */
+
+/** Keys of one conversation at most, beside the one that it began with. */
+const MAX_KEYS = 50;
+
+const FIND = both`SELECT key, conversation, added_by AS "addedBy", expires_at AS until FROM conversation_keys
+  WHERE owner = ? AND key IN ${listed('?')} AND expires_at > ?`;
+const KEYS = `SELECT key FROM conversation_keys WHERE owner = ? AND conversation = ? AND key <> ? ORDER BY added_at, key`;
+/** What is there already has expired. */
+const ADD = `INSERT INTO conversation_keys (owner, key, conversation, added_by, run_id, added_at, expires_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO UPDATE SET conversation = excluded.conversation,
+    added_by = excluded.added_by, run_id = excluded.run_id, added_at = excluded.added_at, expires_at = excluded.expires_at`;
+/** The keys of one, the oldest first. */
+export const KEYS_OF = `SELECT key, added_by AS "addedBy", expires_at AS until FROM conversation_keys
+  WHERE owner = ? AND conversation = ? ORDER BY added_at, key`;
+const RENEW = both`UPDATE conversation_keys SET expires_at = ?1 WHERE owner = ?2 AND conversation = ?3
+  AND key IN ${listed('?4')} AND expires_at < ?1`;
+const REMOVE = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
+const REMOVE_ALL = 'DELETE FROM conversation_keys WHERE owner = ? AND conversation = ?';
+const NOTE = 'INSERT INTO audit (at, who, source, what, about, changed) VALUES (?, ?, ?, ?, ?, 1)';
+/** They are due, so that whoever leads ends them (`endUnbegun`), and no claim takes them. */
+const SUPERSEDE = `UPDATE runs SET state = ${RUN.waiting}, due_at = 0, gather_key = '${UNBEGUN}', gather_until = NULL,
+  error_code = '${SUPERSEDED.code}', error_message = '${SUPERSEDED.message}' WHERE line = ? AND state <= ${RUN.waiting}
+  AND (gather_key IS NULL OR gather_key <> '${UNBEGUN}')`;
+/** A worker that carries one is asked to end it. */
+const CUT_OFF = `UPDATE runs SET gather_key = '${UNBEGUN}',
+  worker_end = coalesce(worker_end, CASE WHEN worker_until > 0 THEN '${SUPERSEDED.code}' END) WHERE line = ? AND state = ${RUN.active}`;
+
+/** A key of an owner, and the conversation that has it. */
+export interface KnownKey extends ConversationKey {
+  readonly conversation: string;
+}
+
+/** The keys among some that conversations of an owner have. */
+export function findKeys(
+  { sql }: Store,
+  owner: string,
+  keys: readonly string[],
+  nowMs: number,
+): readonly KnownKey[] {
+  return sql.all<KnownKey>(FIND, owner, JSON.stringify(keys), nowMs);
+}
+
+/** Who adds keys, and until when they are known. */
+export interface KeyAddition {
+  readonly addedBy: string;
+  /** The run whose event or agent adds them; empty where there is none. */
+  readonly runId: string;
+  readonly nowMs: number;
+  readonly until: number;
+}
+
+/**
+ * Makes a conversation known by keys, some of which conversations have already: these keep them. Where there are too
+ * many, the oldest give way. Returns what was added, and what was not.
+ */
+export function keepKeys(
+  { sql }: Store,
+  { owner, key: own }: Conversation,
+  {
+    keys,
+    known,
+    ...addition
+  }: KeyAddition & { readonly keys: readonly string[]; readonly known: readonly KnownKey[] },
+): Required<Pick<FoundConversation, 'taken' | 'forgotten'>> & { readonly added: readonly string[] } {
+  const { addedBy, runId, nowMs, until } = addition;
+  sql.post(RENEW, until, owner, own, JSON.stringify([own, ...keys]));
+  const taken = known.filter(({ conversation }) => conversation !== own).map(({ key }) => key);
+  const added = keys.filter((key) => !known.some((each) => each.key === key));
+  if (added.length === 0) return { taken, added, forgotten: [] };
+  const before = sql.all<{ key: string }>(KEYS, owner, own, own).map(({ key }) => key);
+  const forgotten = before.slice(0, Math.max(0, before.length + added.length - MAX_KEYS));
+  for (const key of forgotten) sql.post(REMOVE, owner, key);
+  for (const key of added) sql.post(ADD, owner, key, own, addedBy, runId, nowMs, until);
+  return { taken, added, forgotten };
+}
+
+/** Writes down who gave a conversation a key that no event of it had. */
+export function noteKey(
+  { sql }: Store,
+  { nowMs, who, about }: { readonly nowMs: number; readonly who: string; readonly about: string },
+): void {
+  sql.post(NOTE, nowMs, who, 'conversation', 'add key', about);
+}
+
+/**
+ * Ends a conversation: nothing comes to it any more, and its runs that have not begun end as superseded. With `now` the
+ * one under way does, too.
+ */
+export function endConversation(store: Store, { owner, key }: Conversation, end: 'after' | 'now'): void {
+  const { sql } = store;
+  const queue = queueOf(owner, key);
+  adoptNamesake(store, { id: '', owner, sessionKey: key }, queue);
+  sql.post(REMOVE_ALL, owner, key);
+  sql.post(SUPERSEDE, queue);
+  if (end === 'now') sql.post(CUT_OFF, queue);
+}
