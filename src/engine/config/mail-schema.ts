@@ -42,16 +42,12 @@ const base = {
   accept: z
     .enum(['verified', 'asserted', 'any'])
     .default('any')
-    .describe(
-      'How far it has to be proved who wrote a mail: `verified` by DMARC or DKIM, `asserted` where no check failed; other mail is set aside.',
-    ),
+    .describe('What has to be proved of who wrote a mail; what does not reach it is set aside.'),
   authServers: z
     .array(text.max(255))
     .max(20)
     .default([])
-    .describe(
-      'Names under which the server of the mailbox writes Authentication-Results; `*.` stands for any name before it. Known for Gmail, Microsoft, Fastmail, iCloud and Proton.',
-    ),
+    .describe('Names under which its server writes Authentication-Results; `*.` is any name before it.'),
   since: z.iso
     .date({ error: 'a date such as "2026-11-01"' })
     .optional()

@@ -24,7 +24,7 @@ export interface PassedMail {
   readonly receivedAt: number;
 }
 
-/** The code of mail that is set aside because it is not proved who wrote it: it is offered again only by its id. */
+/** The code of mail of which too little is proved: it is offered again only by its id, and the newest 1,000 are kept. */
 export const SENDER_NOT_PROVED = 'sender_not_proved';
 
 /** A message the service refused. */

@@ -124,8 +124,7 @@ function entryText({ name, plain, comment, address }: AddressEntry, decode: Deco
 }
 
 /** The address in the text of one, which is in the last brackets, or all of it. */
-export const addressOf = (text: string): string =>
-  (/<([^<>]*)>\s*$/.exec(text)?.[1] ?? text).trim().toLowerCase();
+export const addressOf = (text: string): string => (/<([^<>]*)>\s*$/.exec(text)?.[1] ?? text).trim();
 
 /** No name has brackets, in which it could show another address. */
 const nameText = (text: string): string => text.replaceAll(/[\s\p{Cc}<>]+/gu, ' ').trim();

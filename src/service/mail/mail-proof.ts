@@ -29,16 +29,15 @@ const PROVIDERS: readonly (readonly [server: RegExp, names: readonly string[]])[
   [/(?:^|\.)fastmail\.com$/, ['*.messagingengine.com']],
   [/(?:^|\.)mail\.me\.com$/, ['*.icloud.com']],
   // Proton's mailboxes are read from a program on the same machine, the Bridge.
-  [/^bridge:(?:proton\.me|pm\.me|protonmail\.(?:com|ch))$/, ['mail.protonmail.ch']],
+  [/^(?:localhost|127\.0\.0\.1) (?:proton\.me|pm\.me|protonmail\.(?:com|ch))$/, ['mail.protonmail.ch']],
 ];
 
 /** The names under which the server of a mailbox writes Authentication-Results; none where they are not known. */
 export function ownServers(mail: MailBlock): readonly string[] {
   if (mail.authServers.length > 0) return mail.authServers.map((name) => name.toLowerCase());
   const host = mail.kind === 'gmail' ? 'gmail.com' : mail.host.toLowerCase();
-  const isHere = /^(?:localhost|127\.0\.0\.1|::1)$/.test(host);
-  const place = isHere ? `bridge:${domainOf(mail.account) ?? ''}` : host;
-  return PROVIDERS.find(([server]) => server.test(place))?.[1] ?? [];
+  const places = [host, `${host} ${domainOf(mail.account) ?? ''}`];
+  return PROVIDERS.find(([server]) => places.some((place) => server.test(place)))?.[1] ?? [];
 }
 
 /** Fields that a mail has once (RFC 5322, section 3.6): a second one on top is not signed, and is what people see. */
@@ -51,10 +50,10 @@ function authorDomain(fields: readonly HeaderField[]): string | undefined {
   return from === undefined || others.length > 0 ? undefined : domainOf(addressOf(from));
 }
 
-/** The domain of an address, or the domain itself, in ASCII; undefined where the text has none. */
-export function domainOf(text: string): string | undefined {
-  const domain = text.slice(text.lastIndexOf('@') + 1);
-  return (domain.includes('%') ? '' : domainToASCII(domain)) || undefined;
+/** The domain of an address in ASCII; undefined of one that could be read as another, or as several. */
+export function domainOf(address: string): string | undefined {
+  const [, domain = ''] = /^[^\s@,;:<>()"\\]+@([^\s@%]+)$/.exec(address) ?? [];
+  return domainToASCII(domain) || undefined;
 }
 
 /** What the mailbox's own server says of the domain in `From`. */
@@ -62,23 +61,18 @@ export function serverProof(fields: readonly HeaderField[], own: readonly string
   const domain = authorDomain(fields);
   const values = ownFields(fields, own);
   // The first field with a method counts for it: the first one of the sender may stand right below.
-  const resultsOf = (wanted: string): readonly CheckResult[] =>
-    (values.map(readResults).find((results) => results.some(({ method }) => method === wanted)) ?? []).filter(
-      ({ method }) => method === wanted,
-    );
+  const found = new Map(
+    values.toReversed().flatMap((value) => [...Map.groupBy(readResults(value), (each) => each.method)]),
+  );
+  const [dmarcs = [], dkims = []] = [found.get('dmarc'), found.get('dkim')];
   const isAbout = (each: CheckResult): boolean => each.domain !== undefined && each.domain === domain;
-  const dkim = wordFor(resultsOf('dkim').filter(isAbout));
+  const dkim = wordFor(dkims.filter(isAbout));
   // Results that contradict each other, or are about another domain, prove nothing.
-  const dmarcs = resultsOf('dmarc');
-  const isPass = dmarcs.length > 0 && dmarcs.every((each) => each.result === 'pass' && isAbout(each));
-  const dmarc = isPass ? 'pass' : wordFor(dmarcs.filter(({ result }) => result !== 'pass'));
-  const [by] = values.map((value) => serverName(value) || 'the mail server');
-  return {
-    level: domain === undefined ? 'unverified' : levelOf(dmarc, dkim),
-    ...defined({ by, domain }),
-    dmarc,
-    dkim,
-  };
+  const isPass = dmarcs.length > 0 && dmarcs.every((each) => each.word === 'pass' && isAbout(each));
+  const dmarc = isPass ? 'pass' : wordFor(dmarcs.filter(({ word }) => word !== 'pass'));
+  const by = values[0] === undefined ? undefined : serverName(values[0]) || 'the mail server';
+  const level = domain === undefined ? 'unverified' : levelOf(dmarc, dkim);
+  return { level, ...defined({ by, domain }), dmarc, dkim };
 }
 
 function levelOf(dmarc: string, dkim: string): MailProof['level'] {
@@ -88,29 +82,24 @@ function levelOf(dmarc: string, dkim: string): MailProof['level'] {
 }
 
 /** The word for several results: one signature that is right is enough. */
-function wordFor(results: readonly Pick<CheckResult, 'result'>[]): string {
-  const words = results.map(({ result }) => result);
+function wordFor(results: readonly Pick<CheckResult, 'word'>[]): string {
+  const words = results.map(({ word }) => word);
   return ['pass', 'fail', 'temperror'].find((word) => words.includes(word)) ?? words[0] ?? 'none';
 }
 
-/** One result of a check, and the domain that it is about. */
-interface CheckResult {
-  readonly method: string;
-  readonly result: string;
-  readonly domain?: string | undefined;
-}
+type CheckResult = { readonly method: string; readonly word: string; readonly domain?: string | undefined };
 
 const FIELD = 'authentication-results';
 
 /** The fields that the server put on top; what stands below a trace is of an earlier server, or of the sender. */
 function ownFields(fields: readonly HeaderField[], own: readonly string[]): readonly string[] {
   const first = fields.findIndex(([name]) => name === FIELD);
-  const below = fields.slice(first < 0 ? fields.length : first);
-  const isOther = (value: string): boolean => {
-    const server = serverName(value);
-    return !own.some((name) => (name.startsWith('*.') ? server?.endsWith(name.slice(1)) : server === name));
-  };
-  const end = below.findIndex(([name, value]) => name === 'received' || (name === FIELD && isOther(value)));
+  const below = first < 0 ? [] : fields.slice(first);
+  const isOwn = (server: string | undefined): boolean =>
+    own.some((name) => (name.startsWith('*.') ? server?.endsWith(name.slice(1)) : server === name));
+  const end = below.findIndex(
+    ([name, value]) => name === 'received' || (name === FIELD && !isOwn(serverName(value))),
+  );
   return valuesOf(end < 0 ? below : below.slice(0, end), FIELD);
 }
 
@@ -121,34 +110,30 @@ function serverName(value: string): string | undefined {
 }
 
 /** Real fields come to 2,000 characters. */
-const MAX_RESULTS_CHARS = 16_000;
+const MAX_FIELD_CHARS = 16_000;
 const RESULT = /^\s*([\w-]+)(?:\s*\/\s*\d+)?\s*=\s*(?:hard|perm_?(?=fail))?([\w-]+)(?:\s(.*))?$/s;
-const PROPERTY = /(?<![\w-])([\w-]+)\s*\.\s*([\w-]+)\s*=\s*(\S+)/g;
+const DOMAIN = /(?<![\w.-])header\s*\.\s*(from|[di])\s*=\s*(\S+)/g;
 const WORD = /^(?:pass|fail|none|neutral|policy|temperror|permerror)$/;
 
 function readResults(value: string): readonly CheckResult[] {
-  const plain = withoutComments(value.slice(0, MAX_RESULTS_CHARS));
+  const plain = value.length > MAX_FIELD_CHARS ? undefined : withoutComments(value);
   // Whoever makes a field unreadable is not better off for it.
-  if (plain === undefined || value.length > MAX_RESULTS_CHARS)
-    return [{ method: 'dmarc', result: 'permerror' }];
+  if (plain === undefined) return [{ method: 'dmarc', word: 'permerror' }];
   return plain.split(';').flatMap((part) => {
-    const [, method, word = '', rest = ''] = RESULT.exec(part.toLowerCase()) ?? [];
+    const [, method, found = '', rest = ''] = RESULT.exec(part.toLowerCase()) ?? [];
     if (method === undefined) return [];
-    const domains = (wanted: string): readonly (string | undefined)[] =>
-      [...rest.matchAll(PROPERTY)].flatMap(([, type = '', name = '', text = '']) =>
-        `${type}.${name}` === wanted ? [domainOf(text)] : [],
-      );
-    const named = method === 'dmarc' ? domains('header.from') : domains('header.d');
-    const [domain, ...others] = named.length === 0 && method === 'dkim' ? domains('header.i') : named;
-    const isOne = others.every((other) => other === domain);
-    return [{ method, result: WORD.test(word) ? word : 'none', domain: isOne ? domain : undefined }];
+    const named = Map.groupBy(rest.matchAll(DOMAIN), ([, name]) => name);
+    const about = method === 'dmarc' ? named.get('from') : (named.get('d') ?? named.get('i'));
+    const [domain, ...others] = new Set(
+      about?.map(([, , text = '']) => domainOf(`x@${text.replace(/^.*@/s, '')}`)),
+    );
+    return [
+      { method, word: WORD.test(found) ? found : 'none', domain: others.length > 0 ? undefined : domain },
+    ];
   });
 }
 
-/**
- * A field without comments and quotes. Undefined where they are not in order: an address with quotes within a comment
- * can end it, and what follows is then the text of whoever has this address.
- */
+/** Undefined where comments and quotes are not in order: an address with quotes within a comment can end the comment. */
 function withoutComments(value: string): string | undefined {
   let plain = value;
   for (let depth = 0; depth < 3; depth += 1) plain = plain.replaceAll(/\([^()"\\]*\)/g, ' ');
@@ -156,22 +141,18 @@ function withoutComments(value: string): string | undefined {
   return /[()"\\]/.test(plain) ? undefined : plain;
 }
 
-/** Asks the DNS for texts; rejects where it has none. */
-export type LookUpTexts = (name: string) => Promise<string[][]>;
-
-const askDns: LookUpTexts = (name) => new Resolver({ timeout: 1_500, tries: 2 }).resolveTxt(name);
-
-/** What all questions of one mail may take: the next mail waits. */
-const LOOK_UP_MS = 3_000;
-const MAX_LOOK_UPS = 4;
-/** Real mails have up to four. */
-const MAX_SIGNATURES = 16;
-
 /** Who may say what is proved of a mail: its server under these names and, through the DNS, its signatures. */
 export interface ProofOptions {
   readonly own?: readonly string[];
-  readonly lookUp?: LookUpTexts | undefined;
+  /** Asks the DNS for texts; rejects where it has none. */
+  readonly lookUp?: ((name: string) => Promise<string[][]>) | undefined;
 }
+
+const askDns = (name: string): Promise<string[][]> =>
+  new Resolver({ timeout: 1_000, tries: 2 }).resolveTxt(name);
+
+/** Real mails have up to four signatures, two of them of the domain in `From`; the next mail waits meanwhile. */
+const LIMITS = { signatures: 16, lookUps: 3, lookUpMs: 2_000 };
 
 /** What is proved of a mail: what its server says or, where that says nothing, what its signatures show. */
 export async function proofOf(
@@ -183,7 +164,7 @@ export async function proofOf(
   const signatures = valuesOf(fields, 'dkim-signature').length;
   if (proof.by !== undefined || proof.domain === undefined || content.kind !== 'raw' || content.truncated)
     return proof;
-  if (signatures === 0 || signatures > MAX_SIGNATURES || !canCheckSignatures()) return proof;
+  if (signatures === 0 || signatures > LIMITS.signatures || !canCheckSignatures()) return proof;
   const dkim = await signatureWord(content.source, proof.domain, lookUp).catch(() => 'temperror');
   return { ...proof, level: levelOf('none', dkim), by: 'mailauth', dkim };
 }
@@ -192,26 +173,26 @@ export async function proofOf(
 export const canCheckSignatures = (): boolean =>
   findMissingPackages(['mailauth'], import.meta.url).length === 0;
 
-async function signatureWord(source: Buffer, domain: string, lookUp: LookUpTexts): Promise<string> {
+async function signatureWord(source: Buffer, domain: string, lookUp: typeof askDns): Promise<string> {
   const { dkimVerify } = await import('mailauth/lib/dkim/verify.js');
-  const endsAt = performance.now() + LOOK_UP_MS;
   let asked = 0;
   const resolver = async (name: string): Promise<string[][]> => {
     asked += 1;
     // The keys of other domains prove nothing of this one, so nobody's mail makes us ask for them.
-    const isAsked = asked <= MAX_LOOK_UPS && lastLabels(name) === lastLabels(domain);
-    const texts = isAsked ? await within(lookUp(name), Math.max(0, endsAt - performance.now())) : undefined;
-    if (texts === undefined) throw Object.assign(new Error('not asked'), { code: 'ETIMEOUT' });
+    const isAsked = asked <= LIMITS.lookUps && lastLabels(name) === lastLabels(domain);
+    const texts = isAsked ? await within(lookUp(name), LIMITS.lookUpMs) : undefined;
+    if (texts === undefined) throw new Error('not asked, or no answer');
     return texts;
   };
   const { headerFrom, results } = await dkimVerify(source, { resolver, strict: true, minBitLength: 1024 });
   if (headerFrom.length !== 1 || domainOf(headerFrom[0] ?? '') !== domain) return 'none';
   // A signature of a domain that tries DKIM out, or of a part of the body, proves nothing.
-  const words = results.flatMap(({ status: { aligned, result, testing = false, underSized = 0 } }) => {
-    if (typeof aligned !== 'string') return [];
-    return [{ result: result === 'pass' && (testing || underSized > 0) ? 'policy' : result }];
-  });
-  return wordFor(words);
+  const aligned = results.map(({ status }) => status).filter((status) => typeof status.aligned === 'string');
+  const isVoid = ({ testing = false, underSized = 0 }: (typeof aligned)[0]): boolean =>
+    testing || underSized > 0;
+  return wordFor(
+    aligned.map((each) => ({ word: each.result === 'pass' && isVoid(each) ? 'policy' : each.result })),
+  );
 }
 
 const lastLabels = (name: string): string => name.toLowerCase().split('.').slice(-2).join('.');

@@ -5,7 +5,7 @@ import { judge } from './hook-endpoint.ts';
 import type { MailboxStatus, MailHealth } from './mailbox-health.ts';
 import { newHolder } from './leased-mailbox.ts';
 import { mailboxName } from './identity.ts';
-import { type LookUpTexts, ownServers } from './mail-proof.ts';
+import { ownServers, type ProofOptions } from './mail-proof.ts';
 import { MailboxReader, type ReaderOptions } from './mailbox-reader.ts';
 import { bodiless, type MailMessage, toMessage } from './message-payload.ts';
 import { folderOpener, readerFolders, type MailSourceOptions } from './open-source.ts';
@@ -21,7 +21,7 @@ export interface MailServiceOptions extends Pick<
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
   readonly open?: MailSourceOptions;
   /** In place of the resolver of the system. */
-  readonly lookUp?: LookUpTexts;
+  readonly lookUp?: ProofOptions['lookUp'];
   /** Called when the state of a folder has changed. */
   readonly onChange?: () => void;
 }

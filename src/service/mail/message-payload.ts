@@ -19,7 +19,7 @@ export interface MailMessage {
   readonly replyTo?: string;
   /** How far it is proved who wrote the mail. */
   readonly proof: MailProof;
-  /** Where an answer may go: `Reply-To` in the proved domain, or `From`; absent unless the mail is verified. */
+  /** The address to answer: `Reply-To` in the proved domain, or `From`; absent unless the mail is verified. */
   readonly answerTo?: string;
   readonly subject: string;
   /** `Date` as the sender wrote it. */
@@ -104,7 +104,8 @@ export async function bodiless(
 
 /** A `Reply-To` of another domain is not proved: whoever copies a signed mail can put one on top. */
 function answerTo({ from, replyTo }: MailHeader, { domain }: MailProof): string {
-  return replyTo !== undefined && domainOf(addressOf(replyTo)) === domain ? replyTo : from;
+  const address = addressOf(replyTo ?? '');
+  return domainOf(address) === domain ? address : addressOf(from);
 }
 
 function shownHeader(

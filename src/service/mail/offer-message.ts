@@ -62,15 +62,15 @@ export async function deliverMessage(
 /** The refusal of a mail of which less is proved than the configuration asks for. */
 function unprovedVerdict(proof: MailProof, accept: MailBlock['accept']): FinalVerdict | undefined {
   if (accept === 'any' || proof.level === 'verified' || proof.level === accept) return undefined;
-  const reason = `hooks.mail.accept is ${accept}, and this mail is ${proof.level}: ${whyUnproved(proof)}; "sluice webhooks mail retry ID" takes it`;
+  const { level, by, domain, dmarc, dkim } = proof;
+  const remedy = canCheckSignatures()
+    ? ''
+    : `; ${explainMissingPackages('checking signatures here', ['mailauth'])}`;
+  const checked =
+    by === undefined ? `its server says nothing of it${remedy}` : `${by} says dmarc=${dmarc}, dkim=${dkim}`;
+  const why = domain === undefined ? 'From is not one address, or another field is there twice' : checked;
+  const reason = `hooks.mail.accept is ${accept}, and this mail is ${level}: ${why}; "sluice webhooks mail retry ID" takes it`;
   return { kind: 'refused', status: 0, code: SENDER_NOT_PROVED, reason };
-}
-
-function whyUnproved({ by, domain, dmarc, dkim }: MailProof): string {
-  if (domain === undefined) return 'From is not one address, or another field is there twice';
-  if (by !== undefined) return `${by} says dmarc=${dmarc} and dkim=${dkim} for ${domain}`;
-  if (canCheckSignatures()) return 'its server says nothing of it, and no signature could be checked';
-  return `its server says nothing of it; ${explainMissingPackages('checking signatures here', ['mailauth'])}`;
 }
 
 /** The final verdict on a message, also after the same failure several times; undefined where it is tried again. */
@@ -173,7 +173,7 @@ export function filterReason(
 
 /** `me@example.com` is one address, `@example.com` all of a domain; case does not count. */
 function isFrom(from: string, wanted: string): boolean {
-  const address = addressOf(from);
+  const address = addressOf(from).toLowerCase();
   const pattern = wanted.trim().toLowerCase();
   return pattern.startsWith('@') ? address.endsWith(pattern) : address === pattern;
 }

@@ -125,8 +125,14 @@ export async function tryMailbox(
     const source = await open(path);
     try {
       if (mail.kind === 'gmail' && pullMs !== undefined) await source.wait(pullMs, NEVER);
-      const proofs = await proofsOf(source, mail, newest);
-      return { path, ...defined({ messages: source.messages, proofs }) };
+      const proofs: MailProof[] = [];
+      for (const identity of newest > 0 ? await source.newest(newest) : []) {
+        // oxlint-disable-next-line no-await-in-loop -- one connection
+        const found = await source.fetch(identity);
+        // oxlint-disable-next-line no-await-in-loop -- one connection
+        if (found !== undefined) proofs.push((await bodiless(found, { own: ownServers(mail) })).proof);
+      }
+      return { path, proofs, ...defined({ messages: source.messages }) };
     } finally {
       source.close();
     }
@@ -139,17 +145,6 @@ export async function tryMailbox(
     found.push(opened);
   }
   return mail.kind === 'gmail' ? mail.folders.map((path, at) => ({ proofs: [], ...found[at], path })) : found;
-}
-
-async function proofsOf(source: MailSource, mail: MailBlock, count: number): Promise<readonly MailProof[]> {
-  const proofs: MailProof[] = [];
-  for (const identity of count > 0 ? await source.newest(count) : []) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
-    const found = await source.fetch(identity);
-    // oxlint-disable-next-line no-await-in-loop -- one connection
-    if (found !== undefined) proofs.push((await bodiless(found, { own: ownServers(mail) })).proof);
-  }
-  return proofs;
 }
 
 const NEVER = new AbortController().signal;

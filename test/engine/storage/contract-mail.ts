@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { MailPass, SetAsideMail } from '../../../src/engine/storage/storage.ts';
+import { SENDER_NOT_PROVED, type MailPass, type SetAsideMail } from '../../../src/engine/storage/storage.ts';
 import { NOW } from '../../support/storage-builders.ts';
 import type { Harness } from '../../support/storage-harness.ts';
 
@@ -93,6 +93,19 @@ export function mailContract(name: string, { fresh, again, attach }: Harness): v
       expect(await storage.isMailPassed('unknown', '1:7')).toBe(false);
       expect(await storage.listSetAsideMail({ limit: 10 })).toEqual([setAside('s1')]);
       expect(await storage.verify()).toEqual([]);
+    });
+
+    test('of mail that is not proved, keeps the newest, and offers it again by its id only', async () => {
+      const { storage } = await fresh();
+      await storage.claimMailbox(claim('a'));
+      await storage.passMail(pass({ setAside: setAside('refused') }));
+      for (let n = 0; n <= 1_000; n += 1)
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await storage.passMail(pass({ setAside: setAside(`u${n}`, { code: SENDER_NOT_PROVED }) }));
+      const ids = (await storage.listSetAsideMail({ limit: 2_000 })).map(({ id }) => id);
+      expect([ids.length, ids[0], ids[1], ids.at(-1)]).toEqual([1_001, 'refused', 'u1', 'u1000']);
+      expect(await storage.retrySetAsideMail({ kind: 'all' })).toBe(1);
+      expect(await storage.retrySetAsideMail({ kind: 'ids', ids: ['u0', 'u1000'] })).toBe(1);
     });
 
     test('a step without a position leaves the one there is', async () => {

@@ -1,13 +1,16 @@
 /** What is believed of who wrote a mail: fields of real servers, examples of RFCs, and what forgers write. */
 import { generateKeyPairSync } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
 import type { MailBlock } from '../../../src/engine/config/config.ts';
-import { type LookUpTexts, ownServers } from '../../../src/service/mail/mail-proof.ts';
+import { ownServers, type ProofOptions } from '../../../src/service/mail/mail-proof.ts';
 import { toMessage } from '../../../src/service/mail/message-payload.ts';
 import { imapBlock } from '../../support/mail-fixture.ts';
 import { DINNER, DINNER_KEY } from '../../support/signed-mail.ts';
 import { threadMs } from '../../support/thread-time.ts';
+
+type LookUpTexts = NonNullable<ProofOptions['lookUp']>;
 
 const nobody: LookUpTexts = () => Promise.reject(Object.assign(new Error('no'), { code: 'ENODATA' }));
 
@@ -62,7 +65,7 @@ ${mailOf('Ann <ann@gmail.com>')}`;
       dkim: 'pass',
     };
     expect(await proofOf(raw, GMAIL)).toEqual(proof);
-    expect((await read(raw, GMAIL)).answerTo).toBe('Ann <ann@gmail.com>');
+    expect((await read(raw, GMAIL)).answerTo).toBe('ann@gmail.com');
     // The same archive, 20 May 2019: a kernel.org address through another provider.
     const failed = `Authentication-Results: mx.google.com;
        dkim=pass header.i=@messagingengine.com header.s=fm2 header.b="rV/ImNkG";
@@ -353,6 +356,36 @@ describe('a forger', () => {
       'verified',
     ],
     ['encodes the domain', PASS + mailOf('ann@%65xample.org'), 'unverified'],
+    ['writes an address that is two', PASS + mailOf('<eve@evil.example,ann@example.org>'), 'unverified'],
+    ['writes an address within an address', PASS + mailOf('<eve@evil.example@example.org>'), 'unverified'],
+    ['writes an address with a comment', PASS + mailOf('<eve@evil.example (@example.org>'), 'unverified'],
+    ['ends the domain with a zero', PASS + mailOf('<ann@example.org\0.evil.example>'), 'unverified'],
+    ['writes the domain in an encoded word', PASS + mailOf('ann@=?utf-8?q?example.org?='), 'unverified'],
+    [
+      'gives the group the name',
+      field('dmarc=pass header.from=evil.example') + mailOf('"Ann <ann@example.org>": eve@evil.example;'),
+      'verified',
+    ],
+    [
+      'has two addresses in brackets',
+      field('dmarc=pass header.from=evil.example') + mailOf('<ann@example.org> <eve@evil.example>'),
+      'verified',
+    ],
+    [
+      'puts the address into a comment',
+      field('dmarc=pass header.from=evil.example') + mailOf('eve@evil.example (ann@example.org)'),
+      'verified',
+    ],
+    [
+      'never ends a quoted name',
+      PASS + 'From: "Ann\nSubject: " <ann@example.org>\nFrom: eve@evil.example\n\nhello\n',
+      'unverified',
+    ],
+    [
+      'ends the header early for one of two readers',
+      `${field('dmarc=pass header.from=evil.example')}X-A: a\nFrom: ann@example.org\n\nFrom: eve@evil.example\n\nhello\n`,
+      'asserted',
+    ],
     ['writes no From', `${PASS}To: me@example.net\n\nhello\n`, 'unverified'],
     ['writes a From without an address', PASS + mailOf('Ann'), 'unverified'],
     [
@@ -363,7 +396,7 @@ describe('a forger', () => {
   ])('%s', async (_what, raw, level) => {
     const message = await read(raw, MX);
     expect(message.proof.level).toBe(level);
-    expect(message.answerTo ?? '').not.toContain('example.org>');
+    expect(message.answerTo ?? '').not.toContain('example.org');
     if (level === 'verified') expect(message.proof.domain).toBe('evil.example');
   });
 
@@ -393,7 +426,7 @@ test('a Reply-To counts only in the domain that is proved', async () => {
     expect(written).toBe(replyTo);
     return answerTo;
   };
-  expect(await replying('Team <team@example.org>')).toBe('Team <team@example.org>');
+  expect(await replying('Team <team@example.org>')).toBe('team@example.org');
   expect(await replying('TEAM@EXAMPLE.ORG')).toBe('TEAM@EXAMPLE.ORG');
   for (const forged of [
     'eve@evil.example',
@@ -401,7 +434,7 @@ test('a Reply-To counts only in the domain that is proved', async () => {
     'eve@sub.example.org',
     'eve@example.org.evil.example',
   ])
-    expect(await replying(forged)).toBe('Ann <ann@example.org>');
+    expect(await replying(forged)).toBe('ann@example.org');
   expect(await replying('team@example.org', '')).toBeUndefined();
 });
 
@@ -430,7 +463,7 @@ describe('a mail through a mailing list', () => {
     );
     expect(message.proof).toMatchObject({ level: 'verified', domain: 'lists.example' });
     expect(message).toMatchObject({
-      answerTo: 'Ann via List <list@lists.example>',
+      answerTo: 'list@lists.example',
       autoSubmitted: expect.any(String),
     });
     const untouched = field('dkim=pass header.d=example.org; dmarc=pass header.from=example.org');
@@ -538,8 +571,25 @@ describe('where the server writes nothing, signatures are checked', () => {
 
   test('and the text behind a signed part is not', async () => {
     const mail = (await signed('ann@example.org', 'example.org')).toString('latin1');
+    const lookUp = keys('example.org');
     const longer = Buffer.from(`${mail}and pay at once\r\n`, 'latin1');
-    expect((await proofOf(longer, [], { lookUp: keys('example.org') })).level).toBe('unverified');
+    expect((await proofOf(longer, [], { lookUp })).level).toBe('unverified');
+    // A signature may say itself that it covers only the beginning (l=).
+    const { dkimSign } = createRequire(import.meta.url)('mailauth/lib/dkim/sign.js') as {
+      dkimSign: (mail: string, options: object) => Promise<{ signatures: string }>;
+    };
+    const signer = {
+      signingDomain: 'example.org',
+      selector: 's',
+      privateKey: privateKey.export({ type: 'pkcs1', format: 'pem' }),
+      maxBodyLength: 7,
+    };
+    const plain = ANN.replaceAll('\n', '\r\n');
+    const { signatures } = await dkimSign(plain, { signatureData: [signer] });
+    expect(signatures).toContain('l=7');
+    expect(await proofOf(`${signatures}${plain}`, [], { lookUp })).toMatchObject({ level: 'verified' });
+    const partly = await proofOf(`${signatures}${plain}and pay at once\r\n`, [], { lookUp });
+    expect(partly).toMatchObject({ level: 'asserted', dkim: 'policy' });
   });
 
   test('and nobody makes us ask for more than the few keys of the domain', async () => {
@@ -552,7 +602,7 @@ describe('where the server writes nothing, signatures are checked', () => {
     );
     const proof = await proofOf(many.join('') + DINNER, [], { lookUp: dns({}) });
     expect(proof.level).toBe('asserted');
-    expect(asked.length).toBeLessThanOrEqual(4);
+    expect(asked.length).toBeLessThanOrEqual(3);
     expect(asked.filter((name) => name.includes('evil'))).toEqual([]);
     asked.length = 0;
     expect(

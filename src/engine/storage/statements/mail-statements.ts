@@ -31,6 +31,9 @@ const SET_ASIDE = `INSERT INTO mail_set_aside
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, status = excluded.status, code = excluded.code,
     reason = excluded.reason, set_aside_at = excluded.set_aside_at, attempts = excluded.attempts`;
+/** Strangers decide how much mail is not proved: it must not fill the list, beyond which the mailbox waits. */
+const FORGET_UNPROVED = `DELETE FROM mail_set_aside WHERE seq = (SELECT seq FROM mail_set_aside
+  WHERE mailbox = ? AND state = 'set-aside' AND code = '${SENDER_NOT_PROVED}' ORDER BY seq DESC LIMIT 1 OFFSET 1000)`;
 
 /** One that is there. */
 function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
@@ -74,6 +77,7 @@ export function passMail({ sql }: Store, pass: MailPass): boolean {
   }
   sql.post('DELETE FROM mail_passed WHERE mailbox = ? AND received_at < ?', mailbox, Math.round(floorAt));
   if (setAside !== undefined) insertSetAside({ sql }, setAside);
+  if (setAside?.code === SENDER_NOT_PROVED) sql.post(FORGET_UNPROVED, mailbox);
   if (settled !== undefined) sql.post('DELETE FROM mail_set_aside WHERE id = ?', settled);
   return true;
 }
@@ -99,7 +103,7 @@ function insertSetAside({ sql }: Pick<Store, 'sql'>, mail: SetAsideMail): void {
 
 export function retrySetAsideMail({ sql }: Store, selection: SetAsideSelection): number {
   if (selection.kind === 'all')
-    return sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE code <> ?`, SENDER_NOT_PROVED);
+    return sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE code <> '${SENDER_NOT_PROVED}'`);
   return sum(selection.ids, (id) => sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE id = ?`, id));
 }
 
