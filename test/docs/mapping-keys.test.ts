@@ -285,10 +285,17 @@ test('every key of a request file changes the request that is evaluated', async 
   const read = async (value: object): Promise<string> => {
     writeFileSync(join(folder, 'a.request.json'), JSON.stringify(value));
     const { case: found, findings } = await readRequestFile(join(folder, 'a.request.json'));
-    return JSON.stringify(found?.deliveries.map(({ request }) => request) ?? codesOf(findings));
+    const seen = found?.deliveries.map(({ request, conversations }) => ({ request, conversations }));
+    return JSON.stringify(seen ?? codesOf(findings));
   };
   const { body: _, ...others } = DELIVERY;
-  const samples = [DELIVERY, { ...others, bodyFile: 'body.json' }, { deliveries: [DELIVERY, DELIVERY] }];
+  const conversations = [{ owner: 'github', key: 'hook:7', keys: ['hook:branch'] }];
+  const samples = [
+    DELIVERY,
+    { ...others, bodyFile: 'body.json' },
+    { ...DELIVERY, conversations },
+    { deliveries: [DELIVERY, { ...DELIVERY, conversations }] },
+  ];
   const keys = schemaKeys(z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' }));
   expect(keys.length).toBeGreaterThan(12);
   for (const key of keys.filter((path) => path.join('.') !== 'deliveries.*.bodyFile')) {

@@ -48,6 +48,8 @@ export interface DeliveryRequest {
   readonly isTimed: boolean;
   /** The value of the `idempotency-key` header. */
   readonly idempotencyKey?: string;
+  /** Conversations that there are before it. */
+  readonly conversations?: readonly GivenConversation[];
 }
 
 export interface FoundCases {
@@ -71,7 +73,22 @@ const Delivery = z.strictObject({
     .datetime({ offset: true, error: 'a time such as 2026-01-31T12:00:00Z' })
     .optional()
     .describe('time of receipt; default 2026-01-01T00:00:00.000Z'),
+  conversations: z
+    .array(
+      z.strictObject({
+        owner: z
+          .string()
+          .min(1)
+          .describe('conversation.owner of its mappings, or mapping:ID of the only one'),
+        key: z.string().min(1).max(256).describe('the session key that it began with'),
+        keys: z.array(z.string().min(1).max(256)).max(50).optional().describe('keys that were added to it'),
+      }),
+    )
+    .max(50)
+    .optional()
+    .describe('conversations that there are before the request'),
 });
+export type GivenConversation = NonNullable<z.output<typeof Delivery>['conversations']>[number];
 const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
 const KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
 
@@ -281,6 +298,7 @@ function createDelivery(
       ...(sha256 === undefined ? {} : { bodySha256: sha256 }),
     },
     isTimed: delivery.now !== undefined,
+    ...(delivery.conversations && { conversations: delivery.conversations }),
     ...(raw === undefined ? {} : { rawBody: raw }),
     ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),
   };

@@ -18,6 +18,8 @@ export interface AcceptedAs {
   readonly duplicate: boolean;
   /** 0-based positions of actions left out as duplicates. */
   readonly duplicates: readonly number[];
+  /** For each action the session key of the conversation that there was, or why it came to none. */
+  readonly conversations?: readonly (string | undefined | { readonly without: 'waiting' | 'none' })[];
   readonly error?: { readonly status: number; readonly code: string };
 }
 
@@ -37,7 +39,7 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     // A repeat does nothing, so its actions are left out.
     ...(accepted?.duplicate === true
       ? { duplicate: true }
-      : (accepted?.error ?? describeOutcome(outcome, taken))),
+      : (accepted?.error ?? describeOutcome(outcome, taken, accepted))),
     ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
     ...(warnings.length === 0
       ? {}
@@ -81,10 +83,16 @@ export const WRONG_RESULT = 'wrong-result';
 function describeOutcome(
   outcome: Evaluation['outcome'],
   taken: readonly MatchedMapping[],
+  accepted?: AcceptedAs,
 ): Record<string, unknown> {
   switch (outcome.kind) {
     case 'accepted':
-      return { actions: outcome.actions.map((action) => describeActionOf(action, taken)) };
+      return {
+        actions: outcome.actions.map((action, index) => ({
+          ...describeActionOf(action, taken),
+          ...describeConversation(accepted?.conversations?.[index]),
+        })),
+      };
     case 'skipped':
       return { by: outcome.by };
     case 'rejected': {
@@ -94,6 +102,11 @@ function describeOutcome(
     }
   }
 }
+
+/** The conversation that an event came to, or why it came to none. */
+const describeConversation = (
+  found: NonNullable<AcceptedAs['conversations']>[number],
+): Record<string, unknown> => (typeof found === 'string' ? { cameTo: found } : { ...found });
 
 type MatchedMapping = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions' | 'limits'>;
 

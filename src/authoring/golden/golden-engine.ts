@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type ConversationOwner, LAST_CHANNEL } from '../../base/action.ts';
+import { sealAgentAction } from '../../base/boundary/boundary.ts';
 import { HookError } from '../../base/errors.ts';
 import { warningToJson } from '../../base/finding.ts';
 import {
@@ -12,10 +15,15 @@ import {
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { UnwritableBody } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
-import type { DeliveryRequest } from './case-file.ts';
+import type { DeliveryRequest, GivenConversation } from './case-file.ts';
 import type { AcceptedAs } from './expectation.ts';
 import type { Acceptor, GoldenEngine } from './run-cases.ts';
-import { IDEMPOTENCY_TTL_SECONDS, openStorage, type Storage } from '../../engine/storage/storage.ts';
+import {
+  type AcceptedAction,
+  IDEMPOTENCY_TTL_SECONDS,
+  openStorage,
+  type Storage,
+} from '../../engine/storage/storage.ts';
 
 /** Evaluates as the service does: a generation, or anything that has its `evaluate`. */
 export interface Evaluator {
@@ -75,14 +83,61 @@ async function acceptInto(
   const warnings = found.map(warningToJson);
   const work = { requestId, receivedAt, actions: outcome.actions, warnings, ...idempotencyOf(delivery) };
   try {
+    for (const given of delivery.conversations ?? []) await giveConversation(storage, given, receivedAt);
     const { accepted, duplicate } = await storage.accept(work);
     const duplicates = accepted.flatMap((action, index) => (action.duplicate ? [index] : []));
-    return { duplicate, duplicates: duplicate ? [] : duplicates };
+    const conversations = await Promise.all(accepted.map((action) => conversationOf(storage, action)));
+    return { duplicate, duplicates: duplicate ? [] : duplicates, conversations };
   } catch (error) {
     if (!(error instanceof HookError)) throw error;
     return { duplicate: false, duplicates: [], error: { status: error.status, code: error.code } };
   }
 }
+
+/** Which conversation an action came to that there was, or why it came to none. */
+async function conversationOf(
+  storage: Storage,
+  { id, duplicate, without }: AcceptedAction,
+): Promise<NonNullable<AcceptedAs['conversations']>[number]> {
+  if (without !== undefined) return { without };
+  const action = duplicate ? undefined : (await storage.findRun(id))?.action;
+  return action?.kind === 'agent' && action.conversation?.found?.by ? action.sessionKey : undefined;
+}
+
+/** Lets an event begin the conversation where there is none, and adds its keys. */
+async function giveConversation(
+  storage: Storage,
+  { owner: name, key, keys = [] }: GivenConversation,
+  nowMs: number,
+): Promise<void> {
+  const owner = (name.includes(':') ? name : `owner:${name}`) as ConversationOwner;
+  const id = randomUUID();
+  const origin = { requestId: id, path: '', mappingId: 'case', trusted: true };
+  const rest = {
+    name: 'case',
+    message: '',
+    oneShot: false,
+    wakeMode: 'next-heartbeat',
+    deliver: false,
+  } as const;
+  const conversation = { keySeconds: DAY_SECONDS, waitSeconds: 0 };
+  const action = sealAgentAction(
+    { id, sessionKey: key, owner, channel: LAST_CHANNEL, origin, conversation, ...rest },
+    { instructions: undefined, nonce: id },
+  );
+  await storage.accept({ requestId: id, receivedAt: nowMs, actions: [action], warnings: [] });
+  const added = {
+    owner,
+    conversation: key,
+    addedBy: 'case',
+    runId: id,
+    nowMs,
+    until: nowMs + DAY_SECONDS * 1000,
+  };
+  for (const each of keys) await storage.addConversationKey({ ...added, key: each });
+}
+
+const DAY_SECONDS = 86_400;
 
 function idempotencyOf({ request: { path: scope, bodySha256 }, idempotencyKey: key }: DeliveryRequest) {
   if (key === undefined) return {};

@@ -117,11 +117,13 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
   };
 }
 
-/** In a case of several, each delivery comes after those before it. */
+/** In a case of several, each delivery comes after those before it; one with conversations finds them in the store. */
 async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<CaseOutcome> {
   const evaluations: Evaluation[] = [];
   const expectations: Expectation[] = [];
-  const acceptor = golden.several ? await engine.openAcceptor() : undefined;
+  const isStored =
+    golden.several || golden.deliveries.some(({ conversations }) => conversations !== undefined);
+  const acceptor = isStored ? await engine.openAcceptor() : undefined;
   try {
     for (const delivery of golden.deliveries) {
       const evaluation = await engine.evaluate(delivery);

@@ -3,7 +3,7 @@
  * of /agent bodies; keys under a prefix in hooks.sessionKeys.shared belong to nobody.
  */
 import { quoted, say } from '../../base/finding.ts';
-import type { LoadedConfig } from '../../engine/config/config.ts';
+import type { LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import type { Finding, Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 
@@ -120,4 +120,42 @@ function canMeet(one: Writer['keys'], other: Writer['keys']): boolean {
     (!other.isExact && one.start.startsWith(other.start)) ||
     (!one.isExact && other.start.startsWith(one.start))
   );
+}
+
+/** Where a runner keeps conversations, as far as that is known: one with another place cannot go on with them. */
+function placeOf(
+  runner: RunnerSettings | undefined,
+  name: string,
+  cwd: string | undefined,
+): string | undefined {
+  if (runner?.kind === 'agent') return `${runner.agent} in ${cwd ?? runner.cwd ?? runner.privateFolders}`;
+  if (runner?.kind === 'model') return 'model';
+  return runner?.kind === 'openclaw' || runner?.kind === 'forward' ? name : undefined;
+}
+
+/** Mappings that share their conversations, and whose runners do not know what the other one's said. */
+export function findUnresumed(
+  { settings: { gateway } }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Finding[] {
+  const first = new Map<string, { readonly id: string; readonly runner: string; readonly place: string }>();
+  return mappings.flatMap((mapping): readonly Finding[] => {
+    const { id, owner, action, runner = gateway.runner, conversation, cwd, at } = mapping;
+    const place = placeOf(gateway.runners[runner], runner, cwd && gateway.workFolders[cwd]);
+    // What ends a conversation at once has no turn in it.
+    if (action !== 'agent' || conversation?.owner === undefined || conversation.end === 'now') return [];
+    if (place === undefined) return [];
+    const before = first.get(owner);
+    first.set(owner, before ?? { id, runner, place });
+    if (before === undefined || before.place === place) return [];
+    return [
+      {
+        severity: 'warning',
+        code: 'CONVERSATION_NOT_RESUMED',
+        message: say`the mappings ${before.id} and ${id} share conversations (owner ${conversation.owner}), and the runner ${runner} knows nothing of what ${before.runner} was told${runner === before.runner ? say`, as they work in other folders` : ''}`,
+        at,
+        hint: say`give them the same runner and folder, or another conversation.owner`,
+      },
+    ];
+  });
 }

@@ -23,7 +23,7 @@ import {
   withChannels,
   type ChannelCatalog,
 } from '../channels/channels.ts';
-import { findMergedConversations } from './conversations.ts';
+import { findMergedConversations, findUnresumed } from './conversations.ts';
 import { createEvaluationSettings } from './evaluation-settings.ts';
 import type { GenerationSubjects } from './facts.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
@@ -190,6 +190,7 @@ function findProblems(
   return [
     ...findGatewayProblems(config, channelCatalog, mappings, needSecrets),
     ...findMergedConversations(config, mappings),
+    ...findUnresumed(config, mappings),
     ...findMissingUrl(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
     ...senders.findings,

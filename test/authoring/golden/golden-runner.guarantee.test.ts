@@ -383,6 +383,38 @@ test('several deliveries go through a real store: the second of one key is a dup
   expect(text.match(/text: hello/g)).toHaveLength(2);
 });
 
+test('a case says to which of the given conversations an event came, and what waits for none', async () => {
+  await put(
+    'sluice.yaml',
+    `hooks:
+  enabled: true
+  token: golden-test-token-0123456789
+  mappings:
+    - id: comment
+      match: {path: comment}
+      sessionKey: 'hook:{{number}}'
+      messageTemplate: '{{text}}'
+      conversation: {owner: talks, start: false, keys: ['hook:branch:{{branch}}']}
+`,
+  );
+  const given = 'conversations: [{owner: talks, key: "hook:7", keys: ["hook:branch:fix"]}]';
+  const body = (number: number, branch: string): string =>
+    `path: comment\nbody: {number: ${number}, branch: ${branch}, text: hello}\n`;
+  await put('test/golden/talks/by-branch.request.yaml', `${body(8, 'fix')}${given}\n`);
+  await put('test/golden/talks/none.request.yaml', `${body(8, 'other')}${given}\n`);
+  await put(
+    'test/golden/talks/late.request.yaml',
+    `deliveries:\n  - {path: comment, body: {number: 7, branch: x, text: one}}\n  - {path: comment, body: {number: 7, branch: x, text: two}, ${given}}\n`,
+  );
+  await run(['talks']);
+  expect(await run(['talks'])).toMatchObject({ exitCode: 0 });
+  const read = (name: string): string =>
+    readFileSync(join(folder, `test/golden/talks/${name}.expected.yaml`), 'utf8');
+  expect(read('by-branch')).toContain('cameTo: hook:7');
+  expect(read('none')).toContain('without: waiting');
+  expect(read('late')).toMatch(/without: waiting[^]*cameTo: hook:7/);
+});
+
 test('a body that is null is null, as it is on the wire, and none at all is an empty object', async () => {
   await put('test/golden/wake/null.request.yaml', 'path: wake\nbody: null\n');
   await put('test/golden/wake/none.request.yaml', 'path: wake\n');
