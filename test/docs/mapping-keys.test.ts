@@ -98,6 +98,18 @@ const MAPPINGS = [
     challenge: { kind: 'slack', token: { file: 'token' } },
     answer: { status: 201, body: 'taken', contentType: 'text/html' },
     rate: { perMinute: 60, burst: 5 },
+    recover: {
+      token: { file: 'asking' },
+      target: 'owner/name',
+      sender: 'github',
+      hook: '12',
+      api: 'https://github.example.com',
+      everySeconds: 60,
+      maxAgeSeconds: 3600,
+      max: 10,
+      reactivate: true,
+      fetched: 'refuse',
+    },
   },
   {
     id: 'hmac',

@@ -110,6 +110,10 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'timers',
     ],
   },
+  recovery: {
+    layer: 'service',
+    imports: ['config', 'generation', 'outgoing', 'senders', 'server', 'storage', 'timers'],
+  },
   operations: {
     layer: 'service',
     imports: ['gateway', 'hook', 'payload', 'storage'],

@@ -1,6 +1,7 @@
 /** Why the remedy of a finding is no edit of the file in which it stands; of every other code an edit is applied by a test. */
 const REASONS = {
   'what its sender signs is known to the sender alone': ['PROOF_NOT_COVERING'],
+  'whose log is asked, and what names its events, is a choice that nobody made yet': ['RECOVER_SETTINGS'],
   'it lies outside of the file: in the environment, on the disk, or in what is installed': [
     'CONFIG_NOT_FOUND',
     'NOT_A_CONFIGURATION',
@@ -147,6 +148,7 @@ const REASONS = {
     'TRANSFORM_EXPORT_MISSING',
     'TRANSFORM_NOT_A_FUNCTION',
     'TRANSFORM_TOP_LEVEL_FAILED',
+    'TRANSFORM_HEAVY_TOP_LEVEL',
     'TRANSFORM_TYPES',
   ],
 } as const;

@@ -17,12 +17,18 @@ export interface LoadedProject {
 
 export interface Project {
   readonly configFile: string;
-  /** Judges only what differs from the last time; `isFresh` also reads transforms and samples again. */
-  load(open: OpenTexts, isFresh: boolean): Promise<LoadedProject>;
+  /**
+   * Judges only what differs from the last time; `isFresh` also reads transforms and samples again. Yields
+   * what is known first, and the whole where that takes longer.
+   */
+  load(open: OpenTexts, isFresh: boolean): AsyncIterable<LoadedProject>;
   close(): Promise<void>;
 }
 
-/** Transforms and samples that did not change are used again. */
+/**
+ * Transforms and samples that did not change are used again. Loading transforms takes a second, so
+ * everything else is yielded before.
+ */
 export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project {
   const bench = new Workbench(configFile, { env });
   let whole: Generation | undefined;
@@ -36,7 +42,10 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
     const touched = touchedSources(now.table, isFresh ? undefined : table);
     const current = new Set(now.table.mappings.map(({ at }) => at.source));
     const asked = ({ at }: CompiledMapping): boolean => touched.has(at.source);
-    const { findings } = await samplesSay(samples, { table: now.table, evaluate }, asked);
+    // Transforms that are not loaded have no findings.
+    const judged =
+      now.transforms === whole?.transforms ? { table: now.table, evaluate } : { table: now.table };
+    const { findings } = await samplesSay(samples, judged, asked);
     sampleFindings = [
       ...sampleFindings.filter(({ at }) => at && current.has(at.source) && !touched.has(at.source)),
       ...findings,
@@ -46,25 +55,36 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
 
   return {
     configFile,
-    async load(open, isFresh) {
+    async *load(open, isFresh) {
       const reuse = whole === undefined || isFresh ? {} : { reuse: whole };
-      const { generation, findings } = await bench.load({ open, ...reuse });
-      if (generation !== undefined) {
-        if (whole?.transforms !== generation.transforms) whole?.transforms.release();
-        whole = generation;
-        await judgeSamples(generation, isFresh);
+      for (const withoutTransforms of [true, false]) {
+        // What is shown first does not wait for the rest.
+        // oxlint-disable-next-line no-await-in-loop
+        const { generation, findings } = await bench.load({ open, ...reuse, withoutTransforms });
+        const isWhole = generation !== undefined && (!withoutTransforms || hasAll(generation));
+        if (isWhole) {
+          if (whole?.transforms !== generation.transforms) whole?.transforms.release();
+          whole = generation;
+        }
+        // oxlint-disable-next-line no-await-in-loop
+        if (generation !== undefined) await judgeSamples(generation, isFresh && withoutTransforms);
+        const broken = new Set(findings.map(({ at }) => at?.source.file));
+        const isJudged = ({ at }: Finding): boolean =>
+          generation !== undefined || !broken.has(at?.source.file);
+        yield {
+          findings: byWeight(findings, sampleFindings.filter(isJudged)),
+          samples: samples?.samples ?? [],
+          mappings: table?.mappings ?? [],
+        };
+        if (isWhole) return;
       }
-      const broken = new Set(findings.map(({ at }) => at?.source.file));
-      const isJudged = ({ at }: Finding): boolean => generation !== undefined || !broken.has(at?.source.file);
-      return {
-        findings: byWeight(findings, sampleFindings.filter(isJudged)),
-        samples: samples?.samples ?? [],
-        mappings: table?.mappings ?? [],
-      };
     },
     close: () => bench.stop(),
   };
 }
+
+const hasAll = ({ table, transforms }: Generation): boolean =>
+  table.mappings.every(({ transform }) => transform === undefined || transforms.hashes.has(transform.module));
 
 /** All mappings of a path tell its kinds of events apart, so a change of one affects the files of all. */
 function touchedSources(now: RoutingTable, before: RoutingTable | undefined): ReadonlySet<SourceText> {

@@ -1,5 +1,6 @@
-import { quoted, type Finding, type Place } from '../finding.ts';
+import { quoted } from '../finding.ts';
 import type { z } from 'zod';
+import type { Finding, Place } from '../finding.ts';
 import { type LocatedValue, type Path, formatPath } from './located.ts';
 import { describeValue, shorten } from './describe-value.ts';
 import { didYouMean, nearestWords } from './did-you-mean.ts';

@@ -1,5 +1,5 @@
 /** Calls to systems outside: bounded in time and size, no redirects, and what their failures prove. */
-import { readJson } from '../json.ts';
+import { parseJson, readJson } from '../json.ts';
 
 /** A day; a longer delay is cut to this. */
 const MAX_RETRY_AFTER_MS = 86_400_000;
@@ -130,7 +130,11 @@ export class NotSentError extends Error {
  * a message leaves would make that message ambiguous. Rejects with `StatusError` on 5xx, on 3xx, and on 4xx that is
  * not JSON, so that a caller meets only answers of the interface.
  */
-async function fetchBounded(url: string | URL, init: RequestInit): Promise<Response> {
+async function fetchBounded(
+  url: string | URL,
+  init: RequestInit,
+  maxBytes = MAX_ANSWER_BYTES,
+): Promise<Response> {
   if (init.signal?.aborted) throw new NotSentError('stopped before the request was sent');
   const requestHeaders = new Headers(init.headers);
   requestHeaders.set('connection', 'close');
@@ -141,17 +145,17 @@ async function fetchBounded(url: string | URL, init: RequestInit): Promise<Respo
     await response.body?.cancel();
     throw refuse();
   }
-  const body = await readBounded(response);
+  const body = await readBounded(response, maxBytes);
   if (status >= 400 && readJson(body.toString('utf8')) === undefined) throw refuse();
   return new Response(body.length === 0 ? null : body, { status, headers });
 }
 
-async function readBounded(response: Response): Promise<Buffer<ArrayBuffer>> {
+async function readBounded(response: Response, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of response.body ?? []) {
     length += part.length;
-    if (length > MAX_ANSWER_BYTES) throw new Error('the answer is longer than 1 MB');
+    if (length > maxBytes) throw new Error(`the answer is longer than ${maxBytes / 1_000_000} MB`);
     parts.push(part);
   }
   return Buffer.concat(parts);
@@ -167,18 +171,22 @@ export interface JsonAnswer {
 
 export interface JsonRequest {
   /** Default: POST where there is a body, else GET. */
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; a `URLSearchParams` as a form. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
+  /** Numbers keep their digits, as `parseJson` reads them. */
+  readonly exact?: boolean | undefined;
+  /** Default 1 MB. */
+  readonly maxBytes?: number | undefined;
 }
 
 /** One request with a JSON answer. */
 export async function fetchJson(url: string | URL, request: JsonRequest): Promise<JsonAnswer> {
   const { body } = request;
   const isForm = body instanceof URLSearchParams;
-  const response = await fetchBounded(url, {
+  const init: RequestInit = {
     method: request.method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
       accept: 'application/json',
@@ -187,8 +195,12 @@ export async function fetchJson(url: string | URL, request: JsonRequest): Promis
     },
     ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
     signal: request.signal,
-  });
+  };
+  const response = await fetchBounded(url, init, request.maxBytes);
   const { status, headers } = response;
   const retryAfterMs = parseRetryAfter(headers.get('retry-after'));
-  return { status, headers, body: readJson(await response.text()), retryAfterMs };
+  const text = await response.text();
+  const read = readJson(text);
+  const isExact = request.exact === true && read !== undefined;
+  return { status, headers, body: isExact ? parseJson(text) : read, retryAfterMs };
 }

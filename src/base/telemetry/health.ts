@@ -44,6 +44,11 @@ export const HEALTH_CONDITIONS = {
   mailbox_away: { effect: 'degraded', title: 'a mailbox cannot be reached' },
   mailbox_login_refused: { effect: 'degraded', title: 'the server of a mailbox refuses the login' },
   mail_refused: { effect: 'degraded', title: 'new mail waits, because the service takes none of it' },
+  recovery_stuck: {
+    effect: 'degraded',
+    title: 'a sender cannot be asked for what it could not deliver',
+  },
+  webhook_off: { effect: 'degraded', title: 'a sender has switched a webhook off, or is about to' },
   not_configured: { effect: 'degraded', title: 'a path lacks a secret; its requests are refused' },
 } as const satisfies Record<string, HealthEffect>;
 

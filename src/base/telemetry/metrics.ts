@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from '@prometheus-io/client';
+import { recoveryMetrics, type RecoveryFigures } from './recovery-metrics.ts';
 import { within } from '../timers/timers.ts';
 
 /** What the metrics are read from; asked at each scrape. */
@@ -13,6 +14,8 @@ export interface MetricsSources {
   readonly transforms?: () => TransformFigures;
   /** Absent where no mailbox is read. */
   readonly mailboxes?: () => readonly MailboxFigures[];
+  /** Absent where no sender is asked for what it could not deliver. */
+  readonly recoveries?: () => readonly RecoveryFigures[];
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly clock?: () => number;
 }
@@ -156,12 +159,13 @@ const register = <Table extends Readonly<Record<string, Make<unknown>>>>(
 export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const { backlog, database, transforms, mailboxes } = sources;
+  const { backlog, database, transforms, mailboxes, recoveries } = sources;
   const showBacklog = backlogMetrics(registry, sources);
   const shown = [
     database && databaseMetrics(registry, database),
     transforms && transformMetrics(registry, transforms),
     mailboxes && mailboxMetrics(registry, mailboxes),
+    recoveries && recoveryMetrics(register(registry, OF_RECOVERIES), recoveries),
   ];
   const asked = async (): Promise<BacklogFigures | undefined> => backlog().catch(() => undefined);
   return {
@@ -337,6 +341,12 @@ function mailboxMetrics(registry: Registry, figures: () => readonly MailboxFigur
     }
   };
 }
+
+const OF_RECOVERIES = {
+  sluice_recovery_events_total: counter('Events of a sender, by how they were recovered.', 'path result'),
+  sluice_recovery_look_age_seconds: gauge('Time since the log of a sender was read to its end.', 'path'),
+  sluice_webhook_active: gauge('0 where a sender has switched the webhook off, or is about to.', 'path'),
+};
 
 const OF_THE_GATEWAY = {
   sluice_runs_total: counter('Attempts at runs, by runner, mapping and result.', 'runner mapping result'),

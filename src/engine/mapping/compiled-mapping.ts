@@ -13,6 +13,7 @@ import type {
 import type { Place } from '../../base/document/document.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
+import type { RecoverSettings } from './keys/recover-settings.ts';
 import type { WorkBudget } from './work-budget.ts';
 import type { TemplateRead } from './template/template-subject.ts';
 import type { Behaviours } from '../config/config.ts';
@@ -177,6 +178,8 @@ export interface PathSettings {
   readonly otherwiseAt?: string;
   /** Which requests of the path are kept, whatever the configuration says. */
   readonly keepRequests?: KeptKind;
+  /** How what the sender could not deliver is asked for. */
+  readonly recover?: RecoverSettings;
 }
 
 /** `dedupe` of a mapping: key per action, or `body` for the hash of the raw body. */

@@ -127,7 +127,7 @@ export interface ModuleCoverage {
  * started with.
  */
 export interface Transforms {
-  /** Load errors, policy violations, missing exports. */
+  /** Load errors, policy violations, missing exports, heavy top-level work. */
   readonly findings: readonly Finding[];
   /** What advice may look at. */
   readonly subjects: readonly Subject[];

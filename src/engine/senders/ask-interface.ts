@@ -93,17 +93,20 @@ export function interfaceAddress(path: string, asked: AskedInterface, filling: F
 
 /** One request of a file. */
 export interface InterfaceRequest {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly body?: JsonValue;
   /** The body is a form: lists are repeated. */
   readonly form?: boolean | undefined;
+  readonly exact?: boolean;
+  readonly maxBytes?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** Sends one request with the token; an answer of the interface is returned, whatever its status. @throws InterfaceError */
 export async function askInterface(
   asked: AskedInterface,
-  { method, path, body, form }: InterfaceRequest,
+  { method, path, body, form, exact, maxBytes, signal }: InterfaceRequest,
   filling: Filling,
 ): Promise<JsonAnswer> {
   const headers = Object.entries(asked.interface.headers ?? {}).map(([name, text]) => [
@@ -115,7 +118,9 @@ export async function askInterface(
     method,
     headers: { 'user-agent': 'sluice', ...Object.fromEntries(headers) },
     ...(made === undefined ? {} : { body: form === true && isJsonObject(made) ? asForm(made) : made }),
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
+    exact,
+    maxBytes,
   }).catch((error: unknown) => {
     const code = connectionCode(error);
     const why =

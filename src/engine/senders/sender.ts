@@ -75,6 +75,54 @@ const Role = z.strictObject({
     .describe('What a role proves of permissions; one that is not named here proves nothing.'),
 });
 
+/** A log of what a webhook delivered. Texts have {place}, {hook}, {id} and {since}, in seconds since the epoch. */
+const Deliveries = z.strictObject({
+  docs: z.url({ protocol: /^https?$/ }),
+  keepsSeconds: z.int().positive().describe('How long it keeps them.'),
+  triesSeconds: z.int().positive().optional().describe('How long its own tries are awaited.'),
+  token: Text.describe('Which right it takes to list, and to have an event sent again.'),
+  places: z
+    .array(z.strictObject({ what: Text, form: Pattern, path: Text }))
+    .max(5)
+    .optional()
+    .describe('What the log can be of, by the form of the target; {place} is the path.'),
+  webhooks: z.strictObject({
+    path: Text,
+    items: Field.optional(),
+    url: Field,
+    kinds: Field.optional().describe('Which kinds of events it takes; * is all.'),
+  }),
+  list: z.strictObject({
+    path: Text,
+    items: Field.optional().describe('Where the deliveries stand; absent where the answer is the list.'),
+    next: z.union([z.literal('link'), z.strictObject({ parameter: Text, more: Field })]),
+    id: Field,
+    event: Field.describe('What stays the same when an event is sent again: what the field `id` has.'),
+    at: Field.describe('When: an ISO time, or seconds since the epoch.'),
+    status: Field.optional().describe('What the webhook answered; absent where the list has failures only.'),
+    lost: Field.optional().describe('Set where the sender has not kept the body.'),
+  }),
+  redeliver: z.strictObject({ method: z.enum(['POST']), path: Text }).optional(),
+  fetch: z
+    .strictObject({ body: Field.optional(), headers: Field.optional() })
+    .optional()
+    .describe('Where an event stands in the list, where it is not sent again.'),
+});
+
+/** Whether the sender still sends, as `deliveries.webhooks` lists it. */
+const WebhookHealth = z.strictObject({
+  active: Field,
+  well: z.union([z.boolean(), Text]).describe('What that field says where all is well.'),
+  reactivate: z
+    .strictObject({
+      method: z.enum(['POST', 'PATCH']),
+      path: Text,
+      body: z.json(),
+      form: z.boolean().optional(),
+    })
+    .optional(),
+});
+
 const Example = z.union([
   z.strictObject({
     file: Text.describe('A request file, relative to this one.'),
@@ -167,6 +215,8 @@ export const Sender = z.strictObject({
     .optional(),
   interface: SenderInterface.optional().describe('How its interface is asked.'),
   register: Registration.optional().describe('How --register makes the webhook, through its interface.'),
+  deliveries: Deliveries.optional().describe('How the log of what it delivered is asked, for recover.'),
+  health: WebhookHealth.optional(),
   setup: z
     .array(Text)
     .max(40)

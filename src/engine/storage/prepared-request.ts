@@ -98,6 +98,11 @@ export function headerKey(scope: string, key: string): { readonly scope: string;
   return { scope: `header:${scope}`, key: storedKey(key) };
 }
 
+/** The same of a key of `dedupe`. */
+export function actionKey(scope: string, key: string): { readonly scope: string; readonly key: string } {
+  return { scope: `action:${scope}`, key: storedKey(key) };
+}
+
 function storedKey(key: string): string {
   if (key.length <= MAX_KEY_LENGTH) return `=${key}`;
   return `#${createHash('sha256').update(key).digest('hex')}`;
@@ -135,8 +140,7 @@ export function prepareRequest(work: AcceptedWork, result: AcceptResult): Prepar
 function prepareAction(action: Action, receivedAt: number, nonce: string): PreparedAction {
   const mappingId = action.origin.mappingId ?? '';
   const dedupe = action.dedupe && {
-    scope: `action:${action.dedupe.scope}`,
-    key: storedKey(action.dedupe.key),
+    ...actionKey(action.dedupe.scope, action.dedupe.key),
     expiresAt: expiry(receivedAt, action.dedupe.ttlSeconds),
   };
   const taken = dedupe && { dedupe };

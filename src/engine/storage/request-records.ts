@@ -64,6 +64,8 @@ export interface DecisionRecord {
   readonly bodyBytes: number;
   /** True where the answer came before the body was read; `bodyBytes` is 0 then. */
   readonly bodyUnread?: true | undefined;
+  /** When the sender could not deliver the event before it was asked for it again, and from whom it was fetched. */
+  readonly recovered?: { readonly missedAt: number; readonly fetchedFrom?: string } | undefined;
   /** The request that this one is a replay of. */
   readonly replayOf?: string | undefined;
   /** The requests that this one was taken again as, and what came of them; the first is the oldest. */

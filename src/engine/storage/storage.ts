@@ -11,7 +11,15 @@ import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
 export type { Storage } from './port.ts';
-export { callbackPlace, DROPPED, KEPT_LIMITS, NO_CONVERSATION, recipientOf, SUPERSEDED } from './records.ts';
+export {
+  callbackPlace,
+  DROPPED,
+  KEPT_DECISIONS,
+  KEPT_LIMITS,
+  NO_CONVERSATION,
+  recipientOf,
+  SUPERSEDED,
+} from './records.ts';
 export { SENDER_NOT_PROVED } from './mail-port.ts';
 export { reactionOf } from './prepared-request.ts';
 export type * from './mail-port.ts';

@@ -20,5 +20,5 @@ export { judgeSender, type RefusedProof, type SenderCheck } from './judge-sender
 export type { RefusalReason, Refused } from './proof.ts';
 export type { SignedRequest } from './scheme.ts';
 export { SCHEMES } from './schemes.ts';
-export { nameOfSecret, type SecretReference, SenderProof, VerifySettings } from './verify-settings.ts';
+export { nameOfSecret, SecretReference, SenderProof, VerifySettings } from './verify-settings.ts';
 export { createVerifier, type ProofSettings, signsUrl, type Verifier } from './verifier.ts';

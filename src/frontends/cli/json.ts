@@ -85,6 +85,24 @@ export interface Verdict {
   readonly notJudged?: readonly string[];
 }
 
+/** What a sender could not deliver to a path, and what came of asking for it. */
+export interface RecoveredPath {
+  readonly path: string;
+  readonly sender: string;
+  readonly since: string;
+  /** How many events its log tells of. */
+  readonly events: number;
+  readonly missed: number;
+  /** Missed, and not taken meanwhile. */
+  readonly toAsk: number;
+  readonly asked: number;
+  readonly came: number;
+  readonly started: number;
+  readonly gaveUp: number;
+  /** Why that may not be all. */
+  readonly trouble?: string | undefined;
+}
+
 type ChangeCount = { readonly changed: number };
 
 /**
@@ -118,6 +136,7 @@ export interface Outputs {
   readonly events: { readonly events: readonly EventJson[] };
   readonly runs: { readonly runs: readonly RunJson[] };
   readonly requests: { readonly requests: readonly DecisionJson[] };
+  readonly recover: { readonly paths: readonly RecoveredPath[] };
   readonly costs: { readonly costs: readonly CostRecord[] };
   readonly audit: { readonly changes: readonly IsoTimes<AuditRecord, 'at'>[] };
   readonly 'queue list': { readonly work: readonly (RunJson | OutboxJson | EventJson)[] };

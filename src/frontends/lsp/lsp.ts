@@ -165,8 +165,13 @@ class LanguageServer {
       try {
         // Each judgement covers what was typed up to the one before.
         // oxlint-disable-next-line no-await-in-loop
-        this.#loaded = await this.#project.load(this.#open, isFresh);
-        this.#show(this.#project.configFile);
+        for await (const loaded of this.#project.load(this.#open, isFresh)) {
+          this.#loaded = loaded;
+          this.#show(this.#project.configFile);
+          if (!this.#isWanted) continue;
+          this.#isFresh ||= isFresh;
+          break;
+        }
       } catch (error) {
         this.#connection.console.warn(String(error));
       }

@@ -9,7 +9,7 @@ import {
   type Tracing,
 } from '../../base/telemetry/telemetry.ts';
 import { armTimer, within } from '../../base/timers/timers.ts';
-import { Alerts } from './alerts.ts';
+import { Alerts, type AlertSubject } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat } from './heartbeat.ts';
 import type { HeartbeatCounters } from './heartbeat-turns.ts';
@@ -163,6 +163,12 @@ export class Gateway {
   start(): Promise<void> {
     this.#started ??= this.#stopped === undefined ? this.#startAll() : Promise.resolve();
     return this.#started;
+  }
+
+  /** Tells the operator at once that something is in trouble, or without a reason that it is well again. */
+  alertOn(subject: AlertSubject, reason: string | undefined): void {
+    if (reason === undefined) this.#alerts.worked(subject);
+    else this.#alerts.failed([subject], reason, { isAtOnce: true });
   }
 
   /**

@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { defined } from '../../base/json.ts';
 import { createReferenceReader } from '../../engine/config/config.ts';
+import { keptSettings } from './kept-settings.ts';
+import type { KeptKind } from '../../engine/mapping/mapping.ts';
 import { byWeight, type Finding } from '../../base/document/document.ts';
 import { readSenders } from '../../engine/senders/senders.ts';
 import { type Typecheck, typecheckTransforms, type TypecheckOptions } from '../../engine/sandbox/sandbox.ts';
@@ -84,11 +86,34 @@ function describe(
     generation,
     conversations: listConversations(config, table.mappings),
     proofs: listProofs(table, places, references.read),
-    notes: isPostgres ? [POSTGRES_NOTE] : [],
+    notes: [...(isPostgres ? [POSTGRES_NOTE] : []), keptNote(generation)],
   };
 }
 
 const POSTGRES_NOTE =
   'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)';
+
+/** Which requests `serve` keeps, and of which paths others. */
+function keptNote({ config, table }: Generation): string {
+  const { which, count, bytes, days } = keptSettings(config.settings.storage.keepRequests);
+  const size = [
+    ...(count === undefined ? [] : [`${count} at most`]),
+    `${Math.round(bytes / 1_048_576)} MiB`,
+    ...(days === undefined ? [] : [plural(days, 'day')]),
+  ].join(', ');
+  const own = [...table.paths].flatMap((path) => {
+    const kept = table.settingsOf(path).keepRequests;
+    return kept === undefined ? [] : [`${path}: ${KEPT[kept]}`];
+  });
+  return `requests that serve keeps: ${[KEPT[which], ...own].join('; ')}${which === 'none' ? '' : ` (${size})`}`;
+}
+
+const KEPT: Readonly<Record<KeptKind, string>> = {
+  none: 'none',
+  transforms: 'those whose transform failed',
+  failed: 'those that were refused or failed',
+  shapes: 'those that were refused or failed, and the shapes of accepted ones',
+  all: 'all, whole',
+};
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -30,6 +30,7 @@ import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findMissingUrl } from './proof-listing.ts';
+import { findRecoveries, type PathRecoveries } from './recoveries.ts';
 import { reportFindings, type Advise } from './report-findings.ts';
 import { createPauses, evaluate, runEvaluation, type Evaluation } from '../../engine/hook/hook.ts';
 import {
@@ -61,6 +62,8 @@ export interface Generation {
   readonly table: RoutingTable;
   readonly transforms: Transforms;
   readonly channelCatalog: ChannelCatalog;
+  /** Paths whose sender is asked for what it could not deliver. */
+  readonly recoveries: PathRecoveries['recoveries'];
   /** Mapping files as they were read, presets included, and the files of senders of the user. */
   readonly files: LoadedMappings['files'];
   /** The text behind a reference in a mapping; undefined where it is not set. */
@@ -162,6 +165,7 @@ interface LoadedParts {
   readonly mappings: LoadedMappings;
   readonly transformsDir: string;
   readonly transforms: Transforms;
+  readonly recovering: PathRecoveries;
 }
 
 async function loadParts(config: LoadedConfig, options: GenerationOptions): Promise<LoadedParts> {
@@ -179,11 +183,13 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
   const mappings = await compile(config, channelCatalog, { ...options, references, senders });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
   const transforms = await openTransforms(mappings.transforms, transformsDir, options);
-  return { config, channelCatalog, references, senders, mappings, transformsDir, transforms };
+  const recovering = findRecoveries(mappings.table, () => inOrder(senders));
+  for (const { settings } of recovering.recoveries.values()) references.read(settings.token);
+  return { config, channelCatalog, references, senders, mappings, transformsDir, transforms, recovering };
 }
 
 function findProblems(
-  { config, channelCatalog, senders, mappings: { table, findings }, transforms }: LoadedParts,
+  { config, channelCatalog, senders, mappings: { table, findings }, transforms, recovering }: LoadedParts,
   needSecrets: boolean,
 ): readonly Finding[] {
   const mappings = table?.mappings ?? [];
@@ -194,6 +200,7 @@ function findProblems(
     ...findMissingUrl(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
     ...senders.findings,
+    ...recovering.findings,
     ...findings,
     ...transforms.findings,
     ...findRefusedKeys(config, mappings, transforms.subjects),
@@ -218,6 +225,7 @@ function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation 
     table: withNoticePath(table, config.settings.hooks.mail),
     transforms,
     readReference: references.read,
+    recoveries: parts.recovering.recoveries,
   };
   return createGeneration(whole, [...mappings.files, ...senders.files]);
 }
@@ -332,7 +340,10 @@ function reusable(
   return refs.every((ref) => there.has(nameOf(ref))) ? reuse.transforms : undefined;
 }
 
-type OwnParts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference'>;
+type OwnParts = Pick<
+  Generation,
+  'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference' | 'recoveries'
+>;
 
 function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Generation {
   const { config, transforms } = parts;

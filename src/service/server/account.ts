@@ -40,6 +40,7 @@ export function concludeRequest(
   const { outcome } = evaluation ?? {};
   if (result !== undefined && outcome?.kind === 'accepted')
     guarded(context, exchange, () => deps.onAccepted(result, outcome.actions));
+  exchange.recovered?.ended();
   const kind = kindOf(ending);
   if (kind === 'none') return;
   guarded(context, exchange, () => {

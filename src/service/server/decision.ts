@@ -47,6 +47,7 @@ export function decisionOf(
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
     bodyUnread: exchange.hasBody === true && exchange.bodyBytes === 0 ? true : undefined,
+    recovered: exchange.recovered?.mark,
     // Only the verdict is kept, as requests of strangers are not.
     refusal:
       proof?.kind === 'refused'

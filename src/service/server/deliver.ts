@@ -16,6 +16,8 @@ export interface OwnHook {
   readonly idempotencyKey: string;
   /** Headers and query of a replayed request. */
   readonly again?: Pick<HookRequest, 'headers' | 'query'>;
+  /** No decision is kept where no mapping takes it. */
+  readonly isQuiet?: boolean;
 }
 
 export interface OwnAnswer {
@@ -32,9 +34,12 @@ export interface OwnAnswer {
 export async function deliver(context: ServerContext, hook: OwnHook): Promise<OwnAnswer> {
   const facts = factsOf(context, hook);
   const ending = await handle(context, facts, hook);
-  const advisor = await findAdvisor(context, facts, ending);
-  concludeRequest(context, facts, ending, advisor);
-  logRequest(context, facts, ending, advisor);
+  const isLeft = ending.outcome === 'skipped' || ending.error?.code === 'no_mapping_matched';
+  if (hook.isQuiet !== true || !isLeft) {
+    const advisor = await findAdvisor(context, facts, ending);
+    concludeRequest(context, facts, ending, advisor);
+    logRequest(context, facts, ending, advisor);
+  }
   const { status, body = '', headers = [] } = ending.answer;
   const retryAfter = headers[headers.indexOf('retry-after') + 1];
   return {

@@ -6,6 +6,7 @@ import type { HookRequest } from '../../base/request.ts';
 import type {
   AcceptedWork,
   AcceptResult,
+  DecisionRecord,
   KeptLimits,
   NewDelivery,
   RunRecord,
@@ -26,6 +27,8 @@ export interface ServerDeps {
   readonly health: Health;
   /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
   readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;
+  /** Whether an event was asked for, because its sender could not deliver it. Must not throw. */
+  readonly recovered?: (path: string, event: string) => RecoveredEvent | undefined;
   /** Called with a proved notice that the mailbox has changed. Must not throw. */
   readonly onNotice?: () => void;
   /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
@@ -44,6 +47,13 @@ export interface ServerDeps {
   readonly ids?: () => RequestIds;
   /** Time limits; defaults in `DEFAULT_LIMITS`. */
   readonly limits?: Partial<ServerLimits>;
+}
+
+/** An event that the sender could not deliver, and that was asked for. */
+export interface RecoveredEvent {
+  readonly mark: NonNullable<DecisionRecord['recovered']>;
+  /** Called when it has been answered. */
+  ended(): void;
 }
 
 /** Configuration, mappings and transforms as one request sees them. */
@@ -68,6 +78,8 @@ export interface ServerGeneration {
   askedBy?(name: string): NonNullable<NewDelivery['asks']> | undefined;
   /** Stores the key that a sender brings; resolves to whether the operator waits for one. */
   takeKey?(path: string, key: string): Promise<boolean>;
+  /** Where a request has the id of its event, on a path whose sender is asked for what it could not deliver. */
+  recoveryOf?(path: string): { readonly event: readonly string[]; readonly maxAgeMs: number } | undefined;
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
   /** The path at which Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */

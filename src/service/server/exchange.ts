@@ -10,7 +10,7 @@ import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { AcceptResult } from '../../engine/storage/storage.ts';
 import type { ProofFinding, RefusalReason as SenderReason, Verifier } from '../../engine/verify/verify.ts';
 import type { Authentication } from './authenticate.ts';
-import type { RequestIds, RequestOutcome, ServerGeneration } from './deps.ts';
+import type { RecoveredEvent, RequestIds, RequestOutcome, ServerGeneration } from './deps.ts';
 import { findHookName, type ReceivedHeaders, type RequestTarget } from './received.ts';
 
 /** One socket with its requests; pipelined requests share it. */
@@ -67,6 +67,8 @@ export interface RequestFacts {
   bodyBytes: number;
   /** The hook while its body is not read, for keeping it where that fails. */
   unread?: ReceivedHook;
+  /** The event, where it was asked for because its sender could not deliver it. */
+  recovered?: RecoveredEvent | undefined;
   /** The format of a body that is not the one of its path; set while requests are recorded. */
   otherFormat?: BodyFormat;
   /** Its span, where spans are made and its sender is proved. */

@@ -70,9 +70,10 @@ const NO_BODY = hash('sha256', '');
  * Signed ids of a path, apart from senders' keys: no hook name has a space. A repeat may have another body (a new
  * time, another order of members), so the body does not count.
  */
-export function signedIdKey(hookName: string, id: string): IdempotencyKey {
+export function signedIdKey(hookName: string, id: string, ttlSeconds = 0): IdempotencyKey {
   const scope = `signed id ${hookName}`;
-  return { scope, key: id, bodySha256: NO_BODY, ttlSeconds: SIGNED_ID_TTL_SECONDS };
+  const bound = Math.max(SIGNED_ID_TTL_SECONDS, ttlSeconds);
+  return { scope, key: id, bodySha256: NO_BODY, ttlSeconds: bound };
 }
 
 interface First {

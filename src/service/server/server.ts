@@ -33,7 +33,9 @@ export type {
   TokenFacts,
 } from './advisor.ts';
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
-export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
+export type { OwnAnswer, OwnHook } from './deliver.ts';
+export { signedIdKey } from './idempotency.ts';
+export type { RecoveredEvent, SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { createAddressList } from './addresses.ts';
 export { toHookError } from './problem.ts';

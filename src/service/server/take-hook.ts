@@ -1,3 +1,4 @@
+import { isNumeric, memberAt } from '../../base/json.ts';
 import { warningToJson } from '../../base/finding.ts';
 import { parseAnyPayload } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -56,13 +57,20 @@ export async function takeHook(
   const request = hookRequest(facts, hook, reading instanceof Promise ? await reading : reading);
   const key = hook.keyOf(request);
   delete facts.unread;
-  const idempotency = idempotencyOf(hook, key, request.bodySha256);
-  const work: HookWork = { request, hook, key, idempotency };
+  const recovery = facts.generation.recoveryOf?.(hook.name);
+  const event = recovery && eventOf(request, recovery.event);
+  if (event !== undefined) facts.recovered = context.deps.recovered?.(hook.name, event);
+  // Where what was missed is recovered, an event is known by its id alone, and also where it made nothing.
+  const keeps = event !== undefined;
+  const { signedId = event } = hook;
+  const ttlSeconds = recovery ? recovery.maxAgeMs / 1000 : hook.ttlSeconds;
+  const idempotency = idempotencyOf({ ...hook, signedId, ttlSeconds }, key, request.bodySha256);
+  const work: HookWork = { request, hook, key, idempotency, keeps };
   if (idempotency === undefined) return judgeAndStore(context, facts, work);
   try {
     return await context.repeats.once(idempotency, facts.receivedAt, {
       work: () => judgeAndStore(context, facts, work),
-      repeat: (result) => repeated(hook, result),
+      repeat: (result) => repeated({ ...hook, signedId }, result),
     });
   } catch (error) {
     return failedEnding(facts, error, { judged: {} });
@@ -75,6 +83,15 @@ interface HookWork {
   /** The key as the sender chose it; empty where it cannot be used. */
   readonly key: string | undefined;
   readonly idempotency: IdempotencyKey | undefined;
+  /** Whether the id of a request that made nothing is kept. */
+  readonly keeps: boolean;
+}
+
+/** The id of the event in a request; undefined where it has none that can be used. */
+function eventOf({ headers, payload }: HookRequest, path: readonly string[]): string | undefined {
+  const id = memberAt({ headers, payload }, path);
+  const text = typeof id === 'string' || isNumeric(id) ? String(id).trim() : '';
+  return text === '' || text.length > 255 ? undefined : text;
 }
 
 async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: HookWork): Promise<Ending> {
@@ -138,13 +155,13 @@ async function storeTraced(
 /** Stores all actions of the request in one transaction. */
 function store(
   context: ServerContext,
-  { request, hook, key, idempotency }: HookWork,
+  { request, hook, key, idempotency, keeps }: HookWork,
   { actions, found }: Made,
 ): AcceptResult | Promise<AcceptResult> {
   const shown = senderWarnings(request.path, found).map(warningToJson);
   const warnings = key === '' ? [BLANK_KEY_WARNING, ...shown] : shown;
   // A request that made nothing leaves an id that its sender signed free.
-  if (actions.length === 0 && (idempotency === undefined || hook.signedId !== undefined)) {
+  if (actions.length === 0 && (idempotency === undefined || (hook.signedId !== undefined && !keeps))) {
     return { accepted: [], warnings, duplicate: false };
   }
   const { id: requestId, receivedAt } = request;
@@ -188,7 +205,7 @@ function idempotencyOf(
   key: string | undefined,
   bodySha256: string,
 ): IdempotencyKey | undefined {
-  if (signedId !== undefined) return signedIdKey(name, signedId);
+  if (signedId !== undefined) return signedIdKey(name, signedId, ttlSeconds);
   return key === undefined || key === '' ? undefined : idempotencyKey(name, key, { bodySha256, ttlSeconds });
 }
 

@@ -78,6 +78,7 @@ function asServed(
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
     settingsOf: (path) => table.settingsOf(path),
+    recoveryOf: (path) => generation.recoveries.get(path),
     placeOf: (path) => placeOf(path, table),
     ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(generation)) }),
     gatewayToken: gateway.token,

@@ -8,6 +8,7 @@ import {
   WrongFilesError,
 } from '../generation/generation.ts';
 import { MailProcess, ownEndpoint } from '../mail/mail.ts';
+import { Recovery } from '../recovery/recovery.ts';
 import { fetchJson } from '../../base/outgoing/outgoing.ts';
 import { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import { type RunningServer, startMetricsListener, startServer } from '../server/server.ts';
@@ -80,7 +81,7 @@ interface ServiceParts {
   readonly tracing: Tracing | undefined;
   readonly gateway: Gateway;
   /** The parts that are opened last, and asked by parts that are there before them. */
-  readonly late: Onlookers & { mail?: MailProcess };
+  readonly late: Onlookers & { mail?: MailProcess; recovery?: Recovery };
 }
 
 const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
@@ -133,13 +134,15 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   const mail = openMail(options, parts, server);
   late.mail = mail;
   opened.push(() => mail.stop());
+  const recovery = openRecovery(options, parts, server);
+  opened.push(() => recovery.stop());
   const stopPruning = performsWork(options) ? keepPruning(storage, live, options) : (): void => undefined;
   const stop = async (): Promise<void> => {
     stopPruning();
     stopWatching();
     const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
     await onlooker?.stop();
-    await mail.stop();
+    await Promise.all([mail.stop(), recovery.stop()]);
     // Both stop together: a sender that waits for its run keeps its connection for as long as the run may go on.
     await Promise.all([server.stop(), gateway.stop(graceMs)]);
     await parts.metrics?.stop();
@@ -175,6 +178,7 @@ async function startMetrics(
     database: storage.databaseUse,
     transforms: () => sandbox.stats,
     mailboxes: () => late.mail?.figures ?? [],
+    recoveries: () => late.recovery?.figures() ?? [],
   });
   const listener = await startMetricsListener({ ...at, render: () => metrics.render() });
   log.info({ metricsUrl: `${listener.url}/metrics` }, 'metrics are served');
@@ -233,6 +237,25 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
   return mail;
 }
 
+/** Begins to ask senders for what they could not deliver. It follows the live configuration. */
+function openRecovery(options: ServiceOptions, parts: ServiceParts, server: RunningServer): Recovery {
+  const { log, role } = options;
+  const { live, storage, gateway, health, late } = parts;
+  const recovery = new Recovery({
+    storage,
+    generation: () => live.generation,
+    deliver: (hook) => server.deliver(hook),
+    log,
+    health,
+    alert: (path, reason) => gateway.alertOn({ kind: 'webhook', name: path }, reason),
+  });
+  late.recovery = recovery;
+  const performs = performsWork(options) && role !== 'worker';
+  if (performs) live.onReplaced(() => recovery.reconfigure());
+  if (performs) recovery.reconfigure();
+  return recovery;
+}
+
 function listen(
   options: ServiceOptions,
   { live, storage, gateway, health, metrics, tracing, late }: ServiceParts,
@@ -248,6 +271,7 @@ function listen(
       if (actions.some((action) => action.kind !== 'wake' || action.mode === 'now')) gateway.notify();
     },
     onNotice: () => late.mail?.wake(),
+    recovered: (path, event) => late.recovery?.recovered(path, event),
     fetchJson: fetchIssuer,
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),

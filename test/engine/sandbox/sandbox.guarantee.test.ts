@@ -257,22 +257,27 @@ describe('what is exported', () => {
     );
   });
 
-  test('a missing export, a wrong one and a failing top level are found before they are called', async () => {
+  test('a missing export, a wrong one, a failing and a heavy top level are found before they are called', async () => {
     fixture.write({
       'none.ts': 'export const helper = () => 1;',
       'value.ts': 'export default { message: "x" };',
       'throws.ts': 'export default () => 1;\nnull!.x;',
+      'heavy.ts':
+        'const t = Array.from({ length: 50_000 }, (_, i) => ({ i }));\nexport default () => t.length;',
     });
     const transforms = await fixture.load([
       refTo('none.ts'),
       refTo('value.ts'),
       refTo('throws.ts'),
+      refTo('heavy.ts'),
+      refTo('heavy.ts', { reuse: true }),
       refTo('none.ts', { export: 'nope' }),
     ]);
     expect(transforms.findings.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
       'error TRANSFORM_EXPORT_MISSING',
       'error TRANSFORM_NOT_A_FUNCTION',
       'error TRANSFORM_TOP_LEVEL_FAILED',
+      'warning TRANSFORM_HEAVY_TOP_LEVEL',
       'error TRANSFORM_EXPORT_MISSING',
     ]);
     expect(transforms.findings[0]?.facts).toMatchObject({ functions: ['helper'] });

@@ -174,8 +174,8 @@ export const note = () => appendFileSync(new URL('ran', import.meta.url), 'x');
     }
     const file = join(bench.folder, 'sluice.yaml');
     const project = openProject(file, env);
-    const { findings } = await project.load({ texts: new Map(), parsed: new Map() }, true);
-    expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
+    for await (const { findings } of project.load({ texts: new Map(), parsed: new Map() }, true))
+      expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
     await project.close();
     const workbench = new Workbench(file, { env });
     expect((await workbench.load()).generation).toBeDefined();

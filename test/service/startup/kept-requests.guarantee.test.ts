@@ -87,8 +87,8 @@ test('what was refused is kept whole, also a body that could not be read', async
   expect(replayed.out).toContain('the body is not JSON at line 1, column 27');
 });
 
-test('a path says what is kept of it in the same words', async () => {
-  const { post, keptOf } = await started({
+test('a path says what is kept of it in the same words, and check lists what holds', async () => {
+  const { bench, post, keptOf } = await started({
     'mappings/other.yaml':
       '{match: {path: quiet}, keepRequests: none, messageTemplate: hi, deliver: false}\n',
     'mappings/whole.yaml': '{match: {path: whole}, keepRequests: all, messageTemplate: hi, deliver: false}\n',
@@ -96,6 +96,10 @@ test('a path says what is kept of it in the same words', async () => {
   expect(await keptOf(await post('quiet', '{}'))).toBeUndefined();
   expect(await keptOf(await post('quiet', 'no json'))).toBeUndefined();
   expect(await keptOf(await post('whole', '{"a":1}'))).toMatchObject({ kind: 'whole' });
+  const { out } = await bench.run(['check']);
+  expect(out).toContain(
+    'requests that serve keeps: those that were refused or failed, and the shapes of accepted ones; quiet: none; whole: all, whole (64 MiB, 1 day)',
+  );
 });
 
 test('a request of yesterday is judged by the mappings of yesterday, and what those of today would do is said', async () => {

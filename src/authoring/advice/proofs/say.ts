@@ -4,7 +4,8 @@ import { say, type Sentence } from '../../../base/finding.ts';
 import { type ProofFinding, type SecretFacts, secretSentence } from '../../../engine/verify/verify.ts';
 import type { FactsOf, FactName, OtherVerify, ProofCode } from '../../../engine/verify/facts.ts';
 import { adviseOnCheck } from '../vocabulary/address-checks.ts';
-import { secretHint, shownAs } from '../vocabulary/senders.ts';
+import { secretHint } from '../vocabulary/senders.ts';
+import { shownAs } from '../vocabulary/senders.ts';
 import { adviseVerify, wholeVerify } from './written-verify.ts';
 
 const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';

@@ -13,7 +13,8 @@ import { failedParts, readBy } from './condition-leaves.ts';
 import { findDifference, numberIn, sayDifference } from './difference.ts';
 import type { FoundText, Suggestion } from './evaluation-advice.ts';
 import { requestFinding, type PartCode } from './findings.ts';
-import { type Suggestions, findText } from './near-paths.ts';
+import type { Suggestions } from './near-paths.ts';
+import { findText } from './near-paths.ts';
 import { shownAs, value } from './shown-values.ts';
 
 interface PartAdviceSources {

@@ -1,7 +1,8 @@
 import { holdsCredentials, isSecretPath, type Path } from '../../../base/document/document.ts';
 import { findSchemas, formatPath, knownKeys, type PartFacts } from '../../../base/document/facts.ts';
 import type { Place } from '../../../base/finding.ts';
-import { type Advice, type Rules, nearName } from '../rule.ts';
+import type { Advice, Rules } from '../rule.ts';
+import { nearName } from '../rule.ts';
 import { findMeaning } from '../schema.ts';
 import { findCommentValue } from '../yaml/line-errors.ts';
 

@@ -19,6 +19,7 @@ import type { CompileOptions } from '../compile-options.ts';
 import { KEPT_KINDS } from '../compiled-mapping.ts';
 import type { MappingReport } from '../mapping-codes.ts';
 import { type KeyCompiling, keysOf, same, whole } from './mapping-key.ts';
+import { RecoverSchema } from './recover-settings.ts';
 
 const AnswerSchema = z.strictObject({
   status: whole(200, 299).optional().describe('Default 200.'),
@@ -102,6 +103,12 @@ export const pathKeys = keysOf({
     about:
       'Experimental: which requests of the path are kept, in the words of storage.keepRequests.which, whatever that says.',
     schema: z.enum(KEPT_KINDS),
+    compile: same,
+  },
+  recover: {
+    about: 'Experimental: asks the sender for what it could not deliver, where it keeps a log.',
+    schema: RecoverSchema,
+    see: 'recovery.md',
     compile: same,
   },
   maxBodyBytes: {

@@ -1,7 +1,7 @@
 import type { DeliveryTarget } from '../../../base/action.ts';
 import { HookError } from '../../../base/errors.ts';
 import type { Storage } from '../port.ts';
-import { freshResult, headerKey, preparedBytes, prepareRequest } from '../prepared-request.ts';
+import { actionKey, freshResult, headerKey, preparedBytes, prepareRequest } from '../prepared-request.ts';
 import type {
   AcceptedWork,
   AcceptResult,
@@ -107,6 +107,8 @@ function readTexts(operations: RemoteOperations, queue: AcceptQueue) {
       const found = await queue.inTime(() => operations.findReservation(headerKey(scope, key), nowMs));
       return found && { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
     },
+    isDeduped: async (scope, key, nowMs) =>
+      (await queue.inTime(() => operations.findReservation(actionKey(scope, key), nowMs))) !== undefined,
     findLastTarget: async () => {
       const text = await operations.findLastTarget();
       return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);

@@ -32,8 +32,21 @@ export function answerLines(
     `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${what}`,
     `answered ${status} ${code ?? outcome}${titled}`,
     ...(all ? wholeAnswerLines(decision) : []),
+    ...recoveredLines(decision),
     ...(decision.replayOf === undefined ? [] : [`  replay of request ${decision.replayOf}`]),
     ...(decision.replays ?? []).map((again) => `  replayed as request ${again.requestId} (${again.outcome})`),
+  ];
+}
+
+/** Says of an event that it was asked for, since its sender could not deliver it. */
+function recoveredLines({ recovered, receivedAt }: DecisionRecord): readonly string[] {
+  if (recovered === undefined) return [];
+  const { missedAt, fetchedFrom } = recovered;
+  return [
+    `  came again, ${formatSpan(receivedAt - missedAt)} late: its sender could not deliver it at ${new Date(missedAt).toISOString()}`,
+    ...(fetchedFrom === undefined
+      ? []
+      : [`  fetched from ${clearLine(fetchedFrom)} with the operator's token: it has no proof of its own`]),
   ];
 }
 

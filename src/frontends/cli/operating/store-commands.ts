@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import { CONFIG, type CommandTable, JSON_OUTPUT, type OptionRow, wholeNumber } from '../command-line.ts';
 
 const RUN_STATES = ['queued', 'active', 'completed', 'dead'];
@@ -35,6 +36,19 @@ const SELECTION: readonly OptionRow[] = [
   JSON_OUTPUT,
 ];
 
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Reads a time, or how long ago it was. */
+function readSince(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,4})([mhd])$/.exec(text) ?? [];
+  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNITS[unit] ?? 0);
+  if (Number.isNaN(at) || at > Date.now())
+    throw new InvalidArgumentError(
+      'expected a time such as 2026-11-01T08:00:00Z, or how long ago: 90m, 12h, 3d',
+    );
+  return at;
+}
+
 /** Commands that read the store or change what waits in it, while a service may be running. */
 export const storeCommands: CommandTable = {
   events: {
@@ -57,8 +71,22 @@ export const storeCommands: CommandTable = {
   },
   requests: {
     about: 'list the last requests: what each became, or why no mapping matched',
-    options: listingOf(DECISION_STATES),
+    options: [
+      ...listingOf(DECISION_STATES),
+      ['--recovered', 'only what was asked for again, because its sender could not deliver it'],
+    ],
     load: async () => (await import('./store-tasks.ts')).listRequests,
+  },
+  'recover [path]': {
+    about: 'ask senders for what they could not deliver, where they keep a log',
+    options: [
+      CONFIG,
+      JSON_OUTPUT,
+      ['--since <time>', 'how far back, in place of the last complete look', { read: readSince }],
+      ['--dry-run', 'say what would be asked for, and ask for nothing'],
+      ['--refused', 'also what was refused here, such as with a wrong secret'],
+    ],
+    load: async () => (await import('./recover.ts')).recover,
   },
   costs: {
     about: 'what agents said their turns cost, by day (UTC), mapping and runner',

@@ -32,6 +32,7 @@ import {
 } from './listings.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import {
+  KEPT_DECISIONS,
   openStorage,
   retentionLimits,
   type SessionRecord,
@@ -112,7 +113,20 @@ export const listEvents = listing({
   list: RECORDS.events,
   json: ['events', 'events'],
 });
-export const listRequests = listing(requestsListing);
+const listAllRequests = listing(requestsListing);
+const listRecovered = listing({
+  ...requestsListing,
+  title: 'requests that were recovered',
+  list: {
+    ...RECORDS.requests,
+    read: async (storage, { limit, ...query }) =>
+      (await storage.listDecisions({ ...query, limit: KEPT_DECISIONS }))
+        .filter(({ recovered }) => recovered !== undefined)
+        .slice(0, limit),
+  },
+});
+export const listRequests = (cli: Cli, flags: ListFlags & { readonly recovered?: boolean }): Promise<void> =>
+  (flags.recovered === true ? listRecovered : listAllRequests)(cli, flags);
 export const listCosts = listing({ title: 'costs', list: RECORDS.costs, json: ['costs', 'costs'] });
 export const listAudit = listing({ title: 'changes', list: RECORDS.changes, json: ['audit', 'changes'] });
 export const listSessions = listing({

@@ -37,6 +37,7 @@ import {
 } from '../../../engine/senders/senders.ts';
 import { writeSecretFile } from '../../../service/mail/mail.ts';
 import { writeTypes } from '../authoring/types.ts';
+import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { openWorkbench, type OpenWorkbench } from '../authoring/workbench.ts';
 import { editConfig, writePlan, type SetupPlan, type Secret } from './write-plan.ts';
@@ -69,6 +70,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
     const made = await registerWebhook(terminal, { ...registers, secret: own });
     if (made !== undefined) await writeSecretFile(secret, `${made}\n`);
+    offerRecovery(terminal, name, registers);
   } else {
     for (const step of plan.steps) terminal.out(step);
     if (plan.sentBy !== undefined && !existsSync(secret))
@@ -98,7 +100,8 @@ async function registering(
   const url = addressOf(name, setting);
   const api = apiOf(flags.api ?? asked.api);
   const isSure = flags.yes === true;
-  const given = { title: sender.title, interface: asked, register, target, url, api, isSure };
+  const { title, deliveries } = sender;
+  const given = { title, deliveries, interface: asked, register, target, url, api, isSure };
   const ask = await openAsker(terminal, true);
   const token =
     flags.tokenFile === undefined
@@ -113,6 +116,20 @@ function apiOf(address: string): URL {
   } catch (error) {
     throw asCliError(error);
   }
+}
+
+/** Says the line with which what the sender cannot deliver is asked for. */
+function offerRecovery(
+  terminal: Terminal,
+  name: string,
+  { deliveries, title, target }: WebhookRegistration,
+): void {
+  if (deliveries === undefined) return;
+  const variable = `\${${name.toUpperCase().replaceAll('-', '_')}_TOKEN}`;
+  const of = deliveries.places === undefined ? '' : `, target: ${target ?? ''}`;
+  terminal.out(
+    `To ask ${clearLine(title)} for what it could not deliver, add this line to a mapping of the path, with the token in that variable:\n  recover: { token: '${variable}'${of} }`,
+  );
 }
 
 function refuseOddName(name: string): void {

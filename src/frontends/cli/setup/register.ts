@@ -11,12 +11,14 @@ import {
   type InterfaceRequest,
   type Registration,
   refusalText,
+  type Sender,
   shownAddress,
 } from '../../../engine/senders/senders.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 
 export interface WebhookRegistration extends AskedInterface {
   readonly register: Registration;
+  readonly deliveries: Sender['deliveries'];
   readonly url: string;
   /** Absent where the sender makes the secret. */
   readonly secret?: string | undefined;

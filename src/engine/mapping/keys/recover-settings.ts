@@ -1,0 +1,28 @@
+import * as z from 'zod';
+import { SecretReference } from '../../verify/verify.ts';
+
+/** `recover` of a path, as it is written. */
+export const RecoverSchema = z.strictObject({
+  token: SecretReference.describe('Reference to the token with which the sender is asked.'),
+  target: z.string().max(300).optional().describe('What its webhook is of, such as owner/name.'),
+  sender: z.string().optional().describe('Whose log; default the sender of verify, else of the path.'),
+  hook: z.string().max(100).optional().describe('Id of the webhook; default the one with this address.'),
+  api: z.string().max(2000).optional().describe('Address of the interface; default that of the sender.'),
+  everySeconds: z.int().min(10).max(86_400).optional().describe('Seconds between two looks; default 600.'),
+  maxAgeSeconds: z
+    .int()
+    .min(600)
+    .max(2_592_000)
+    .optional()
+    .describe('How old an event may be; default 259200, after the tries of the sender itself.'),
+  max: z.int().min(1).max(10_000).optional().describe('Events asked for after one look; default 1000.'),
+  reactivate: z
+    .boolean()
+    .optional()
+    .describe('A webhook that is switched off is switched on; default false.'),
+  fetched: z
+    .enum(['accept', 'refuse'])
+    .optional()
+    .describe('What is only fetched, and so proves nothing by itself; default accept.'),
+});
+export type RecoverSettings = z.output<typeof RecoverSchema>;

@@ -1,0 +1,164 @@
+/** Paths whose sender is asked for what it could not deliver: whom, about what, and what has to fit for that. */
+import { quoted, say, type Sentence } from '../../base/finding.ts';
+import { defined } from '../../base/json.ts';
+import type { Finding } from '../../base/document/document.ts';
+import type { CompiledMapping, RecoverSettings, RoutingTable } from '../../engine/mapping/mapping.ts';
+import { type AskedInterface, InterfaceError, readApi, type Sender } from '../../engine/senders/senders.ts';
+
+/** Three days. */
+const MAX_AGE_SECONDS = 259_200;
+
+/** What is asked for a path, all but the token. */
+export interface PathRecovery {
+  readonly path: string;
+  readonly settings: RecoverSettings;
+  readonly maxAgeMs: number;
+  readonly sender: Sender & { readonly deliveries: NonNullable<Sender['deliveries']> };
+  readonly asked: Omit<AskedInterface, 'token'>;
+  /** {place} of the sender's requests. */
+  readonly place: string;
+  /** Where a request has the id of its event. */
+  readonly event: readonly string[];
+  /** The mappings under whose `dedupe` an event may have been taken. */
+  readonly dedupedBy: readonly string[];
+}
+
+type Problem = readonly [message: Sentence, hint: Sentence, at?: CompiledMapping['at']];
+
+export interface PathRecoveries {
+  readonly recoveries: ReadonlyMap<string, PathRecovery>;
+  readonly findings: readonly Finding[];
+}
+
+/** Asks for the senders only where a path has the key. */
+export function findRecoveries(
+  table: RoutingTable | undefined,
+  senders: () => readonly Sender[],
+): PathRecoveries {
+  const recoveries = new Map<string, PathRecovery>();
+  const findings = [...(table?.paths ?? [])].flatMap((path): readonly Finding[] => {
+    const settings = table?.settingsOf(path).recover;
+    if (table === undefined || settings === undefined) return [];
+    const problems: Problem[] = [];
+    const recovery = recoveryOf({ path, table, settings, senders: senders() }, problems);
+    if (recovery !== undefined && problems.length === 0) recoveries.set(path, recovery);
+    const { settingsAt } =
+      table.mappings.find((each) => each.match.path === path && each.settingsAt?.recover) ?? {};
+    return problems.map(([message, hint, at = settingsAt?.recover]) => ({
+      severity: 'error',
+      code: 'RECOVER_SETTINGS',
+      message,
+      hint,
+      ...defined({ at }),
+    }));
+  });
+  return { recoveries, findings };
+}
+
+interface Given {
+  readonly path: string;
+  readonly table: RoutingTable;
+  readonly settings: RecoverSettings;
+  readonly senders: readonly Sender[];
+}
+
+function recoveryOf(
+  { path, table, settings, senders }: Given,
+  problems: Problem[],
+): PathRecovery | undefined {
+  const named = settings.sender ?? table.settingsOf(path).verify?.settings.scheme ?? path;
+  const sender = senders.find(({ name }) => name === named) ?? senders.find(({ name }) => name === path);
+  const title = quoted(sender?.title ?? named);
+  const { deliveries, interface: face, id, health } = sender ?? {};
+  if (sender === undefined || deliveries === undefined || face === undefined || id === undefined) {
+    problems.push(
+      sender === undefined
+        ? [
+            say`recover does not know whose log to ask: there is no sender "${title}"`,
+            say`add sender: NAME to recover, such as github`,
+          ]
+        : [
+            say`${title} keeps no log that can be asked`,
+            say`remove recover: what ${title} could not deliver is known to it alone`,
+          ],
+    );
+    return undefined;
+  }
+  const { places = [], keepsSeconds: keeps, triesSeconds: tries = 0 } = deliveries;
+  const { target, maxAgeSeconds = MAX_AGE_SECONDS + tries } = settings;
+  const place = places.find(({ form }) => new RegExp(form).test(target ?? ''));
+  if (places.length === 0 && target !== undefined)
+    problems.push([say`recover.target: the log of ${title} is of the account`, say`remove target`]);
+  if (places.length > 0 && place === undefined)
+    problems.push([
+      say`recover.target has to say whose log of ${title} is asked${target === undefined ? '' : `, found ${target}`}`,
+      say`write target: ${quoted(places.map(({ what }) => what).join(', or '))}`,
+    ]);
+  if (maxAgeSeconds > keeps)
+    problems.push([
+      say`recover.maxAgeSeconds is ${maxAgeSeconds}, and ${title} keeps its log for ${keeps} seconds`,
+      say`write maxAgeSeconds: ${keeps} or less`,
+    ]);
+  if (maxAgeSeconds <= tries)
+    problems.push([
+      say`recover.maxAgeSeconds is ${maxAgeSeconds}, and ${title} tries by itself for ${tries} seconds`,
+      say`remove maxAgeSeconds: it is then ${MAX_AGE_SECONDS + tries}`,
+    ]);
+  if (settings.reactivate === true && health?.reactivate === undefined)
+    problems.push([
+      say`recover.reactivate: a webhook of ${title} can only be switched on there`,
+      say`remove reactivate: the log and /readyz say it where the webhook is switched off`,
+    ]);
+  const takers = table.mappings.filter(
+    ({ match, action }) =>
+      action !== 'skip' && (match.path === path || (match.path === undefined && !table.isOwned(path))),
+  );
+  for (const mapping of takers)
+    checkDedupe(mapping, { id, seconds: Math.min(maxAgeSeconds, keeps) }, problems);
+  const api = apiOf(settings.api ?? face.api, problems);
+  if (api === undefined) return undefined;
+  return {
+    path,
+    settings,
+    maxAgeMs: maxAgeSeconds * 1000,
+    sender: { ...sender, deliveries },
+    asked: { title: sender.title, interface: face, api, target },
+    place: place?.path ?? '',
+    event: (id.startsWith('headers.') ? id : `payload.${id.replace(/^payload\./, '')}`).split('.'),
+    dedupedBy: takers.map((mapping) => mapping.id),
+  };
+}
+
+function apiOf(address: string, problems: Problem[]): URL | undefined {
+  try {
+    return readApi(address);
+  } catch (error) {
+    if (!(error instanceof InterfaceError)) throw error;
+    problems.push([say`recover.api: ${quoted(error.message)}`, say`write the address with https://`]);
+    return undefined;
+  }
+}
+
+/** Without it a mapping would begin the work of an event twice: nothing tells it that the event was taken. */
+function checkDedupe(
+  { id: name, at, dedupe }: CompiledMapping,
+  { id, seconds }: { readonly id: string; readonly seconds: number },
+  problems: Problem[],
+): void {
+  const key = dedupe === undefined || dedupe.key === 'body' ? '' : dedupe.key.source.replaceAll(/\s+/g, ' ');
+  const field = `(?:payload\\.)?${id.replaceAll('.', String.raw`\.`)}`;
+  const isById = new RegExp(`^\\{{2,3} ?(?:default )?${field}(?: [\\w.-]+)? ?\\}{2,3}$`).test(key);
+  const hint = say`write dedupe: {key: '${quoted(`{{${id}}}`)}', ttlSeconds: ${seconds}} in the mapping`;
+  if (!isById)
+    problems.push([
+      say`recover needs dedupe by the id of the event in the mapping ${name}, so that nothing is begun twice`,
+      hint,
+      at,
+    ]);
+  else if (dedupe !== undefined && dedupe.ttlSeconds < seconds)
+    problems.push([
+      say`dedupe of the mapping ${name} ends after ${dedupe.ttlSeconds} seconds, and recover takes events that are up to ${seconds} old`,
+      hint,
+      at,
+    ]);
+}

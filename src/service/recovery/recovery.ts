@@ -1,0 +1,243 @@
+/** Asks senders for what they could not deliver, path by path, as long as the service lives. */
+import { randomUUID } from 'node:crypto';
+import type { Generation, PathRecovery } from '../generation/generation.ts';
+import { hooksAddress } from '../../engine/config/config.ts';
+import { readJson } from '../../base/json.ts';
+import type { Storage } from '../../engine/storage/storage.ts';
+import { codeOf, type HealthReporter, type Log } from '../../base/telemetry/telemetry.ts';
+import { pause } from '../../base/timers/timers.ts';
+import type { OwnAnswer, OwnHook, RecoveredEvent } from '../server/server.ts';
+import { type Asker, RecoveryTrouble } from './look.ts';
+import { Ended, recoverPath, type RecoveryReport, RecoveryState, Wish } from './recover-path.ts';
+
+export { RecoveryTrouble } from './look.ts';
+export { planRecovery, type RecoveryReport } from './recover-path.ts';
+
+/** How soon the other services know what was asked for. */
+const REFRESH_MS = 2_000;
+
+export interface RecoveryDeps {
+  readonly storage: Storage;
+  readonly generation: () => Generation;
+  readonly deliver: (hook: OwnHook) => Promise<OwnAnswer>;
+  readonly log: Log;
+  readonly health: HealthReporter;
+  /** Tells the operator, or that it is over; absent where nobody is told. */
+  readonly alert?: (path: string, reason: string | undefined) => void;
+}
+
+/** Makes what a path is asked with. @throws RecoveryTrouble where its token is not set */
+export function askerOf(
+  { config: { settings }, readReference }: Pick<Generation, 'config' | 'readReference'>,
+  recovery: PathRecovery,
+  signal: AbortSignal,
+): Asker {
+  const token = readReference(recovery.settings.token);
+  if (token === undefined)
+    throw new RecoveryTrouble('the token of recover is not set here: set its variable, or write its file');
+  const { publicUrl } = settings.server;
+  const urlPath = `${settings.hooks.path}/${recovery.path}`;
+  const url = publicUrl === undefined ? undefined : `${hooksAddress(publicUrl, settings)}/${recovery.path}`;
+  const own = url === undefined ? urlPath : new URL(url).pathname;
+  return { ...recovery, token: token.trim(), url, urlPath: own, signal };
+}
+
+export function readState(text: string): RecoveryState | undefined {
+  return RecoveryState.safeParse(readJson(text)).data;
+}
+
+export function readReport(text: string): RecoveryReport | undefined {
+  return Ended.safeParse(readJson(text)).data?.last;
+}
+
+/** Has the service ask for what was missed, with a line of the audit; resolves to what its report is known by. */
+export async function wantRecovery(
+  { storage, who, source }: { readonly storage: Storage; readonly who: string; readonly source: string },
+  path: string,
+  wish: Omit<Wish, 'id'>,
+): Promise<string> {
+  const id = randomUUID();
+  await storage.wantRecovery(path, JSON.stringify({ id, ...wish }));
+  await storage.recordAudit({ at: Date.now(), who, source, what: 'recover', about: path, changed: 1 });
+  return id;
+}
+
+function endedBy(trouble: string, state: RecoveryState | undefined, wish: Wish | undefined): RecoveryReport {
+  const none = { events: 0, missed: 0, toAsk: 0, asked: 0, came: 0, started: 0, gaveUp: 0 };
+  const last = state?.last?.isEnded === false ? state.last : { ...none, since: state?.upTo ?? Date.now() };
+  return { ...last, wanted: wish?.id ?? '', isEnded: true, trouble };
+}
+
+interface KnownPath {
+  state?: RecoveryState | undefined;
+  wanted: string;
+  /** The token, target or file that the path was read from changes with the generation. */
+  readonly recovery: PathRecovery;
+  readonly stop: AbortController;
+  /** The event that is awaited. */
+  awaited?: { readonly event: string; readonly arrived: () => void } | undefined;
+  isBusy: boolean;
+  wake: () => void;
+  running: Promise<void>;
+}
+
+export class Recovery {
+  readonly #deps: RecoveryDeps;
+  readonly #paths = new Map<string, KnownPath>();
+
+  constructor(deps: RecoveryDeps) {
+    this.#deps = deps;
+    deps.storage.onOutsideChange(() => void this.#readWishes().catch(() => undefined));
+  }
+
+  /** Begins with the paths of the live generation, and ends with those that it does not have. */
+  reconfigure(): void {
+    const { recoveries } = this.#deps.generation();
+    for (const [path, { stop, recovery }] of this.#paths) {
+      if (recoveries.get(path) === recovery) continue;
+      stop.abort();
+      this.#paths.delete(path);
+      this.#say(path, undefined, undefined);
+    }
+    for (const [path, recovery] of recoveries) {
+      if (this.#paths.has(path)) continue;
+      const stop = new AbortController();
+      const known: KnownPath = {
+        recovery,
+        stop,
+        wanted: '',
+        isBusy: false,
+        wake: () => undefined,
+        running: Promise.resolve(),
+      };
+      this.#paths.set(path, known);
+      known.running = this.#run(known).catch(() => undefined);
+    }
+  }
+
+  /** An event that was asked for, where this is one. */
+  recovered(path: string, event: string): RecoveredEvent | undefined {
+    const known = this.#paths.get(path);
+    const asked = known?.state?.asked[event];
+    if (known === undefined || asked === undefined || asked.end !== undefined) return undefined;
+    const { at: missedAt, host } = asked;
+    return {
+      mark: { missedAt, ...(host === undefined ? {} : { fetchedFrom: host }) },
+      ended: () => {
+        if (known.awaited?.event === event) known.awaited.arrived();
+      },
+    };
+  }
+
+  /** How the recovery of each path goes, for the metrics. */
+  figures() {
+    return [...this.#paths].flatMap(([path, { state }]) =>
+      state === undefined
+        ? []
+        : [{ path, ...state.totals, lookedAt: state.lookedAt, isWell: state.unwell === undefined }],
+    );
+  }
+
+  async stop(): Promise<void> {
+    const running = [...this.#paths.values()];
+    for (const { stop } of running) stop.abort();
+    await Promise.all(running.map((known) => known.running));
+  }
+
+  async #readWishes(): Promise<void> {
+    for (const { path, state, wanted } of await this.#deps.storage.listRecoveries()) {
+      const known = this.#paths.get(path);
+      if (known === undefined) continue;
+      known.wanted = wanted;
+      // Whoever does not lead knows from the store what is asked for.
+      if (!known.isBusy) known.state = readState(state) ?? known.state;
+      if (wanted !== '') known.wake();
+    }
+  }
+
+  async #run(known: KnownPath): Promise<void> {
+    const { recovery, stop } = known;
+    let dueAt = 0;
+    while (!stop.signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- round after round
+      const leads = await this.#lead(recovery.path);
+      if (leads && (known.wanted !== '' || performance.now() >= dueAt)) {
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await this.#round(known);
+        dueAt = performance.now() + (recovery.settings.everySeconds ?? 600) * 1000;
+        continue;
+      }
+      const waitMs = leads ? dueAt - performance.now() : REFRESH_MS;
+      const woken = new Promise<void>((resolve) => (known.wake = resolve));
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await Promise.race([pause(Math.max(waitMs, 0), stop.signal).catch(() => undefined), woken]);
+    }
+  }
+
+  /** Whether this service has the recovery of the path; what was stored of it is then known. */
+  async #lead(path: string): Promise<boolean> {
+    const { storage } = this.#deps;
+    try {
+      const leads = storage.lease?.isHeld !== false && (await storage.leadRecovery(path));
+      await this.#readWishes();
+      return leads;
+    } catch {
+      // The store says itself that it is away.
+      return false;
+    }
+  }
+
+  async #round(known: KnownPath): Promise<void> {
+    const { recovery, stop, wanted } = known;
+    const { storage, deliver, log, generation } = this.#deps;
+    const { path } = recovery;
+    const wish = wanted === '' ? undefined : Wish.safeParse(readJson(wanted)).data;
+    const isOver = (): boolean => stop.signal.aborted || storage.lease?.isHeld === false;
+    const save = async (state: RecoveryState, done?: string): Promise<void> => {
+      // Another service may have it now.
+      if (isOver()) throw new Error('the recovery of this path is over here');
+      known.state = state;
+      await storage.keepRecovery(path, JSON.stringify(state), done);
+    };
+    known.isBusy = true;
+    try {
+      const state = await recoverPath(askerOf(generation(), recovery, stop.signal), known.state, {
+        storage,
+        wish,
+        save,
+        deliver,
+        arrival: (event) => new Promise<void>((arrived) => (known.awaited = { event, arrived })),
+        gaveUp: (event) => log.warn({ path, event }, 'an event was asked for three times and did not come'),
+      });
+      await save(state, wanted);
+      this.#say(path, state, state.last?.trouble);
+    } catch (error) {
+      if (isOver()) return;
+      const trouble = error instanceof RecoveryTrouble ? error.message : `it failed: ${codeOf(error)}`;
+      this.#say(path, known.state, trouble);
+      // What was done until then stays stored; whoever wished for it reads why it has ended.
+      const row = { ...known.state, last: endedBy(trouble, known.state, wish) };
+      await storage.keepRecovery(path, JSON.stringify(row), wanted).catch(() => undefined);
+    } finally {
+      known.isBusy = false;
+      known.awaited = undefined;
+    }
+  }
+
+  /** Tells what is wrong with the recovery of a path, and with its webhook. */
+  #say(path: string, state: RecoveryState | undefined, trouble: string | undefined): void {
+    const { health, alert } = this.#deps;
+    const off =
+      state?.unwell === undefined
+        ? undefined
+        : `the sender says "${state.unwell}" of the webhook and may send nothing more: switch it on there`;
+    for (const [code, message] of [
+      ['recovery_stuck', trouble],
+      ['webhook_off', off],
+    ] as const) {
+      if (message === undefined) health.clear({ code, name: path });
+      else health.raise({ code, name: path, message });
+    }
+    alert?.(path, off ?? trouble);
+  }
+}
