@@ -65,10 +65,10 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
   const found = findJsonError(text);
   if (found === undefined) return { detail: 'the body is not JSON' };
   const other =
-    announced === undefined && text.slice(0, found.offset).trim() === '' ? guessOther(text) : undefined;
+    announced === undefined && text.slice(0, found.facts.at).trim() === '' ? guessOther(text) : undefined;
   if (other !== undefined) return mismatchOf(other, 'json');
-  const { line, column, field, facts } = found;
-  const detail = `the body is not JSON at line ${line}, column ${column}: expected ${EXPECTED[facts.expected]}`;
+  const { field, facts } = found;
+  const detail = `the body is not JSON at line ${facts.line}, column ${facts.column}: expected ${EXPECTED[facts.expected]}`;
   return { detail, facts, ...(field === undefined ? {} : { field }) };
 }
 

@@ -3,11 +3,6 @@
  * and often lacks the position; this scan runs only after `JSON.parse` has refused and names neither key nor value.
  */
 export interface JsonError {
-  /** 0-based, in UTF-16 units. */
-  readonly offset: number;
-  /** 1-based. */
-  readonly line: number;
-  readonly column: number;
   /** The name of the field whose text it is in; the sender's own word. */
   readonly field?: string;
   readonly facts: JsonFacts;
@@ -17,6 +12,7 @@ export interface JsonError {
 export interface JsonFacts {
   /** The sender's text. */
   readonly text: string;
+  /** 0-based, in UTF-16 units. */
   readonly at: number;
   /** 1-based. */
   readonly line: number;
@@ -62,12 +58,10 @@ export function findJsonError(text: string): JsonError | undefined {
     const char = text[at];
     if (char === undefined && state === 'end') return undefined;
     const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
-    if (step === undefined)
-      return { ...locate(text, at), facts: { ...factsOf(text, at, { state, open }), expected: state } };
+    if (step === undefined) return { facts: { ...factsOf(text, at, { state, open }), expected: state } };
     if (typeof step !== 'number') {
       const isOfField = state === 'value' && open.at(-1) === '{';
       return {
-        ...locate(text, step.offset),
         ...(isOfField && field !== undefined ? { field } : {}),
         facts: { ...factsOf(text, step.offset, { state, open }), in: 'text', expected: step.expected },
       };
@@ -168,12 +162,7 @@ function skipSpace(text: string, start: number): number {
   }
 }
 
-const locate = (text: string, offset: number): Omit<JsonError, 'facts'> => ({
-  offset,
-  ...lineAndColumn(text, offset),
-});
-
-function lineAndColumn(text: string, offset: number): Pick<JsonError, 'line' | 'column'> {
+function lineAndColumn(text: string, offset: number): Pick<JsonFacts, 'line' | 'column'> {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   let line = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;

@@ -28,7 +28,7 @@ describe('the place where a text stops being JSON', () => {
     ['"a', 1, 3, 'the end of a string'],
   ])('says where the body %j ends to be JSON', (text, line, column, expected) => {
     const found = findJsonError(text);
-    expect(found).toMatchObject({ line, column });
+    expect(found?.facts).toMatchObject({ line, column });
     expect(found && EXPECTED[found.facts.expected]).toBe(expected);
   });
 
@@ -59,7 +59,7 @@ describe('the place where a text stops being JSON', () => {
         }
         const found = findJsonError(text);
         expect(found === undefined).toBe(isJson);
-        if (found !== undefined) expect(found.offset).toBeLessThanOrEqual(text.length);
+        if (found !== undefined) expect(found.facts.at).toBeLessThanOrEqual(text.length);
       }),
       { numRuns: 200, seed: 1 },
     );
