@@ -69,7 +69,6 @@ export interface RunOptions {
   readonly policy: UpdatePolicy;
   /** Cases evaluated at the same time; default 8. */
   readonly concurrency?: number;
-  onResult?(result: CaseResult): void;
 }
 
 /** Runs every case and applies the update policy; results keep the order of the cases. */
@@ -83,9 +82,7 @@ export async function runCases(
   const waiting = found.cases.entries();
   const worker = async (): Promise<void> => {
     for (const [index, golden] of waiting) {
-      const result = await applyPolicy(await runCase(golden, engine), options.policy);
-      results[index] = result;
-      options.onResult?.(result);
+      results[index] = await applyPolicy(await runCase(golden, engine), options.policy);
     }
   };
   await Promise.all(Array.from({ length: options.concurrency ?? 8 }, worker));

@@ -140,7 +140,7 @@ const judging: CommandTable = {
     },
   },
   lsp: {
-    about: 'language server for editors: findings as you type, completion, hover, go to, fixes',
+    about: 'language server for editors: findings as you type, completion, hover, fixes',
     options: [CONFIG, ['--stdio', 'speak on standard input and output, which it always does']],
     load: async () => (await import('./lsp.ts')).lsp,
   },

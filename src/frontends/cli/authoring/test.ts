@@ -14,7 +14,6 @@ import {
   isCi,
   REPORTERS,
   runCases,
-  type CaseResult,
   type Coverage,
   type CoverageForm,
   type FoundCases,
@@ -55,7 +54,7 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   await using workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
   const dir = findCasesFolder(cli.terminal, flags, flags.dir);
   const found = await findWanted(cli.terminal, dir, filters);
-  let report = await runFound(cli.terminal, workbench, found, plan.policy);
+  let report = await runFound(workbench, found, plan.policy);
   if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
   const shown = flags.interactive === true ? { brief: true } : {};
   await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
@@ -171,7 +170,7 @@ function watchFound(
 ): Promise<RunReport> {
   return watchCases(terminal, workbench, {
     ...watched,
-    run: (found) => runFound(terminal, workbench, found, plan.policy),
+    run: (found) => runFound(workbench, found, plan.policy),
     show: async (report, verbose) => {
       await writeReports(terminal, report, plan.reporters, { verbose });
       printTypeErrors(terminal, await workbench.bench.findTypeErrors(workbench.generation));
@@ -180,28 +179,14 @@ function watchFound(
 }
 
 function runFound(
-  terminal: Terminal,
-  workbench: OpenWorkbench,
+  { generation }: OpenWorkbench,
   found: FoundCases,
   policy: UpdatePolicy,
 ): Promise<RunReport> {
-  const { generation } = workbench;
   const engine = createGoldenEngine(generation, (evaluation, request) =>
     adviceFor(evaluation, request, generation.table),
   );
-  return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
-}
-
-function progress(terminal: Terminal, total: number): { onResult?: (result: CaseResult) => void } {
-  if (!terminal.interactive || total < 50) return {};
-  let done = 0;
-  return {
-    onResult: () => {
-      done += 1;
-      if (done % 25 === 0 || done === total)
-        process.stderr.write(`\r${done}/${total} cases${done === total ? '\r\u001B[K' : ''}`);
-    },
-  };
+  return runCases(found, engine, { policy });
 }
 
 async function writeReports(
