@@ -83,7 +83,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'timers',
     ],
     types: ['mapping', 'sandbox'],
-    owns: ['node:http', 'rate-limiter-flexible'],
+    owns: ['node:http'],
   },
   runners: {
     layer: 'service',

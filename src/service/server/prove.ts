@@ -232,7 +232,7 @@ export async function refuse(
 ): Promise<ProofRefusal> {
   const { limiter } = derivedFrom(context, exchange.generation.hooks);
   const address = addressOf(context, exchange);
-  const retryAfterSeconds = await limiter.fail(address);
+  const retryAfterSeconds = limiter.fail(address);
   const common = { kind: 'refused', reason, address, ...defined({ scheme }) } as const;
   if (retryAfterSeconds !== undefined) {
     const detail = 'too many requests that did not prove where they come from';

@@ -99,11 +99,11 @@ export class PathRates {
 
 /** Counts failed authentications per sender. */
 export interface FailureLimiter {
-  /** Records one failure; resolves to the seconds to wait where the limit is passed, else undefined. */
-  fail(address: string): Promise<number | undefined>;
+  /** Records one failure; returns the seconds to wait where the limit is passed, else undefined. */
+  fail(address: string): number | undefined;
 }
 
-const WINDOW_SECONDS = 60;
+const WINDOW_MS = 60_000;
 /** Most networks with a count of their own in a window; later ones share one count, so that memory stays bounded. */
 const MAX_NETWORKS = 10_000;
 /** A /48 has 65,536 networks of a sender's size; all of them together get this many times the limit of one. */
@@ -114,53 +114,30 @@ const SITE_FACTOR = 10;
  * /48, which is what one sender can own at most; 0 turns the limit off.
  */
 export function createFailureLimiter(perMinute: number, clock: () => number): FailureLimiter {
-  let counters: ReturnType<typeof openCounters> | undefined;
+  const ofOwn = countTo(perMinute, clock);
+  const ofSite = countTo(perMinute * SITE_FACTOR, clock);
   return {
-    async fail(address) {
+    fail(address) {
       if (perMinute === 0) return undefined;
-      counters ??= openCounters(perMinute, clock);
-      const { ofOwn, ofSite } = await counters;
       const { own, site } = networksOf(address);
-      return (await ofOwn(own)) ?? (site === undefined ? undefined : ofSite(site));
+      return ofOwn(own) ?? (site === undefined ? undefined : ofSite(site));
     },
   };
 }
 
-type Count = (name: string) => Promise<number | undefined>;
-
-/** Loaded with the first failure, as the library has clients for a dozen databases. Counts within fixed windows. */
-async function openCounters(
-  perMinute: number,
-  clock: () => number,
-): Promise<{ readonly ofOwn: Count; readonly ofSite: Count }> {
-  const { default: library } = await import('rate-limiter-flexible');
-  const countTo = (points: number): Count => {
-    const limiter = new library.RateLimiterMemory({ points, duration: WINDOW_SECONDS });
-    const keyOf = boundedNames(clock);
-    return async (name) => {
-      try {
-        await limiter.consume(keyOf(name));
-        return undefined;
-      } catch (refusal) {
-        if (!(refusal instanceof library.RateLimiterRes)) throw refusal;
-        return Math.max(1, Math.ceil(refusal.msBeforeNext / 1000));
-      }
-    };
-  };
-  return { ofOwn: countTo(perMinute), ofSite: countTo(perMinute * SITE_FACTOR) };
-}
-
-/** The name under which a network is counted in the window of now. */
-function boundedNames(clock: () => number): (name: string) => string {
-  let counted = new Set<string>();
-  let windowStart = clock();
-  return (name) => {
+/** Counts by network in windows that are the same for all. */
+function countTo(limit: number, clock: () => number): (network: string) => number | undefined {
+  const counts = new Map<string, number>();
+  let endsAt = -Infinity;
+  return (network) => {
     const now = clock();
-    if (now - windowStart >= WINDOW_SECONDS * 1000) {
-      counted = new Set();
-      windowStart = now;
+    if (now >= endsAt || now < endsAt - WINDOW_MS) {
+      counts.clear();
+      endsAt = now + WINDOW_MS;
     }
-    if (counted.size < MAX_NETWORKS) counted.add(name);
-    return counted.has(name) ? name : 'others';
+    const name = counts.has(network) || counts.size < MAX_NETWORKS ? network : 'others';
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count <= limit ? undefined : Math.ceil((endsAt - now) / 1000);
   };
 }
