@@ -214,14 +214,18 @@ export interface AuditRecord {
   readonly changed: number;
 }
 
-/** Work that somebody has to look at. */
-export interface WorkInNeed {
-  /** The run of a delivery or callback that was given up; else the run or system event. */
-  readonly id: string;
-  /** `failed`: the run ended badly; `dead`: given up; `unsent`: its reply or callback did not go out. */
-  readonly end: 'failed' | 'dead' | 'unsent';
-  /** The code of its error. */
+/** What failed for one reason within an hour. */
+export interface FailedHour {
+  readonly kind: 'run' | 'delivery' | 'event';
+  readonly mappingId: string;
+  /** The runner of a run, empty for the usual one; the channel of a delivery, or "callback". */
+  readonly place: string;
   readonly why: string;
+  readonly count: number;
+  readonly firstAt: number;
+  readonly lastAt: number;
+  /** One of them: the id of its run, or of the event. */
+  readonly example: string;
 }
 
 /** Since when what is known of mappings is all there was: absent where that is a day or more. */

@@ -28,6 +28,7 @@ import type {
   SetAsideMail,
   WorkPlan,
 } from '../../engine/storage/storage.ts';
+import type { Cause } from '../../service/operations/operations.ts';
 import type { Check } from './operating/doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
 import type { WriteProof } from './setup/write-proof.ts';
@@ -135,7 +136,9 @@ export interface Outputs {
   readonly 'channels check': { readonly channels: readonly ChannelVerdict[]; readonly last: LastChannel };
   readonly events: { readonly events: readonly EventJson[] };
   readonly runs: { readonly runs: readonly RunJson[] };
-  readonly requests: { readonly requests: readonly DecisionJson[] };
+  readonly requests:
+    | { readonly requests: readonly DecisionJson[] }
+    | { readonly causes: readonly IsoTimes<Cause, 'since' | 'lastAt'>[] };
   readonly recover: { readonly paths: readonly RecoveredPath[] };
   readonly costs: { readonly costs: readonly CostRecord[] };
   readonly audit: { readonly changes: readonly IsoTimes<AuditRecord, 'at'>[] };

@@ -29,6 +29,7 @@ const Listed = z.strictObject({
 const Chosen = z.union([Ids, Listed]);
 /** Without a mapping and a runner this means all runs. */
 const Paused = z.strictObject({ mapping: name, runner: name });
+const Aside = z.strictObject({ id, count: z.int().positive(), reason: z.string().trim().min(1).max(200) });
 const CHANGES = ['retry', 'drop', 'approve', 'deny', 'cancel'] as const satisfies readonly WorkChange[];
 const Planned = z.strictObject({ change: z.enum(CHANGES), chosen: Chosen });
 
@@ -41,6 +42,7 @@ export const OPERATING: Readonly<Record<string, PageRoute>> = {
   ),
   '/api/pause': changing((body) => ({ change: 'pause', of: Paused.parse(body) })),
   '/api/resume': changing((body) => ({ change: 'resume', of: Paused.parse(body) })),
+  '/api/aside': changing((body) => ({ change: 'put aside', cause: Aside.parse(body) })),
   '/api/plan': plan,
   '/api/replay/plan': (context, { body, signal }) => planReplay(context, Listing.parse(body).ids, signal),
   '/api/replay': async (context, asked) => {

@@ -19,8 +19,8 @@ export type {
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
 export type {
+  Cause,
   End as ShownEnd,
-  Need,
   Overview,
   Pausable,
   ReplayResult,

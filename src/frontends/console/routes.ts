@@ -24,7 +24,7 @@ import {
 import type { Identity } from './access.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
-import { endsOf, inNeed, overview } from '../../service/operations/operations.ts';
+import { endsOf, findCauses, overview } from '../../service/operations/operations.ts';
 import type {
   AuthorFiles,
   Completion,
@@ -35,6 +35,7 @@ import type {
   SaveAnswer,
 } from './protocol.ts';
 import {
+  decisionLine,
   explainRequest,
   explainStored,
   type StoredJson,
@@ -69,7 +70,9 @@ export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/ends': async ({ deps }, { query }) => ({
     ends: await endsOf(deps.storage, gatewayOf(deps), (query.get('ids') ?? '').split(',')),
   }),
-  '/api/need': ({ deps }) => inNeed(deps.storage),
+  '/api/causes': async ({ deps }) => ({
+    causes: await findCauses(deps.storage, { gateway: gatewayOf(deps), describe: decisionLine }),
+  }),
   '/api/overview': ({ deps }) => overview(deps.storage, gatewayOf(deps)),
   '/api/request': ({ deps, judge }, { query, who }) =>
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),

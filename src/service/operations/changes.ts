@@ -66,6 +66,11 @@ export type ChangeJob =
   | { readonly change: WorkChange; readonly selection: QueueSelection }
   /** A pause begins no further run, and `resume` ends every pause that this covers; what is under way goes on. */
   | { readonly change: 'pause' | 'resume'; readonly of: Pausable }
+  /** Says that a cause is meant to be so; it comes back once as many have come again. */
+  | {
+      readonly change: 'put aside';
+      readonly cause: { readonly id: string; readonly count: number; readonly reason: string };
+    }
   /** Offers mail again that the service refused, or forgets it. */
   | { readonly change: 'retry mail' | 'drop mail'; readonly selection: SetAsideSelection };
 
@@ -81,6 +86,7 @@ export async function planChange(
   { storage, defaultRunner }: Pick<Operator, 'storage' | 'defaultRunner'>,
   job: ChangeJob,
 ): Promise<ChangePlan> {
+  if ('cause' in job) return planOf({}, 0);
   if ('of' in job) {
     const key = pauseKey(job.of);
     const there = (await storage.listPauses()).filter(
@@ -109,7 +115,12 @@ function planOf(counts: Pick<ChangePlan, 'messages' | 'pauses'>, others: number)
 
 /** Does a job, the oldest first; resolves to how much it changed. */
 export function changeWork(operator: Operator, job: ChangeJob): Promise<number> {
-  const about = 'of' in job ? pauseKey(job.of) : describeSelection(job.selection);
+  const about =
+    'cause' in job
+      ? `${job.cause.id} ${job.cause.reason}`
+      : 'of' in job
+        ? pauseKey(job.of)
+        : describeSelection(job.selection);
   return audited(operator, { what: job.change, about }, async () => perform(operator, job));
 }
 
@@ -124,6 +135,8 @@ const pauseKey = ({ mapping, runner }: Pausable): string =>
 async function perform(operator: Operator, job: ChangeJob): Promise<number> {
   const { storage, defaultRunner } = operator;
   switch (job.change) {
+    case 'put aside':
+      return job.cause.count;
     case 'pause':
       return Number(await storage.pauseRuns(pauseKey(job.of), Date.now()));
     case 'resume':

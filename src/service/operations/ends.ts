@@ -1,6 +1,15 @@
 /** What became of runs and events, and what somebody has to look at. */
+import { hash } from 'node:crypto';
+import { defined } from '../../base/json.ts';
 import { isoTime, isSkipped } from '../../engine/storage/facts.ts';
-import { type Backlog, DROPPED, type RunRecord, type Storage } from '../../engine/storage/storage.ts';
+import {
+  DROPPED,
+  type Backlog,
+  type DecisionRecord,
+  type FailedHour,
+  type RunRecord,
+  type Storage,
+} from '../../engine/storage/storage.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import {
   findObstacles,
@@ -13,8 +22,6 @@ import {
 
 /** Most runs and events of one question. */
 const MAX_IDS = 200;
-/** How much work of each kind is listed as needing attention. */
-const MAX_NEED = 10_000;
 
 export interface End {
   readonly id: string;
@@ -84,19 +91,6 @@ async function eventEnd(storage: Storage, id: string): Promise<readonly End[]> {
   return event === undefined ? [] : [{ id, end: EVENT_ENDS[event.state] }];
 }
 
-/** The runs and events that somebody has to look at. */
-export interface Need {
-  readonly ends: readonly End[];
-  /** False where there is more than is listed. */
-  readonly isWhole: boolean;
-}
-
-/** All that needs attention, by the ids of runs and events. */
-export async function inNeed(storage: Storage): Promise<Need> {
-  const ends = await storage.workInNeed(MAX_NEED);
-  return { ends, isWhole: ends.length < MAX_NEED };
-}
-
 /** How much work waits, and why. */
 export interface Overview {
   readonly backlog: Backlog;
@@ -114,4 +108,120 @@ export async function overview(storage: Storage, gateway: GatewaySettings): Prom
     paused: pausedThing(pause),
   }));
   return { backlog, obstacles: [...paused, ...obstacleTexts(others, now).map((text) => ({ text }))] };
+}
+
+const HOUR_MS = 3_600_000;
+/** As much failed work of each kind is looked at, by the store. */
+const MAX_WORK = 10_000;
+/** As many refused requests are looked at, here: more would make hooks wait. */
+const MAX_REFUSED = 2_000;
+const MAX_AUDIT = 1_000;
+/** A request that was refused before its sender had proved itself does not concern the operator's mappings. */
+const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
+
+/** What somebody has to look at, by its cause. */
+export interface Cause {
+  /** The same for the same cause, whenever it is looked for. */
+  readonly id: string;
+  readonly kind: 'request' | FailedHour['kind'];
+  readonly count: number;
+  readonly says: string;
+  /** The request, run or event that shows it. */
+  readonly example: string;
+  readonly path?: string;
+  readonly mappingId?: string;
+  /** When it began to come as often as it does. */
+  readonly since: number;
+  readonly lastAt: number;
+  /** How many came before that. */
+  readonly before: number;
+  /** What somebody said of it who meant it to be so; absent since it has grown. */
+  readonly aside?: { readonly who: string; readonly at: number; readonly reason: string };
+}
+
+type Hour = Pick<FailedHour, 'count' | 'firstAt' | 'lastAt'>;
+type Found = Pick<Cause, 'kind' | 'says' | 'example' | 'path' | 'mappingId'> & { readonly hours: Hour[] };
+
+/**
+ * A thousand refusals of one condition are one thing to mend. Only what is kept is counted, so a cause may be older and
+ * larger than is said. `describe` says in a line why a request was refused.
+ */
+export async function findCauses(
+  storage: Storage,
+  {
+    gateway,
+    describe,
+  }: {
+    readonly gateway: Pick<GatewaySettings, 'runner'>;
+    readonly describe: (decision: DecisionRecord) => string;
+  },
+): Promise<readonly Cause[]> {
+  const [decisions, failed, audit] = await Promise.all([
+    storage.listDecisions({ limit: MAX_REFUSED, state: 'rejected' }),
+    storage.failedByHour(MAX_WORK),
+    storage.listAudit(MAX_AUDIT),
+  ]);
+  const found = new Map<string, Found>();
+  const add = (key: readonly unknown[], hour: Hour, cause: () => Omit<Found, 'hours'>): void => {
+    const name = key.join('\n');
+    const known = found.get(name) ?? { ...cause(), hours: [] };
+    known.hours.push(hour);
+    found.set(name, known);
+  };
+  for (const decision of decisions.filter(isLost)) {
+    const { path, code, mappingId, missed = [], findings = [], receivedAt: at } = decision;
+    const leaves = missed.map((miss) => [miss.mappingId, miss.part, miss.leaf, miss.why].join(' '));
+    const key = ['request', path, code, mappingId, ...leaves, ...findings.map((finding) => finding.code)];
+    add(key, { count: 1, firstAt: at, lastAt: at }, () => ({
+      kind: 'request',
+      says: `${path}, ${describe(decision) || (code ?? '')}`,
+      example: decision.requestId,
+      ...defined({ path, mappingId }),
+    }));
+  }
+  for (const { kind, mappingId, place, why, example, ...hour } of failed) {
+    const where = kind === 'run' ? place || gateway.runner : place;
+    const says = `${[mappingId, where].filter(Boolean).join(', ')}: ${why || 'it failed'}`;
+    add([kind, mappingId, where, why], hour, () => ({ kind, says, example, mappingId }));
+  }
+  const asides = audit.filter(({ what }) => what === 'put aside');
+  const causes = [...found].map(([name, { hours, ...cause }]): Cause => {
+    const id = hash('sha256', name).slice(0, 12);
+    const aside = asides.find(({ about }) => about.startsWith(`${id} `));
+    // Where older ones are not kept any more, those that came since tell it alone.
+    const since = sum(hours.filter(({ firstAt }) => firstAt > (aside?.at ?? 0)));
+    const grown = aside && Math.max(since, sum(hours) - aside.changed) > aside.changed;
+    const reason = aside?.about.slice(id.length + 1) ?? '';
+    const said = aside && grown === false ? { aside: { who: aside.who, at: aside.at, reason } } : {};
+    return { id, ...cause, ...risen(hours), ...said };
+  });
+  const weight = ({ count, lastAt, aside }: Cause): number =>
+    aside === undefined ? count / (1 + (Date.now() - lastAt) / HOUR_MS) : -1;
+  return causes.toSorted((a, b) => weight(b) - weight(a));
+}
+
+/** What was taken when it was replayed is lost no more. */
+const isLost = ({ status, replays = [] }: DecisionRecord): boolean =>
+  !STRANGERS.includes(status) && !replays.some(({ outcome }) => outcome !== 'rejected');
+
+const sum = (hours: readonly Hour[]): number => hours.reduce((total, { count }) => total + count, 0);
+
+/** It rises with the first hour that has a quarter as many as the one with the most. */
+function risen(all: readonly Hour[]): Pick<Cause, 'count' | 'since' | 'lastAt' | 'before'> {
+  const hours = new Map<number, Hour>();
+  for (const { count, firstAt, lastAt } of all) {
+    const hour = Math.floor(firstAt / HOUR_MS);
+    const known = hours.get(hour) ?? { count: 0, firstAt, lastAt };
+    hours.set(hour, {
+      count: known.count + count,
+      firstAt: Math.min(known.firstAt, firstAt),
+      lastAt: Math.max(known.lastAt, lastAt),
+    });
+  }
+  const sorted = [...hours.values()].toSorted((a, b) => a.firstAt - b.firstAt);
+  const most = Math.max(...sorted.map(({ count }) => count));
+  const from = sorted.findIndex(({ count }) => count >= most / 4);
+  const [first] = sorted.slice(from);
+  const before = sum(sorted.slice(0, from));
+  return { count: sum(sorted), since: first?.firstAt ?? 0, lastAt: sorted.at(-1)?.lastAt ?? 0, before };
 }

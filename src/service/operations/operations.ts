@@ -14,7 +14,7 @@ export {
   useLastChannel,
   whyNotAgain,
 } from './changes.ts';
-export { endOf, endsOf, hasFailed, inNeed, overview, whyQueued } from './ends.ts';
+export { endOf, endsOf, findCauses, hasFailed, overview, whyQueued } from './ends.ts';
 export { findWork, readRetry, RECORDS } from './lists.ts';
 export { findLost, replayInto } from './replay.ts';
 export {

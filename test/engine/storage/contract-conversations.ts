@@ -154,7 +154,7 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
         state: 'completed',
         lastError: { code: 'no_conversation' },
       });
-      expect(await storage.workInNeed(9)).toEqual([]);
+      expect(await storage.failedByHour(9)).toEqual([]);
       const redelivered = event(PULL, goesOn, { dedupe });
       expect(await accept(storage, redelivered, 901)).toMatchObject({
         id: redelivered.id,

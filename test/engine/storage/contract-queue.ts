@@ -296,15 +296,17 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const error = { code: 'forbidden', message: '' };
       for (const { id } of entries) await storage.deadLetterOutbox(id, { error, nowMs: NOW });
       expect(await unsent(sent, waits)).toEqual([`${sent} unsent`, `${waits} sending`].toSorted());
-      const inNeed = await storage.workInNeed(10);
-      expect(inNeed.map(({ id, end, why }) => [id, end, why])).toEqual(
+      const failures = await storage.failedByHour(10);
+      const told = failures.map(({ kind, place, why, count, example }) => [kind, place, why, count, example]);
+      expect(told).toHaveLength(3);
+      expect(told).toEqual(
         expect.arrayContaining([
-          [bad, 'failed', 'exit_1'],
-          [dead, 'dead', expect.any(String)],
-          [sent, 'unsent', 'forbidden'],
+          ['run', '', 'exit_1', 1, bad],
+          ['run', '', expect.any(String), 1, dead],
+          ['delivery', 'slack', 'forbidden', 1, sent],
         ]),
       );
-      expect(inNeed).toHaveLength(3);
+      for (const { firstAt, lastAt } of failures) expect(firstAt).toBeLessThanOrEqual(lastAt);
       expect(await storage.activitySince(NOW, 10)).toEqual({});
       for (let index = 0; index < 3; index += 1)
         storage.recordDecision({ ...DECIDED, requestId: `r-${index}`, receivedAt: NOW + index });

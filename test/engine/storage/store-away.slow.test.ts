@@ -120,7 +120,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   listKeptRequests: (s) => s.listKeptRequests(1),
   mappingActivity: (s) => s.mappingActivity(NOW),
   activitySince: (s) => s.activitySince(NOW, 10),
-  workInNeed: (s) => s.workInNeed(10),
+  failedByHour: (s) => s.failedByHour(10),
   findUnsent: (s) => s.findUnsent(['a']),
   listCosts: (s) => s.listCosts(QUERY),
   recordAudit: (s) =>

@@ -193,6 +193,8 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   expect(fine(await bench.run(['events'])).out).toContain('order');
   await waitFor(async () => rows(await bench.run(['requests', '--json']))[0]);
   expect(fine(await bench.run(['requests'])).out).toMatch(/order +202/);
+  expect(fine(await bench.run(['requests', '--grouped'])).err).toContain('nothing needs attention');
+  expect(listIn(fine(await bench.run(['requests', '--grouped', '--json'])).out)).toEqual([]);
 
   expect(fine(await bench.run(['sessions', 'list'])).out).toContain('hook:order');
   expect(fine(await bench.run(['sessions', 'show', 'hook:order'])).out).toContain('Order 7');

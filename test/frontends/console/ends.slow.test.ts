@@ -43,11 +43,10 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     await label(page, done.requestId, 'done');
     await label(page, failed.requestId, 'failed');
     await label(page, queued.requestId, 'queued: agents busy');
-    await page.click('.chip:has-text("needs attention 2")');
-    await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
-    await page.waitForSelector(`#row-${missed.requestId}`);
-    expect(page.url()).toContain('need=yes');
-    await page.click(`#row-${failed.requestId}`);
+    await page.waitForSelector('h2:has-text("2 causes need attention")');
+    await page.waitForSelector('.causes li:has-text("1 × nowhere, ")');
+    const cause = page.locator('.causes li:has-text("1 × order-broken, broken: ")');
+    await cause.locator('a:has-text("Open one")').click();
     await page.waitForSelector('.sentence:has-text("Taken by order-broken; its run failed")');
     expect(await page.textContent('.bar-steps')).toMatch(/received.*judged.*queued.*ran.*error.*delivered/);
     const again = page.locator('.story-head button:has-text("Run again what failed")');
@@ -55,9 +54,11 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     expect((box?.y ?? 1000) + (box?.height ?? 0)).toBeLessThan(850);
     await again.click();
     await page.waitForSelector('.toast:has-text("1 due now")');
-    await page.reload();
-    await page.waitForSelector('.chip[aria-pressed=true]');
+    await page.goto(pages.running.url);
+    await page.click('.causes li:has-text("nowhere") a:has-text("Show and replay these")');
     await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
+    await page.waitForSelector(`#row-${missed.requestId}`);
+    expect(page.url()).toContain('outcome=rejected');
     expect(complaints).toEqual([]);
   });
 
@@ -246,17 +247,18 @@ describe.skipIf(noBrowser !== '')('what needs attention', () => {
     },
   });
 
-  test('is counted whole, however much is queued, and nothing is said before that', async () => {
+  test('is counted by its cause, however much is queued, and nothing is said before that', async () => {
     const runs = (count: number) => ({ runs: Array.from({ length: count }, (_, index) => index) });
     const { storage } = pages.running;
     for (let index = 0; index < 19; index += 1) await pages.running.send('broken', {});
     // Of a request with many runs each counts.
-    const last = await pages.running.send('fail', runs(22));
+    await pages.running.send('fail', runs(22));
     const failed = { state: 'completed', kind: 'hook', limit: 100 } as const;
     await expect.poll(async () => (await storage.listRuns(failed)).length).toBe(41);
     await pages.running.send('wait', runs(110));
     await pages.running.send('wait', runs(110));
     const page = await pages.open();
+    const complaints = complaintsOf(page);
     const said: string[] = [];
     await page.exposeFunction('heard', (text: string) => said.push(text));
     await page.addInitScript(`new MutationObserver(() => {
@@ -264,12 +266,22 @@ describe.skipIf(noBrowser !== '')('what needs attention', () => {
       if (text !== '') heard(text);
     }).observe(document, { childList: true, subtree: true, characterData: true })`);
     await page.reload();
-    await page.waitForSelector('.overview:has-text("20 requests need attention")');
-    await page.waitForSelector('.overview:has-text("In all 41 runs failed")');
-    await page.waitForSelector('.chip:text-is("needs attention 20")');
+    await page.waitForSelector('h2:has-text("2 causes need attention")');
+    // Those with the most stand first.
+    await page.waitForSelector('.causes li:nth-child(1):has-text("22 × many-fail, broken: ")');
+    await page.waitForSelector('.causes li:nth-child(2):has-text("19 × order-broken, broken: ")');
     expect(said.filter((text) => text.includes('Nothing needs attention'))).toEqual([]);
-    const numbers = said.flatMap((text) => /(\d+) requests? needs? attention/.exec(text)?.[1] ?? []);
-    expect(new Set(numbers)).toEqual(new Set(['20']));
-    await page.waitForSelector(`#row-${last.requestId} .outcome:has-text("failed")`);
+    // What is meant to be so stands aside, with the reason, in the audit.
+    page.on('dialog', (dialog) => void dialog.accept('the agent is not there yet'));
+    await page.click('.causes li:has-text("order-broken") button:has-text("Meant to be so")');
+    await page.waitForSelector('h2:has-text("1 cause needs attention")');
+    await page.click('summary:has-text("1 cause is meant to be so")');
+    await page.waitForSelector('.causes li:has-text("the agent is not there yet")');
+    expect((await storage.listAudit(1))[0]).toMatchObject({ what: 'put aside', changed: 19 });
+    // It comes back when as many have come again.
+    for (let index = 0; index < 20; index += 1) await pages.running.send('broken', {});
+    await page.waitForSelector('.causes li:has-text("39 × order-broken")');
+    await page.waitForSelector('h2:has-text("2 causes need attention")');
+    expect(complaints).toEqual([]);
   });
 });

@@ -34,7 +34,7 @@ test('an event that ends its conversation at once ends the turn under way and wh
   expect(JSON.parse(callback?.callback?.body ?? '{}')).toMatchObject({
     data: { outcome: 'error', error: { code: 'superseded' } },
   });
-  expect(await house.storage.workInNeed(9)).toEqual([]);
+  expect(await house.storage.failedByHour(9)).toEqual([]);
 });
 
 test('an event that ends its conversation after its run has its turn, and nothing comes behind it', async () => {

@@ -4,13 +4,13 @@ import {
   type AuditRecord,
   type CostRecord,
   DROPPED,
+  type FailedHour,
   type ListQuery,
   type MappingActivity,
   NO_ACTIVITY,
   NO_CONVERSATION,
   SUPERSEDED,
   type UnsentRun,
-  type WorkInNeed,
 } from '../records.ts';
 import { DAY_MS, dayBefore, startOfDay } from './hourly-capacity.ts';
 import { both, by, type Dialects, listed } from './statements.ts';
@@ -51,17 +51,22 @@ const COSTS = `SELECT day, mapping_id AS "mappingId", runner, turns, input_token
   WHERE CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1 ORDER BY day DESC, micro_usd DESC, mapping_id, runner LIMIT ?2`;
 const AUDIT = 'SELECT at, who, source, what, about, changed FROM audit ORDER BY seq DESC LIMIT ?';
 
-/** The newest of each. */
-const NEED = both`SELECT * FROM (
-  SELECT id, 'failed' AS "end", coalesce(error_code, '') AS why FROM runs WHERE ${FAILED_RUN} ORDER BY seq DESC LIMIT ?1
-) AS failed UNION ALL SELECT * FROM (
-  SELECT id, 'dead' AS "end", coalesce(error_code, '') AS why FROM runs WHERE state = ${RUN.dead} ORDER BY seq DESC LIMIT ?1
-) AS dead UNION ALL SELECT * FROM (
-  SELECT run_id AS id, 'unsent' AS "end", coalesce(error_code, '') AS why FROM outbox WHERE state = ${OUTBOX.dead}
-  ORDER BY seq DESC LIMIT ?1
-) AS unsent UNION ALL SELECT * FROM (
-  SELECT id, 'dead' AS "end", coalesce(error_code, '') AS why FROM events WHERE state = ${EVENT.dead} ORDER BY seq DESC LIMIT ?1
-) AS parked`;
+/** The newest of each kind. */
+const FAILED_HOURS = both`SELECT kind, mapping_id AS "mappingId", place, why, count(*) AS count, min(at) AS "firstAt",
+    max(at) AS "lastAt", max(id) AS example
+  FROM (SELECT * FROM (
+    SELECT 'run' AS kind, mapping_id, runner AS place, coalesce(error_code, '') AS why, ended_at AS at, id FROM runs
+    WHERE ${FAILED_RUN} ORDER BY seq DESC LIMIT ?1
+  ) AS failed UNION ALL SELECT * FROM (
+    SELECT 'run' AS kind, mapping_id, runner AS place, coalesce(error_code, '') AS why, ended_at AS at, id FROM runs
+    WHERE state = ${RUN.dead} ORDER BY seq DESC LIMIT ?1
+  ) AS dead UNION ALL SELECT * FROM (
+    SELECT 'delivery' AS kind, mapping_id, coalesce(recipient, 'callback') AS place, coalesce(error_code, '') AS why,
+      ended_at AS at, run_id AS id FROM outbox WHERE state = ${OUTBOX.dead} ORDER BY seq DESC LIMIT ?1
+  ) AS unsent UNION ALL SELECT * FROM (
+    SELECT 'event' AS kind, mapping_id, '' AS place, coalesce(error_code, '') AS why, created_at AS at, id FROM events
+    WHERE state = ${EVENT.dead} ORDER BY seq DESC LIMIT ?1
+  ) AS parked) AS work GROUP BY kind, mapping_id, place, why, at / 3600000`;
 const openOf = (state: number): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
   WHERE state = ${state} AND run_id IN ${listed('?')}`;
 const OLDEST_DECIDED = both`SELECT count(*) AS count, min(at) AS since,
@@ -108,9 +113,11 @@ export function listAudit({ sql }: Store, limit: number): AuditRecord[] {
   return sql.all(AUDIT, atMost(limit));
 }
 
-/** What somebody has to look at, the newest `limit` of each kind: all of it where each has fewer. */
-export function workInNeed({ sql }: Store, limit: number): WorkInNeed[] {
-  return sql.all(NEED, atMost(limit));
+/** What failed or was given up, by its reason and hour, of the newest `limit` of each kind. */
+export function failedByHour({ sql }: Store, limit: number): FailedHour[] {
+  return sql
+    .all<FailedHour>(FAILED_HOURS, atMost(limit))
+    .map((hour) => ({ ...hour, place: hour.place.split('\n', 1)[0] ?? '' }));
 }
 
 /** Returns the given runs with a delivery or callback that did not go out; what was given up stands last. */

@@ -1,10 +1,12 @@
 import type { DecisionRecord, RunRecord, Storage } from '../../../engine/storage/storage.ts';
 import type { ConversationKey } from '../../../base/action.ts';
 import { defined } from '../../../base/json.ts';
+import { isoTime } from '../../../engine/storage/facts.ts';
 import { decisionLine } from '../../../authoring/explanation/explanation.ts';
 import { clearLine, formatSpan } from '../../../base/telemetry/telemetry.ts';
 import { isSkipped } from '../../../engine/storage/facts.ts';
 import {
+  type Cause,
   hasFailed,
   type List,
   RECORDS,
@@ -210,6 +212,23 @@ export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
  * Lists what each request became and, where none matched, the place at which every candidate failed. It has
  * no payload values.
  */
+/** What came of one cause, since when, and the one next step. */
+export function causeLines(cause: Cause): readonly string[] {
+  const { kind, count, says, since, lastAt, before, example, mappingId, aside } = cause;
+  const [from, to] = [isoTime(since), isoTime(lastAt)];
+  const times = `since ${from}, last ${to}${before === 0 ? '' : `; before that ${before}`}`;
+  const meant = aside && `  put aside by ${aside.who}: ${aside.reason}`;
+  const again =
+    mappingId && kind === 'run' ? `; sluice queue retry --mapping ${mappingId} once it is mended` : '';
+  return [
+    `${count} x ${says}`,
+    `  ${times}`,
+    ...(meant === undefined
+      ? [`  sluice ${kind === 'event' ? 'queue show' : 'explain'} ${example}${again}`]
+      : [meant]),
+  ].map(clearLine);
+}
+
 export const requestsListing: TableListing<DecisionRecord> = {
   title: 'requests',
   list: RECORDS.requests,

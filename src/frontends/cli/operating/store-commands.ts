@@ -74,8 +74,9 @@ export const storeCommands: CommandTable = {
     options: [
       ...listingOf(DECISION_STATES),
       ['--recovered', 'only what was asked for again, because its sender could not deliver it'],
+      ['--grouped', 'what somebody has to look at, by its cause: requests, runs and deliveries'],
     ],
-    load: async () => (await import('./store-tasks.ts')).listRequests,
+    load: async () => (await import('./store-tasks.ts')).showRequests,
   },
   'recover [path]': {
     about: 'ask senders for what they could not deliver, where they keep a log',

@@ -2,10 +2,11 @@ import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { StorageError } from '../../../engine/storage/storage.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
-import { hintLines, indent, runAdvice } from '../../../authoring/explanation/explanation.ts';
+import { decisionLine, hintLines, indent, runAdvice } from '../../../authoring/explanation/explanation.ts';
 import { requestFinding } from '../../../authoring/advice/requests.ts';
 import {
   clearConversation,
+  findCauses,
   findWaits,
   hasFailed,
   type Obstacles,
@@ -23,6 +24,7 @@ import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { isoTime, isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import {
+  causeLines,
   type TableListing,
   type ListingOptions,
   printListing,
@@ -125,7 +127,7 @@ const listRecovered = listing({
         .slice(0, limit),
   },
 });
-export const listRequests = (cli: Cli, flags: ListFlags & { readonly recovered?: boolean }): Promise<void> =>
+const listRequests = (cli: Cli, flags: ListFlags & { readonly recovered?: boolean }): Promise<void> =>
   (flags.recovered === true ? listRecovered : listAllRequests)(cli, flags);
 export const listCosts = listing({ title: 'costs', list: RECORDS.costs, json: ['costs', 'costs'] });
 export const listAudit = listing({ title: 'changes', list: RECORDS.changes, json: ['audit', 'changes'] });
@@ -140,6 +142,25 @@ export const listRefusedMail = listing({
   list: RECORDS.refusedMail,
   json: ['webhooks mail list', 'messages'],
 });
+
+/** Lists the last requests, or what somebody has to look at, by its cause. */
+export async function showRequests(
+  cli: Cli,
+  { grouped, ...flags }: ListFlags & { readonly grouped?: boolean; readonly recovered?: boolean },
+): Promise<void> {
+  if (grouped !== true) return listRequests(cli, flags);
+  const { terminal } = cli;
+  const causes = await withStore(cli, flags, (storage, { settings: { gateway } }) =>
+    findCauses(storage, { gateway, describe: decisionLine }),
+  );
+  const shown = causes.slice(0, flags.limit);
+  if (flags.json === true)
+    return printJson(terminal, 'requests', {
+      causes: shown.map((cause) => isoTimes(cause, 'since', 'lastAt')),
+    });
+  if (shown.length === 0) return terminal.err('nothing needs attention');
+  for (const cause of shown) for (const line of causeLines(cause)) terminal.out(line);
+}
 
 /** Explains one run, or lists them. */
 export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {

@@ -19,8 +19,6 @@ export interface Filters {
   readonly mapping: string;
   readonly path: string;
   readonly text: string;
-  /** `yes`: only what needs attention. */
-  readonly need: string;
   /** From and to, as ISO times with a slash between. */
   readonly time: string;
   /** `yes`: stored requests are searched for the text, too. */
@@ -32,7 +30,6 @@ export const NO_FILTERS: Filters = {
   mapping: '',
   path: '',
   text: '',
-  need: '',
   time: '',
   kept: '',
 };

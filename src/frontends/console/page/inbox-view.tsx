@@ -4,11 +4,12 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
-import { inNeed, need, rowsInSight as seenRows, shownRows } from './ends-store.ts';
+import { rowsInSight as seenRows } from './ends-store.ts';
 import { dayOf, formatAgo, formatBody, formatDate, formatDay, formatMs, formatTime } from './format.ts';
 import {
   filterQuery,
   filters,
+  foundRows,
   hookNames,
   isLoaded,
   listHas,
@@ -43,7 +44,7 @@ export function readOpen(): void {
 
 /** Opens the neighbour of the request that is open. */
 export function step(by: 1 | -1): void {
-  const list = shownRows.value;
+  const list = foundRows.value;
   const at = list.findIndex(({ id }) => id === openId());
   const next = list[at === -1 ? 0 : Math.min(Math.max(at + by, 0), list.length - 1)];
   if (next !== undefined) goTo(`/request/${next.id}${filterQuery()}`, { replace: at !== -1 });
@@ -100,15 +101,6 @@ function FilterBar(): JSX.Element {
         names={mappingNames.value}
         onChange={(value) => set({ mapping: value })}
       />
-      <button
-        type="button"
-        class="chip"
-        aria-pressed={filters.value.need !== ''}
-        onClick={() => set({ need: filters.value.need === '' ? 'yes' : '' })}
-      >
-        needs attention {inNeed.value.length.toLocaleString('en')}
-        {(need.value?.isWhole !== true || listHas.value === 'some') && ' so far'}
-      </button>
       <Choice
         label="Time"
         value={time}
@@ -141,7 +133,7 @@ function FoundCount(): JSX.Element {
   const all = `${rows.value.length.toLocaleString('en')} requests${has}`;
   return (
     <p class="count" aria-live="polite">
-      {isFiltered ? `${shownRows.value.length.toLocaleString('en')} of ${all}` : all}
+      {isFiltered ? `${foundRows.value.length.toLocaleString('en')} of ${all}` : all}
       {isFiltered && (
         <span>
           {mayOperate.value && <a href={`/replay${filterQuery()}`}>Replay these</a>}{' '}
@@ -163,7 +155,7 @@ function RowList(): JSX.Element {
   const top = useRef('');
   useLayoutEffect(() => {
     if (box.current !== null) top.current = keepPlace(box.current, top.current);
-  }, [shownRows.value]);
+  }, [foundRows.value]);
   const shown = useRef('');
   useLayoutEffect(() => {
     if (box.current !== null && shown.current !== open && showOpenRow(box.current)) shown.current = open;
@@ -194,7 +186,7 @@ function RowList(): JSX.Element {
             <Row
               key={row.id}
               row={row}
-              above={index === 0 ? shownRows.value[first - 1] : list[index - 1]}
+              above={index === 0 ? foundRows.value[first - 1] : list[index - 1]}
               isOpen={row.id === open}
               position={first + index + 1}
               all={all}
@@ -207,7 +199,7 @@ function RowList(): JSX.Element {
 }
 
 function rowsInSight(): { readonly first: number; readonly list: readonly InboxRow[]; readonly all: number } {
-  const list = shownRows.value;
+  const list = foundRows.value;
   const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - MARGIN);
   const last = Math.min(list.length, first + Math.ceil(viewHeight.value / rowHeight.value) + 2 * MARGIN);
   return { first, list: list.slice(first, last), all: list.length };
@@ -230,7 +222,7 @@ function measureRows(element: HTMLElement): () => void {
  * A reader who has scrolled stays at the rows in sight while others come in above them. Returns the first row there is.
  */
 function keepPlace(element: HTMLElement, before: string): string {
-  const list = shownRows.peek();
+  const list = foundRows.peek();
   const added = before === '' ? -1 : list.findIndex(({ id }) => id === before);
   if (added > 0 && element.scrollTop > 0) element.scrollTop += added * rowHeight.peek();
   return list[0]?.id ?? '';
@@ -240,7 +232,7 @@ function keepPlace(element: HTMLElement, before: string): string {
  * Scrolls until the row of the open request is seen. Returns whether it is, because the list may not be that long yet.
  */
 function showOpenRow(element: HTMLElement): boolean {
-  const at = shownRows.value.findIndex(({ id }) => id === openId());
+  const at = foundRows.value.findIndex(({ id }) => id === openId());
   if (at === -1) return openId() === '';
   const top = at * rowHeight.value;
   const lowest = top + rowHeight.value - element.clientHeight;

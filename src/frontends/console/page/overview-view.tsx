@@ -2,33 +2,32 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { InboxRow, Overview, ShownEnd } from '../protocol.ts';
-import { getJson } from './api.ts';
-import { inNeed, need, needsAttention } from './ends-store.ts';
-import { clock, count, formatAgo } from './format.ts';
-import { filters, listHas, rows } from './inbox-store.ts';
+import type { Cause, InboxRow, Overview } from '../protocol.ts';
+import { getJson, messageOf, postJson } from './api.ts';
+import { clock, count, formatAgo, formatDate } from './format.ts';
+import { mayOperate, rows } from './inbox-store.ts';
 import { PauseButtons } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
+import { say } from './toast.ts';
 
 const LOOK_MS = 5_000;
 const BARS = 24;
 
+/** Looks now and again; what fails is looked at again. Returns how to end it. */
+function repeat(look: () => Promise<void>): () => void {
+  const again = (): void => void look().catch(() => undefined);
+  again();
+  const timer = setInterval(() => document.hidden || again(), LOOK_MS);
+  return () => clearInterval(timer);
+}
+
 export function OverviewView(): JSX.Element {
   const found = useSignal<Overview | undefined>(undefined);
-  useEffect(() => {
-    const look = (): void =>
-      void getJson<Overview>('/api/overview').then(
-        (value) => (found.value = value),
-        () => undefined,
-      );
-    look();
-    const timer = setInterval(look, LOOK_MS);
-    return () => clearInterval(timer);
-  }, []);
+  useEffect(() => repeat(async () => void (found.value = await getJson<Overview>('/api/overview'))), []);
   return (
     <article class="request overview">
       <h1 tabIndex={-1}>Overview</h1>
-      <Need />
+      <Causes />
       {found.value !== undefined && <Work found={found.value} />}
       <Charts />
     </article>
@@ -60,45 +59,80 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
   );
 }
 
-/**
- * Says what somebody has to look at, in the list and in all that is stored. Nothing is shown before all of it is known.
- */
-function Need(): JSX.Element {
-  const all = need.value;
-  if (all === undefined || listHas.value === 'some')
-    return <p class="quiet">Looking for what needs attention…</p>;
-  const listed = inNeed.value.length;
-  const of = (wanted: ShownEnd['end']): number => all.ends.filter(({ end }) => end === wanted).length;
-  const stored = [
-    `${count(of('failed'), 'run')} failed`,
-    `${of('dead')} given up`,
-    `${count(of('unsent'), 'delivery', 'deliveries')} not sent`,
-  ];
-  if (listed === 0 && all.ends.length === 0) return <p class="quiet">Nothing needs attention.</p>;
+/** Shows what somebody has to look at, by its cause: the newest and steepest first, and what is meant to be so last. */
+function Causes(): JSX.Element {
+  const found = useSignal<readonly Cause[] | undefined>(undefined);
+  const look = async (): Promise<void> => {
+    const { causes } = await getJson<{ readonly causes: readonly Cause[] }>('/api/causes');
+    found.value = causes;
+  };
+  useEffect(() => repeat(look), []);
+  if (found.value === undefined) return <p class="quiet">Looking for what needs attention…</p>;
+  const open = found.value.filter(({ aside }) => aside === undefined);
+  const aside = found.value.filter((cause) => cause.aside !== undefined);
+  if (found.value.length === 0) return <p class="quiet">Nothing needs attention.</p>;
   return (
-    <>
-      {listed > 0 && (
-        <p>
-          {count(listed, 'request needs', 'requests need')} attention
-          {listHas.value === 'newest' && ' of the newest in the list'}.{' '}
-          <button
-            type="button"
-            class="link"
-            onClick={() => (filters.value = { ...filters.value, need: 'yes' })}
-          >
-            Show them in the list
-          </button>
-        </p>
+    <section>
+      <h2>{count(open.length, 'cause needs', 'causes need')} attention</h2>
+      <ul class="causes">
+        {open.map((cause) => (
+          <CauseRow key={cause.id} cause={cause} onChanged={look} />
+        ))}
+      </ul>
+      {aside.length > 0 && (
+        <details>
+          <summary>{count(aside.length, 'cause is', 'causes are')} meant to be so</summary>
+          <ul class="causes">
+            {aside.map((cause) => (
+              <CauseRow key={cause.id} cause={cause} onChanged={look} />
+            ))}
+          </ul>
+        </details>
       )}
-      {all.ends.length > 0 && (
-        <p>
-          {all.isWhole ? 'In all' : 'At least'} {stored.join(', ')}: <a href="/runs?state=completed">ended</a>
-          , <a href="/runs?state=dead">given up</a>, <a href="/deliveries?state=dead">not sent</a>.
-        </p>
-      )}
-    </>
+    </section>
   );
 }
+
+/** The list in which somebody changes all of a cause. */
+function listOf({ kind, path = '', mappingId = '' }: Cause): readonly [href: string, label: string] {
+  if (kind === 'request')
+    return [`/?${new URLSearchParams({ path, outcome: 'rejected' }).toString()}`, 'Show and replay these'];
+  const of = new URLSearchParams({ mapping: mappingId }).toString();
+  return kind === 'delivery'
+    ? [`/deliveries?state=dead&${of}`, 'Show and retry these']
+    : [`/runs?${of}`, 'Show these runs'];
+}
+
+function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): Promise<void> }): JSX.Element {
+  const { id, says, since, lastAt, before, example, aside } = cause;
+  const [href, label] = listOf(cause);
+  const meant = async (): Promise<void> => {
+    const reason = prompt('Why is it meant to be so? It comes back when as many have come again.')?.trim();
+    if (reason) await postJson('/api/aside', { id, count: cause.count, reason }).then(onChanged, failed);
+  };
+  return (
+    <li>
+      <p>
+        <b>{cause.count.toLocaleString('en')} ×</b> <ShownText text={says} />
+      </p>
+      <p class="quiet small">
+        since {formatDate(since)}
+        {before > 0 && `, before that ${before.toLocaleString('en')}`}, last {formatAgo(lastAt)}
+        {aside !== undefined && ` — ${aside.who}: ${aside.reason}`}
+      </p>
+      <p>
+        <a href={`/request/${example}`}>Open one</a> <a href={href}>{label}</a>{' '}
+        {mayOperate.value && aside === undefined && (
+          <button type="button" class="link" onClick={() => void meant()}>
+            Meant to be so…
+          </button>
+        )}
+      </p>
+    </li>
+  );
+}
+
+const failed = (error: unknown): void => say(messageOf(error));
 
 /** The charts run from the first request in the list to now. */
 function Charts(): JSX.Element | null {
@@ -109,8 +143,7 @@ function Charts(): JSX.Element | null {
   const step = Math.max((now - oldest) / BARS, 60_000);
   const bars: InboxRow[][] = Array.from({ length: BARS }, () => []);
   for (const row of list) bars.at(Math.max(0, BARS - 1 - Math.floor((now - row.at) / step)))?.push(row);
-  const isWhole = need.value?.isWhole === true;
-  const isBad = (row: InboxRow): boolean => row.outcome === 'rejected' || (isWhole && needsAttention(row));
+  const isBad = ({ outcome }: InboxRow): boolean => outcome === 'rejected';
   const minutes = Math.round(step / 60_000);
   return (
     <section>
@@ -119,11 +152,7 @@ function Charts(): JSX.Element | null {
       </h2>
       <div class="charts">
         <Bars title="Requests" tone="all" values={bars.map(({ length }) => length)} />
-        <Bars
-          title={isWhole ? 'Failed, refused or lost' : 'Refused'}
-          tone="rejected"
-          values={bars.map((bar) => bar.filter(isBad).length)}
-        />
+        <Bars title="Refused" tone="rejected" values={bars.map((bar) => bar.filter(isBad).length)} />
       </div>
     </section>
   );

@@ -7,8 +7,8 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PlannedReplay, ReplayResult, ReplayPlan } from '../protocol.ts';
 import { isAborted, messageOf, postJson } from './api.ts';
-import { shownRows } from './ends-store.ts';
 import { count } from './format.ts';
+import { foundRows } from './inbox-store.ts';
 import { Label } from './outcome-label.tsx';
 import { ProblemText, ShownText } from './shown-text.tsx';
 
@@ -29,7 +29,7 @@ export function ReplayView(): JSX.Element {
     if (!isAborted(error)) problem.value = messageOf(error);
   };
   useEffect(() => {
-    const ids = shownRows
+    const ids = foundRows
       .peek()
       .map(({ id }) => id)
       .toReversed();
