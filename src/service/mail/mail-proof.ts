@@ -111,25 +111,22 @@ function serverName(value: string): string | undefined {
 
 /** Real fields come to 2,000 characters. */
 const MAX_FIELD_CHARS = 16_000;
-const RESULT = /^\s*([\w-]+)(?:\s*\/\s*\d+)?\s*=\s*(?:hard|perm_?(?=fail))?([\w-]+)(?:\s(.*))?$/s;
+/** A result, with a word of RFC 8601 or another one. */
+const RESULT =
+  /^\s*(dmarc|dkim)(?:\s*\/\s*\d+)?\s*=\s*(?:(?:hard|perm_?(?=fail))?(pass|fail|neutral|policy|temperror|permerror)(?![\w-])|[\w-]+)/;
 const DOMAIN = /(?<![\w.-])header\s*\.\s*(from|[di])\s*=\s*(\S+)/g;
-const WORD = /^(?:pass|fail|none|neutral|policy|temperror|permerror)$/;
 
 function readResults(value: string): readonly CheckResult[] {
-  const plain = value.length > MAX_FIELD_CHARS ? undefined : withoutComments(value);
+  const plain = value.length > MAX_FIELD_CHARS ? undefined : withoutComments(value.toLowerCase());
   // Whoever makes a field unreadable is not better off for it.
   if (plain === undefined) return [{ method: 'dmarc', word: 'permerror' }];
   return plain.split(';').flatMap((part) => {
-    const [, method, found = '', rest = ''] = RESULT.exec(part.toLowerCase()) ?? [];
+    const [, method, word = 'none'] = RESULT.exec(part) ?? [];
     if (method === undefined) return [];
-    const named = Map.groupBy(rest.matchAll(DOMAIN), ([, name]) => name);
+    const named = Map.groupBy(part.matchAll(DOMAIN), ([, name]) => name);
     const about = method === 'dmarc' ? named.get('from') : (named.get('d') ?? named.get('i'));
-    const [domain, ...others] = new Set(
-      about?.map(([, , text = '']) => domainOf(`x@${text.replace(/^.*@/s, '')}`)),
-    );
-    return [
-      { method, word: WORD.test(found) ? found : 'none', domain: others.length > 0 ? undefined : domain },
-    ];
+    const domains = new Set(about?.map(([, , text = '']) => domainOf(`x@${text.replace(/^.*@/s, '')}`)));
+    return [{ method, word, domain: domains.size === 1 ? [...domains][0] : undefined }];
   });
 }
 
@@ -184,7 +181,7 @@ async function signatureWord(source: Buffer, domain: string, lookUp: typeof askD
     if (texts === undefined) throw new Error('not asked, or no answer');
     return texts;
   };
-  const { headerFrom, results } = await dkimVerify(source, { resolver, strict: true, minBitLength: 1024 });
+  const { headerFrom, results } = await dkimVerify(source, { resolver, strict: true });
   if (headerFrom.length !== 1 || domainOf(headerFrom[0] ?? '') !== domain) return 'none';
   // A signature of a domain that tries DKIM out, or of a part of the body, proves nothing.
   const aligned = results.map(({ status }) => status).filter((status) => typeof status.aligned === 'string');

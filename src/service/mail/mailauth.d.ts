@@ -6,6 +6,6 @@ declare module 'mailauth/lib/dkim/verify.js' {
   }
   export function dkimVerify(
     message: Buffer,
-    options: { resolver: (name: string) => Promise<string[][]>; strict: true; minBitLength: number },
+    options: { resolver: (name: string) => Promise<string[][]>; strict: true },
   ): Promise<{ readonly headerFrom: readonly string[]; readonly results: readonly CheckedSignature[] }>;
 }

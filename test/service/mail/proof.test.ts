@@ -288,6 +288,21 @@ describe('a forger', () => {
       'asserted',
     ],
     [
+      'gives its signature two domains, its own last',
+      field('dkim=pass header.d=example.org header.d=evil.example') + ANN,
+      'asserted',
+    ],
+    [
+      'names a property that ends alike',
+      field('dkim=pass smtp.header.d=example.org x-header.d=example.org') + ANN,
+      'asserted',
+    ],
+    [
+      'ends a result within its quoted address',
+      field('spf=pass smtp.mailfrom="a; dmarc=pass header.from=example.org ;"@evil.example') + ANN,
+      'asserted',
+    ],
+    [
       'hides a result in a comment',
       field('spf=pass (dmarc=pass header.from=example.org; dkim=pass header.d=example.org)') + ANN,
       'asserted',
@@ -332,7 +347,7 @@ describe('a forger', () => {
     ],
     [
       'makes the field too long to be read',
-      field(`spf=pass smtp.mailfrom=${'a'.repeat(20_000)}; dmarc=fail header.from=example.org`) + ANN,
+      field(`spf=pass smtp.mailfrom=${'a'.repeat(20_000)}; dmarc=pass header.from=example.org`) + ANN,
       'unverified',
     ],
     [
@@ -398,6 +413,11 @@ describe('a forger', () => {
     expect(message.proof.level).toBe(level);
     expect(message.answerTo ?? '').not.toContain('example.org');
     if (level === 'verified') expect(message.proof.domain).toBe('evil.example');
+  });
+
+  test('who writes no From has no result either, whatever the server says', async () => {
+    const proof = await proofOf(`${field('dkim=pass; dmarc=pass')}To: me@example.net\n\nhello\n`, MX);
+    expect(proof).toEqual({ level: 'unverified', by: 'mx.example.net', dmarc: 'none', dkim: 'none' });
   });
 
   test('is not believed where the mailbox has no server of its own', async () => {
@@ -574,7 +594,6 @@ describe('where the server writes nothing, signatures are checked', () => {
     const lookUp = keys('example.org');
     const longer = Buffer.from(`${mail}and pay at once\r\n`, 'latin1');
     expect((await proofOf(longer, [], { lookUp })).level).toBe('unverified');
-    // A signature may say itself that it covers only the beginning (l=).
     const { dkimSign } = createRequire(import.meta.url)('mailauth/lib/dkim/sign.js') as {
       dkimSign: (mail: string, options: object) => Promise<{ signatures: string }>;
     };
@@ -584,6 +603,18 @@ describe('where the server writes nothing, signatures are checked', () => {
       privateKey: privateKey.export({ type: 'pkcs1', format: 'pem' }),
       maxBodyLength: 7,
     };
+    // Whoever reads From in another way than the checker must not take its word for it.
+    for (const from of ['<eve@evil.example> <ann@example.org>', '<ann@example.org> <eve@evil.example>']) {
+      const two = mailOf(from).replaceAll('\n', '\r\n');
+      for (const signingDomain of ['evil.example', 'example.org']) {
+        const { signatures: of } = await dkimSign(two, {
+          signatureData: [{ ...signer, signingDomain, maxBodyLength: undefined }],
+        });
+        const { level, domain } = await proofOf(`${of}${two}`, [], { lookUp: keys(signingDomain) });
+        if (level === 'verified') expect(domain).toBe(signingDomain);
+      }
+    }
+    // A signature may say itself that it covers only the beginning (l=).
     const plain = ANN.replaceAll('\n', '\r\n');
     const { signatures } = await dkimSign(plain, { signatureData: [signer] });
     expect(signatures).toContain('l=7');

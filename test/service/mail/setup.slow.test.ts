@@ -130,7 +130,7 @@ describe('setup', () => {
       fill([checked('pass'), checked('fail')]);
       const run = await mail(...answers());
       expect(run.err).toContain(
-        'who wrote a mail is proved here by mx.example.net: of the 3 newest mails 2 were checked, and 1 are verified; hooks.mail.accept is verified',
+        'who wrote a mail is proved here by mx.example.net: of the 3 newest mails 2 were checked, 1 of them verified; hooks.mail.accept is verified',
       );
       expect(await config()).toContain('accept: verified');
     });
@@ -139,7 +139,7 @@ describe('setup', () => {
       fill([checked('pass'), checked('pass')]);
       const run = await mail(...answers());
       expect(run.err).toContain(
-        'of the 3 newest mails 0 were checked, and 0 are verified; npm install mailauth',
+        'of the 3 newest mails 0 were checked, 0 of them verified; npm install mailauth',
       );
       expect(await config()).not.toContain('accept');
       await known(', accept: any');

@@ -290,7 +290,7 @@ function findProver(proofs: readonly MailProof[]): { readonly canProve: boolean;
   const checkers = proofs.flatMap(({ by }) => by ?? []);
   const verified = proofs.filter(({ level }) => level === 'verified').length;
   const canProve = verified > 0 && checkers.length * 2 >= proofs.length;
-  const found = `of the ${String(proofs.length)} newest mails ${String(checkers.length)} were checked, and ${String(verified)} are verified`;
+  const found = `of the ${String(proofs.length)} newest mails ${String(checkers.length)} were checked, ${String(verified)} of them verified`;
   if (canProve)
     return { canProve, says: `who wrote a mail is proved here by ${checkers[0] ?? ''}: ${found}` };
   const remedy =
