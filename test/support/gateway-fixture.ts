@@ -19,6 +19,7 @@ import {
 } from '../../src/service/gateway/gateway.ts';
 import type { ChannelAdapter, ChannelMessage, SendResult } from '../../src/service/channels/channels.ts';
 import { openStorage, type LimitRules, type Storage } from '../../src/engine/storage/storage.ts';
+import type { GatewayMetrics } from '../../src/base/telemetry/telemetry.ts';
 import { gatewaySettings } from './gateway-settings.ts';
 
 /** Retries within milliseconds, three and five of them as in the real policies. */
@@ -116,6 +117,29 @@ export class RecordingChannel implements ChannelAdapter {
   }
 }
 
+/** Counts what a gateway reports. */
+export class CountedMetrics implements GatewayMetrics {
+  readonly runs: Record<string, number> = { ok: 0 };
+  readonly outbox: Record<string, number> = { sent: 0, dead: 0, repeated: 0 };
+  readonly heartbeat: Record<string, number> = { ok: 0, failed: 0 };
+
+  observeRun({ result }: { readonly result: string }): void {
+    this.runs[result] = (this.runs[result] ?? 0) + 1;
+  }
+
+  observeDelivery({ result }: { readonly result: string }): void {
+    this.outbox[result] = (this.outbox[result] ?? 0) + 1;
+  }
+
+  observeHeartbeat(result: string): void {
+    this.heartbeat[result] = (this.heartbeat[result] ?? 0) + 1;
+  }
+
+  observeTokens(): void {}
+  setAway(): void {}
+  setWaiting(): void {}
+}
+
 export interface HouseOptions {
   readonly gateway?: Partial<GatewaySettings>;
   readonly agents?: Partial<Settings['agents']['defaults']>;
@@ -142,6 +166,7 @@ export interface HouseOptions {
 export interface House {
   readonly storage: Storage;
   readonly gateway: Gateway;
+  readonly counted: CountedMetrics;
   readonly configuration: GatewayConfiguration;
   readonly logged: readonly { readonly message: string; readonly fields: object }[];
   accept(...actions: readonly Action[]): Promise<void>;
@@ -194,11 +219,13 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   const configuration = configurationOf(options);
   const logged: { message: string; fields: object }[] = [];
   const log = (fields: object, message: string): void => void logged.push({ message, fields });
+  const counted = new CountedMetrics();
   const gateway = new Gateway({
     storage,
     configuration,
     log: { info: log, warn: log, error: log },
     retry: FAST_RETRY,
+    metrics: counted,
     ...options.options,
   });
   onTestFinished(async () => {
@@ -210,6 +237,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   return {
     storage,
     gateway,
+    counted,
     configuration,
     logged,
     async accept(...actions) {

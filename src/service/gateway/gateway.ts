@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AgentRun, RunnerHold, Storage } from '../../engine/storage/storage.ts';
+import type { AgentRun, Storage } from '../../engine/storage/storage.ts';
 import {
   codeOf,
   createHealth,
@@ -12,12 +12,10 @@ import { armTimer, within } from '../../base/timers/timers.ts';
 import { Alerts, type AlertSubject } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { HeartbeatCounters } from './heartbeat-turns.ts';
-import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
+import { Outbox } from './outbox/outbox.ts';
 import type { GatewayBase, GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { RunPerformer } from './performer.ts';
-import type { RunCounters } from './run-attempts.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
@@ -70,17 +68,6 @@ export interface GatewayOptions {
   readonly advise?: (run: AgentRun) => Promise<string | undefined>;
   /** False where other processes perform and this one only waits for what becomes of runs; default true. */
   readonly performs?: boolean;
-}
-
-export interface GatewayStats {
-  readonly activeRuns: number;
-  readonly activeOutbox: number;
-  readonly heartbeatBusy: boolean;
-  readonly runs: Readonly<RunCounters>;
-  readonly outbox: Readonly<OutboxCounters>;
-  readonly heartbeat: Readonly<HeartbeatCounters>;
-  /** Runners that cannot take runs at present, the oldest first. */
-  readonly holds: readonly RunnerHold[];
 }
 
 /**
@@ -232,18 +219,6 @@ export class Gateway {
     if (ending === undefined) return waiting;
     found.abort();
     return ending;
-  }
-
-  stats(): GatewayStats {
-    return {
-      activeRuns: this.#performer.active,
-      activeOutbox: this.#outbox.active,
-      heartbeatBusy: this.#heartbeat.isBusy,
-      runs: { ...this.#performer.counters },
-      outbox: { ...this.#outbox.counters },
-      heartbeat: { ...this.#heartbeat.counters },
-      holds: this.#holds.list(),
-    };
   }
 
   /** Without its lease this process must not perform: others may take over what it was doing. */

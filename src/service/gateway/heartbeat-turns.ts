@@ -32,11 +32,6 @@ const RECOVERY_GRACE_MS = 1_000;
 const FAILED_AS_RUN =
   'heartbeat put off: its runner fails as it did for the run before; its events wait, and are read when it works';
 
-export interface HeartbeatCounters {
-  turns: number;
-  failures: number;
-}
-
 interface EndedTurn {
   readonly turn: Turn;
   readonly result: CompletedTurn;
@@ -51,7 +46,6 @@ export class HeartbeatTurns {
   readonly #context: GatewayContext;
   /** Aborts when the service stops and the grace is over. */
   readonly #stopping: AbortSignal;
-  readonly counters: HeartbeatCounters = { turns: 0, failures: 0 };
   #failuresInARow = 0;
   /** No turn begins earlier after a failure (monotonic), whoever asks: five wakes would use up five failures. */
   #pausedUntil = 0;
@@ -192,7 +186,6 @@ export class HeartbeatTurns {
     const made = { ...makeHeartbeatResult(ended, settings.gateway, nowMs), ...defined({ delivery }) };
     await this.#persist(claim, () => storage.consumeEvents(claim.turnId, made));
     const { runner } = targetOfTurn(turn, settings);
-    this.counters.turns += 1;
     metrics?.observeHeartbeat('ok');
     if (result.usage !== undefined)
       metrics?.observeTokens({ runner, turn: 'heartbeat', usage: result.usage });
@@ -228,7 +221,6 @@ export class HeartbeatTurns {
   /** Frees the events for the next attempt, after a pause that grows with each failure in a row. */
   async #free(claim: EventClaim, result: TurnResult): Promise<void> {
     this.#failuresInARow += 1;
-    this.counters.failures += 1;
     this.#context.metrics?.observeHeartbeat('failed');
     const { retry, random } = this.#context;
     const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;

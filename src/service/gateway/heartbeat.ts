@@ -2,7 +2,7 @@ import { codeOf } from '../../base/telemetry/telemetry.ts';
 import { armTimer, within } from '../../base/timers/timers.ts';
 import { CutOff } from './cut-off.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { HeartbeatTurns, type HeartbeatCounters } from './heartbeat-turns.ts';
+import { HeartbeatTurns } from './heartbeat-turns.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 
 /** Requests within this time share one turn. */
@@ -28,14 +28,6 @@ export class Heartbeat {
   constructor(context: GatewayContext) {
     this.#context = context;
     this.#turns = new HeartbeatTurns(context, this.#cutOff.ended);
-  }
-
-  get counters(): Readonly<HeartbeatCounters> {
-    return this.#turns.counters;
-  }
-
-  get isBusy(): boolean {
-    return this.#state === 'busy';
   }
 
   /** Whether a turn is under way, or one that was asked to end has not ended yet. */

@@ -3,7 +3,7 @@ import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
 import { UnderWay } from './cut-off.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { RunAttempts, type RunCounters } from './run-attempts.ts';
+import { RunAttempts } from './run-attempts.ts';
 import { targetOf } from './run-turn.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { type AgentRun, SUPERSEDED } from '../../engine/storage/storage.ts';
@@ -28,7 +28,6 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   readonly #context: GatewayContext;
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
-  readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
   /** True while a run that may have crashed the process waits until it is alone: nothing else is claimed. */
   #isDraining = false;
   #nextUnbegunAt = 0;
@@ -37,8 +36,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   constructor(context: GatewayContext) {
     super();
     this.#context = context;
-    const { waiters, counters } = this;
-    this.#attempts = new RunAttempts(context, { waiters, counters, cutOff: this });
+    this.#attempts = new RunAttempts(context, { waiters: this.waiters, cutOff: this });
   }
 
   /** Ends what a process that died left running, and puts its runs back into their queues. */

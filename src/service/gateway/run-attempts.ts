@@ -47,18 +47,8 @@ const HISTORY_UNREADABLE: UnstartedTurn = {
 type TracedRun = ReturnType<Tracing['run']>;
 type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
-export interface RunCounters {
-  ok: number;
-  error: number;
-  timeout: number;
-  forwarded: number;
-  dead: number;
-  repeated: number;
-}
-
 export interface AttemptParts {
   readonly waiters: RunWaiters;
-  readonly counters: RunCounters;
   /** Ends turns after the grace of a stop, and where another process may have the run. */
   readonly cutOff: CutOff;
 }
@@ -67,13 +57,11 @@ export interface AttemptParts {
 export class RunAttempts {
   readonly #context: GatewayContext;
   readonly #waiters: RunWaiters;
-  readonly #counters: RunCounters;
   readonly #cutOff: CutOff;
 
-  constructor(context: GatewayContext, { waiters, counters, cutOff }: AttemptParts) {
+  constructor(context: GatewayContext, { waiters, cutOff }: AttemptParts) {
     this.#context = context;
     this.#waiters = waiters;
-    this.#counters = counters;
     this.#cutOff = cutOff;
   }
 
@@ -275,7 +263,6 @@ export class RunAttempts {
         ? made
         : { ...made, delivery: await pinTarget(made.delivery, settings, this.#context.storage) };
     await this.#persist(run, 'completion', () => this.#context.storage.completeRun(completion));
-    this.#counters[result.outcome] += 1;
     this.#waiters.settle(ending);
   }
 
@@ -339,7 +326,6 @@ export class RunAttempts {
     await this.#persist(run, 'next attempt', () =>
       this.#context.storage.requeueRun(run.id, { code, message, nowMs, ...how }),
     );
-    if (how.isDelayed !== true) this.#counters.repeated += 1;
   }
 
   async #giveUp(
@@ -353,7 +339,6 @@ export class RunAttempts {
     );
     // A run that had not begun was approved or given up meanwhile.
     if (!isDone && run.state !== 'active') return false;
-    this.#counters.dead += 1;
     const { mappingId } = run.action.origin;
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
     this.#context.metrics?.observeRun({ runner, mappingId, result: 'dead' });

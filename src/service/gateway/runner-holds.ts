@@ -78,10 +78,6 @@ export class RunnerHolds {
     if (ended.length > 0) this.#onReleased();
   }
 
-  list(): readonly RunnerHold[] {
-    return [...this.#holds.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
-  }
-
   /** How many runs of each runner on hold may be active: one more than now where it is to be tried, else no more. */
   limits(activeOf: (runner: string) => number): ReadonlyMap<string, number> {
     const nowMs = this.#context.now();
@@ -179,7 +175,8 @@ export class RunnerHolds {
   }
 
   #report(): void {
-    const troubles = this.list().map(({ runner, model, code, message }) => {
+    const holds = [...this.#holds.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
+    const troubles = holds.map(({ runner, model, code, message }) => {
       const name = model === undefined ? runner : `${runner} (${model})`;
       return { name, message: `${code}: ${message.split('\n', 1)[0] ?? ''}; its runs wait` };
     });

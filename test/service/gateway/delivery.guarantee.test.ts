@@ -254,7 +254,7 @@ describe('a notification', () => {
     expect((await endedDelivery(house))?.lastError).toBeUndefined();
     expect(channel.texts).toEqual(['one **two**', 'three', '@everyone', 'four']);
     expect(channel.messages.every(({ plain }) => plain)).toBe(true);
-    expect(house.gateway.stats().runs.ok).toBe(0);
+    expect(house.counted.runs['ok']).toBe(0);
     expect(await house.events()).toEqual([]);
   });
 
@@ -400,7 +400,7 @@ describe('chunks', () => {
     await house.accept(agentAction({ ...telegram, to: 'quick', message: 'quick' }));
     await expect.poll(() => channel.messages.some(({ to }) => to === 'quick')).toBe(true);
     release();
-    await expect.poll(() => house.gateway.stats().outbox.sent).toBe(26);
+    await expect.poll(() => house.counted.outbox['sent']).toBe(26);
     const deliveries = channel.messages.filter(({ to }) => to === 'slow').map(({ key }) => key.split(':')[0]);
     const changes = deliveries.filter((id, index) => id !== deliveries[index - 1]);
     expect(changes).toHaveLength(25);
@@ -480,12 +480,12 @@ describe('failures', () => {
     const house = await openHouse({ channels: [channel], gateway: { maxRuns: 8 } });
     await house.accept(...Array.from({ length: 6 }, () => agentAction(telegram)));
     await house.accept(agentAction({ ...telegram, to: '2' }));
-    await expect.poll(() => house.gateway.stats().outbox.sent).toBe(7);
+    await expect.poll(() => house.counted.outbox['sent']).toBe(7);
     const [first, ...rest] = sentAt.filter(({ to }) => to === '1').map(({ at }) => at);
     expect(rest).toHaveLength(6);
     expect(Math.min(...rest) - (first ?? 0)).toBeGreaterThan(550);
     expect((sentAt.find(({ to }) => to === '2')?.at ?? Infinity) - (first ?? 0)).toBeLessThan(550);
-    expect(house.gateway.stats().outbox).toMatchObject({ repeated: 1, dead: 0 });
+    expect(house.counted.outbox).toMatchObject({ repeated: 1, dead: 0 });
   });
 
   test('a stop does not wait for such a pause: what waits is put back', async () => {
@@ -493,7 +493,7 @@ describe('failures', () => {
     channel.answer = () => ({ ...retry, retryAfterMs: 600_000 });
     const house = await openHouse({ channels: [channel] });
     await house.accept(...Array.from({ length: 3 }, () => agentAction(telegram)));
-    await expect.poll(() => house.gateway.stats().outbox.repeated).toBe(1);
+    await expect.poll(() => house.counted.outbox['repeated']).toBe(1);
     await expect.poll(async () => (await house.storage.backlog()).queuedOutbox).toBe(3);
     await house.gateway.stop(60_000);
     expect(await house.storage.backlog()).toMatchObject({ queuedOutbox: 3 });
@@ -564,7 +564,7 @@ describe('failures', () => {
     const house = await openHouse({ channels: [channel], gateway: { maxRuns: 1 } });
     const actions = ['bad', 'good', 'better'].map((message) => agentAction({ ...telegram, message }));
     await house.accept(...actions);
-    await expect.poll(() => house.gateway.stats().outbox).toMatchObject({ sent: 2, dead: 1 });
+    await expect.poll(() => house.counted.outbox).toMatchObject({ sent: 2, dead: 1 });
     expect(channel.texts).toEqual([...Array.from({ length: 5 }, () => 'bad'), 'good', 'better']);
   });
 

@@ -209,7 +209,7 @@ describe('a turn', () => {
     const retry = { heartbeat: { maxAttempts: 5, baseMs: 600_000, factor: 1, maxMs: 600_000 } };
     const house = await openHouse({ runners: { default: runner, held }, options: { retry } });
     await house.accept(wakeAction('first'));
-    await expect.poll(() => house.gateway.stats().heartbeat.failures).toBe(1);
+    await expect.poll(() => house.counted.heartbeat['failed']).toBe(1);
     const action = agentAction({ runner: 'held' });
     await house.accept(action, ...Array.from({ length: 5 }, (_, index) => wakeAction(`wake ${index}`)));
     // Twice the coalescing time, spent waiting for a run that does not end.

@@ -75,7 +75,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   held.finish('hello');
   await expect.poll(() => held.started.at(-1)?.name).toBe('Behind');
   held.finish('hello');
-  await expect.poll(() => house.gateway.stats().outbox.sent).toBe(1);
+  await expect.poll(() => house.counted.outbox['sent']).toBe(1);
   expect(channel.texts[0]).toBe(printed.split('\n')[1]?.replace('chunk ', ''));
   expect(printed.split('\n')[0]?.replace('chunk ', '')).toBe('first chunk');
   const summaries = (await house.events()).filter((text) => text !== 'woken');

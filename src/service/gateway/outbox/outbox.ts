@@ -30,13 +30,6 @@ const MAX_SENDING = 16;
 /** How soon a delivery is due again whose recipient gets another one at present. */
 const BUSY_MS = 200;
 
-export interface OutboxCounters {
-  sent: number;
-  skipped: number;
-  dead: number;
-  repeated: number;
-}
-
 interface DeliveryAttempt {
   readonly target: { readonly channel: string; readonly to: string };
   readonly delivery: NewDelivery;
@@ -59,7 +52,6 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   readonly #sending = new Set<string>();
   /** Until when a platform asked for a pause; monotonic. */
   readonly #pausedUntil = new Map<string, number>();
-  readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #isStopping = false;
 
   constructor(context: GatewayContext) {
@@ -288,8 +280,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#context.log.warn({ ...fields, code, reason }, `${entry.kind} failed`);
   }
 
-  #count(channel: string, result: keyof OutboxCounters): void {
-    this.counters[result] += 1;
+  #count(channel: string, result: 'sent' | 'skipped' | 'dead' | 'repeated'): void {
     this.#context.metrics?.observeDelivery({ channel, result });
   }
 
