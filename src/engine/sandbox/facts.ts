@@ -15,10 +15,6 @@ export interface SandboxFacts {
   /** `id`: of the file that is imported from; `text`: absent where it is a stand-in for a module of Node. */
   TRANSFORM_IMPORT_NAME: { readonly id: string; readonly name: string };
   TRANSFORM_MISSING_GLOBAL: { readonly name: string };
-  TRANSFORM_FORGETS: {
-    /** Whether it only says what was there before. */
-    readonly isMemory: boolean;
-  };
   /** A variable, and a transform that does not set it. */
   TRANSFORM_ENV_MISSING: { readonly name: string; readonly user: TransformRef | undefined };
   TRANSFORM_FILE_TYPE: { readonly of: 'import' | 'file' };

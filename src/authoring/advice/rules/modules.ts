@@ -50,12 +50,6 @@ export const MODULES: Rules = {
     },
   ],
   TRANSFORM_MISSING_GLOBAL: [({ name }) => hintForGlobal(name)],
-  TRANSFORM_FORGETS: [
-    ({ isMemory }) =>
-      isMemory
-        ? "to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat, and take this out"
-        : 'to recognise repeats write dedupe in the mapping; to keep it in memory from call to call, write reuse: true in the transform',
-  ],
   TRANSFORM_ENV_MISSING: [
     ({ name, user }) => {
       if (user === undefined) return undefined;

@@ -15,7 +15,7 @@ const REPLACED = new RegExp(
 );
 /** As esbuild prints a statement of the top level: an empty Map or Set that keeps nothing from call to call. */
 const COLLECTION = new RegExp(
-  `^(?:export )?(?:const|let|var) ([\\w$]+) = (?:/\\* @__PURE__ \\*/ )?new ${MARK}(Map|Set)\\(\\)`,
+  `^(?:export )?(?:const|let|var) [\\w$]+ = (?:/\\* @__PURE__ \\*/ )?new ${MARK}(Map|Set)\\(\\)`,
 );
 
 const DEFINE: Readonly<Record<string, string>> = {
@@ -50,7 +50,7 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   return uses.flatMap((use) => {
     // With the lines behind it, on which the options of a call stand.
     const line = lines.slice(use.line, use.line + 8).join('\n');
-    const finding = guarded.has(use.name) ? undefined : describeUse(use, { line, code: printed.code });
+    const finding = guarded.has(use.name) ? undefined : describeUse(use, line);
     const at = finding && originalPlace(map, use.line, use.column);
     return finding === undefined || at === undefined ? [] : [{ ...finding, file: file.id, ...at }];
   });
@@ -66,14 +66,9 @@ function usesIn(text: string, line: number): GlobalUse[] {
 
 type UseFinding = Omit<SourceFinding, 'file' | 'line' | 'column'>;
 
-function describeUse(
-  { name, member }: GlobalUse,
-  { line, code }: { readonly line: string; readonly code: string },
-): UseFinding | undefined {
-  if (name === 'Map' || name === 'Set') {
-    const [, own = '', kind] = COLLECTION.exec(line) ?? [];
-    return kind === name ? describeCollection(name, remembers(code, own)) : undefined;
-  }
+function describeUse({ name, member }: GlobalUse, line: string): UseFinding | undefined {
+  if (name === 'Map' || name === 'Set')
+    return COLLECTION.exec(line)?.[1] === name ? describeCollection(name) : undefined;
   if (name === 'env') return describeEnv(member.replace(/^\??\.|^\["|"\]$/g, ''));
   const global = name.replace('crypto_', 'crypto.');
   // `const { env } = process` works.
@@ -86,25 +81,12 @@ function describeUse(
   };
 }
 
-/** Whether a collection only says what was there before: it is asked with `has`, and nothing is read from it. */
-function remembers(code: string, own: string): boolean {
-  const uses = new Set(
-    [...code.matchAll(new RegExp(`\\b${own.replaceAll('$', '\\$')}\\.(\\w+)`, 'g'))].map(
-      ([, method]) => method,
-    ),
-  );
-  return (
-    uses.has('has') && !['get', 'size', 'values', 'entries', 'forEach', 'keys'].some((one) => uses.has(one))
-  );
-}
-
-function describeCollection(name: string, isMemory: boolean): UseFinding {
+function describeCollection(name: string): UseFinding {
   return {
     severity: 'warning',
     code: 'TRANSFORM_FORGETS',
     message: `this ${name} is empty again for every call, because the top level of a module runs for each one`,
     length: 0,
-    facts: { isMemory },
   };
 }
 
