@@ -155,6 +155,8 @@ export interface RequestPage {
    */
   readonly stored: StoredJson;
   readonly kept?: KeptContent;
+  /** What each run will read about which somebody is asked; absent for who may not see what was sent. */
+  readonly asked?: readonly string[];
   /** How the request would be judged now, or by the files of then; absent where it was not stored. */
   readonly now?: Judgement;
   /** The mappings and transforms that judged the request when it came made `now`, and have changed since. */

@@ -24,7 +24,7 @@ import {
 import type { Identity } from './access.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
-import { endsOf, findCauses, overview } from '../../service/operations/operations.ts';
+import { awaitedUntil, endsOf, findCauses, overview } from '../../service/operations/operations.ts';
 import type {
   AuthorFiles,
   Completion,
@@ -42,6 +42,7 @@ import {
   storedToJson,
 } from '../../authoring/explanation/explanation.ts';
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
+import type { RunRecord } from '../../engine/storage/storage.ts';
 
 export interface RouteContext {
   readonly deps: ConsoleDeps;
@@ -213,6 +214,10 @@ async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookReque
 }
 
 /** Resolves to undefined where nothing is stored. */
+/** What a run will read, about which somebody is asked. */
+const promptAsked = (run: RunRecord): readonly string[] =>
+  awaitedUntil(run) === undefined || run.action.kind !== 'agent' ? [] : [run.action.prompt];
+
 async function requestPage(
   { storage, live }: Pick<ConsoleDeps, 'storage' | 'live'>,
   judge: Judge,
@@ -242,6 +247,7 @@ async function requestPage(
       row: decision && rowOf(decision),
       kept: request && contentOf(request),
       now: request && explained && judgementOf(explained),
+      asked: withText ? stored.runs.flatMap(({ run }) => promptAsked(run)) : undefined,
       isByThen: explanation.isByThen ? (true as const) : undefined,
       nowProblem:
         request && explanation.lacksFiles ? 'the files have errors, which sluice check shows' : undefined,

@@ -70,7 +70,8 @@ function closedPage({ approval, lastError }: RunRecord): Ending {
 function page(content: string): Ending {
   const body = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>May this run begin?</title><style>body{font:16px sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}
-pre{white-space:pre-wrap;overflow-wrap:anywhere}button{font:inherit;padding:.5rem 1rem}</style>
+pre{white-space:pre-wrap;overflow-wrap:anywhere}button{font:inherit;padding:.5rem 1rem;border:1px solid;border-radius:6px;background:none}
+[value=approve]{background:#0b57d0;border-color:#0b57d0;color:#fff}</style>
 <h1>May this run begin?</h1>${content}</html>`;
   const answer = { status: 200, body, contentType: 'text/html; charset=utf-8', headers: HEADERS };
   return { answer, outcome: 'served' };

@@ -145,7 +145,7 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
   }
 
   test('is approved or denied by whom the role allows, and all windows hear which it was', async () => {
-    const { requestId } = await pages.running.send('asked', {});
+    const { requestId } = await pages.running.send('asked', { text: 'Deploy the shop' });
     for (const role of ['view', 'inspect'] as const) {
       const { page, button } = await windowOf(role, requestId);
       await page.waitForSelector('text=asked for until');
@@ -156,6 +156,24 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
       ]).toEqual([0, 0, 0]);
     }
     const [one, two] = [await windowOf('operate', requestId), await windowOf('operate', requestId)];
+    // What is decided on stands first, whole and within its markers, on a telephone, too.
+    await one.page.setViewportSize({ width: 390, height: 800 });
+    const asked = one.page.locator('.asked');
+    expect(await asked.textContent()).toMatch(/EXTERNAL[^]*hello[^]*EXTERNAL/);
+    const tops = await Promise.all([asked, one.button('Approve')].map((each) => each.boundingBox()));
+    expect(tops[0]?.y ?? 1e9).toBeLessThan(tops[1]?.y ?? 0);
+    // The button that decides is the only one that is filled.
+    expect(await one.page.locator('.story-head .primary').allTextContents()).toEqual(['Approve']);
+    const others = `[...document.querySelectorAll('.story-head .button')].map((each) => getComputedStyle(each).backgroundColor)`;
+    expect(new Set((await one.page.evaluate(others)) as string[])).toEqual(new Set(['rgba(0, 0, 0, 0)']));
+    expect(await one.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    const top = await one.page.locator('header.top').boundingBox();
+    expect(top?.height).toBeLessThanOrEqual(48);
+    await one.page.click('button:text-is("Menu")');
+    await one.page.waitForSelector('nav a:text-is("Runs")');
+    await one.page.keyboard.press('Escape');
+    await one.page.waitForSelector('nav a:text-is("Runs")', { state: 'hidden' });
+    await one.page.setViewportSize({ width: 1280, height: 800 });
     // Both at once: neither window has seen what the other one did.
     const approve = await one.button('Approve').elementHandle();
     const deny = await two.button('Deny').elementHandle();

@@ -25,6 +25,8 @@ function AuthorView(): JSX.Element {
 }
 
 const isHelpOpen = signal(false);
+/** On a narrow screen the views are one menu. */
+const isMenuOpen = signal(false);
 
 function App(): JSX.Element {
   const { path } = place.value;
@@ -69,7 +71,21 @@ function TopBar({ path }: { readonly path: string }): JSX.Element {
       <a class="brand" href="/">
         <img src="/assets/icon.svg" alt="" width="22" height="22" /> Sluice
       </a>
-      <nav aria-label="Views">
+      <button
+        type="button"
+        class="menu"
+        aria-expanded={isMenuOpen.value}
+        aria-controls="views"
+        onClick={() => (isMenuOpen.value = !isMenuOpen.value)}
+      >
+        Menu
+      </button>
+      <nav
+        id="views"
+        aria-label="Views"
+        class={isMenuOpen.value ? 'open' : ''}
+        onClick={() => (isMenuOpen.value = false)}
+      >
         {[['/', 'Inbox'], ...views, ...(mayOperate.value ? [['/author', 'Author']] : [])].map(
           ([href, title]) => (
             <a key={href} href={href} aria-current={current === href ? 'page' : undefined}>
@@ -167,7 +183,7 @@ function onKey(event: KeyboardEvent): void {
 }
 
 function leave(target: HTMLElement, isWriting: boolean): void {
-  if (isHelpOpen.value) isHelpOpen.value = false;
+  if (isHelpOpen.value || isMenuOpen.value) isHelpOpen.value = isMenuOpen.value = false;
   else if (isWriting && target.closest('.cm-editor') === null) target.blur();
   else if (openId() !== '' || place.value.path === '/replay') goTo(`/${filterQuery()}`);
 }

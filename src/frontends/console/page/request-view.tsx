@@ -12,7 +12,7 @@ import { NoteList } from './note-list.tsx';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
-import { ShownText } from './shown-text.tsx';
+import { ShownBlock, ShownText } from './shown-text.tsx';
 import { StoryView } from './story-view.tsx';
 import { Tabs } from './tabs.tsx';
 import { copy, say } from './toast.ts';
@@ -72,6 +72,12 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
   return (
     <article class="request">
       <RequestHead page={page} />
+      {(page.asked ?? []).map((prompt, index) => (
+        <section key={index} class="asked" aria-label="What the run will read">
+          <h2>What the run will read</h2>
+          <ShownBlock text={prompt} />
+        </section>
+      ))}
       <StoryView page={page} onChanged={onChanged}>
         {mayOperate.value && <AuthorActions page={page} />}
       </StoryView>
