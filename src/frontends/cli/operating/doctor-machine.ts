@@ -23,7 +23,7 @@ export async function checkMachine(config: LoadedConfig): Promise<readonly Check
     checkNode(process.versions.node),
     ...(await findFileModes(config)),
     ...checkListener(config),
-    await findClock(config),
+    await findClock(config.file),
     await findStore(config),
   ];
 }
@@ -85,7 +85,7 @@ function proxyProblem(text: string): Check {
 }
 
 /** Signed times are compared with this clock. */
-async function findClock({ file }: LoadedConfig): Promise<Check> {
+export async function findClock(file: string): Promise<Check> {
   const { mtimeMs } = await stat(file);
   const aheadMs = mtimeMs - Date.now();
   const ok = aheadMs <= CLOCK_SLACK_MS;
@@ -129,7 +129,7 @@ async function findStore({ settings: { storage } }: LoadedConfig): Promise<Check
   }
 }
 
-function checkRoom(folder: string): Check {
+export function checkRoom(folder: string): Check {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;

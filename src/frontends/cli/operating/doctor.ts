@@ -3,16 +3,18 @@ import { findingToJson, formatFindings } from '../../../base/document/facts.ts';
 import { findSender } from '../../../engine/senders/senders.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import { MailFailure, tryMailbox } from '../../../service/mail/mail.ts';
-import type { LoadedConfig } from '../../../engine/config/config.ts';
+import { loadConfig, type LoadedConfig } from '../../../engine/config/config.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { tryChannels } from '../setup/channel-tasks.ts';
 import type { Cli } from '../command-line.ts';
 import { findConfigFile, type JsonFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import type { Terminal } from '../terminal.ts';
-import { type Check, checkMachine } from './doctor-machine.ts';
+import { checkAddress } from './doctor-address.ts';
+import { type Check, checkMachine, checkNode, checkRoom, findClock } from './doctor-machine.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { findStoreFile } from '../../../engine/storage/storage.ts';
 import { useStore } from './store-tasks.ts';
 import { findObstacles, obstacleTexts } from '../../../service/operations/operations.ts';
@@ -30,21 +32,33 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const file = findConfigFile(terminal, flags);
   await using bench = benchOf(terminal, file, { needSecrets: true, needToken: true });
   const { findings, summary, proofs, ...checked } = await bench.check();
-  // A token may be missing, as after "sluice init", so everything else is checked without it.
-  await using tokenless = benchOf(terminal, file, { needSecrets: true });
-  const isTokenAlone = findings.every(
-    ({ severity, code }) => severity !== 'error' || code === 'TOKEN_REQUIRED',
-  );
-  const { generation } = isTokenAlone && !checked.generation ? await tokenless.load() : checked;
+  // What is missing keeps its reference, and everything else is looked at all the same.
+  await using lenient = benchOf(terminal, file);
+  const generation = checked.generation ?? (await lenient.load()).generation;
+  const { config = generation?.config } =
+    generation ?? (await loadConfig(file, { ...LENIENT, env: terminal.env }));
   const checks = [
-    checkConfiguration(findings, generation === undefined ? NOT_LOOKED : summary),
-    ...(generation === undefined ? [] : await furtherChecks(generation)),
+    checkConfiguration(findings, checked.generation === undefined ? '' : summary),
+    ...(config === undefined ? await checkWithoutFile(file) : await checkMachine(config)),
+    ...(config === undefined ? [] : await furtherChecks(config, generation)),
   ];
   print(terminal, { checks, findings, proofs }, flags);
   if (checks.some(({ ok }) => !ok)) cli.setExitCode(1);
 }
 
-const NOT_LOOKED = 'mend the errors, then ask again: the rest was not looked at';
+const LENIENT = { needSecrets: false, dev: true };
+const NOT_LOOKED: Check = {
+  area: 'settings',
+  ok: false,
+  text: 'the file has errors, so nothing that it sets was looked at: proxies, store, channels, mailbox, runner, address',
+};
+
+const checkWithoutFile = async (file: string): Promise<readonly Check[]> => [
+  checkNode(process.versions.node),
+  await findClock(file),
+  checkRoom(dirname(file)),
+  NOT_LOOKED,
+];
 
 interface DoctorReport {
   readonly checks: readonly Check[];
@@ -62,17 +76,48 @@ function print(terminal: Terminal, { checks, findings, proofs }: DoctorReport, {
   for (const line of proofs) terminal.out(line);
 }
 
-async function furtherChecks(generation: Generation): Promise<readonly Check[]> {
-  const { config } = generation;
-  const [channels, mail] = await Promise.all([checkChannels(generation), checkMail(config)]);
-  return [
-    ...(await checkMachine(config)),
-    ...(await checkQueue(config)),
-    ...checkSenders(generation),
-    ...channels,
-    checkRunner(config),
-    mail,
-  ];
+/** Each looks for itself: what one of them lacks keeps no other from its place. */
+async function furtherChecks(
+  config: LoadedConfig,
+  generation: Generation | undefined,
+): Promise<readonly Check[]> {
+  const mappings = 'mappings have errors: their proofs were not looked at';
+  const found = await Promise.all([
+    attempt('queue', () => checkQueue(config)),
+    attempt('senders', async () =>
+      generation === undefined ? [{ area: 'senders', ok: false, text: mappings }] : checkSenders(generation),
+    ),
+    attempt('channels', () => checkChannels(config, generation)),
+    attempt('runner', async () => [checkRunner(config)]),
+    attempt('mail', async () => [await checkMail(config)]),
+    attempt('address', async () => [await findAddress(config, generation)]),
+  ]);
+  return found.flat();
+}
+
+async function attempt(area: string, look: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
+  try {
+    return await look();
+  } catch (error) {
+    const text = `it could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
+    return [{ area, ok: false, text: clearLine(text) }];
+  }
+}
+
+/** Whether a setting still has a reference to what is not set on this machine. */
+const lacksSecret = (settings: unknown): boolean => /\$\{[^}]*\}|"file":"/.test(JSON.stringify(settings));
+
+async function findAddress(config: LoadedConfig, generation: Generation | undefined): Promise<Check> {
+  const of = { config, table: generation?.table };
+  return hasStore(config)
+    ? useStore(config.settings.storage.url, (storage) => checkAddress(of, storage))
+    : checkAddress(of, undefined);
+}
+
+/** A service that never ran has no store, and this command makes none. */
+function hasStore({ settings }: LoadedConfig): boolean {
+  const file = findStoreFile(settings.storage.url);
+  return file === undefined || existsSync(file);
 }
 
 function checkConfiguration(findings: readonly Finding[], rest: string): Check {
@@ -83,17 +128,30 @@ function checkConfiguration(findings: readonly Finding[], rest: string): Check {
 }
 
 /** Each platform says whether the credentials are valid; no message is sent. */
-async function checkChannels(generation: Generation): Promise<readonly Check[]> {
-  const { settings } = generation.config;
-  if (Object.keys(settings.channels).length === 0) {
+async function checkChannels(
+  { settings }: LoadedConfig,
+  generation: Generation | undefined,
+): Promise<readonly Check[]> {
+  const all = Object.entries(settings.channels);
+  if (all.length === 0)
     return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
-  }
-  const verdicts = await tryChannels(settings, generation.channelCatalog, CHANNEL_TIMEOUT_MS);
-  return verdicts.map(({ channel, ok, account, code, message }) => ({
-    area: 'channels',
-    ok,
-    text: clearLine(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`),
-  }));
+  const lacking = all.filter(([, each]) => generation === undefined || lacksSecret(each));
+  const rest = { ...settings, channels: Object.fromEntries(all.filter((entry) => !lacking.includes(entry))) };
+  const verdicts =
+    generation === undefined ? [] : await tryChannels(rest, generation.channelCatalog, CHANNEL_TIMEOUT_MS);
+  const why = generation === undefined ? 'mappings have errors' : 'a secret of it is not set here';
+  return [
+    ...verdicts.map(({ channel, ok, account, code, message }) => ({
+      area: 'channels',
+      ok,
+      text: clearLine(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`),
+    })),
+    ...lacking.map(([channel]) => ({
+      area: 'channels',
+      ok: false,
+      text: `${channel} was not asked: ${why}`,
+    })),
+  ];
 }
 
 function checkRunner({ settings: { gateway } }: LoadedConfig): Check {
@@ -112,6 +170,8 @@ async function checkMail({ settings: { hooks } }: LoadedConfig): Promise<Check> 
   const { mail } = hooks;
   if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
   const what = `the mailbox ${mail.account} (${mail.kind})`;
+  if (lacksSecret(mail))
+    return { area: 'mail', ok: false, text: `${what} was not tried: a secret of it is not set here` };
   try {
     const folders = await tryMailbox(mail, MAIL_TIMEOUT_MS);
     return {
@@ -133,11 +193,10 @@ const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
 };
 
 /** Runs may wait because somebody paused them, or because their mapping is at its limit. */
-async function checkQueue({ settings }: LoadedConfig): Promise<readonly Check[]> {
+async function checkQueue(config: LoadedConfig): Promise<readonly Check[]> {
+  const { settings } = config;
   const { url } = settings.storage;
-  // A service that never ran has no store, and this command makes none.
-  const file = findStoreFile(url);
-  if (file !== undefined && !existsSync(file)) return [];
+  if (!hasStore(config)) return [];
   try {
     const { pauses, limited } = await useStore(url, (storage) => findObstacles(storage, settings.gateway));
     const lines = obstacleTexts({ pauses, limited }, Date.now());
