@@ -45,6 +45,7 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
     confirm: () => Promise.resolve(answers.shift() === 'yes'),
     choose: () => Promise.resolve(answers.shift()),
     untilInterrupted: () => options.interrupt ?? Promise.resolve(),
+    readLine: () => Promise.resolve(undefined),
   };
   const exitCode = await runCli(args, terminal);
   if (asksForJson(args) && out.length > 0) checkOutput(out.join(''));
@@ -63,4 +64,5 @@ export const silentTerminal = (cwd: string): Terminal => ({
   confirm: () => Promise.resolve(false),
   choose: () => Promise.resolve(undefined),
   untilInterrupted: () => Promise.resolve(),
+  readLine: () => Promise.resolve(undefined),
 });

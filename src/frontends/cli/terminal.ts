@@ -1,4 +1,6 @@
-import { createInterface } from 'node:readline/promises';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createInterface, type Interface } from 'node:readline/promises';
 import { withoutCommands } from '../../base/telemetry/facts.ts';
 
 /** Where a command writes and what it may ask. Every command receives it, so that none touches the process itself. */
@@ -21,6 +23,8 @@ export interface Terminal {
   confirm(question: string): Promise<boolean>;
   /** Asks for one word out of several; undefined at end of input. */
   choose(question: string, choices: readonly string[]): Promise<string | undefined>;
+  /** Resolves to the next line that the person writes unasked; to undefined where nobody does, or the signal fires. */
+  readLine(signal: AbortSignal): Promise<string | undefined>;
   /** Resolves when the person ends the command, with Ctrl-C or SIGTERM. */
   untilInterrupted(): Promise<void>;
 }
@@ -74,6 +78,7 @@ export function processTerminal(): Terminal {
     env: process.env,
     cwd: process.cwd(),
     untilInterrupted: async () => void (await untilStopSignal()),
+    readLine: async (signal) => (interactive ? nextLine(signal) : undefined),
     confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
     choose: (question, choices) => chooseWord(ask, question, choices),
   };
@@ -127,6 +132,43 @@ async function askLine(question: string): Promise<string | undefined> {
     return undefined;
   } finally {
     reader.close();
+  }
+}
+
+/** A process in the background reads nothing: it would be stopped. It looks again when it is continued. */
+async function nextLine(signal: AbortSignal): Promise<string | undefined> {
+  while (!signal.aborted) {
+    const continued = new AbortController();
+    const either = AbortSignal.any([signal, continued.signal]);
+    const onContinue = (): void => continued.abort();
+    process.once('SIGCONT', onContinue);
+    const reader = isInForeground() ? createInterface({ input: process.stdin, terminal: false }) : undefined;
+    try {
+      if (reader === undefined) await once(process, 'SIGCONT', { signal });
+      else return (await Promise.race([once(reader, 'line', { signal: either }), closed(reader, either)]))[0];
+    } catch {
+      // Continued, or ended.
+    } finally {
+      process.off('SIGCONT', onContinue);
+      reader?.close();
+    }
+  }
+  return undefined;
+}
+
+const closed = async (reader: Interface, signal: AbortSignal): Promise<readonly []> => {
+  await once(reader, 'close', { signal });
+  return [];
+};
+
+/** Linux says which group of processes has the terminal (proc(5), tpgid); elsewhere it is taken to be ours. */
+function isInForeground(): boolean {
+  try {
+    const [, , group, , , foreground] =
+      readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
+    return group === foreground;
+  } catch {
+    return true;
   }
 }
 

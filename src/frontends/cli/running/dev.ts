@@ -13,6 +13,7 @@ import { createLogger, type Log, type LogFields, type LogLevel } from '../../../
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, printFindings } from '../config-file.ts';
 import { debounce } from './debounce.ts';
+import { followKeys, type KeyContext, KEYS_LINE } from './dev-keys.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from '../authoring/recorder.ts';
@@ -31,6 +32,8 @@ export interface DevFlags extends ServeFlags {
   readonly mail?: boolean;
   readonly mask: readonly string[];
   readonly tunnel?: TunnelTool | true;
+  /** Whether letters that people write do something, where there is a terminal. */
+  readonly keys?: boolean;
 }
 
 /** Runs the service for authors: readable log, reload on change, a generated token where none is set. */
@@ -43,7 +46,7 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
   const configFile = findConfigFile(terminal, flags);
   const recorder = openRecorder(terminal, flags);
   try {
-    await serveAuthors(terminal, { ...flags, configFile, recorder });
+    await serveAuthors(cli, { ...flags, configFile, recorder });
   } finally {
     recorder?.close();
   }
@@ -62,16 +65,25 @@ interface DevContext extends DevFlags {
   readonly recorder: Recorder | undefined;
 }
 
-async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void> {
+async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
+  const { terminal } = cli;
   const { service, ...started } = await startForAuthors(terminal, flags);
-  let tunnel: DevTunnel | undefined;
+  const openTunnel = (): Promise<DevTunnel> => openDevTunnel(terminal, service, flags.tunnel ?? true);
+  const keys: KeyContext = {
+    ...started,
+    service,
+    configFile: flags.configFile,
+    openTunnel,
+    tunnel: undefined,
+  };
+  const ended = new AbortController();
   let watcher: FSWatcher | undefined;
   try {
     watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
     // From then on no change is missed: a person may save a file right after the welcome.
     await once(watcher, 'ready');
     printWelcome(terminal, service, { ...flags, ...started });
-    if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
+    if (flags.tunnel !== undefined) keys.tunnel = await openTunnel();
     const watched = watcher;
     const bench = benchOf(terminal, flags.configFile);
     const sayTypeErrors = (): Promise<void> =>
@@ -86,12 +98,17 @@ async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void
       if (kind === 'live') await sayTypeErrors();
     });
     watcher.on('all', () => reloading.trigger());
+    if (flags.keys === true && terminal.interactive) {
+      terminal.err(KEYS_LINE);
+      void followKeys(cli, keys, ended.signal);
+    }
     await untilStopped(service, (signal, grace) => {
       terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
     });
   } finally {
+    ended.abort();
     await watcher?.close();
-    await tunnel?.stop();
+    await keys.tunnel?.stop();
     await service.stop();
   }
 }
@@ -99,6 +116,7 @@ async function serveAuthors(terminal: Terminal, flags: DevContext): Promise<void
 interface ServedAuthors {
   readonly service: Service;
   readonly consoleLink: string | undefined;
+  readonly lastRequest: () => Promise<string | undefined>;
   /** Whether the author knows how to send a request, because one came before, or has findings to read first. */
   readonly knowsHow: boolean;
 }
@@ -108,6 +126,7 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
   let knowsHow = false;
+  let lastRequest: ServedAuthors['lastRequest'] = () => Promise.resolve(undefined);
   const service: Service = await startService({
     ...serviceAdvice,
     ...flags.recorder?.serviceOptions,
@@ -122,12 +141,13 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
     keepRequests: { which: 'all', bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(flags.configFile, host),
     openConsole: async (parts) => {
-      knowsHow ||= (await parts.storage.listDecisions({ limit: 1 })).length > 0;
+      lastRequest = async () => (await parts.storage.listDecisions({ limit: 1 }))[0]?.requestId;
+      knowsHow ||= (await lastRequest()) !== undefined;
       console = await openConsole({ mode: 'dev', ...context }, parts);
       return console;
     },
   });
-  return { service, consoleLink: console?.link, knowsHow };
+  return { service, consoleLink: console?.link, lastRequest, knowsHow };
 }
 
 /** A turn of echo answers with its prompt, which the line of its request shows. */

@@ -52,6 +52,7 @@ export const serviceCommands: CommandTable = {
         'make the hooks reachable from the internet, by tailscale or cloudflared',
         { choices: TUNNEL_TOOLS },
       ],
+      ['--no-keys', 'read no letters from the terminal'],
     ],
     load: async () => (await import('./dev.ts')).dev,
   },
