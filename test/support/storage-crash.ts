@@ -5,11 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import type { Storage } from '../../src/engine/storage/storage.ts';
 
-const WRITER = fileURLToPath(new URL('../fixtures/storage-writer.ts', import.meta.url));
-
 /** Lets a process work on the store until it has said so many lines, kills it, and returns what it said. */
-export async function runAndKill(url: string, prefix: string, lines: number): Promise<readonly string[]> {
-  const child = spawn(process.execPath, [WRITER, url, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
+export async function runAndKill(
+  url: string,
+  prefix: string,
+  lines: number,
+  program = 'storage-writer.ts',
+): Promise<readonly string[]> {
+  const writer = fileURLToPath(new URL(`../fixtures/${program}`, import.meta.url));
+  const child = spawn(process.execPath, [writer, url, prefix], { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   const said: string[] = [];
   for await (const line of createInterface({ input: child.stdout })) {

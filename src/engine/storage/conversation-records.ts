@@ -32,10 +32,10 @@ export interface SessionRecord extends Conversation {
 
 /** A key to be added to a conversation: `conversation` is its session key or another one that it has. */
 export interface NewConversationKey {
-  readonly owner: ConversationOwner;
+  readonly owner: Conversation['owner'];
   readonly conversation: string;
   readonly key: string;
-  /** As `ConversationKey` has it; it is in the audit, too. */
+  /** As `ConversationKey` has it. */
   readonly addedBy: string;
   readonly runId: string;
   readonly nowMs: number;

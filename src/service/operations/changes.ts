@@ -10,6 +10,7 @@ import {
   DROPPED,
   SENDER_NOT_PROVED,
   type Conversation,
+  type KeyResult,
   type ApprovalResult,
   type LeftOutWork,
   type PruneResult,
@@ -197,11 +198,29 @@ export function answerApproval(
   return audited(operator, { what: change, about: id }, make, (decided) => decided?.runs ?? 0);
 }
 
-/** Forgets a conversation. Its key may hold what was sent, so that its owner alone is noted. */
-export const clearConversation = (operator: Operator, conversation: Conversation): Promise<boolean> =>
-  audited(operator, { what: 'clear session', about: conversation.owner }, () =>
-    operator.storage.clearSession(conversation),
-  );
+/** How long a key is known that nobody names any more, where somebody adds it by hand. */
+const KEY_MS = 30 * 86_400_000;
+
+/** Changes of one conversation. Its keys may hold what was sent, so that its owner alone is noted. */
+export const conversationChanges = {
+  /** Forgets it. */
+  clear: (operator: Operator, conversation: Conversation): Promise<boolean> =>
+    audited(operator, { what: 'clear session', about: conversation.owner }, () =>
+      operator.storage.clearSession(conversation),
+    ),
+  /** Makes it known by one more key; an event that waits for the key comes to it. */
+  addKey: (operator: Operator, { owner, key: conversation }: Conversation, key: string): Promise<KeyResult> =>
+    audited(
+      operator,
+      { what: 'add key', about: owner },
+      () => {
+        const nowMs = Date.now();
+        const added = { addedBy: 'operator', runId: '', nowMs, until: nowMs + KEY_MS };
+        return operator.storage.addConversationKey({ owner, conversation, key, ...added });
+      },
+      (result) => (result === 'added' ? 1 : 0),
+    ),
+};
 
 export const useLastChannel = (operator: Operator, target: DeliveryTarget): Promise<void> =>
   audited(

@@ -7,7 +7,7 @@ export type * from './waits.ts';
 export {
   answerApproval,
   changeWork,
-  clearConversation,
+  conversationChanges,
   planChange,
   planTexts,
   pruneNow,

@@ -751,7 +751,7 @@ describe('conversation', () => {
     });
     expect(evaluation.warnings).toEqual([]);
     expect(describeEvaluation(evaluation)).toMatchObject({
-      actions: [{ conversation: { keys: ['hook:o/r:branch:fix'], start: false } }],
+      actions: [{ conversation: { owner: 'owner:github', keys: ['hook:o/r:branch:fix'], start: false } }],
     });
     expect(formatEvaluation(evaluation)).toContain(
       'conversation known also by hook:o/r:branch:fix; begins none: waits for one, 60 s',

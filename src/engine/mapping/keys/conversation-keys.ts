@@ -77,7 +77,8 @@ export const conversationKeys = keysOf({
       });
       return keys.length === 0 ? wish : { ...wish, keys };
     },
-    golden: ({ keys, start, end }) => defined({ keys, start, end }),
+    golden: ({ keys, start, end }, { kind, ...action }) =>
+      defined({ owner: 'owner' in action ? action.owner : undefined, keys, start, end }),
     explain: ({ keys = [], start, end, waitSeconds }) =>
       [
         ...(keys.length === 0 ? [] : [`known also by ${clearLine(keys.join(', '))}`]),

@@ -24,7 +24,6 @@ const RENEW = both`UPDATE conversation_keys SET expires_at = ?1 WHERE owner = ?2
   AND key IN ${listed('?4')} AND expires_at < ?1`;
 const REMOVE = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
 const REMOVE_ALL = 'DELETE FROM conversation_keys WHERE owner = ? AND conversation = ?';
-const NOTE = 'INSERT INTO audit (at, who, source, what, about, changed) VALUES (?, ?, ?, ?, ?, 1)';
 /** They are due, so that whoever leads ends them (`endUnbegun`), and no claim takes them. */
 const SUPERSEDE = `UPDATE runs SET state = ${RUN.waiting}, due_at = 0, gather_key = '${UNBEGUN}', gather_until = NULL,
   error_code = '${SUPERSEDED.code}', error_message = '${SUPERSEDED.message}' WHERE line = ? AND state <= ${RUN.waiting}
@@ -80,14 +79,6 @@ export function keepKeys(
   for (const key of forgotten) sql.post(REMOVE, owner, key);
   for (const key of added) sql.post(ADD, owner, key, own, addedBy, runId, nowMs, until);
   return { taken, added, forgotten };
-}
-
-/** Writes down who gave a conversation a key that no event of it had. */
-export function noteKey(
-  { sql }: Store,
-  { nowMs, who, about }: { readonly nowMs: number; readonly who: string; readonly about: string },
-): void {
-  sql.post(NOTE, nowMs, who, 'conversation', 'add key', about);
 }
 
 /**

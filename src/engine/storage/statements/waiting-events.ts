@@ -13,7 +13,7 @@ import {
   NO_CONVERSATION,
   type RunDeadLetter,
 } from '../records.ts';
-import { endConversation, findKeys, keepKeys, type KnownKey, noteKey } from './conversation-rows.ts';
+import { endConversation, findKeys, keepKeys, type KnownKey } from './conversation-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { ASKING, RUN, RUN_FIELDS, type RunHead, type RunRow, UNBEGUN } from './rows.ts';
 import { endRuns, findRunHead } from './run-rows.ts';
@@ -273,7 +273,6 @@ export function addConversationKey(store: Store, added: NewConversationKey): Key
   });
   if (taken.length > 0) return 'taken';
   if (news.length === 0) return 'known';
-  noteKey(store, { nowMs, who: addedBy, about: `${key} of ${of.conversation}` });
   bringWaiting(store, conversation, { keys: [{ key, addedBy, until }], nowMs });
   return 'added';
 }

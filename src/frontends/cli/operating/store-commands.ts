@@ -166,6 +166,16 @@ export const storeCommands: CommandTable = {
       },
     },
   },
+  conversation: {
+    about: 'keys by which conversations are known',
+    commands: {
+      'add <key>': {
+        about: 'let events with this key come to a conversation',
+        options: [CONFIG, OF_OWNER, ['--conversation <key>', 'its session key, as "sessions list" shows it']],
+        load: async () => (await import('./store-tasks.ts')).addConversationKey,
+      },
+    },
+  },
   storage: {
     about: 'where the store is and who uses it; back it up, restore it, check it',
     commands: {

@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../../../engine/config/config.ts';
 import { decisionLine, hintLines, indent, runAdvice } from '../../../authoring/explanation/explanation.ts';
 import { requestFinding } from '../../../authoring/advice/requests.ts';
 import {
-  clearConversation,
+  conversationChanges,
   findCauses,
   findWaits,
   hasFailed,
@@ -236,9 +236,32 @@ export async function showSession(cli: Cli, key: string, flags: SessionFlags): P
 /** Forgets a session. */
 export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
   await withOperator(cli, flags, async (operator) =>
-    clearConversation(operator, await findSession(operator.storage, key, flags.owner)),
+    conversationChanges.clear(operator, await findSession(operator.storage, key, flags.owner)),
   );
   cli.terminal.out('cleared');
+}
+
+const KEY_RESULTS = {
+  added: 'added',
+  known: 'the conversation is known by it already',
+  taken: 'another conversation of its owner is known by this key, and keeps it',
+  none: 'the conversation has ended, or its mapping has no "conversation": it is known by no key',
+};
+
+/** Lets events with a key come to a conversation. */
+export async function addConversationKey(
+  cli: Cli,
+  key: string,
+  flags: SessionFlags & { readonly conversation?: string },
+): Promise<void> {
+  const { conversation } = flags;
+  if (conversation === undefined)
+    throw new CliError('name the conversation: --conversation KEY, as "sluice sessions list" shows it', 2);
+  const result = await withOperator(cli, flags, async (operator) =>
+    conversationChanges.addKey(operator, await findSession(operator.storage, conversation, flags.owner), key),
+  );
+  if (result === 'taken' || result === 'none') throw new CliError(KEY_RESULTS[result]);
+  cli.terminal.out(KEY_RESULTS[result]);
 }
 
 /** Applies `storage.keep` now. */

@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openStorage } from '../../../src/engine/storage/storage.ts';
+import { agent, origin, work } from '../../support/storage-builders.ts';
+import { cli } from '../../support/cli-terminal.ts';
+
+test('a key that the operator adds brings the event that waits for it, and is in the audit', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-conversation-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'sluice.yaml'), 'storage: { url: "sqlite:store.db" }\n');
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  const conversation = { keySeconds: 3_600, waitSeconds: 900 };
+  const of = { owner: 'owner:github', origin: { ...origin, mappingId: 'pulls' } } as const;
+  const begins = agent({ sessionKey: 'hook:7', conversation, ...of });
+  const waits = agent({ sessionKey: 'hook:branch', conversation: { ...conversation, start: false }, ...of });
+  const before = await openStorage(url);
+  await before.accept(work([begins, waits], { receivedAt: Date.now() }));
+  await before.close();
+  const run = (...line: readonly string[]) => cli([...line], { cwd: folder });
+  expect(await run('conversation', 'add', 'hook:branch')).toMatchObject({ exitCode: 2 });
+  const add = ['conversation', 'add', 'hook:branch', '--conversation'] as const;
+  expect(await run(...add, 'hook:none')).toMatchObject({ exitCode: 1 });
+  expect(await run(...add, 'hook:7')).toMatchObject({ exitCode: 0, out: 'added\n' });
+  expect((await run(...add, 'hook:7')).out).toContain('known by it already');
+  expect((await run('sessions', 'list')).out).toContain('hook:branch (operator)');
+  expect((await run('sessions', 'show', 'hook:7')).out).toContain('known by hook:branch, added by operator');
+  expect((await run('audit')).out).toContain('add key');
+  const after = await openStorage(url);
+  expect((await after.findRun(waits.id))?.action).toMatchObject({ sessionKey: 'hook:7' });
+  await after.close();
+});
