@@ -48,11 +48,13 @@ export async function openRecovery(
     storage,
     more = '',
     target: named,
+    everySeconds = 10,
   }: {
     readonly recover?: string;
     readonly storage?: string;
     readonly more?: string;
     readonly target?: string;
+    readonly everySeconds?: number;
   } = {},
 ): Promise<RecoveryBench> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-recovery-'));
@@ -74,7 +76,7 @@ export async function openRecovery(
 - id: started
   match: { path: ${provider} }
   verify: { scheme: ${provider}, secrets: ['\${SECRET}'] }
-  recover: { token: '\${ASK_TOKEN}', api: '${sender.api}', everySeconds: 10${target === undefined ? '' : `, target: ${target}`}${recover} }
+  recover: { token: '\${ASK_TOKEN}', api: '${sender.api}', everySeconds: ${String(everySeconds)}${target === undefined ? '' : `, target: ${target}`}${recover} }
   dedupe: { key: '{{${id}}}', ttlSeconds: ${String(maxAge)} }
   messageTemplate: 'about ${message}'
   deliver: false

@@ -3,7 +3,14 @@
  * stranger's text: ids are parts of a path, the next page is a query of the same address, and pages are counted.
  */
 import type { PathRecovery } from '../generation/generation.ts';
-import { isJsonObject, isNumeric, type JsonObject, type JsonValue, valueAt } from '../../base/json.ts';
+import {
+  defined,
+  isJsonObject,
+  isNumeric,
+  type JsonObject,
+  type JsonValue,
+  valueAt,
+} from '../../base/json.ts';
 import { type JsonAnswer, StatusError } from '../../base/outgoing/outgoing.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
@@ -97,12 +104,8 @@ export async function askSender(
         if (!(error instanceof InterfaceError)) throw error;
         const { cause } = error;
         if (!(cause instanceof StatusError)) throw new RecoveryTrouble(error.message, { cause });
-        return {
-          status: cause.status,
-          headers: new Headers(),
-          body: undefined,
-          retryAfterMs: cause.retryAfterMs,
-        };
+        const { status, retryAfterMs } = cause;
+        return { status, retryAfterMs, headers: new Headers(), body: undefined };
       },
     );
     const waitMs = limitedFor(answer);
@@ -136,21 +139,13 @@ export function checkAnswer(answer: JsonAnswer, { asked, sender }: Asker): JsonA
   );
 }
 
-interface Page {
-  readonly items: readonly JsonObject[];
-  readonly answer: JsonAnswer;
-}
+type List = Pick<Asker['sender']['deliveries']['list'], 'path' | 'items' | 'next'>;
 
 /** The pages of a list, one after the other. */
 async function* pagesOf(
   asker: Asker,
-  {
-    path,
-    items,
-    next,
-    filling,
-  }: Pick<Asker['sender']['deliveries']['list'], 'path' | 'items' | 'next'> & { filling: Filling },
-): AsyncGenerator<Page> {
+  { path, items, next, filling }: List & { readonly filling: Filling },
+): AsyncGenerator<{ readonly items: readonly JsonObject[]; readonly answer: JsonAnswer }> {
   for (let query = ''; ;) {
     // oxlint-disable-next-line no-await-in-loop -- a page says which one follows
     const answer = checkAnswer(await askSender(asker, { method: 'GET', path: path + query }, filling), asker);
@@ -159,7 +154,7 @@ async function* pagesOf(
     if (!Array.isArray(list)) throw new RecoveryTrouble(`${asker.asked.title} answered with no list`);
     const page = (list as readonly JsonValue[]).filter(isJsonObject);
     yield { items: page, answer };
-    const following = nextQuery(answer, page.at(-1), { path, next });
+    const following = nextQuery(answer, page.at(-1), { path, items, next });
     if (following === undefined) return;
     query = following;
   }
@@ -169,7 +164,7 @@ async function* pagesOf(
 function nextQuery(
   { headers, body }: JsonAnswer,
   last: JsonObject | undefined,
-  { path, next }: Pick<Asker['sender']['deliveries']['list'], 'path' | 'next'>,
+  { path, next }: List,
 ): string | undefined {
   if (last === undefined) return undefined;
   if (next !== 'link') {
@@ -229,99 +224,70 @@ function webhookOf(hook: JsonObject, { sender: { health, deliveries } }: Asker):
 /** Reads the log back to `from`; what is younger than the tries of the sender is left out, but for `isAll`. */
 export async function look(
   asker: Asker,
-  found: { readonly webhook: Webhook; readonly now: number },
+  { webhook, now }: { readonly webhook: Webhook; readonly now: number },
   { from, isAll }: { readonly from: number; readonly isAll: boolean },
 ): Promise<Look> {
-  const { webhook, now } = found;
   const { list, triesSeconds = 0 } = asker.sender.deliveries;
   const until = now - (isAll ? 0 : triesSeconds * 1000);
+  const oldest = Math.max(from, now - asker.maxAgeMs);
   // What comes while the log is read is read, too; the next look reads it again.
   const newest = until === now ? Infinity : until;
-  const oldest = Math.max(from, now - asker.maxAgeMs);
-  const log = new EventLog(asker, webhook);
+  const log: EventLog = { events: new Map(), kept: [], kinds: webhook.kinds };
+  const seen = new Set<string>();
   const filling = { hook: encodeURIComponent(webhook.id), since: String(Math.floor(oldest / 1000)) };
   let incomplete: string | undefined;
   let pages = 0;
   for await (const { items } of pagesOf(asker, { ...list, filling })) {
-    const { isNew, last } = log.add(items, { from: oldest, until: newest });
+    const before = seen.size;
+    let last = Infinity;
+    for (const item of items) {
+      const id = textAt(item, list.id);
+      const event = textAt(item, list.event);
+      const at = timeOf(valueAt(item, list.at.split('.'))) ?? Number.NaN;
+      if (Number.isFinite(at)) last = at;
+      if (id === undefined || seen.has(id)) continue;
+      seen.add(id);
+      if (event !== undefined && at >= oldest && at <= newest) take(asker, log, { item, id, event, at });
+    }
     pages += 1;
     if (last < oldest) break;
-    if (!isNew && items.length > 0) incomplete = 'its list has the same page again';
+    if (seen.size === before && items.length > 0) incomplete = 'its list has the same page again';
     else if (pages === MAX_PAGES) incomplete = `its list has more than ${MAX_PAGES} pages`;
     if (incomplete !== undefined) break;
   }
   // The list has the newest first, and times of whole seconds.
   const events = [...log.events.values()].toReversed().toSorted((a, b) => a.at - b.at);
-  return {
-    webhook,
-    events,
-    until,
-    ...(incomplete === undefined ? {} : { incomplete }),
-  };
+  return { webhook, events, until, ...defined({ incomplete }) };
 }
 
 /** The deliveries of a log by their events. */
-class EventLog {
-  readonly events = new Map<string, LoggedEvent>();
-  readonly seen = new Set<string>();
-  readonly #asker: Asker;
-  readonly #kinds: Webhook['kinds'];
-  #kept: LoggedEvent[] = [];
+interface EventLog {
+  readonly events: Map<string, LoggedEvent>;
+  /** Events whose body is kept. */
+  readonly kept: LoggedEvent[];
+  readonly kinds: Webhook['kinds'];
+}
 
-  constructor(asker: Asker, { kinds }: Webhook) {
-    this.#asker = asker;
-    this.#kinds = kinds;
-  }
-
-  add(
-    items: readonly JsonObject[],
-    { from, until }: { readonly from: number; readonly until: number },
-  ): { readonly isNew: boolean; readonly last: number } {
-    const { list } = this.#asker.sender.deliveries;
-    const before = this.seen.size;
-    let last = Infinity;
-    for (const item of items) {
-      const id = textAt(item, list.id);
-      const event = textAt(item, list.event);
-      const at = timeOf(valueAt(item, list.at.split('.')));
-      if (at !== undefined) last = at;
-      if (id === undefined || this.seen.has(id)) continue;
-      this.seen.add(id);
-      if (at !== undefined && event !== undefined && at >= from && at <= until)
-        this.#take(item, { id, event, at });
-    }
-    return { isNew: this.seen.size > before, last };
-  }
-
-  #take(
-    item: JsonObject,
-    { id, event, at }: { readonly id: string; readonly event: string; readonly at: number },
-  ): void {
-    const { deliveries, kind = '' } = this.#asker.sender;
-    const { list, fetch } = deliveries;
-    if (this.#kinds !== undefined && !this.#kinds.has(textAt(item, kind) ?? '')) return;
-    const status = list.status === undefined ? 0 : Number(textAt(item, list.status) ?? 0);
-    const known = this.events.get(event) ?? {
-      event,
-      id,
-      at,
-      isDelivered: false,
-      isRefused: false,
-      isLost: false,
-    };
-    this.events.set(event, known);
-    known.at = Math.min(known.at, at);
-    known.isDelivered ||= status >= 200 && status < 300;
-    known.isRefused ||= status >= 300 && status < 500 && status !== 429;
-    known.isLost ||= list.lost !== undefined && valueAt(item, list.lost.split('.')) === true;
-    if (fetch === undefined || known.item !== undefined || known.isDelivered) return;
-    known.item = item;
-    // The newest come first: where there are too many, they wait for the next look.
-    this.#kept.push(known);
-    const [newest] =
-      this.#kept.length > (this.#asker.settings.max ?? MAX_EVENTS) ? this.#kept.splice(0, 1) : [];
-    if (newest !== undefined) delete newest.item;
-  }
+function take(
+  { sender, settings }: Asker,
+  { events, kept, kinds }: EventLog,
+  { item, ...delivery }: Pick<LoggedEvent, 'id' | 'event' | 'at'> & { readonly item: JsonObject },
+): void {
+  const { list, fetch } = sender.deliveries;
+  if (kinds !== undefined && !kinds.has(textAt(item, sender.kind ?? '') ?? '')) return;
+  const status = list.status === undefined ? 0 : Number(textAt(item, list.status) ?? 0);
+  const unknown = { ...delivery, isDelivered: false, isRefused: false, isLost: false };
+  const known: LoggedEvent = events.get(delivery.event) ?? unknown;
+  events.set(delivery.event, known);
+  known.at = Math.min(known.at, delivery.at);
+  known.isDelivered ||= status >= 200 && status < 300;
+  known.isRefused ||= status >= 300 && status < 500 && status !== 429;
+  known.isLost ||= list.lost !== undefined && valueAt(item, list.lost.split('.')) === true;
+  if (fetch === undefined || known.item !== undefined || known.isDelivered) return;
+  known.item = item;
+  // The newest come first: where there are too many, they wait for the next look.
+  kept.push(known);
+  if (kept.length > (settings.max ?? MAX_EVENTS)) delete kept.shift()?.item;
 }
 
 /** A text or a number, which may be any. */

@@ -27,7 +27,6 @@ const POLL_MS = 500;
 const MAX_ASKS = 3;
 /** What was asked for just before a stop may still be on its way. */
 const ON_ITS_WAY_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 const Count = z.int().nonnegative();
 const Asked = z.object({
@@ -37,9 +36,10 @@ const Asked = z.object({
   askedAt: z.number().optional(),
   /** From whom it was fetched. */
   host: z.string().optional(),
-  end: z.enum(['came', 'untaken', 'gave-up']).optional(),
+  /** What settled it; `untaken`: no mapping takes it. */
+  end: z.enum(['came', 'untaken', 'gaveUp']).optional(),
 });
-export type AskedEvent = z.output<typeof Asked>;
+type AskedEvent = z.output<typeof Asked>;
 
 const Report = z.object({
   /** Which wish it answers; empty where nobody asked. */
@@ -57,6 +57,20 @@ const Report = z.object({
   trouble: z.string().optional(),
 });
 export type RecoveryReport = z.output<typeof Report>;
+
+/** A report before anything is found. */
+export const NOTHING: RecoveryReport = {
+  wanted: '',
+  since: 0,
+  events: 0,
+  missed: 0,
+  toAsk: 0,
+  asked: 0,
+  came: 0,
+  started: 0,
+  gaveUp: 0,
+  isEnded: false,
+};
 
 /** The last round of a row, which may have no more. */
 export const Ended = z.object({ last: Report });
@@ -143,217 +157,182 @@ export async function recoverPath(
   known: RecoveryState | undefined,
   parts: RoundParts,
 ): Promise<RecoveryState> {
-  const { wish } = parts;
   const found = await findWebhook(asker);
-  const state: RecoveryState = known ?? {
-    upTo: found.now,
-    lookedAt: 0,
-    asked: {},
-    totals: { missed: 0, asked: 0, came: 0, gaveUp: 0 },
-  };
-  await watchWebhook(asker, state, found);
+  const totals = { missed: 0, asked: 0, came: 0, gaveUp: 0 };
+  const state: RecoveryState = known ?? { upTo: found.now, lookedAt: 0, asked: {}, totals };
+  await watchWebhook(asker, state, found.webhook);
   const plan = await planRecovery(asker, state, parts, found);
-  const last = beginReport(asker, state, plan, wish);
+  const round = new Round(asker, state, parts, found.webhook.id);
+  const last = round.begin(plan);
   await parts.save(state);
   for (const each of plan.open) {
     if (last.asked === (asker.settings.max ?? MAX_EVENTS)) break;
-    const entry = state.asked[each.event];
-    if (entry === undefined || entry.end !== undefined || isOnItsWay(entry, wish)) continue;
-    if (entry.asks >= MAX_ASKS || each.isLost) giveUp(state, each, parts);
     // oxlint-disable-next-line no-await-in-loop -- the next comes after the one before
-    else await askFor(asker, each, { state, entry, parts, hook: found.webhook.id });
+    await round.ask(each);
   }
-  settle(state, plan, { found, wish });
+  if (plan.seen.incomplete === undefined) settle(state, plan, parts.wish);
   last.isEnded = true;
   return state;
 }
 
-const isOnItsWay = ({ askedAt = 0 }: AskedEvent, wish: Wish | undefined): boolean =>
-  wish === undefined && askedAt > Date.now() - ON_ITS_WAY_MS;
+/** Moves the moment up to which all is settled; who looks further back does not look at all before that. */
+function settle(state: RecoveryState, { seen, open }: Plan, wish: Wish | undefined): void {
+  state.lookedAt = Date.now();
+  if (wish?.since !== undefined) return;
+  const unsettled = open.find(({ event }) => state.asked[event]?.end === undefined);
+  state.upTo = unsettled?.at ?? Math.max(state.upTo, seen.until);
+  for (const [event, { at }] of Object.entries(state.asked))
+    if (at < state.upTo - OVERLAP_MS) delete state.asked[event];
+}
 
-function beginReport(
-  { settings, maxAgeMs }: Asker,
+/** Notes whether the sender still sends, and has it send again where that is wanted. */
+async function watchWebhook(
+  asker: Asker,
   state: RecoveryState,
-  { seen, since, missed, open }: Plan,
-  wish: Wish | undefined,
-): RecoveryReport {
-  const { asked, totals } = state;
-  const forgotten = seen.until - maxAgeMs - DAY_MS;
-  for (const [event, { at }] of Object.entries(asked)) if (at < forgotten) delete asked[event];
-  const isOpen = new Set(open.map(({ event }) => event));
-  for (const { event, at } of missed) {
-    const entry = asked[event];
-    // It came after the round before had stopped to wait.
-    if (entry !== undefined && !isOpen.has(event)) came(state, entry);
-    if (!isOpen.has(event)) continue;
-    if (entry === undefined && Object.keys(asked).length < 2 * (settings.max ?? MAX_EVENTS)) {
-      asked[event] = { at, asks: 0 };
-      totals.missed += 1;
-    } else if (entry !== undefined && wish !== undefined) asked[event] = { at, asks: 0 };
+  { unwell, id }: Found['webhook'],
+): Promise<void> {
+  const reactivate = asker.settings.reactivate === true ? asker.sender.health?.reactivate : undefined;
+  delete state.unwell;
+  if (unwell !== undefined && reactivate === undefined) state.unwell = unwell;
+  else if (unwell !== undefined && reactivate !== undefined)
+    checkAnswer(await askSender(asker, reactivate, { hook: encodeURIComponent(id) }), asker);
+}
+
+/** The asking of one round, and what is counted of it. */
+class Round {
+  readonly #asker: Asker;
+  readonly #state: RecoveryState;
+  readonly #parts: RoundParts;
+  readonly #hook: string;
+  #last = NOTHING;
+
+  constructor(asker: Asker, state: RecoveryState, parts: RoundParts, hook: string) {
+    this.#asker = asker;
+    this.#state = state;
+    this.#parts = parts;
+    this.#hook = hook;
   }
-  const toAsk = open.filter(({ event, isLost }) => !isLost && asked[event]?.end === undefined).length;
-  const counts = { asked: 0, came: 0, started: 0, gaveUp: 0, isEnded: false };
-  const events = seen.events.length;
-  const made = { wanted: wish?.id ?? '', since, events, missed: missed.length, toAsk, ...counts };
-  state.last = { ...made, ...(seen.incomplete === undefined ? {} : { trouble: seen.incomplete }) };
-  return state.last;
-}
 
-function came({ totals, last }: RecoveryState, entry: AskedEvent): void {
-  if (entry.end === 'came') return;
-  entry.end = 'came';
-  totals.came += 1;
-  if (last !== undefined) last.came += 1;
-}
-
-function giveUp(
-  { asked, totals, last }: RecoveryState,
-  { event }: LoggedEvent,
-  { gaveUp }: RoundParts,
-): void {
-  const entry = asked[event];
-  if (entry === undefined) return;
-  entry.end = 'gave-up';
-  totals.gaveUp += 1;
-  if (last !== undefined) last.gaveUp += 1;
-  gaveUp(event);
-}
-
-interface Asking {
-  readonly state: RecoveryState;
-  readonly entry: AskedEvent;
-  readonly parts: RoundParts;
-  /** Id of the webhook. */
-  readonly hook: string;
-}
-
-async function askFor(asker: Asker, each: LoggedEvent, asking: Asking): Promise<void> {
-  const { state, entry, parts } = asking;
-  const { last, totals } = state;
-  // It may have come by itself while others were asked for.
-  if ((await takenAs(asker, each.event, parts.storage)) !== undefined) return came(state, entry);
-  entry.asks += 1;
-  entry.askedAt = Date.now();
-  totals.asked += 1;
-  if (last !== undefined) last.asked += 1;
-  await parts.save(state);
-  const arrival = parts.arrival(each.event);
-  const isAgain = await sendAgain(asker, each, asking);
-  const wait = { ms: isAgain ? (parts.arrivalMs ?? ARRIVAL_MS) : 0, arrival };
-  if (!isAgain && !(await fetchEvent(asker, each, asking))) return;
-  const taken = await awaitTaken(asker, each.event, parts, wait);
-  if (taken === undefined) return;
-  came(state, entry);
-  const isNew = taken !== true && taken.accepted.some(({ duplicate }) => !duplicate);
-  if (isNew && last !== undefined) last.started += 1;
-}
-
-/** Whether the sender sends the event again. @throws RecoveryTrouble where it was not asked, which does not count */
-async function sendAgain(
-  asker: Asker,
-  { id }: LoggedEvent,
-  { state, entry, hook }: Asking,
-): Promise<boolean> {
-  const { redeliver, fetch } = asker.sender.deliveries;
-  if (redeliver === undefined) return false;
-  try {
-    const answer = await askSender(asker, redeliver, { hook: encodeURIComponent(hook), id });
-    // The address may have changed, or the log may have forgotten it.
-    const isRefused = answer.status === 404 || answer.status === 409 || answer.status === 422;
-    if (isRefused && fetch === undefined) return true;
-    return !isRefused && checkAnswer(answer, asker).status < 300;
-  } catch (error) {
-    entry.asks -= 1;
-    state.totals.asked -= 1;
-    if (state.last !== undefined) state.last.asked -= 1;
-    throw error;
+  begin({ seen, since, missed, open }: Plan): RecoveryReport {
+    const { asked } = this.#state;
+    const { wish } = this.#parts;
+    const { events, incomplete } = seen;
+    this.#last = { ...NOTHING, wanted: wish?.id ?? '', since, events: events.length, missed: missed.length };
+    this.#state.last = this.#last;
+    if (incomplete !== undefined) this.#last.trouble = incomplete;
+    const isOpen = new Set(open.map(({ event }) => event));
+    for (const { event, at } of missed) {
+      const entry = asked[event];
+      const isNew =
+        entry === undefined && Object.keys(asked).length < 2 * (this.#asker.settings.max ?? MAX_EVENTS);
+      // It came after the round before had stopped to wait.
+      if (!isOpen.has(event)) this.#count('came', entry);
+      else if (isNew || (entry !== undefined && wish !== undefined)) asked[event] = { at, asks: 0 };
+      if (isOpen.has(event) && isNew) this.#state.totals.missed += 1;
+    }
+    this.#last.toAsk = open.filter(({ event, isLost }) => !isLost && asked[event]?.end === undefined).length;
+    return this.#last;
   }
-}
 
-/** Hands the event over as it stands in the log; whether it may have become something. */
-async function fetchEvent(
-  asker: Asker,
-  { item, event }: LoggedEvent,
-  { state, entry, parts }: Asking,
-): Promise<boolean> {
-  const { fetch } = asker.sender.deliveries;
-  if (fetch === undefined || item === undefined || asker.settings.fetched === 'refuse') return false;
-  entry.host = asker.asked.api.host;
-  const body = fetch.body === undefined ? item : valueAt(item, fetch.body.split('.'));
-  const written = fetch.headers === undefined ? undefined : valueAt(item, fetch.headers.split('.'));
-  const { status } = await parts.deliver({
-    name: asker.path,
-    body: Buffer.from(JSON.stringify(body ?? null)),
-    idempotencyKey: event,
-    again: { headers: headersOf(written), query: {} },
-    isQuiet: true,
-  });
-  // Events of others, for whom the sender keeps one log.
-  if (status === 204 || status === 404) {
-    entry.end = 'untaken';
-    if (state.last !== undefined) state.last.toAsk -= 1;
+  /** Asks for one event, unless that is settled, and waits for it. */
+  async ask(each: LoggedEvent): Promise<void> {
+    const { save, arrival, arrivalMs = ARRIVAL_MS, wish, gaveUp } = this.#parts;
+    const entry = this.#state.asked[each.event];
+    if (entry === undefined || entry.end !== undefined) return;
+    if (wish === undefined && (entry.askedAt ?? 0) > Date.now() - ON_ITS_WAY_MS) return;
+    if (entry.asks >= MAX_ASKS || each.isLost) {
+      this.#count('gaveUp', entry);
+      return gaveUp(each.event);
+    }
+    // It may have come by itself while others were asked for.
+    if ((await this.#taken(each.event)) !== undefined) return this.#count('came', entry);
+    this.#countAsk(entry, 1);
+    entry.askedAt = Date.now();
+    await save(this.#state);
+    const arrived = arrival(each.event);
+    const isAgain = await this.#sendAgain(each, entry);
+    if (!isAgain && !(await this.#fetch(each, entry))) return;
+    const taken = await this.#awaitTaken(each.event, isAgain ? arrivalMs : 0, arrived);
+    if (taken === undefined) return;
+    this.#count('came', entry);
+    if (taken !== true && taken.accepted.some(({ duplicate }) => !duplicate)) this.#last.started += 1;
   }
-  return status < 300 && entry.end === undefined;
+
+  #taken(event: string): ReturnType<typeof takenAs> {
+    return takenAs(this.#asker, event, this.#parts.storage);
+  }
+
+  #count(what: 'came' | 'gaveUp', entry: AskedEvent | undefined): void {
+    if (entry === undefined || entry.end !== undefined) return;
+    entry.end = what;
+    this.#state.totals[what] += 1;
+    this.#last[what] += 1;
+  }
+
+  #countAsk(entry: AskedEvent, by: 1 | -1): void {
+    entry.asks += by;
+    this.#state.totals.asked += by;
+    this.#last.asked += by;
+  }
+
+  /** Whether the sender sends the event again. Where it was not asked at all, that does not count. */
+  async #sendAgain({ id }: LoggedEvent, entry: AskedEvent): Promise<boolean> {
+    const { redeliver, fetch } = this.#asker.sender.deliveries;
+    if (redeliver === undefined) return false;
+    try {
+      const answer = await askSender(this.#asker, redeliver, { hook: encodeURIComponent(this.#hook), id });
+      // The address may have changed, or the log may have forgotten it.
+      if ([404, 409, 422].includes(answer.status)) return fetch === undefined;
+      checkAnswer(answer, this.#asker);
+      return true;
+    } catch (error) {
+      this.#countAsk(entry, -1);
+      throw error;
+    }
+  }
+
+  /** Hands the event over as it stands in the log; whether it may have become something. */
+  async #fetch({ item, event }: LoggedEvent, entry: AskedEvent): Promise<boolean> {
+    const { path, settings, sender, asked } = this.#asker;
+    const { fetch } = sender.deliveries;
+    if (fetch === undefined || item === undefined || settings.fetched === 'refuse') return false;
+    entry.host = asked.api.host;
+    const body = fetch.body === undefined ? item : (valueAt(item, fetch.body.split('.')) ?? null);
+    const headers = headersOf(fetch.headers && valueAt(item, fetch.headers.split('.')));
+    const hook = { name: path, body: Buffer.from(JSON.stringify(body)), idempotencyKey: event };
+    const { status } = await this.#parts.deliver({ ...hook, again: { headers, query: {} }, isQuiet: true });
+    // The event is one of those of others, for whom the sender keeps one log.
+    if (status === 204 || status === 404) {
+      entry.end = 'untaken';
+      this.#last.toAsk -= 1;
+    }
+    return status < 300 && entry.end === undefined;
+  }
+
+  /** Waits until the store has the event, here or by another service; undefined where that takes too long. */
+  async #awaitTaken(event: string, ms: number, arrived: Promise<unknown>): ReturnType<typeof takenAs> {
+    const { signal } = this.#asker;
+    const end = performance.now() + ms;
+    let isAnswered = false;
+    const answered = arrived.then(() => (isAnswered = true));
+    for (;;) {
+      const wasAnswered = isAnswered;
+      // oxlint-disable-next-line no-await-in-loop -- until it is there
+      const taken = await this.#taken(event);
+      if (taken !== undefined || wasAnswered || performance.now() >= end) return taken;
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await Promise.race([pause(POLL_MS, signal), answered]);
+      signal.throwIfAborted();
+    }
+  }
 }
 
 /** What the sender sent with the event, but for what it hides in its log. */
 function headersOf(written: JsonValue | undefined): Readonly<Record<string, string>> {
-  const headers = Object.entries(isJsonObject(written ?? null) ? (written as object) : {}).flatMap(
-    ([name, value]: [string, unknown]) =>
-      /^[\w-]{1,100}$/.test(name) &&
-      typeof value === 'string' &&
-      value.length < 1_000 &&
-      !value.includes('[REDACTED]')
-        ? [[name.toLowerCase(), value] as const]
-        : [],
+  const headers = Object.entries(isJsonObject(written) ? written : {}).flatMap(([name, value]) =>
+    /^[\w-]{1,100}$/.test(name) && typeof value === 'string' && value.length < 1_000 && value !== '[REDACTED]'
+      ? [[name.toLowerCase(), value] as const]
+      : [],
   );
   return { ...Object.fromEntries(headers.slice(0, 50)), 'content-type': 'application/json' };
-}
-
-/** Waits until the store has the event, here or by another service; undefined where that takes too long. */
-async function awaitTaken(
-  asker: Asker,
-  event: string,
-  { storage }: RoundParts,
-  { ms, arrival }: { readonly ms: number; readonly arrival: Promise<unknown> },
-): Promise<AcceptResult | true | undefined> {
-  const end = performance.now() + ms;
-  let isAnswered = false;
-  const answered = arrival.then(() => (isAnswered = true));
-  for (;;) {
-    const wasAnswered = isAnswered;
-    // oxlint-disable-next-line no-await-in-loop -- until it is there
-    const taken = await takenAs(asker, event, storage);
-    if (taken !== undefined || wasAnswered || performance.now() >= end) return taken;
-    // oxlint-disable-next-line no-await-in-loop -- as above
-    await Promise.race([pause(POLL_MS, asker.signal), answered]);
-    asker.signal.throwIfAborted();
-  }
-}
-
-/** Moves the moment up to which all is settled. */
-function settle(
-  state: RecoveryState,
-  { seen, open }: Plan,
-  { found, wish }: { readonly found: Found; readonly wish: Wish | undefined },
-): void {
-  if (seen.incomplete !== undefined) return;
-  state.lookedAt = Date.now();
-  // Who looks further back does not look at all before.
-  if (wish?.since !== undefined) return;
-  const unsettled = open.find(({ event }) => state.asked[event]?.end === undefined);
-  state.upTo = unsettled === undefined ? Math.max(state.upTo, seen.until) : unsettled.at;
-  state.upTo = Math.min(state.upTo, found.now);
-}
-
-/** Notes whether the sender still sends, and has it send again where that is wanted. */
-async function watchWebhook(asker: Asker, state: RecoveryState, { webhook }: Found): Promise<void> {
-  const { unwell, id } = webhook;
-  delete state.unwell;
-  if (unwell === undefined) return;
-  state.unwell = unwell;
-  const reactivate = asker.sender.health?.reactivate;
-  if (asker.settings.reactivate !== true || reactivate === undefined) return;
-  checkAnswer(await askSender(asker, reactivate, { hook: encodeURIComponent(id) }), asker);
-  delete state.unwell;
 }

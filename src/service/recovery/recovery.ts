@@ -8,10 +8,10 @@ import { codeOf, type HealthReporter, type Log } from '../../base/telemetry/tele
 import { pause } from '../../base/timers/timers.ts';
 import type { OwnAnswer, OwnHook, RecoveredEvent } from '../server/server.ts';
 import { type Asker, RecoveryTrouble } from './look.ts';
-import { Ended, recoverPath, type RecoveryReport, RecoveryState, Wish } from './recover-path.ts';
+import { Ended, NOTHING, recoverPath, type RecoveryReport, RecoveryState, Wish } from './recover-path.ts';
 
 export { RecoveryTrouble } from './look.ts';
-export { planRecovery, type RecoveryReport } from './recover-path.ts';
+export { NOTHING, planRecovery, type RecoveryReport } from './recover-path.ts';
 
 /** How soon the other services know what was asked for. */
 const REFRESH_MS = 2_000;
@@ -60,12 +60,6 @@ export async function wantRecovery(
   await storage.wantRecovery(path, JSON.stringify({ id, ...wish }));
   await storage.recordAudit({ at: Date.now(), who, source, what: 'recover', about: path, changed: 1 });
   return id;
-}
-
-function endedBy(trouble: string, state: RecoveryState | undefined, wish: Wish | undefined): RecoveryReport {
-  const none = { events: 0, missed: 0, toAsk: 0, asked: 0, came: 0, started: 0, gaveUp: 0 };
-  const last = state?.last?.isEnded === false ? state.last : { ...none, since: state?.upTo ?? Date.now() };
-  return { ...last, wanted: wish?.id ?? '', isEnded: true, trouble };
 }
 
 interface KnownPath {
@@ -145,6 +139,7 @@ export class Recovery {
   }
 
   async #readWishes(): Promise<void> {
+    if (this.#paths.size === 0) return;
     for (const { path, state, wanted } of await this.#deps.storage.listRecoveries()) {
       const known = this.#paths.get(path);
       if (known === undefined) continue;
@@ -216,7 +211,9 @@ export class Recovery {
       const trouble = error instanceof RecoveryTrouble ? error.message : `it failed: ${codeOf(error)}`;
       this.#say(path, known.state, trouble);
       // What was done until then stays stored; whoever wished for it reads why it has ended.
-      const row = { ...known.state, last: endedBy(trouble, known.state, wish) };
+      const { last, upTo = Date.now() } = known.state ?? {};
+      const begun = last?.isEnded === false ? last : { ...NOTHING, since: upTo };
+      const row = { ...known.state, last: { ...begun, wanted: wish?.id ?? '', isEnded: true, trouble } };
       await storage.keepRecovery(path, JSON.stringify(row), wanted).catch(() => undefined);
     } finally {
       known.isBusy = false;

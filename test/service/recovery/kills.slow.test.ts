@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { sharedPostgres } from '../../support/postgres-server.ts';
 import { ENV, openRecovery } from '../../support/recovery-fixture.ts';
-import { startServiceProcess } from '../../support/service-process.ts';
+import { startServiceProcess, until } from '../../support/service-process.ts';
 import { createRandom } from '../../support/torture.ts';
 
 const ROUNDS = process.env['TEST_FORM'] === 'long' ? 20 : 4;
@@ -63,3 +63,27 @@ test.each(['sqlite', 'postgres'])(
   },
   30 * 60_000,
 );
+
+test('of two services one asks, and what comes to the other one is known as recovered', async () => {
+  const bench = await openRecovery('github', {
+    storage: await (await sharedPostgres()).freshUrl(),
+    everySeconds: 600,
+  });
+  const { sender, folder } = bench;
+  const first = await startServiceProcess(folder, ENV);
+  expect(await bench.run('recover')).toMatchObject({ exitCode: 0 });
+  for (const n of ['a', 'b', 'c']) await sender.happen({ n });
+  const second = await startServiceProcess(folder, ENV);
+  // The first leads; the sender reaches the second.
+  sender.target = `http://127.0.0.1:${String(second.port)}/hooks/github`;
+  await wait(3_000);
+  const { out: report, err } = await bench.run('recover', '--json');
+  expect(`${report}${err}`).toMatch(/"asked":3,"came":3,"started":3/);
+  expect(sender.sentAgain).toHaveLength(3);
+  expect(await bench.started()).toEqual(['a', 'b', 'c']);
+  await until('the mark of all three', async () => {
+    const { out } = await bench.run('requests', '--recovered', '--json');
+    return out.split('"missedAt"').length === 4;
+  });
+  await Promise.all([first.end('SIGTERM'), second.end('SIGTERM')]);
+}, 120_000);

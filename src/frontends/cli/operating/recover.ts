@@ -1,6 +1,7 @@
 import type { Generation, PathRecovery } from '../../../service/generation/generation.ts';
 import {
   askerOf,
+  NOTHING,
   planRecovery,
   readReport,
   readState,
@@ -11,6 +12,7 @@ import {
 import type { Storage } from '../../../engine/storage/storage.ts';
 import { isoTime } from '../../../engine/storage/facts.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
+import { defined } from '../../../base/json.ts';
 import { pause } from '../../../base/timers/timers.ts';
 import { findSender } from '../../../engine/senders/senders.ts';
 import { openWorkbench } from '../authoring/workbench.ts';
@@ -76,27 +78,19 @@ interface Job {
 
 function plan(cli: Cli, { generation, recovery, flags }: Job): Promise<RecoveryReport> {
   return withStore(cli, flags, async (storage) => {
-    const { signal } = new AbortController();
     const { since, refused = false } = flags;
-    const wish =
-      since === undefined && !refused
-        ? undefined
-        : { id: '', refused, ...(since === undefined ? {} : { since }) };
-    const none = { asked: 0, came: 0, started: 0, gaveUp: 0, isEnded: true, wanted: '' };
+    const wish = { id: '', refused, ...defined({ since }) };
     try {
       const state = readState(await rowOf(storage, recovery.path));
-      const found = await planRecovery(askerOf(generation, recovery, signal), state, { storage, wish });
-      const { seen, missed, open } = found;
-      const { incomplete: trouble } = seen;
-      const counts = {
-        events: seen.events.length,
-        missed: missed.length,
-        toAsk: open.filter(({ isLost }) => !isLost).length,
-      };
-      return { ...none, ...counts, since: found.since, ...(trouble === undefined ? {} : { trouble }) };
+      const asker = askerOf(generation, recovery, new AbortController().signal);
+      const found = await planRecovery(asker, state, { storage, wish });
+      const { events, incomplete: trouble } = found.seen;
+      const toAsk = found.open.filter(({ isLost }) => !isLost).length;
+      const counts = { events: events.length, missed: found.missed.length, toAsk, since: found.since };
+      return { ...NOTHING, ...counts, ...defined({ trouble }) };
     } catch (error) {
       if (!(error instanceof RecoveryTrouble)) throw error;
-      return { ...none, events: 0, missed: 0, toAsk: 0, since: since ?? 0, trouble: error.message };
+      return { ...NOTHING, since: since ?? Date.now(), trouble: error.message };
     }
   });
 }
@@ -108,8 +102,7 @@ const rowOf = async (storage: Storage, path: string): Promise<string> =>
 function perform(cli: Cli, { recovery: { path }, flags }: Job): Promise<RecoveryReport> {
   return withOperator(cli, flags, async (operator) => {
     const { since, refused = false } = flags;
-    const wish = { refused, ...(since === undefined ? {} : { since }) };
-    const id = await wantRecovery(operator, path, wish);
+    const id = await wantRecovery(operator, path, { refused, ...defined({ since }) });
     const begun = performance.now();
     let shown = '';
     for (;;) {
