@@ -195,6 +195,10 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   expect(fine(await bench.run(['requests'])).out).toMatch(/order +202/);
   expect(fine(await bench.run(['requests', '--grouped'])).err).toContain('nothing needs attention');
   expect(listIn(fine(await bench.run(['requests', '--grouped', '--json'])).out)).toEqual([]);
+  expect(await bench.run(['recover'])).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('no path asks its sender') as string,
+  });
 
   expect(fine(await bench.run(['sessions', 'list'])).out).toContain('hook:order');
   expect(fine(await bench.run(['sessions', 'show', 'hook:order'])).out).toContain('Order 7');
