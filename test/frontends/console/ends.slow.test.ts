@@ -165,7 +165,7 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     // The button that decides is the only one that is filled.
     expect(await one.page.locator('.story-head .primary').allTextContents()).toEqual(['Approve']);
     const others = `[...document.querySelectorAll('.story-head .button')].map((each) => getComputedStyle(each).backgroundColor)`;
-    expect(new Set((await one.page.evaluate(others)) as string[])).toEqual(new Set(['rgba(0, 0, 0, 0)']));
+    expect(new Set(await one.page.evaluate<string[]>(others))).toEqual(new Set(['rgba(0, 0, 0, 0)']));
     expect(await one.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
     const top = await one.page.locator('header.top').boundingBox();
     expect(top?.height).toBeLessThanOrEqual(48);
