@@ -18,11 +18,21 @@ function variablesRead(): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-test('every environment variable that the source reads is documented, and no other', () => {
+/** Of `SLUICE_…`: the code of an error, and what the demo sets for itself. */
+const NO_VARIABLES = ['SLUICE_STORE', 'SLUICE_DEMO_TOKEN'];
+
+/** What has the prefix of our variables, in the source and in the files to deploy: given to commands, or named. */
+const ownVariables = (): readonly string[] =>
+  globSync(['src/**/*.ts', 'deploy/*'])
+    .flatMap((file) => readFileSync(file, 'utf8').match(/\bSLUICE_[A-Z_]+\b/g) ?? [])
+    .filter((name) => !NO_VARIABLES.includes(name));
+
+test('every environment variable that the source reads or sets is documented, and no other', () => {
   const section = sectionOf(readPage('docs/command-line.md'), '## Environment variables');
   const documented = [...section.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name = '']) => name);
   expect(variablesRead()).toContain('SLUICE_DEBUG');
-  expect(documented.toSorted()).toEqual(variablesRead());
+  expect(ownVariables()).toContain('SLUICE_RUN_ID');
+  expect(documented.toSorted()).toEqual([...new Set([...variablesRead(), ...ownVariables()])].toSorted());
 });
 
 test('the docs list every key that a transform may return, and no other', () => {

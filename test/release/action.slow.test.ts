@@ -14,7 +14,7 @@ import { parse } from 'yaml';
 import { builtMain } from '../support/built-program.ts';
 import { openBench, START_ENV } from '../support/cli-service.ts';
 
-const ACTION = resolve(import.meta.dirname, '../../.github/actions/sluice');
+const ROOT = resolve(import.meta.dirname, '../..');
 const MAPPING =
   "id: order\nmatch: {path: shop}\naction: wake\ntextTemplate: 'Order {{id}} of <b>{{name}}</b> ```'\n";
 
@@ -29,7 +29,7 @@ interface Action {
   };
 }
 
-const action = parse(readFileSync(join(ACTION, 'action.yml'), 'utf8')) as Action;
+const action = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8')) as Action;
 
 /** A repository with a golden case, cloned as a checkout does it (one commit), with a change on top. */
 function openPullRequest(change: string): { readonly folder: string; readonly base: string } {
@@ -133,7 +133,7 @@ async function runAction(
     HOME: temp,
     CI: 'true',
     GITHUB_ACTIONS: 'true',
-    GITHUB_ACTION_PATH: ACTION,
+    GITHUB_ACTION_PATH: ROOT,
     GITHUB_API_URL: github.url,
     GITHUB_EVENT_PATH: file('event.json', JSON.stringify({ pull_request: { number: 5 } })),
     GITHUB_OUTPUT: file('output'),
@@ -232,9 +232,9 @@ test('nothing of a recorded request, of a command or of git is obeyed by the run
 });
 
 test('every action that workflows and the action use is named by its commit', () => {
-  const files = ['actions/sluice/action.yml', 'workflows/verify.yml', 'workflows/release.yml'];
+  const files = ['action.yml', '.github/workflows/verify.yml', '.github/workflows/release.yml'];
   for (const file of files) {
-    const text = readFileSync(join(ACTION, '../..', file), 'utf8');
+    const text = readFileSync(join(ROOT, file), 'utf8');
     for (const [, used] of text.matchAll(/uses: (\S+)/g))
       if (!used?.startsWith('./')) expect(used, file).toMatch(/^[\w-]+\/[\w/-]+@[0-9a-f]{40}$/);
   }

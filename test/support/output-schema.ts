@@ -23,7 +23,7 @@ const definitions = {
   ...schema.definitions,
   ExactNumber: { type: 'number', description: 'A number with all the digits that were sent.' },
 };
-const text = `${JSON.stringify({ title: 'Output of sluice with --json', ...schema, definitions }, null, 2)}\n`;
+const text = `${JSON.stringify({ $id: 'urn:sluice:schema:output', title: 'Output of sluice with --json', ...schema, definitions }, null, 2)}\n`;
 if (!process.argv.includes('--check')) writeFileSync(FILE, text);
 else if (readFileSync(FILE, 'utf8') !== text) {
   console.error('schemas/output.schema.json is out of date; "npm run schemas" writes it');

@@ -1,1 +1,2 @@
 export { withoutCommands } from './clear-control.ts';
+export { hasColors } from './log.ts';

@@ -37,7 +37,7 @@ export interface LogOptions {
   readonly format?: 'json' | 'pretty';
   /** Where finished lines go; default standard error. */
   readonly destination?: { write(line: string): unknown };
-  /** Colours in `pretty`; default: standard error is a terminal, no `destination` is given and `NO_COLOR` is not set. */
+  /** Colours in `pretty`; default: as `hasColors` says of standard error, and none with a `destination`. */
   readonly color?: boolean;
 }
 
@@ -48,7 +48,7 @@ const LEVELS: readonly (LogLevel | 'silent')[] = ['debug', 'info', 'warn', 'erro
 export function createLogger(options: LogOptions = {}): Log {
   const secrets = new SecretValues();
   const standard = options.destination === undefined ? openStandardError() : undefined;
-  const color = options.color ?? (standard !== undefined && standardErrorHasColor());
+  const color = options.color ?? (standard !== undefined && hasColors(process.env, process.stderr.isTTY));
   const shared: SharedLog = {
     secrets,
     threshold: LEVELS.indexOf(options.level ?? 'info'),
@@ -64,8 +64,11 @@ export function createLogger(options: LogOptions = {}): Log {
   return wrap(shared, '');
 }
 
-function standardErrorHasColor(): boolean {
-  return process.stderr.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+/** Whether to write in colour, by the usual variables: `FORCE_COLOR` wins, as it does in Node itself. */
+export function hasColors(env: NodeJS.ProcessEnv, isTerminal: boolean): boolean {
+  const force = env['FORCE_COLOR'];
+  if (force !== undefined) return force !== '0' && force !== 'false';
+  return isTerminal && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
 }
 
 /** The time as ISO 8601, made once for all lines of a millisecond: making it takes longer than the rest of a line. */

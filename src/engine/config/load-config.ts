@@ -15,6 +15,7 @@ import { configSchema, type ConfigFile } from './config-schema.ts';
 import { hideValues } from './hide-values.ts';
 import { readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type ResolvedFile, type ResolveOptions } from './references.ts';
+import { effectiveSettings } from './effective.ts';
 import { createReporter, type ConfigReporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
 import { toSettings } from './to-settings.ts';
@@ -70,12 +71,17 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
 function loadResult({ read, path }: BuildInput, built: ConfigBuild): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
   const findings = hideValues(inOrder(built.findings, read.original), secrets);
-  if (built.settings === undefined || findings.some(({ severity }) => severity === 'error')) {
+  if (
+    built.settings === undefined ||
+    built.effective === undefined ||
+    findings.some(({ severity }) => severity === 'error')
+  ) {
     return { findings, remaining: remainingOf(read, path), secrets };
   }
   const { original, behaviours: _behaviours, env: _env, reserved: _reserved, ...beside } = read;
   const files = [...read.files, ...built.files];
-  const config = { ...beside, settings: built.settings, file: path, root: original, secrets, files };
+  const { settings, effective } = built;
+  const config = { ...beside, settings, effective, file: path, root: original, secrets, files };
   return { config, findings };
 }
 
@@ -107,6 +113,7 @@ interface BuildInput {
 
 interface ConfigBuild {
   readonly settings?: LoadedConfig['settings'];
+  readonly effective?: LoadedConfig['effective'];
   readonly findings: readonly Finding[];
   readonly secrets: readonly string[];
   readonly files: readonly string[];
@@ -136,7 +143,9 @@ async function build({ read, path, options }: BuildInput): Promise<ConfigBuild> 
   checkDeprecated(reporter);
   await checkDirectories(reporter, parsed.data, { directory, cwd: options.cwd });
   const settings = toSettings(parsed.data, { reporter, directory, env, behaviours, dev });
-  return { settings, findings: withoutUnknown(findings, root, resolved.unknown), secrets, files };
+  const effective = (): ReturnType<typeof effectiveSettings> =>
+    effectiveSettings(root, { file: parsed.data, settings, unknown: resolved.unknown });
+  return { settings, effective, findings: withoutUnknown(findings, root, resolved.unknown), secrets, files };
 }
 
 /** The file and the reserved secrets with their references resolved. */

@@ -1,4 +1,4 @@
-import type { LocatedValue } from '../../base/document/document.ts';
+import type { LocatedValue, Path } from '../../base/document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { MailBlock } from './mail-schema.ts';
 import type { Behaviours } from './openclaw/behaviours.ts';
@@ -139,12 +139,22 @@ export interface BesideSettings {
   readonly files: readonly string[];
 }
 
+/** A setting as it works. */
+export interface EffectiveSetting {
+  readonly path: Path;
+  readonly value: string | number | boolean | null;
+  /** The place in a file, with the reference that stands there, or `default`. */
+  readonly from: string;
+}
+
 export interface LoadedConfig extends BesideSettings {
   readonly settings: Settings;
   /** Absolute path of the file. */
   readonly file: string;
   /** The file as written, for places of findings that other modules make. */
   readonly root: LocatedValue;
+  /** Every setting as it works, and where it comes from, for people. */
+  readonly effective: () => readonly EffectiveSetting[];
 }
 
 /** Where hooks are taken: the beginning of an address, such as `server.publicUrl`, with `hooks.path`; no slash at the end. */

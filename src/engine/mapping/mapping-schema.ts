@@ -51,7 +51,6 @@ const MappingFileSchema = z.union([
 /** JSON Schema (draft 7) of mapping files, for editors. */
 export function mappingJsonSchema(): { readonly definitions: object } {
   return {
-    title: 'Sluice mapping file',
     ...z.toJSONSchema(MappingFileSchema, { target: 'draft-07', io: 'input' }),
     definitions: conditionDefinitions(),
   };

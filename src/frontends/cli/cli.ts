@@ -46,7 +46,7 @@ export async function runCli(
 export function createProgram(terminal: Terminal, setExitCode: (code: ExitCode) => void): Command {
   const program = withoutCommands(terminal);
   const commands = { ...serviceCommands, ...authoringCommands, ...storeCommands, ...sourceCommands };
-  addCommands(program, commands, { terminal, setExitCode, run: runCli });
+  addCommands(program, commands, { terminal, setExitCode, program, run: runCli });
   groupCommands(program);
   forEachCommand(program, (command) => command.exitOverride());
   return program;

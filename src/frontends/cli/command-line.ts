@@ -6,6 +6,8 @@ export interface Cli {
   readonly terminal: Terminal;
   /** Ends the command with this code, without a message of its own. */
   setExitCode(code: ExitCode): void;
+  /** All commands. */
+  readonly program: Command;
   /** Runs another command line, on a terminal of its own; resolves to its exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }

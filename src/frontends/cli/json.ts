@@ -22,7 +22,6 @@ import type {
   AuditRecord,
   Backlog,
   CostRecord,
-  PruneResult,
   SessionRecord,
   SessionTurn,
   SetAsideMail,
@@ -104,6 +103,13 @@ export interface RecoveredPath {
   readonly trouble?: string | undefined;
 }
 
+export interface EffectiveSettingJson {
+  readonly key: string;
+  readonly value: string | number | boolean | null;
+  /** The place in a file, the variable or file of a reference, or `default`. */
+  readonly from: string;
+}
+
 type ChangeCount = { readonly changed: number };
 
 /**
@@ -116,6 +122,8 @@ export interface Outputs {
     /** Warnings that the files say are meant, with the reason that they give. */
     readonly ignored: readonly (FindingJson & { readonly reason: string })[];
   };
+  /** Every setting with its value; a secret is masked. */
+  readonly 'config show': { readonly settings: readonly EffectiveSettingJson[] };
   readonly doctor: {
     /** What was looked at on this machine. */
     readonly checks: readonly Check[];
@@ -151,7 +159,6 @@ export interface Outputs {
   readonly approve: { readonly decision: 'approved' | 'denied' | null; readonly isFirst: boolean };
   readonly 'queue pause': ChangeCount;
   readonly 'queue resume': ChangeCount;
-  readonly 'queue prune': { readonly removed: PruneResult };
   readonly 'sessions list': {
     readonly sessions: readonly (IsoTimes<Omit<SessionRecord, 'keys'>, 'createdAt' | 'lastUsedAt'> & {
       readonly keys: readonly IsoTimes<ConversationKey, 'until'>[];

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline/promises';
-import { withoutCommands } from '../../base/telemetry/facts.ts';
+import { hasColors, withoutCommands } from '../../base/telemetry/facts.ts';
 
 /** Where a command writes and what it may ask. Every command receives it, so that none touches the process itself. */
 export interface Terminal {
@@ -12,7 +12,7 @@ export interface Terminal {
   out(text: string, options?: { readonly annotations: boolean }): void;
   /** Prints progress, warnings and errors. */
   err(text: string): void;
-  /** Whether stdout has colours: it is a terminal, and `NO_COLOR` is not set. */
+  /** Whether stdout has colours. */
   readonly color: boolean;
   /** Letters in a line of stdout; undefined where it is no terminal. */
   readonly columns: number | undefined;
@@ -71,7 +71,7 @@ export function processTerminal(): Terminal {
   return {
     out: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
     err: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
-    color: process.stdout.isTTY && !process.env['NO_COLOR'],
+    color: hasColors(process.env, process.stdout.isTTY),
     // A terminal that does not know its width says 0.
     columns: process.stdout.isTTY ? process.stdout.columns || USUAL_COLUMNS : undefined,
     interactive,

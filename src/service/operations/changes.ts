@@ -13,9 +13,7 @@ import {
   type KeyResult,
   type ApprovalResult,
   type LeftOutWork,
-  type PruneResult,
   type QueueSelection,
-  type RetentionLimits,
   type SetAsideSelection,
   type Storage,
   type WorkChange,
@@ -228,14 +226,6 @@ export const useLastChannel = (operator: Operator, target: DeliveryTarget): Prom
     { what: 'use channel', about: target.channel },
     () => operator.storage.saveLastTarget(target, Date.now()),
     () => 1,
-  );
-
-export const pruneNow = (operator: Operator, limits: RetentionLimits): Promise<PruneResult> =>
-  audited(
-    operator,
-    { what: 'prune', about: '' },
-    () => operator.storage.prune(limits, Date.now()),
-    (removed) => Object.values(removed).reduce((sum, count) => sum + count, 0),
   );
 
 const KINDS = { runs: 'runs', outbox: 'deliveries and callbacks', events: 'system events' } as const;

@@ -10,7 +10,6 @@ export {
   conversationChanges,
   planChange,
   planTexts,
-  pruneNow,
   useLastChannel,
   whyNotAgain,
 } from './changes.ts';

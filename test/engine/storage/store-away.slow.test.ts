@@ -260,7 +260,6 @@ const COMMANDS = [
   'queue list',
   'queue retry a',
   'queue drop a',
-  'queue prune',
   'queue pause',
   'requests',
   'runs',

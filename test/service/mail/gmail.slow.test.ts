@@ -2,6 +2,7 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { setUpMail, type MailSetupFlags } from '../../../src/frontends/cli/mail/mail-setup.ts';
 import { processTerminal } from '../../../src/frontends/cli/terminal.ts';
@@ -324,7 +325,8 @@ describe('setup', () => {
       out: print,
       err: print,
     };
-    const cli = { terminal, setExitCode: () => undefined, run: () => Promise.resolve(0) };
+    const run = () => Promise.resolve(0);
+    const cli = { terminal, setExitCode: () => undefined, program: new Command(), run };
     await setUpMail(cli, flags, world(device));
     return printed.join('\n');
   }

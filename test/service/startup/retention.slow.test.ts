@@ -83,7 +83,7 @@ test('a service that runs on and on keeps no more than storage.keep', async () =
   expect(size).toBeLessThan((waves * 20 * PADDING * 5) / 3);
 });
 
-test('a start applies storage.keep at once, and so does queue prune', async () => {
+test('a start applies storage.keep at once', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG.replace('rows: 5', 'rows: 1000') });
   const before = await serve(bench);
   await Promise.all(Array.from({ length: 60 }, (_, at) => post(before, 'ask', `${at}`)));
@@ -93,8 +93,5 @@ test('a start applies storage.keep at once, and so does queue prune', async () =
   const after = await serve(bench);
   await waitFor(async () => ((await count(bench)).runs === 30 ? true : undefined));
   expect(await count(bench)).toMatchObject({ runs: 30, summaries: 30, sessions: 30 });
-  bench.put('sluice.yaml', CONFIG.replace('rows: 5', 'rows: 10'));
-  const pruned = await bench.run(['queue', 'prune', '--json']);
-  expect(JSON.parse(pruned.out)).toMatchObject({ removed: { runs: 20, events: 20, sessions: 20 } });
   await after.stop();
 });

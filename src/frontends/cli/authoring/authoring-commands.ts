@@ -161,13 +161,19 @@ const judging: CommandTable = {
     ],
     load: async () => (await import('./mcp.ts')).mcp,
   },
-  schemas: {
-    about: 'write the JSON Schemas of configuration, mappings and request files into ./schemas',
-    options: [
-      ['--check', 'write nothing; end with 1 if a file is out of date'],
-      ['--dir <dir>', 'folder to write them to (default ./schemas)', { fallback: 'schemas' }],
-    ],
-    load: async () => (await import('./schemas.ts')).schemas,
+  config: {
+    about: 'the configuration as it works',
+    commands: {
+      show: {
+        about: 'print every setting with its value, secrets masked, and where it comes from',
+        options: [CONFIG, JSON_OUTPUT],
+        load: async () => (await import('../setup/show-config.ts')).showConfig,
+      },
+    },
+  },
+  'completion <shell>': {
+    about: 'print what makes bash, zsh or fish complete commands and options',
+    load: async () => (await import('../setup/completion.ts')).completion,
   },
 };
 

@@ -138,11 +138,6 @@ export const storeCommands: CommandTable = {
         options: [CONFIG, JSON_OUTPUT, OF_RUNNER],
         load: async () => (await import('./queue.ts')).resumeQueue,
       },
-      prune: {
-        about: 'remove now the completed work that storage.keep does not keep',
-        options: [CONFIG, JSON_OUTPUT],
-        load: async () => (await import('./store-tasks.ts')).pruneStore,
-      },
     },
   },
   sessions: {

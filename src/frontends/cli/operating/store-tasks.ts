@@ -12,7 +12,6 @@ import {
   type Obstacles,
   obstacleTexts,
   type Operator,
-  pruneNow,
   type QueueEntry,
   RECORDS,
 } from '../../../service/operations/operations.ts';
@@ -36,7 +35,6 @@ import { CliError, type Terminal } from '../terminal.ts';
 import {
   KEPT_DECISIONS,
   openStorage,
-  retentionLimits,
   type SessionRecord,
   type Storage,
 } from '../../../engine/storage/storage.ts';
@@ -262,20 +260,6 @@ export async function addConversationKey(
   );
   if (result === 'taken' || result === 'none') throw new CliError(KEY_RESULTS[result]);
   cli.terminal.out(KEY_RESULTS[result]);
-}
-
-/** Applies `storage.keep` now. */
-export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
-  const result = await withOperator(cli, flags, (operator, { settings }) =>
-    pruneNow(operator, retentionLimits(settings.storage.keep)),
-  );
-  if (flags.json === true) printJson(cli.terminal, 'queue prune', { removed: result });
-  else
-    cli.terminal.out(
-      Object.entries(result)
-        .map(([what, count]) => `${count} ${what}`)
-        .join(', '),
-    );
 }
 
 /** Copies the store into a new file. */
