@@ -190,10 +190,10 @@ export const allows = (found: Permission, wanted: Permission): boolean =>
 
 /** Why an account may not start something (`startedBy` of the mapping). */
 export interface NotAllowed {
-  readonly reason: 'no_account' | 'bot' | 'not_named' | 'not_known';
+  readonly reason: 'no_account' | 'bot' | 'not_named' | 'not_known' | 'permission' | 'not_asked';
   /** One line. */
   readonly account?: string;
-  /** What was found: a role that the event names. */
+  /** What was found: a role that the event names, a permission, or why nobody could be asked. */
   readonly found?: string;
   readonly wanted?: Permission;
 }
@@ -209,7 +209,11 @@ export function notAllowedText({ reason, account = '', found, wanted }: NotAllow
     case 'not_named':
       return `startedBy of the mapping: ${account} is none of its accounts${allow}`;
     case 'not_known':
-      return `startedBy of the mapping: ${wanted} is wanted, and what ${account} may do is not known${found === undefined ? '' : ` (the event says ${found})`}${allow}`;
+      return `startedBy of the mapping: ${wanted} is wanted, and what ${account} may do is not known${found === undefined ? '' : ` (the event says ${found})`}${allow}, and so may a token that can read, with which the sender is asked`;
+    case 'permission':
+      return `startedBy of the mapping: ${wanted} is wanted, and ${account} has ${found}${allow}`;
+    case 'not_asked':
+      return `startedBy of the mapping: ${wanted} is wanted, and the sender could not be asked about ${account}: ${found}${allow}`;
   }
 }
 
@@ -256,6 +260,31 @@ export const conversationKeysOf = ({
   ...new Set([sessionKey, ...(conversation?.keys ?? [])]),
 ];
 
+/**
+ * What has to be known before an action begins: whether the account that caused it may start it. From a mapping's
+ * `startedBy`; filled for one event.
+ */
+export interface StartQuestion {
+  readonly account: string;
+  readonly wanted: Permission;
+  /** The name of the sender that is asked. */
+  readonly sender: string;
+  /** What the address of the question is filled with, by name. */
+  readonly parts: Readonly<Record<string, string>>;
+  /** The reference behind which the token is; absent: that of the channel with the sender's name. */
+  readonly token?: CallbackAddress;
+}
+
+/** What stands between an action and its beginning. */
+export interface StartCheck {
+  /** Absent where it is known already that the account may not. */
+  readonly question?: StartQuestion;
+  /** Set where it is known. */
+  readonly notAllowed?: NotAllowed;
+  /** True where somebody is asked (`approve`) about those who may not. */
+  readonly asksOthers?: true;
+}
+
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
 export interface WakeAction {
   readonly kind: 'wake';
@@ -264,6 +293,8 @@ export interface WakeAction {
   readonly text: string;
   readonly mode: WakeMode;
   readonly dedupe?: DedupeKey;
+  /** Absent: it begins at once. */
+  readonly startedBy?: StartCheck;
   readonly origin: ActionOrigin;
 }
 
@@ -333,6 +364,8 @@ export interface AgentAction {
   readonly afterCrash?: AfterCrash;
   /** Absent: its mapping has none, and it begins or goes on with the conversation of its session key. */
   readonly conversation?: EventConversation;
+  /** Absent: it begins at once. */
+  readonly startedBy?: StartCheck;
   readonly origin: ActionOrigin;
 }
 
@@ -362,6 +395,8 @@ export interface NotifyAction {
   readonly thread?: string;
   readonly fallback?: DeliveryTarget;
   readonly dedupe?: DedupeKey;
+  /** Absent: it begins at once. */
+  readonly startedBy?: StartCheck;
   readonly origin: ActionOrigin;
 }
 

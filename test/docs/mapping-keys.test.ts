@@ -193,6 +193,13 @@ const MAPPINGS = [
       role: '{{may}}',
     },
   },
+  {
+    id: 'others',
+    match: { path: 'gitlab' },
+    messageTemplate: 'x',
+    approve: { channel: 'slack', to: 'C0123456' },
+    startedBy: { permission: 'write', others: 'approve', token: { file: 'reader' } },
+  },
 ] as const;
 
 const payload = { id: 'p1', source: 'shop', items: [{ id: 1, ts: '5.1' }, { id: 2 }] };
@@ -219,6 +226,8 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
     { by: 'bob', may: 'read' },
   ].map((sent) => ({ path: 'gated', payload: sent })),
   { path: 'github', payload: { sender: { login: 'eve' } } },
+  { path: 'gitlab', payload: { user: { username: 'eve', id: 7 }, project: { id: 3 } } },
+  { path: 'gitlab', payload: { user: { username: 'eve', id: 'x' }, project: { id: 3 } } },
 ];
 
 /** All that can be seen of mappings: what they make of requests, what they ask of transforms, settings of paths. */
@@ -264,6 +273,8 @@ test('the sample mappings have every key of the schema: a new key belongs there'
     'skipped',
     'skipped',
     'skipped',
+    'accepted',
+    'accepted',
   ];
   const warned = ['UNSAFE_CONTENT_ALLOWED (warning)', 'VERIFY_SECRET (warning)'];
   expect(observe(MAPPINGS)).toMatchObject([

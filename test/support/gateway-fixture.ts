@@ -161,6 +161,7 @@ export interface HouseOptions {
   readonly limits?: LimitRules;
   readonly approvalLink?: NonNullable<GatewayConfiguration['approvalLink']>;
   readonly sharedChannel?: string;
+  readonly askPermission?: NonNullable<GatewayConfiguration['askPermission']>;
 }
 
 export interface House {
@@ -203,6 +204,7 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
     },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.approvalLink === undefined ? {} : { approvalLink: options.approvalLink }),
+    ...(options.askPermission === undefined ? {} : { askPermission: options.askPermission }),
     sharedChannel: options.sharedChannel,
     runners: new Map(Object.entries({ default: createEchoRunner(), ...options.runners })),
     channels: { find: async (id) => channels.find(({ channel }) => channel.id === id)?.channel },

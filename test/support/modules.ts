@@ -107,6 +107,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'config',
       'errors',
       'outgoing',
+      'senders',
       'timers',
     ],
   },

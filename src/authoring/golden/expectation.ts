@@ -128,13 +128,15 @@ function describeAction(action: Action, own: MatchedMapping | undefined): Record
   }
 }
 
-function describeWake({ mode, text, origin, dedupe }: WakeAction): Record<string, unknown> {
+function describeWake(action: WakeAction): Record<string, unknown> {
+  const { mode, text, origin, dedupe, startedBy } = action;
   return {
     action: 'wake',
     mode,
     text,
     ...(origin.trusted ? { trusted: true } : {}),
     ...(dedupe === undefined ? {} : { dedupe: dedupe.key }),
+    ...defined({ startedBy: startedBy && MAPPING_KEYS.get('startedBy')?.golden?.(startedBy, action) }),
   };
 }
 

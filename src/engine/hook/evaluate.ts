@@ -86,8 +86,11 @@ function* decideBy(
   if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
   if (skipped !== undefined) return skipped;
-  const refused = judgeStart(state, mapping);
-  if (refused !== undefined) return { kind: 'skipped', by: 'not_allowed', ...refused };
+  const start = judgeStart(state, mapping);
+  const { notAllowed, asksOthers } = start ?? {};
+  if (notAllowed !== undefined && asksOthers !== true)
+    return { kind: 'skipped', by: 'not_allowed', ...notAllowed };
+  state.startedBy = start;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
     const actions = yield* actOn(state, mapping, state.scope, firstIndex);

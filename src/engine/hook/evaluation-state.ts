@@ -1,3 +1,4 @@
+import type { StartCheck } from '../../base/action.ts';
 import type { Finding } from '../../base/finding.ts';
 import { NeutralisedTexts } from '../../base/boundary/boundary.ts';
 import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
@@ -22,6 +23,8 @@ export interface EvaluationState {
   readonly neutralised: NeutralisedTexts;
   mapping: CompiledMapping | undefined;
   further: readonly CompiledMapping[];
+  /** What `startedBy` of the mapping leaves open; undefined where the account may start it. */
+  startedBy: StartCheck | undefined;
   /** Other keys by scope and name, as dedupe keys are kept. */
   readonly keys: Map<Scope, Map<string, string>>;
   /** Dedupe keys by scope, so that each is made once. */
@@ -56,6 +59,7 @@ export function startEvaluation(
     neutralised: new NeutralisedTexts(),
     mapping: undefined,
     further: [],
+    startedBy: undefined,
     keys: new Map(),
     dedupeKeys: new Map(),
     transformMs: 0,

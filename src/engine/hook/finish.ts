@@ -39,10 +39,11 @@ export function finish(
   const dedupe = dedupeKey(state, scope, part);
   const id = deriveActionId(state.request, index);
   if (draft.kind === 'agent') return finishAgent(state, draft, scope, { id, origin, dedupe });
-  const action =
+  const made =
     draft.kind === 'wake'
       ? prepareWake(state, draft, id, origin)
       : prepareNotification(state, draft, scope, { id, origin });
+  const action = state.startedBy === undefined ? made : { ...made, startedBy: state.startedBy };
   state.work.store(action.kind === 'wake' ? action.text : action.message);
   return dedupe === undefined ? action : { ...action, dedupe };
 }
@@ -71,6 +72,8 @@ function finishAgent(
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   fill(prepared, state, scope);
+  if (state.startedBy !== undefined) prepared.startedBy = state.startedBy;
+  else if (state.mapping?.startedBy?.asksOthers === true) delete prepared.approve;
   const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);

@@ -47,6 +47,8 @@ export interface CompileOptions {
   fileProblem?(reference: string | { readonly file: string }): string | undefined;
   /** All senders that are known, those of the user first; default those of this package. */
   senders?(): readonly Sender[];
+  /** Whether a channel has a token. */
+  hasToken?(channel: string): boolean;
   /** How each path is proved, whichever of its mappings says it. */
   readonly schemes?: ReadonlyMap<string, string>;
   /** Whose credential a secret is by its form, where no sender signs with it. */

@@ -225,6 +225,11 @@ export interface StartRule {
   /** Names as written, by how they are compared. */
   readonly accounts: ReadonlyMap<string, string>;
   readonly takesBots: boolean;
+  /** Somebody is asked (`approve`) about those who may not. */
+  readonly asksOthers: boolean;
+  /** Its sender is asked what an account may do: there is a token for that. */
+  readonly isAsked: boolean;
+  readonly token?: CallbackAddress;
   /** Who sends to the path; absent where that is not known, and what is needed is written. */
   readonly sender?: Sender;
   readonly account?: CompiledTemplate;

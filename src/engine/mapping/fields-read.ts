@@ -33,9 +33,10 @@ export function decidingFields(mappings: readonly CompiledMapping[], path: strin
 }
 
 /** What `startedBy` reads of what a sender says beside the account. */
-const fieldsOf = ({ accountId, bots = {}, role }: Partial<Sender> = {}): readonly string[] => [
+const fieldsOf = ({ accountId, bots = {}, role, permission }: Partial<Sender> = {}): readonly string[] => [
   ...(accountId === undefined ? [] : [accountId]),
   ...Object.keys(bots),
+  ...Object.values(permission?.parts ?? {}).flatMap(({ fields = [] }) => fields),
   ...(role?.from ?? []).flatMap(({ of, is }) => [of, is]),
 ];
 

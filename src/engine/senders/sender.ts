@@ -123,6 +123,34 @@ const WebhookHealth = z.strictObject({
     .optional(),
 });
 
+const Means = z.enum(PERMISSIONS);
+
+/** How the interface is asked what an account may do. */
+const SenderPermission = z.strictObject({
+  token: Text.describe('Which token it takes, in words.'),
+  path: Text.describe('Its path, with the parts in braces.'),
+  parts: z
+    .record(
+      z.string().regex(/^[a-z]+$/),
+      z.strictObject({
+        fields: z.array(Field).min(1).max(5).optional().describe('Where it stands; the first that is there.'),
+        form: Pattern.describe('What it looks like: another one is not asked about.'),
+      }),
+    )
+    .describe('What the path is filled with; `account` is who acted, where it has no fields.'),
+  answer: z
+    .array(Field)
+    .min(1)
+    .max(5)
+    .describe('Where the answer has the permission; the first that is known.'),
+  order: z
+    .array(
+      z.union([Means, z.strictObject({ means: Means, is: z.array(z.union([Text, z.number()])).min(1) })]),
+    )
+    .min(1)
+    .describe('The permissions, from little to much, each as the answer has it.'),
+});
+
 const Example = z.union([
   z.strictObject({
     file: Text.describe('A request file, relative to this one.'),
@@ -196,6 +224,7 @@ export const Sender = z.strictObject({
     .record(Field, Pattern)
     .optional()
     .describe('Fields that show by their value that this account is a machine, each with a pattern of it.'),
+  permission: SenderPermission.optional().describe('How the interface is asked what that account may do.'),
   role: Role.optional().describe('What an event itself says of the account that acted.'),
   challenge: ChallengeSettings.optional().describe('How its question is answered: challenge of a mapping.'),
   question: Question.optional().describe('How it asks whether the address is right.'),

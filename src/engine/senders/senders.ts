@@ -31,6 +31,7 @@ export {
   shownAddress,
   targetProblem,
 } from './ask-interface.ts';
+export { askPermission, type PermissionAnswer } from './permission.ts';
 export { fileOf, type Registration, Sender } from './sender.ts';
 
 /** The schema of a sender's file, for editors. */

@@ -85,6 +85,8 @@ interface ComposedOperations {
   findUnbegun(nowMs: number): Promise<readonly AgentRun[]>;
   /** Takes over the runs whose lease was over at a time; each is returned as its worker had it. */
   takeLapsedRuns(nowMs: number): Promise<readonly AgentRun[]>;
+  /** Work of which it is to be found out now whether its account may start it: whoever leads asks, and says it by `decideStart`. */
+  findUndecided(nowMs: number): Promise<readonly AgentRun[]>;
   /** Returns the given runs that have ended. */
   findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
   /**

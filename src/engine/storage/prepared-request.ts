@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   conversationKeysOf,
+  DEFAULT_HOOK_NAME,
   LAST_CHANNEL,
   type Action,
   type AgentAction,
@@ -28,7 +29,12 @@ export interface Reservation {
   readonly expiresAt: number;
 }
 
-export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
+export type PreparedAction = {
+  readonly dedupe?: Reservation;
+  readonly mode: 'now' | 'next-heartbeat';
+  /** Stored in its place until it is known whether the account that caused it may start it. */
+  readonly checked?: NewRun;
+} & (
   | { readonly kind: 'wake'; readonly row: NewWake }
   | PreparedAgent
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
@@ -125,7 +131,10 @@ export function freshResult(work: AcceptedWork): AcceptResult {
 export function prepareRequest(work: AcceptedWork, result: AcceptResult): PreparedRequest {
   const receivedAt = Math.round(work.receivedAt);
   const nonce = randomBytes(16).toString('hex');
-  const actions = work.actions.map((action) => prepareAction(action, receivedAt, nonce));
+  const actions = work.actions.map((action) => ({
+    ...prepareAction(action, receivedAt, nonce),
+    ...(action.startedBy && { checked: checkedRow(action, receivedAt) }),
+  }));
   const { idempotency, warnings } = work;
   if (idempotency === undefined) return { receivedAt, actions, warnings };
   const reservation = {
@@ -137,7 +146,8 @@ export function prepareRequest(work: AcceptedWork, result: AcceptResult): Prepar
   return { receivedAt, actions, warnings, reservation };
 }
 
-function prepareAction(action: Action, receivedAt: number, nonce: string): PreparedAction {
+/** An action as the tables have it, without what has to be known before. */
+export function prepareAction(action: Action, receivedAt: number, nonce: string): PreparedAction {
   const mappingId = action.origin.mappingId ?? '';
   const dedupe = action.dedupe && {
     ...actionKey(action.dedupe.scope, action.dedupe.key),
@@ -177,6 +187,32 @@ function conversationOf(
     path: action.origin.path,
     waitUntil: expiry(receivedAt, waitSeconds),
   };
+}
+
+/** What is no run stands in the queue as one all the same, with what it becomes beside it. */
+function checkedRow(action: Action, acceptedAt: number): NewRun {
+  const { id, origin, startedBy } = action;
+  const waiting =
+    action.kind === 'agent'
+      ? action
+      : {
+          kind: 'agent',
+          id,
+          prompt: '',
+          message: action.kind === 'wake' ? action.text : action.message,
+          name: action.kind === 'wake' ? DEFAULT_HOOK_NAME : action.name,
+          sessionKey: `hook:${id}`,
+          owner: 'shared',
+          oneShot: true,
+          wakeMode: action.kind === 'wake' ? action.mode : action.wakeMode,
+          deliver: false,
+          channel: LAST_CHANNEL,
+          summary: 'never',
+          startedBy,
+          origin,
+          becomes: action,
+        };
+  return runRow(waiting as RunAction, { mappingId: origin.mappingId ?? '', acceptedAt });
 }
 
 type Debounce = NonNullable<AgentAction['debounce']>;

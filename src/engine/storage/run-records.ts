@@ -196,6 +196,21 @@ export interface ApprovalAnswer {
   readonly nowMs: number;
 }
 
+/** What is found out about work that waits for it (`startedBy`): what its sender says of the account that caused it. */
+export type StartDecision =
+  | { readonly kind: 'allowed' }
+  /** Each of the runs ends so, or somebody is asked about the account. */
+  | {
+      readonly kind: 'refused';
+      readonly account: string;
+      readonly error: { readonly code: string; readonly message: string };
+      readonly callbacks: readonly (NewCallback | undefined)[];
+    }
+  | { readonly kind: 'later'; readonly retryAt: number; readonly message: string };
+
+/** What became of it; `full`: refused, as people were asked as often as they may be. */
+export type StartResult = 'begun' | 'asked' | 'refused' | 'full' | 'later' | 'decided';
+
 export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly id: string;
   readonly kind: 'hook' | 'heartbeat';

@@ -9,7 +9,7 @@ import { codeOf } from '../../base/telemetry/telemetry.ts';
 
 /** A thing that can fail; the operator chose its name. */
 export interface AlertSubject {
-  readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping' | 'webhook';
+  readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping' | 'webhook' | 'sender';
   readonly name: string;
 }
 

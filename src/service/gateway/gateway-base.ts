@@ -1,6 +1,7 @@
-import type { CallbackAddress } from '../../base/action.ts';
+import type { CallbackAddress, StartQuestion } from '../../base/action.ts';
 import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../../engine/config/config.ts';
+import type { PermissionAnswer } from '../../engine/senders/senders.ts';
 import type { Runner } from '../runners/runners.ts';
 import type { AgentRun, LimitRules, NewDelivery, Storage } from '../../engine/storage/storage.ts';
 import type { GatewayMetrics, HealthReporter, Log, Tracing } from '../../base/telemetry/telemetry.ts';
@@ -17,6 +18,8 @@ export interface GatewayConfiguration {
   readonly approvalLink?: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
   /** The only channel, where mappings deliver to it and nothing says which place of it is the main session's. */
   readonly sharedChannel?: string | undefined;
+  /** Asks a sender what an account may do; undefined where there is no token for it. */
+  readonly askPermission?: (question: StartQuestion) => Promise<PermissionAnswer | undefined>;
   /** The text behind a reference in a mapping; undefined where it is not set. */
   readonly readReference?: (reference: CallbackAddress) => string | undefined;
 }

@@ -16,6 +16,7 @@ import { Outbox } from './outbox/outbox.ts';
 import type { GatewayBase, GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { RunPerformer } from './performer.ts';
+import { StartChecks } from './start-checks.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
@@ -80,6 +81,7 @@ export class Gateway {
   readonly #log: GatewayOptions['log'];
   readonly #clock: SchedulingClock;
   readonly #performer: RunPerformer;
+  readonly #checks: StartChecks;
   readonly #outbox: Outbox;
   readonly #heartbeat: Heartbeat;
   readonly #parts: readonly Pick<RunPerformer, 'abort' | 'lapse' | 'stop'>[];
@@ -122,9 +124,10 @@ export class Gateway {
     this.#limits = new LimitWatch(base);
     const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
     this.#performer = new RunPerformer(context);
+    this.#checks = new StartChecks(context, this.#performer.waiters);
     this.#outbox = new Outbox(context);
     this.#heartbeat = new Heartbeat(context);
-    this.#parts = [this.#performer, this.#outbox, this.#heartbeat];
+    this.#parts = [this.#performer, this.#checks, this.#outbox, this.#heartbeat];
     this.#followLease();
   }
 
@@ -303,6 +306,7 @@ export class Gateway {
       this.#outbox.claim(this.#isLeader),
       this.#heartbeat.check(),
       this.#isLeader && this.#performer.endUnbegun(),
+      this.#isLeader && this.#checks.check(),
     ]);
     this.#isBusy = begun > 0;
     const nextAt = await this.#storage.nextDueAt();

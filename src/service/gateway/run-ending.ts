@@ -88,7 +88,7 @@ export function makePosts(
 }
 
 /** The outcome of a run as it is posted to the mapping's `callbackUrl`; undefined where it has none. */
-function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
+export function makeCallback(action: AgentAction, ending: RunEnding, nowMs: number): NewCallback | undefined {
   if (action.callbackUrl === undefined) return undefined;
   const { requestId, path, mappingId, traceparent } = action.origin;
   const outcome = ending.state === 'dead' ? 'dead' : ending.outcome;

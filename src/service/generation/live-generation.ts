@@ -1,3 +1,4 @@
+import type { StartQuestion } from '../../base/action.ts';
 import { defined } from '../../base/json.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../../engine/config/config.ts';
@@ -14,6 +15,7 @@ import type { Advise } from './report-findings.ts';
 import { approvalLink } from './approval-link.ts';
 import { sharedChannel } from './gateway-findings.ts';
 import type { LimitRules, NewDelivery, RunLimits } from '../../engine/storage/storage.ts';
+import { askPermission, type PermissionAnswer } from '../../engine/senders/senders.ts';
 import type { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
@@ -63,6 +65,7 @@ export interface Effects {
   readonly approvalLink: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
   readonly sharedChannel: string | undefined;
   readonly readReference: Generation['readReference'];
+  readonly askPermission: AskPermission;
 }
 
 /** The generation that is live: one reference, which a reload swaps whole. */
@@ -203,9 +206,10 @@ function applyOverrides(
 }
 
 function createEffects(
-  { config, channelCatalog, table, readReference }: Generation,
+  generation: Generation,
   { env, explainStart }: Pick<LiveOptions, 'env' | 'explainStart'>,
 ): Effects {
+  const { config, channelCatalog, table, readReference } = generation;
   const { settings } = config;
   const { maxRunsPerMapping: runs } = settings.gateway;
   const hourly = settings.hooks.defaults.limits;
@@ -219,6 +223,7 @@ function createEffects(
     approvalLink: (asked) => approvalLink(asked, settings),
     sharedChannel: sharedChannel(settings, table.mappings),
     readReference,
+    askPermission: permissionAsker(generation),
   };
 }
 
@@ -269,3 +274,17 @@ export function limitRules(
   if (standard === undefined && own.length === 0) return undefined;
   return { byMapping: new Map(own), ...defined({ default: standard }) };
 }
+
+type AskPermission = (question: StartQuestion) => Promise<PermissionAnswer | undefined>;
+
+/** Asks a sender with the token of `startedBy`, or of its channel; a sender that no mapping names any more is not asked. */
+const permissionAsker =
+  ({ config, table, readReference }: Generation): AskPermission =>
+  async (question) => {
+    const rules = table.mappings.flatMap(({ startedBy }) => startedBy?.sender ?? []);
+    const sender = rules.find(({ name }) => name === question.sender);
+    const { token: ofChannel, baseUrl: api } = config.settings.channels[question.sender] ?? {};
+    const token = question.token === undefined ? ofChannel : readReference(question.token);
+    if (sender === undefined || typeof token !== 'string') return undefined;
+    return askPermission(sender, question, { token, api: typeof api === 'string' ? api : undefined });
+  };

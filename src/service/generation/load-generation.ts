@@ -318,6 +318,7 @@ function compile(
     sessionKeys: hooks.sessionKeys,
     otherKey,
     senders: () => (known ??= inOrder(senders)),
+    hasToken: (channel) => config.settings.channels[channel]?.['token'] !== undefined,
     ...(open && { open }),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     hasThreads: (channel) => (findChannelModule(catalog, channel)?.hasThreads ?? catalog.isPartial) === true,

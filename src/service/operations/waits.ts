@@ -67,6 +67,12 @@ export function reasonsToWait(run: RunRecord, waits: Waits, nowMs: number): read
     const text = clearLine(`for a conversation until ${isoTime(run.dueAt)}: ${lastError.message}`);
     return [{ short: 'no conversation', text }];
   }
+  const asked = action.startedBy?.question?.sender;
+  if (asked !== undefined) {
+    const why = lastError === undefined ? '' : `, which cannot be asked: ${lastError.message}`;
+    const text = `for what ${asked} says of the account that caused it${why}; "sluice queue retry ${run.id}" lets it begin now`;
+    return [{ short: 'who may start it', text: clearLine(text) }];
+  }
   const { mappingId = '' } = action.origin;
   const runner = (action.kind === 'agent' ? action.runner : undefined) ?? waits.gateway.runner;
   const hold = waits.holds.find((each) => each.model === undefined && each.runner === runner);

@@ -187,10 +187,11 @@ export function logRequest(
   const tookMs = performance.now() - exchange.startedAt;
   if (metrics !== undefined) {
     const mappingId = judged.evaluation?.mapping?.id;
+    const made = judged.evaluation?.outcome;
     const { evaluateMs, storeMs } = judged;
     const seen = {
       status: answer.status,
-      outcome,
+      outcome: made?.kind === 'skipped' && made.by === 'not_allowed' ? made.by : outcome,
       mappingId,
       bodyBytes,
       proofMs,

@@ -10,6 +10,7 @@ import { queueContract } from './contract-queue.ts';
 import { replicasContract } from './contract-replicas.ts';
 import { runsContract } from './contract-runs.ts';
 import { workersContract } from './contract-workers.ts';
+import { startsContract } from './contract-starts.ts';
 import { openHarness, type OpenFresh, type Reopen } from '../../support/storage-harness.ts';
 
 /** What every implementation of the storage port promises. A new one calls this and writes no test of its own. */
@@ -30,6 +31,7 @@ export function storageContract(
   limitsContract(name, harness);
   lifeContract(name, harness, options);
   mailContract(name, harness);
+  startsContract(name, harness);
   replicasContract(name, harness, options);
   workersContract(name, harness, options);
 }

@@ -4,6 +4,7 @@ import { didYouMean } from '../../../base/document/document.ts';
 import { quoted, say, type Sentence } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import { accountsOf, type Sender, shippedSenders } from '../../senders/senders.ts';
+import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import type { StartRule } from '../compiled-mapping.ts';
 import { type MappingReport, quote } from '../mapping-codes.ts';
 import { AccountsSchema, byKey, hookName } from './routing-keys.ts';
@@ -24,6 +25,17 @@ const StartedBySchema = z.union([
       .boolean()
       .optional()
       .describe('Whether an account that the sender calls a bot may; default true.'),
+    others: z
+      .enum(['skip', 'approve'])
+      .optional()
+      .describe('What others cause: nothing, or somebody is asked (approve). Default skip.'),
+    token: z
+      .union([
+        z.string().regex(/^\$\{[A-Za-z_]\w*\}$/, { error: 'a reference: ${NAME}, or {file: …}' }),
+        z.strictObject({ file: z.string().min(1) }),
+      ])
+      .optional()
+      .describe('Reference to a token that may read permissions; default that of the channel of the sender.'),
     sender: z.string().min(1).optional().describe('The name of the sender, where the path does not say it.'),
     account: z.string().min(1).optional().describe('Template: who caused the event.'),
     role: z.string().min(1).optional().describe('Template: what the event says of that account.'),
@@ -41,6 +53,12 @@ export const startKeys = keysOf({
     actions: ['agent', 'wake', 'notify'],
     compile: (written, at) =>
       compileStart(typeof written === 'string' ? { permission: written } : written, at),
+    golden: ({ question, notAllowed, asksOthers }) =>
+      defined({ ask: question?.sender, account: question?.account, ...notAllowed, asksOthers }),
+    explain: ({ question }) =>
+      question === undefined
+        ? 'somebody is asked about the account'
+        : clearLine(`${question.sender} is asked whether ${question.account} has ${question.wanted}`),
   },
 });
 
@@ -71,7 +89,7 @@ export function accountPaths(at: Pick<KeyCompiling, 'source' | 'options'>): read
 }
 
 function compileStart(written: WrittenStart, at: KeyCompiling): StartRule | undefined {
-  const { permission, accounts = [], bots = true } = written;
+  const { permission, accounts = [], bots = true, token } = written;
   const sender = senderOf(at, written.sender);
   if (!checkStart(written, at, sender)) return undefined;
   const template = (key: 'account' | 'role') =>
@@ -80,14 +98,18 @@ function compileStart(written: WrittenStart, at: KeyCompiling): StartRule | unde
     at: at.located.place(['startedBy']),
     accounts: byKey(accounts),
     takesBots: bots,
-    ...defined({ permission, sender, account: template('account'), role: template('role') }),
+    asksOthers: written.others === 'approve',
+    isAsked:
+      sender?.permission !== undefined &&
+      (token !== undefined || at.options.hasToken?.(sender.name) === true),
+    ...defined({ permission, sender, token, account: template('account'), role: template('role') }),
   };
 }
 
 /** Whether somebody could start it; what is wrong is reported. */
 function checkStart(
-  { permission, accounts, sender: named, account, role }: WrittenStart,
-  { reporter, options }: KeyCompiling,
+  { permission, accounts, others, token, sender: named, account, role }: WrittenStart,
+  { reporter, options, source }: KeyCompiling,
   sender: Sender | undefined,
 ): boolean {
   const wrong = (
@@ -123,11 +145,27 @@ function checkStart(
       say`it is not known where ${quoted(sender?.title ?? 'the sender of this path')} puts the account that caused a request`,
       say`write account: '{{user.name}}' with the field that has it, or sender: github`,
     );
-  if (permission !== undefined && role === undefined && sender?.role === undefined)
+  if (permission !== undefined && role === undefined && (sender?.role ?? sender?.permission) === undefined)
     return wrong(
       'permission',
       say`what an account may do cannot be known of ${quoted(sender?.title ?? 'this sender')}`,
       say`name accounts in its place, or write a template as role, which prints one of ${PERMISSIONS.join(', ')}`,
+    );
+  if (
+    token !== undefined &&
+    options.resolveReference?.(token) === undefined &&
+    options.resolveReference !== undefined
+  )
+    return wrong(
+      'token',
+      say`there is no token behind the reference`,
+      say`set the variable, or write the token into the file`,
+    );
+  if (others === 'approve' && source.approve === undefined)
+    return wrong(
+      'others',
+      say`nobody is named who is asked about others`,
+      say`write approve: {channel: slack, to: C0123456} beside it`,
     );
   return true;
 }

@@ -82,6 +82,7 @@ function readRows(operations: RemoteOperations, queue: AcceptQueue) {
   return {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
     findUnbegun: async (nowMs) => (await operations.findUnbegun(nowMs)).map(toAgentRun),
+    findUndecided: async (nowMs) => (await operations.findUndecided(nowMs)).map(toAgentRun),
     findAsked: async (asked) => (await queue.inTime(() => operations.findAsked(asked))).map(toAgentRun),
     takeLapsedRuns: async (nowMs) => (await operations.takeLapsedRuns(nowMs)).map(toAgentRun),
     findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),

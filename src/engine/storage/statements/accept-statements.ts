@@ -10,6 +10,7 @@ import type {
 import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
+import { CHECKING } from './rows.ts';
 import { insertEnded } from './run-rows.ts';
 import { insertRun } from './session-queue.ts';
 import type { SqlQuestion } from './statements.ts';
@@ -120,8 +121,10 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   checkRoomFor(store, fresh);
   const own = fresh.length === 1 && reservation !== undefined ? [reservation] : [];
   const stored = new Map(fresh.map((action) => [action, insertAction(store, action, own)]));
-  const asking = fresh.find((action) => isAsking(action) && stored.get(action)?.without === undefined);
-  if (asking !== undefined && isAsking(asking)) insertQuestion(store, asking.row, asking.ask);
+  placeQuestion(
+    store,
+    fresh.filter((action) => stored.get(action)?.without === undefined),
+  );
   const isPlain =
     fresh.length === actions.length &&
     fresh.every((action) => {
@@ -137,6 +140,12 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   const isNone = accepted.every(({ without }) => without === 'none');
   if (reservation !== undefined && !isNone) reserve(store, reservation, { ...reservation, result });
   return result;
+}
+
+/** Asks about the runs of a request, which are stored: once for all of them. */
+export function placeQuestion(store: Store, actions: readonly PreparedAction[]): void {
+  const asking = actions.find(isAsking);
+  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
 }
 
 /** What each action was accepted as: the one it repeats, or itself. */
@@ -170,7 +179,7 @@ function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | 
 function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
   const needed = { runs: 0, bytes: 0, wakes: 0, deliveries: fresh.some(isAsking) ? 1 : 0 };
   for (const action of fresh) {
-    switch (action.kind) {
+    switch (action.checked === undefined ? action.kind : 'agent') {
       case 'wake':
         needed.wakes += 1;
         break;
@@ -179,7 +188,7 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
         break;
       case 'agent':
         needed.runs += 1;
-        needed.bytes += action.row.bytes;
+        needed.bytes += (action.checked ?? (action.row as NewRun)).bytes;
     }
   }
   checkSpace(store, needed);
@@ -188,19 +197,26 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
 type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: PreparedQuestion };
 
 function isAsking(action: PreparedAction): action is AskingAction {
-  return action.kind === 'agent' && action.ask !== undefined;
+  return action.kind === 'agent' && action.ask !== undefined && action.checked === undefined;
 }
 
 /**
  * Stores an action, and says under which id the sender finds it: an event that joined a run has that run's. `own` is
  * what the request reserves for it alone.
  */
-function insertAction(store: Store, action: PreparedAction, own: readonly Reservation[]): AcceptedAction {
-  const { dedupe, kind, mode } = action;
+export function insertAction(
+  store: Store,
+  action: PreparedAction,
+  own: readonly Reservation[],
+): AcceptedAction {
+  const { checked, dedupe, kind, mode } = action;
   const done = { kind, id: action.row.id, mode, duplicate: false };
   let { id } = done;
   let arrival: Arrival = 'came';
-  if (action.kind === 'wake') insertWake(store, action.row);
+  if (checked !== undefined) {
+    const { acceptedAt: dueAt } = checked;
+    insertRun(store, checked, { key: CHECKING, dueAt, until: dueAt, isLatest: false });
+  } else if (action.kind === 'wake') insertWake(store, action.row);
   else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
   else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
   else {
@@ -210,7 +226,8 @@ function insertAction(store: Store, action: PreparedAction, own: readonly Reserv
   }
   // Where as many messages wait as may, the sign is left out: it is no reason to refuse an event.
   const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
-  if (action.kind === 'agent' && action.seen !== undefined && arrival === 'came' && hasSpace)
+  const begins = checked === undefined && arrival === 'came';
+  if (action.kind === 'agent' && action.seen !== undefined && begins && hasSpace)
     insertDelivery(store, action.seen, { ...action.row, runId: id, nowMs: action.row.acceptedAt });
   if (dedupe !== undefined && arrival !== 'none')
     reserve(store, dedupe, { bodySha256: '', result: JSON.stringify({ ...done, id }) });

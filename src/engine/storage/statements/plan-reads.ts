@@ -2,6 +2,7 @@ import type { LeftOutWork, QueueSelection, RetryRows, WorkChange, WorkPlan } fro
 import { conditionOf } from './row-queries.ts';
 import {
   ASKING,
+  CHECKING,
   EVENT,
   FAILED_RUN,
   IS_CLAIMED_WHEN_DUE,
@@ -38,6 +39,8 @@ const DEAD_RUN = `state = ${RUN.dead}`;
 const DUE = `state <= ${RUN.waiting} AND state <= ${RUN.ready}`;
 const WAITING = `state = ${RUN.waiting} AND ${IS_CLAIMED_WHEN_DUE}`;
 const ASKED = `state = ${RUN.waiting} AND gather_key = '${ASKING}'`;
+/** Whether the account may start it is not known, or it may not. */
+const CHECKED = `(state = ${RUN.waiting} AND gather_key = '${CHECKING}' OR state = ${RUN.completed} AND error_code = 'not_allowed')`;
 /** The mark of a service at work; one that is named goes on also where only the starts of its mapping are known. */
 const MARKED = `${DUE} AND exempt = 0 AND mapping_id IN (SELECT mapping_id FROM limited_mappings)`;
 const LIMITED = `${DUE} AND exempt = 0
@@ -63,7 +66,7 @@ function chosenRows(
         rows('runs', `${DEAD_RUN}${isNamed(selection) ? '' : ` AND NOT ${REFUSED}`} AND ended_at <= ?`, now),
         rows('runs', `${FAILED_RUN} AND ended_at <= ?`, now),
         rows('runs', `${WAITING} AND due_at > ?`, now),
-        ...(isNamed(selection) ? [rows('runs', LIMITED)] : []),
+        ...(isNamed(selection) ? [rows('runs', LIMITED), rows('runs', CHECKED)] : []),
         rows('outbox', `state = ${OUTBOX.dead} AND ended_at <= ?`, now),
         rows('outbox', `state = ${OUTBOX.queued} AND due_at > ?`, now),
         rows('events', `state = ${EVENT.dead}`),
@@ -106,6 +109,7 @@ function leftOutRows(
           ['limited', rows('runs', MARKED)],
         ] as const)),
     ['asking', rows('runs', ASKED)],
+    ...(isNamed(selection) ? [] : ([['refused', rows('runs', CHECKED)]] as const)),
     ['due', rows('runs', DUE)],
     ['due', rows('runs', `${WAITING} AND due_at <= ?`, Math.round(nowMs))],
     ['due', rows('outbox', `state = ${OUTBOX.queued} AND due_at <= ?`, Math.round(nowMs))],

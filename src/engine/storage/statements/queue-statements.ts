@@ -15,6 +15,7 @@ import { conditionOf } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
+import { beginUnasked } from './start-statements.ts';
 import { forgetWaiting } from './waiting-events.ts';
 import type { Store } from './store.ts';
 
@@ -95,6 +96,7 @@ function count<Item>(items: readonly Item[], change: (item: Item) => boolean): n
 }
 
 function retryRun(store: Store, runId: string, nowMs: number): boolean {
+  if (beginUnasked(store, runId, nowMs)) return true;
   const run = findRunHead(store, runId);
   if (run?.state === RUN.waiting) {
     store.sql.post(HURRY_RUN, Math.round(nowMs), run.seq);

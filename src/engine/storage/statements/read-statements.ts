@@ -145,7 +145,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
 }
 
 export { findCutOff, findUnbegun } from './waiting-events.ts';
-export { findAsked } from './waiting-runs.ts';
+export { findAsked, findUndecided } from './waiting-runs.ts';
 export { oldestAmong } from './row-queries.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);

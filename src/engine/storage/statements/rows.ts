@@ -25,9 +25,9 @@ import type {
 
 /** States of a run in the order of its life; a range of them is one comparison in an index. */
 export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
-/** A run that ended badly, and not because it was not to begin; the index `runs_failed` has these words. */
+/** A run that ended badly, and not because it was not to begin; the index `runs_failed` has the words but the last. */
 export const FAILED_RUN = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
-  AND error_code NOT IN ('dropped', 'superseded', 'no_conversation')`;
+  AND error_code NOT IN ('dropped', 'superseded', 'no_conversation') AND error_code <> 'not_allowed'`;
 /** The `gather_key` of a waiting run that somebody is asked about: keys of events begin with `=` or `#`. */
 export const ASKING = 'approval';
 /**
@@ -35,7 +35,9 @@ export const ASKING = 'approval';
  * it says that its turn is to be ended.
  */
 export const UNBEGUN = 'conversation';
-export const IS_CLAIMED_WHEN_DUE = `(gather_key IS NULL OR gather_key NOT IN ('${ASKING}', '${UNBEGUN}'))`;
+/** That of one whose sender is asked whether the account may start it (`startedBy`). */
+export const CHECKING = 'permission';
+export const IS_CLAIMED_WHEN_DUE = `(gather_key IS NULL OR gather_key NOT IN ('${ASKING}', '${UNBEGUN}', '${CHECKING}'))`;
 export const OUTBOX = { queued: 0, active: 1, completed: 2, skipped: 3, dead: 4 } as const;
 export const EVENT = { pending: 0, claimed: 1, consumed: 2, dead: 3 } as const;
 

@@ -96,7 +96,8 @@ export function countRun(store: Store, run: RunHead, to: number): void {
   countState(store, { state: to, bytes: run.bytes }, 1);
 }
 
-function countState(
+/** Counts a row in, or out. */
+export function countState(
   { counters }: Store,
   { state, bytes }: { readonly state: number; readonly bytes: number },
   by: 1 | -1,

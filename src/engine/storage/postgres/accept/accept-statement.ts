@@ -190,7 +190,7 @@ export function entryOf({ actions, reservation, receivedAt }: PreparedRequest): 
   const wakes: NewWake[] = [];
   let key: AcceptEntry['key'] = reservation;
   for (const action of actions) {
-    if (action.kind === 'notify') return undefined;
+    if (action.kind === 'notify' || action.checked !== undefined) return undefined;
     if (action.kind === 'wake') wakes.push(action.row);
     else if (
       (action.gather ?? action.ask ?? action.seen ?? action.conversation) !== undefined ||

@@ -1,0 +1,149 @@
+/** Work that waits until it is known whether the account that caused it may start it (`startedBy`). */
+import { describe, expect, test } from 'vitest';
+import type { Action, NotifyAction, StartCheck } from '../../../src/base/action.ts';
+import type { StartDecision, Storage } from '../../../src/engine/storage/storage.ts';
+import { agent, NOW, wake, work } from '../../support/storage-builders.ts';
+import { claim, ids, type Harness } from '../../support/storage-harness.ts';
+
+const question = { account: 'ann', wanted: 'write', sender: 'github', parts: {} } as const;
+const startedBy: StartCheck = { question };
+const asking: StartCheck = { question, asksOthers: true };
+const approve = { channel: 'slack', withinSeconds: 60 };
+const error = { code: 'not_allowed', message: 'why' };
+const refused = (account = 'ann'): StartDecision => ({ kind: 'refused', account, error, callbacks: [] });
+
+const notify = (): NotifyAction => {
+  const { id, name, sessionKey, owner, origin } = agent({});
+  const of = { message: 'to people', wakeMode: 'now', summary: 'failures', channel: 'slack' } as const;
+  return { kind: 'notify', id, name, sessionKey, owner, origin, ...of };
+};
+
+const idsOf = (actions: readonly Action[]) => actions.map(({ id }) => id);
+
+export function startsContract(name: string, { fresh, again }: Harness): void {
+  describe(`${name}: who may start something`, () => {
+    /** One of each kind that waits, and one that does not. */
+    async function withWaiting(storage: Storage, check = startedBy) {
+      const waiting = [
+        agent({ startedBy: check, sessionKey: 'hook:one' }),
+        agent({ startedBy: check, debounce: { key: 'k', seconds: 5, maxSeconds: 50, nonce: 'n' } }),
+        agent({ startedBy: check, approve }),
+        { ...wake(), startedBy: check },
+        { ...notify(), startedBy: check },
+      ];
+      const plain = agent({ sessionKey: 'hook:one' });
+      await storage.accept(work([...waiting, plain]));
+      return { waiting, plain };
+    }
+
+    test('nothing of it begins, and all of it survives', async () => {
+      const store = await fresh();
+      const { waiting, plain } = await withWaiting(store.storage);
+      const storage = await again(store);
+      expect(ids(await storage.findUndecided(NOW))).toEqual(idsOf(waiting));
+      expect(ids(await claim(storage, 9, NOW + 100_000))).toEqual([plain.id]);
+      expect(await storage.listEvents({ limit: 9 })).toEqual([]);
+      expect(await storage.listOutbox({ limit: 9 })).toEqual([]);
+      expect(await storage.findUnbegun(NOW + 100_000)).toEqual([]);
+      expect(await storage.retry({ kind: 'all' }, NOW)).toBe(0);
+      expect(await storage.backlog()).toMatchObject({ queuedRuns: 5, activeRuns: 1 });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what is allowed is stored as if it had just come', async () => {
+      const { storage } = await fresh();
+      const { waiting, plain } = await withWaiting(storage);
+      const [run, gathering, asked, event, message] = waiting;
+      expect(await storage.decideStart(idsOf(waiting), { kind: 'allowed' }, NOW + 10)).toBe('begun');
+      expect(await storage.findUndecided(NOW + 99)).toEqual([]);
+      expect(ids(await claim(storage, 9, NOW + 20))).toEqual([plain.id]);
+      await storage.completeRun({ runId: plain.id, outcome: 'ok', reply: '', nowMs: NOW + 21 });
+      expect(ids(await claim(storage, 9, NOW + 22))).toEqual([run?.id]);
+      expect(ids(await claim(storage, 9, NOW + 5_010))).toEqual([gathering?.id]);
+      expect(await storage.findRun(asked?.id ?? '')).toMatchObject({ approval: { expiresAt: NOW + 60_010 } });
+      expect(await storage.listEvents({ limit: 9 })).toMatchObject([{ id: event?.id, kind: 'wake' }]);
+      expect(await storage.listOutbox({ limit: 9 })).toMatchObject([
+        { delivery: { asks: { runId: asked?.id } } },
+        { delivery: { text: 'to people' } },
+      ]);
+      expect(await storage.findRun(message?.id ?? '')).toMatchObject({ action: { kind: 'notify' } });
+      expect(await storage.decideStart(idsOf(waiting), refused(), NOW + 30)).toBe('decided');
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what is refused ends without a summary, and its dedupe key is free', async () => {
+      const { storage } = await fresh();
+      const dedupe = { scope: 'a', key: 'k', ttlSeconds: 600 };
+      const first = agent({ startedBy, dedupe });
+      await storage.accept(work([first]));
+      expect(await storage.accept(work([agent({ dedupe })]))).toMatchObject({ duplicate: true });
+      const callbacks = [{ url: 'https://example.org', body: '{}' }];
+      expect(
+        await storage.decideStart([first.id], { ...refused(), callbacks } as StartDecision, NOW + 5),
+      ).toBe('refused');
+      const ended = { state: 'completed', outcome: 'error', lastError: error, endedAt: NOW + 5 };
+      expect(await storage.findRun(first.id)).toMatchObject(ended);
+      expect(await storage.listEvents({ limit: 9 })).toEqual([]);
+      expect(await storage.listOutbox({ limit: 9 })).toMatchObject([{ callback: callbacks[0] }]);
+      const next = agent({ dedupe });
+      expect(await storage.accept(work([next]))).toMatchObject({ duplicate: false });
+      expect(ids(await claim(storage, 9))).toEqual([next.id]);
+      expect(await storage.decideStart([first.id], { kind: 'allowed' }, NOW + 6)).toBe('decided');
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('a sender that cannot be asked is asked later, and the reason is there', async () => {
+      const { storage } = await fresh();
+      const { waiting } = await withWaiting(storage);
+      await claim(storage, 9);
+      expect(await storage.nextDueAt()).toBe(NOW);
+      const later: StartDecision = { kind: 'later', retryAt: NOW + 1_000, message: 'GitHub answered 429' };
+      expect(await storage.decideStart(idsOf(waiting), later, NOW)).toBe('later');
+      expect(await storage.findUndecided(NOW + 999)).toEqual([]);
+      expect(ids(await storage.findUndecided(NOW + 1_000))).toEqual(idsOf(waiting));
+      const lastError = { code: 'not_asked', message: 'GitHub answered 429' };
+      expect(await storage.findRun(waiting[3]?.id ?? '')).toMatchObject({ state: 'queued', lastError });
+    });
+
+    test('an operator lets one begin all the same, by its id alone, and drops others', async () => {
+      const { storage } = await fresh();
+      const { waiting, plain } = await withWaiting(storage, asking);
+      const [run, gathering, asked, event, message] = idsOf(waiting) as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      const one = (id: string) => storage.retry({ kind: 'ids', ids: [id] }, NOW + 1);
+      expect(await storage.retry({ kind: 'ids', ids: [run, gathering] }, NOW + 1)).toBe(0);
+      expect([await one(event), await one(asked)]).toEqual([1, 1]);
+      expect(await storage.listEvents({ limit: 9 })).toMatchObject([{ id: event }]);
+      expect(await storage.findRun(asked)).not.toHaveProperty('approval');
+      expect(await storage.drop({ kind: 'ids', ids: [message] }, NOW + 2, () => ({}))).toBe(1);
+      await storage.decideStart([run], { ...refused(), callbacks: [] } as StartDecision, NOW + 3);
+      expect(await storage.retry({ kind: 'all' }, NOW + 4)).toBe(0);
+      await storage.completeRun({ runId: plain.id, outcome: 'ok', reply: '', nowMs: NOW + 21 });
+      await storage.decideStart([gathering], { kind: 'allowed' }, NOW + 4);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('people are asked about an account once an hour, and five times for a mapping', async () => {
+      const { storage } = await fresh();
+      const ask = async (account: string, nowMs = NOW) => {
+        const one = agent({ startedBy: asking, approve });
+        await storage.accept(work([one]));
+        return storage.decideStart([one.id], refused(account), nowMs);
+      };
+      const strangers = Array.from({ length: 50 }, (_, index) => `stranger-${index}`);
+      const became: string[] = [];
+      for (const stranger of strangers) became.push(await ask(stranger));
+      expect(became).toEqual([...Array<string>(5).fill('asked'), ...Array<string>(45).fill('full')]);
+      expect(await storage.listOutbox({ limit: 99 })).toHaveLength(5);
+      expect(await ask('Stranger-0', NOW + 3_599_999)).toBe('full');
+      expect(await ask('stranger-0', NOW + 3_600_000)).toBe('asked');
+      expect(await ask('stranger-0', NOW + 3_600_002)).toBe('full');
+      expect(await storage.verify()).toEqual([]);
+    });
+  });
+}
