@@ -200,21 +200,16 @@ export interface NotAllowed {
 
 /** The reason in words, with the line that would allow it. */
 export function notAllowedText({ reason, account = '', found, wanted }: NotAllowed): string {
+  const why: Readonly<Record<NotAllowed['reason'], string>> = {
+    no_account: 'the request does not say who caused it',
+    bot: `${account} is a bot, and bots is false`,
+    not_named: `${account} is none of its accounts`,
+    not_known: `${wanted} is wanted, and what ${account} may do is not known${found === undefined ? '' : ` (the event says ${found})`}: with a token that can read, the sender is asked`,
+    permission: `${wanted} is wanted, and ${account} has ${found}`,
+    not_asked: `${wanted} is wanted, and the sender could not be asked about ${account}: ${found}`,
+  };
   const allow = `; accounts: ['${account.replaceAll("'", "''")}'] in startedBy would allow it`;
-  switch (reason) {
-    case 'no_account':
-      return 'startedBy of the mapping: the request does not say who caused it';
-    case 'bot':
-      return `startedBy of the mapping: ${account} is a bot, and bots is false${allow}`;
-    case 'not_named':
-      return `startedBy of the mapping: ${account} is none of its accounts${allow}`;
-    case 'not_known':
-      return `startedBy of the mapping: ${wanted} is wanted, and what ${account} may do is not known${found === undefined ? '' : ` (the event says ${found})`}${allow}, and so may a token that can read, with which the sender is asked`;
-    case 'permission':
-      return `startedBy of the mapping: ${wanted} is wanted, and ${account} has ${found}${allow}`;
-    case 'not_asked':
-      return `startedBy of the mapping: ${wanted} is wanted, and the sender could not be asked about ${account}: ${found}${allow}`;
-  }
+  return `startedBy of the mapping: ${why[reason]}${account === '' ? '' : allow}`;
 }
 
 /** What an event says of its conversation. From a mapping's `conversation`; rendered for one event. */
@@ -260,14 +255,10 @@ export const conversationKeysOf = ({
   ...new Set([sessionKey, ...(conversation?.keys ?? [])]),
 ];
 
-/**
- * What has to be known before an action begins: whether the account that caused it may start it. From a mapping's
- * `startedBy`; filled for one event.
- */
+/** Whether the account that caused an event may start something: what its sender is asked. */
 export interface StartQuestion {
   readonly account: string;
   readonly wanted: Permission;
-  /** The name of the sender that is asked. */
   readonly sender: string;
   /** What the address of the question is filled with, by name. */
   readonly parts: Readonly<Record<string, string>>;
@@ -275,7 +266,7 @@ export interface StartQuestion {
   readonly token?: CallbackAddress;
 }
 
-/** What stands between an action and its beginning. */
+/** What stands between an action and its beginning. From a mapping's `startedBy`; filled for one event. */
 export interface StartCheck {
   /** Absent where it is known already that the account may not. */
   readonly question?: StartQuestion;

@@ -7,7 +7,7 @@ import { quote, type MappingReporter } from './mapping-codes.ts';
 import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
 import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
 import { hookName } from './keys/routing-keys.ts';
-import { accountPaths } from './keys/start-keys.ts';
+import { accountPaths, senderOf } from './keys/start-keys.ts';
 import { type KeyCompiling, checkName, holdsReference } from './keys/mapping-key.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
 import { compileTemplate } from './template/template.ts';
@@ -148,6 +148,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
       timeoutAt: placeOf(['timeoutSeconds']),
       usdPerDayAt: placeOf(['limits', 'usdPerDay']),
       agentId: agentOf(compiling),
+      sender: senderOf(compiling),
       accounts:
         (source.ignoreSenders ?? source.startedBy ?? source.approve) ? accountPaths(compiling) : undefined,
     }),

@@ -331,6 +331,8 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly dedupe?: DedupeSettings;
   readonly ignoreSenders?: IgnoredSenders;
   readonly startedBy?: StartRule;
+  /** Who sends its requests; absent where that is not known. */
+  readonly sender?: Sender;
   /** Where accounts stand in its requests; only where one of its keys looks for them. */
   readonly accounts?: readonly string[];
   /** Runs that may begin within an hour, or for a sum a day, as the mapping itself says. */

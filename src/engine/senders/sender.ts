@@ -246,6 +246,14 @@ export const Sender = z.strictObject({
   register: Registration.optional().describe('How --register makes the webhook, through its interface.'),
   deliveries: Deliveries.optional().describe('How the log of what it delivered is asked, for recover.'),
   health: WebhookHealth.optional(),
+  starts: z.array(Text).max(8).optional().describe('Who can start what with its mappings, a line each.'),
+  openKinds: z
+    .array(Text)
+    .max(50)
+    .optional()
+    .describe(
+      'Kinds that strangers can cause, where it is public: a run of them is asked to have startedBy.',
+    ),
   setup: z
     .array(Text)
     .max(40)

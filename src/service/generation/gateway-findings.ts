@@ -28,6 +28,7 @@ export function findGatewayProblems(
     ...findCutTimes(config, mappings),
     ...findUnreportedCosts(config, mappings),
     ...findKeptReplies(config, mappings),
+    ...findOpenStarts(config, mappings),
   ];
 }
 
@@ -227,4 +228,31 @@ function findKeptReplies(
       hint: say`add gateway.alerts: {channel: ${channel}, to: RECIPIENT, replies: true} with your own recipient, or gateway.main: {channel: ${channel}, to: RECIPIENT} where the main session has a place of its own`,
     },
   ];
+}
+
+/** Runs that strangers can start, of an agent that may change something. */
+function findOpenStarts(
+  { settings }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Finding[] {
+  const { runner: standard, runners } = settings.gateway;
+  return mappings.flatMap(
+    ({ action, startedBy, sender, match, runner = standard, idAt }): readonly Finding[] => {
+      const agent = runners[runner];
+      const changes = agent?.kind === 'agent' && agent.access !== undefined && agent.access !== 'read';
+      if (action !== 'agent' || startedBy !== undefined || !changes) return [];
+      const kind = match.when?.equalities.find(({ keys }) => keys.join('.') === sender?.kind)?.literal;
+      if (kind === undefined || sender?.openKinds?.includes(kind) !== true) return [];
+      return [
+        {
+          severity: 'warning',
+          code: 'STARTED_BY_MISSING',
+          isOfSafety: true,
+          message: say`whoever can cause ${kind} at ${sender.title}, which on a public project is anybody, starts a run of ${runner}, whose access is ${agent.access}`,
+          at: idAt,
+          hint: say`add startedBy: write to the mapping, or give it a runner with access: read`,
+        },
+      ];
+    },
+  );
 }

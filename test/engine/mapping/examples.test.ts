@@ -55,7 +55,9 @@ function sendGithub(kind: string, payload: JsonObject): Evaluation {
 const isOpened = ({ action }: JsonObject) => action === 'opened';
 const failedRun = (() => {
   const payload = githubExample('workflow_run', ({ action }) => action === 'completed');
-  return { ...payload, workflow_run: { ...(payload['workflow_run'] as JsonObject), conclusion: 'failure' } };
+  // The example has the run of one repository and the name of another.
+  const run = { ...(payload['workflow_run'] as JsonObject), head_repository: payload['repository'] ?? null };
+  return { ...payload, workflow_run: { ...run, conclusion: 'failure' } };
 })();
 
 describe('a real payload', () => {

@@ -63,7 +63,7 @@ export const startKeys = keysOf({
 });
 
 /** The sender of a mapping: by its name, or that of its path, unless its path is proved otherwise, as another does. */
-function senderOf(
+export function senderOf(
   { source, options }: Pick<KeyCompiling, 'source' | 'options'>,
   name?: string,
 ): Sender | undefined {
@@ -163,9 +163,9 @@ function checkStart(
     );
   if (others === 'approve' && source.approve === undefined)
     return wrong(
-      'others',
+      '',
       say`nobody is named who is asked about others`,
-      say`write approve: {channel: slack, to: C0123456} beside it`,
+      say`add the key approve to the mapping, with the channel and recipient that are asked`,
     );
   return true;
 }

@@ -29,9 +29,11 @@ export function secretFileOf(name: string): string {
 export async function planSender(
   name: string,
   sender: Sender,
-  { places, comment }: { readonly places: Places; readonly comment: boolean },
+  { places, comment, asks }: { readonly places: Places; readonly comment: boolean; readonly asks: boolean },
 ): Promise<readonly PlannedFile[]> {
-  const shipped = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
+  const read = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
+  // Without a token nobody could be asked.
+  const shipped = asks ? read.replaceAll(/^  # (?=startedBy:)/gm, '  ') : read;
   const proof = proofOf(name, sender);
   const challenge = /^  challenge:/m.test(shipped) ? [] : challengeOf(name, sender);
   const proven = insertKeys(withSchemaLine(shipped, places.mappings), undefined, [
@@ -108,7 +110,13 @@ function limitRuns(text: string): string {
   const blocks = text.split(/^(?=- id: )/m);
   const startsRuns = (block: string): boolean => !/^  action: (?:wake|skip|notify)\b/m.test(block);
   const ids = blocks.filter(startsRuns).flatMap((block) => /^- id: (.*)/.exec(block)?.[1] ?? []);
-  return ids.reduce((limited, id) => insertKeys(limited, id, [FIRST_LIMITS]), text);
+  // A mapping may bring its own.
+  const isLimited = (id: string): boolean =>
+    blocks.some((block) => block.startsWith(`- id: ${id}\n`) && /^  limits:/m.test(block));
+  return ids.reduce(
+    (limited, id) => (isLimited(id) ? limited : insertKeys(limited, id, [FIRST_LIMITS])),
+    text,
+  );
 }
 
 /** Without an id the keys go to the first mapping of the list. */

@@ -61,6 +61,9 @@ export function stepsOf(
   return [
     ...(sender.mapping === undefined ? ['', 'Read the mappings: they were made from payloads.'] : []),
     ...notes,
+    ...(sender.starts === undefined
+      ? []
+      : ['', 'Who can start what:', ...sender.starts.map((line) => `  ${line}`)]),
     '',
     `Set up ${sender.title}:`,
     ...numbered(setup),

@@ -153,7 +153,11 @@ async function makePlan(terminal: Terminal, name: string, given: SenderSetup): P
       : sender?.mapping !== undefined
         ? {
             sender,
-            files: await planSender(name, sender, { places, comment: isComment }),
+            files: await planSender(name, sender, {
+              places,
+              comment: isComment,
+              asks: given.settings.channels[name]?.['token'] !== undefined,
+            }),
             notes: [],
             firstCase: firstCase(name, sender),
           }
