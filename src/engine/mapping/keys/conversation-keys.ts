@@ -77,7 +77,7 @@ export const conversationKeys = keysOf({
       });
       return keys.length === 0 ? wish : { ...wish, keys };
     },
-    golden: ({ keys, start, end }, { kind, ...action }) =>
+    golden: ({ keys, start, end }, action) =>
       defined({ owner: 'owner' in action ? action.owner : undefined, keys, start, end }),
     explain: ({ keys = [], start, end, waitSeconds }) =>
       [
