@@ -219,18 +219,15 @@ export interface IgnoredSenders {
 
 /** `startedBy` of a mapping. */
 export interface StartRule {
-  readonly at: Place;
   /** Absent: accounts alone count. */
   readonly permission?: Permission;
   /** Names as written, by how they are compared. */
   readonly accounts: ReadonlyMap<string, string>;
   readonly takesBots: boolean;
-  /** Somebody is asked (`approve`) about those who may not. */
   readonly asksOthers: boolean;
   /** Its sender is asked what an account may do: there is a token for that. */
   readonly isAsked: boolean;
   readonly token?: CallbackAddress;
-  /** Who sends to the path; absent where that is not known, and what is needed is written. */
   readonly sender?: Sender;
   readonly account?: CompiledTemplate;
   readonly role?: CompiledTemplate;
@@ -331,7 +328,6 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly dedupe?: DedupeSettings;
   readonly ignoreSenders?: IgnoredSenders;
   readonly startedBy?: StartRule;
-  /** Who sends its requests; absent where that is not known. */
   readonly sender?: Sender;
   /** Where accounts stand in its requests; only where one of its keys looks for them. */
   readonly accounts?: readonly string[];

@@ -95,7 +95,6 @@ function compileStart(written: WrittenStart, at: KeyCompiling): StartRule | unde
   const template = (key: 'account' | 'role') =>
     written[key] === undefined ? undefined : at.template(['startedBy', key], { withItem: false });
   return {
-    at: at.located.place(['startedBy']),
     accounts: byKey(accounts),
     takesBots: bots,
     asksOthers: written.others === 'approve',
