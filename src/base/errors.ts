@@ -26,6 +26,7 @@ export const HOOK_ERRORS = {
   body_too_large: { status: 413, title: 'Request body too large' },
   too_much_work: { status: 413, title: 'The request asks for too much work' },
   unsupported_encoding: { status: 415, title: 'Content-Encoding is not supported' },
+  attempt_over: { status: 409, title: 'The run has ended, or another attempt has begun' },
   idempotency_mismatch: { status: 422, title: 'Idempotency-Key was used with another body' },
   too_many_failures: { status: 429, title: 'Too many failed authentications' },
   rate_limited: { status: 429, title: 'Too many requests for this hook' },

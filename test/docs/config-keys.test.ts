@@ -115,6 +115,7 @@ const FULL = {
         maxRuns: 6,
       },
       coder: { kind: 'codex', access: 'edit' },
+      laptop: { kind: 'worker', tokens: [{ file: 'worker-token' }], leaseSeconds: 30, maxReplyBytes: 1000 },
       other: {
         kind: 'forward',
         url: 'http://127.0.0.1:1/hooks',
@@ -123,6 +124,7 @@ const FULL = {
         maxRuns: 5,
       },
     },
+    workers: { listen: { host: '127.0.0.2', port: 9002 } },
     workFolders: { web: '/srv/web' },
     holdHours: 2,
     maxRuns: 5,
@@ -216,6 +218,7 @@ beforeAll(() => {
   for (const name of ['maps', 'code', 'mappings', 'transforms']) mkdirSync(join(folder, name));
   writeFileSync(join(folder, 'openclaw.json'), '{gateway: {auth: {token: "another-secret-of-theirs"}}}');
   writeFileSync(join(folder, 'old-token'), 'a-token-of-last-year-0123456789');
+  writeFileSync(join(folder, 'worker-token'), 'a-token-of-the-laptop-0123456789abcdef');
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -8,6 +8,8 @@ import { CHANNEL_IDS, LAST_CHANNEL, THINKING_LEVELS, WAKE_MODES } from '../../sr
 import { HOOK_ERRORS } from '../../src/base/errors.ts';
 import { HEALTH_CONDITIONS } from '../../src/base/telemetry/health.ts';
 import { AGENT_FIELDS, typeProblem, WAKE_FIELDS, type Field } from '../../src/engine/hook/action-fields.ts';
+import { workerProtocol } from '../../src/service/runners/runners.ts';
+import * as z from 'zod';
 import type { RunOutcome, RunState } from '../../src/engine/storage/storage.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -92,6 +94,13 @@ const trouble = (effect: string): Schema => {
   };
 };
 
+const { endSchema, renewSchema, takenSchema, takeSchema } = workerProtocol;
+/** What a worker says, by the schemas that read it. */
+const saidByWorkers = (schema: z.ZodType): Schema => {
+  const { $schema: _, ...said } = z.toJSONSchema(schema, { io: 'input' });
+  return said;
+};
+
 const schemas = {
   Wake: body(WAKE_FIELDS, 'text'),
   AgentRun: body(AGENT_FIELDS, 'message'),
@@ -134,6 +143,21 @@ const schemas = {
     ['ok', 'runId', 'state', 'attempts', 'acceptedAt'],
   ),
   Health: object({ ok }),
+  WorkerQuestion: saidByWorkers(takeSchema),
+  WorkerAnswer: {
+    ...saidByWorkers(takenSchema),
+    description: 'The run, or null where none is there in time.',
+  },
+  Renewal: saidByWorkers(renewSchema),
+  Renewed: object(
+    {
+      ok,
+      leaseSeconds: { type: 'number' },
+      end: { ...text, description: 'Why the worker is to end the run.' },
+    },
+    ['ok', 'leaseSeconds'],
+  ),
+  WorkerEnd: saidByWorkers(endSchema),
   Readiness: object(
     {
       ok: { type: 'boolean' },
@@ -188,8 +212,8 @@ const responses = Object.fromEntries(
     },
   ]),
 );
-/** All statuses of errors, or those of a request that stores nothing. */
-const problems = (statuses = Object.keys(STATUSES)): Schema =>
+/** All statuses of hooks, or those of another request. */
+const problems = (statuses = Object.keys(STATUSES).filter((status) => status !== '409')): Schema =>
   Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Problem${status}` }]));
 
 const parameter = (name: string): Schema => ({ $ref: `#/components/parameters/${name}` });
@@ -199,6 +223,25 @@ const waited = (schema: string): Schema =>
   answer('The run has ended (Prefer: wait)', schema, { 'Preference-Applied': header('PreferenceApplied') });
 /** Health stands outside of hooks.path. */
 const servers = [{ url: '{address}', variables: { address: { default: 'http://127.0.0.1:8787' } } }];
+
+const runId = { name: 'id', in: 'path', required: true, schema: id };
+const ofWorkers = (
+  operationId: string,
+  summary: string,
+  [asked, answered]: readonly [string, string],
+  parameters: readonly Schema[] = [],
+): Schema => ({
+  operationId,
+  tags: ['workers'],
+  summary,
+  security: [{ worker: [] }],
+  parameters,
+  requestBody: json(ref(asked)),
+  responses: {
+    200: answer('It is as was asked', answered),
+    ...problems(['400', '401', '404', '405', '409', '413', '415', '429', '500', '503']),
+  },
+});
 
 const document = {
   openapi: '3.1.1',
@@ -219,7 +262,7 @@ const document = {
     },
   ],
   security: [{ token: [] }, { serviceToken: [] }],
-  tags: [{ name: 'hooks' }, { name: 'health' }],
+  tags: [{ name: 'hooks' }, { name: 'workers' }, { name: 'health' }],
   paths: {
     '/wake': {
       post: {
@@ -277,6 +320,18 @@ const document = {
         },
       },
     },
+    '/workers/runs:take': {
+      servers,
+      post: ofWorkers('takeRun', 'Asks for a run, and waits for one', ['WorkerQuestion', 'WorkerAnswer']),
+    },
+    '/workers/runs/{id}:renew': {
+      servers,
+      post: ofWorkers('renewRun', 'Says that the turn goes on', ['Renewal', 'Renewed'], [runId]),
+    },
+    '/workers/runs/{id}:finish': {
+      servers,
+      post: ofWorkers('finishRun', 'Hands over how the turn ended', ['WorkerEnd', 'Health'], [runId]),
+    },
     '/healthz': {
       servers,
       get: {
@@ -325,6 +380,7 @@ const document = {
     },
     securitySchemes: {
       token: { type: 'http', scheme: 'bearer', description: '`hooks.token` of the configuration' },
+      worker: { type: 'http', scheme: 'bearer', description: 'A token of a runner of kind worker' },
       serviceToken: { type: 'apiKey', in: 'header', name: 'x-service-token' },
     },
   },

@@ -10,6 +10,8 @@ const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
 /** A hook token with fewer characters than this is worth a warning. */
 const MIN_TOKEN_CHARS = 16;
 
+const MIN_WORKER_TOKEN_CHARS = 32;
+
 interface HookToken {
   readonly path: Path;
   readonly value: string;
@@ -52,7 +54,16 @@ export function checkTokens(
     checkForm(reporter, token);
     checkReuse(reporter, token, secrets);
   }
-  return [...tokens, ...secrets].map((secret) => secret.value);
+  const ofWorkers = workerTokens(whole);
+  for (const [index, token] of ofWorkers.entries())
+    checkWorkerToken(reporter, token, [
+      ...secrets,
+      ...[...tokens, ...ofWorkers.slice(0, index)].map(({ value: text, path }) => ({
+        value: text,
+        at: reporter.root.place(path),
+      })),
+    ]);
+  return [...tokens, ...ofWorkers, ...secrets].map((secret) => secret.value);
 }
 
 /** `tokens`, `hookToken`: an unknown key, of which there is a finding. */
@@ -110,6 +121,49 @@ function hookTokens({ token, previousTokens }: JsonObject): readonly HookToken[]
   return [token, ...previous].flatMap((value, at) =>
     typeof value === 'string' && value !== '' ? [{ path: paths[at] as Path, value }] : [],
   );
+}
+
+/** A token of a worker as it is resolved. */
+function workerTokens({ gateway }: JsonObject): readonly HookToken[] {
+  const { runner, runners } = isJsonObject(gateway) ? gateway : {};
+  const named = Object.entries(isJsonObject(runners) ? runners : {});
+  const all: readonly (readonly [Path, unknown])[] = [
+    [['gateway', 'runner'], runner],
+    ...named.map(([name, each]) => [['gateway', 'runners', name], each] as const),
+  ];
+  return all.flatMap(([path, each]) => {
+    if (!isJsonObject(each) || each['kind'] !== 'worker' || !Array.isArray(each['tokens'])) return [];
+    const values: readonly unknown[] = each['tokens'];
+    return values.flatMap((value, at) =>
+      typeof value === 'string' ? [{ value, path: [...path, 'tokens', at] }] : [],
+    );
+  });
+}
+
+/** Who has it takes runs with their prompts, and writes their replies. */
+function checkWorkerToken(
+  reporter: ConfigReporter,
+  token: HookToken,
+  others: ReturnType<typeof ownSecrets>,
+): void {
+  const written = reporter.root.at(token.path).value;
+  const isReference = typeof written !== 'string' || /^\$\{[^}]+\}$/.test(written);
+  // A variable that is not set stands for itself.
+  const isUnset = isReference && written === token.value;
+  const isWeak = token.value.length < MIN_WORKER_TOKEN_CHARS || !SENDABLE.test(token.value);
+  if (!isReference || (isWeak && !isUnset)) {
+    reporter.report('INVALID_WORKER_TOKEN', token.path, {
+      message: say`a token of a worker must be a reference to ${MIN_WORKER_TOKEN_CHARS} or more visible ASCII characters`,
+      hint: say`write '\${NAME}' or {file: NAME}, and make the token with: openssl rand -hex 32`,
+    });
+  }
+  const same = others.find((other) => isSame(other.value, token.value));
+  if (same === undefined) return;
+  reporter.report('TOKEN_REUSED', token.path, {
+    message: say`a token of a worker is the same as another token`,
+    hint: say`make another one for the worker: openssl rand -hex 32`,
+    labels: [{ at: same.at, text: say`the other token` }],
+  });
 }
 
 /** The carriers cut white space around a token, so it makes no difference here either. */

@@ -37,7 +37,21 @@ export const gatewaySchema = z.strictObject({
     .default('echo')
     .describe('The default runner: a name of gateway.runners, "echo", or the runner itself.'),
   runners: z.record(text, runnerSchema).default({}).describe('Further runners by name.'),
-  maxRuns: whole(1, 1000).default(4).describe('Most runs at the same time; the heartbeat is not counted.'),
+  workers: z
+    .strictObject({
+      listen: z
+        .strictObject({
+          host: text.default('127.0.0.1').describe('Address to listen on.'),
+          port: whole(0, 65_535).describe('Port.'),
+        })
+        .exactOptional()
+        .describe('A port of its own for workers; default the port of hooks.'),
+    })
+    .exactOptional()
+    .describe('How workers are reached.'),
+  maxRuns: whole(1, 1000)
+    .default(4)
+    .describe('Most runs at the same time here; the heartbeat and what workers carry are not counted.'),
   maxRunsPerMapping: whole(1, 1000).exactOptional().meta({
     deprecated: true,
     description:
@@ -52,7 +66,9 @@ export const gatewaySchema = z.strictObject({
     .describe('Folders that a mapping may name with `cwd`, by name.'),
   holdHours: within(0, 8760)
     .default(24)
-    .describe('Hours for which runs wait for an agent that cannot be reached; then they fail.'),
+    .describe(
+      'Hours for which runs wait for an agent that cannot be reached; then they fail. For workers they wait on.',
+    ),
   heartbeat: heartbeatSchema.prefault({}).describe('The turn in which the main session reads its events.'),
   events: z
     .strictObject({

@@ -23,7 +23,7 @@ export interface SettingsContext {
 const PRESETS: readonly string[] = ['mail', 'gmail'];
 
 /** The block `hooks`, and what is wrong with it that a schema cannot see. */
-export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
+export function hooksSettings({ hooks, gateway }: ConfigFile, context: SettingsContext): HooksSettings {
   const { reporter } = context;
   if (!hooks.enabled) reportDisabled(reporter);
   const { mail: mailBlock, mappings: _, ...written } = hooks;
@@ -33,7 +33,7 @@ export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): 
   return {
     ...written,
     ...standardSettings(hooks, context),
-    path: hooksPath(hooks.path, reporter),
+    path: hooksPath(hooks.path, reporter, hasWorkers(gateway)),
     presets: presetNames(hooks.presets, context),
     ...(mail === undefined ? {} : { mail }),
   };
@@ -118,9 +118,19 @@ function checkAgents(
 }
 
 /** The path with a leading slash and no trailing ones. */
-function hooksPath(written: string, reporter: ConfigReporter): string {
+/** Whether runs of any runner are asked for by workers, at `/workers`. */
+function hasWorkers({ runner, runners }: ConfigFile['gateway']): boolean {
+  return [runner, ...Object.values(runners)].some(
+    (each) => typeof each === 'object' && each.kind === 'worker',
+  );
+}
+
+function hooksPath(written: string, reporter: ConfigReporter, withWorkers: boolean): string {
   const path = `/${written.replaceAll(/^\/+|(?<!\/)\/+$/g, '')}`;
-  const problem = hooksPathProblem(path);
+  const isTaken = withWorkers && /^\/workers(?:\/|$)/.test(path);
+  const problem = isTaken
+    ? 'must not begin with /workers, where workers ask for runs'
+    : hooksPathProblem(path);
   if (problem !== undefined) {
     reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {
       message: say`hooks.path ${problem}`,

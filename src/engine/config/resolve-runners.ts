@@ -33,6 +33,7 @@ export function resolveRunners(
   const heartbeat = gateway.heartbeat.runner;
   if (heartbeat !== undefined) checkName(heartbeat, ['gateway', 'heartbeat', 'runner'], runners, reporter);
   checkModels({ gateway, runner, runners, paths }, context);
+  if (runners[heartbeat ?? runner]?.kind === 'worker') reportMainWorker(reporter, heartbeat !== undefined);
   return { runner, runners };
 }
 
@@ -59,6 +60,14 @@ function reportTaken(reporter: ConfigReporter): void {
     key: true,
     message: say`the name "${INLINE_NAME}" is taken by the runner written at gateway.runner`,
     hint: say`give one of the two another name under gateway.runners, and put that name at gateway.runner`,
+  });
+}
+
+/** The main session is one, and lives as long as the service: no worker takes its turns. */
+function reportMainWorker(reporter: ConfigReporter, isNamed: boolean): void {
+  reporter.report('MAIN_SESSION_WORKER', ['gateway', ...(isNamed ? ['heartbeat', 'runner'] : ['runner'])], {
+    message: say`the main session would be taken by a worker, and workers take runs of hooks only`,
+    hint: say`set gateway.heartbeat.runner to another runner, or to echo where nobody reads the main session`,
   });
 }
 
@@ -210,6 +219,7 @@ function runnerSettings(runner: RunnerFile, context: NamedContext): RunnerSettin
     case 'echo':
     case 'openclaw':
     case 'forward':
+    case 'worker':
       return runner;
     case 'command':
       return commandSettings(runner, context);

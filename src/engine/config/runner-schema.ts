@@ -134,6 +134,20 @@ const openClawSchema = z.strictObject({
   maxRuns,
 });
 
+const workerSchema = z.strictObject({
+  kind: z.literal('worker'),
+  tokens: z
+    .array(secretSchema)
+    .min(1)
+    .max(20)
+    .describe('Tokens with which workers ask for runs, as references; several while one is replaced.'),
+  leaseSeconds: whole(10, 3600)
+    .default(60)
+    .describe('Seconds of silence after which a worker counts as gone, as a service does after a crash.'),
+  maxReplyBytes,
+  maxRuns,
+});
+
 /** What performs a run. */
 export const runnerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('echo'), maxRuns }),
@@ -142,6 +156,7 @@ export const runnerSchema = z.discriminatedUnion('kind', [
   modelSchema,
   forwardSchema,
   openClawSchema,
+  workerSchema,
 ]);
 
 export type RunnerFile = z.output<typeof runnerSchema>;

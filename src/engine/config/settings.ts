@@ -73,7 +73,7 @@ interface WorkingFolder {
 }
 
 export type RunnerSettings =
-  | RunnerOf<'echo' | 'forward' | 'openclaw'>
+  | RunnerOf<'echo' | 'forward' | 'openclaw' | 'worker'>
   | (Omit<RunnerOf<'command'>, 'cwd'> & WorkingFolder)
   | (Omit<RunnerOf<AgentKind>, 'kind' | 'cwd' | 'command'> &
       WorkingFolder & {

@@ -60,12 +60,20 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, behaviours
   });
 }
 
-function serverSettings({ server }: ConfigFile, reporter: ConfigReporter): Settings['server'] {
-  if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
-    reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
+function serverSettings({ server, gateway }: ConfigFile, reporter: ConfigReporter): Settings['server'] {
+  const { workers } = gateway;
+  const listeners = [
+    { path: ['server', 'host'], host: server.host },
+    ...(workers?.listen === undefined
+      ? []
+      : [{ path: ['gateway', 'workers', 'listen', 'host'], host: workers.listen.host }]),
+  ];
+  for (const { path, host } of server.trustedProxies.length === 0 ? listeners : []) {
+    if (isLoopback(host)) continue;
+    reporter.report('EXPOSED_LISTENER', path, {
       severity: 'warning',
       isOfSafety: true,
-      message: say`the listener on ${server.host.slice(0, 80)} can be reached from other machines without TLS`,
+      message: say`the listener on ${host.slice(0, 80)} can be reached from other machines without TLS`,
       hint: say`listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies`,
     });
   }

@@ -1,6 +1,6 @@
 /* What becomes of a run that was under way when the service ended. */
 import { COST_UNKNOWN, tellsMoney } from '../runners/runners.ts';
-import type { AgentRun, RunDeadLetter } from '../../engine/storage/storage.ts';
+import type { AgentRun, CarriedAttempt, RunDeadLetter } from '../../engine/storage/storage.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunError } from './run-ending.ts';
 import { targetOf } from './run-turn.ts';
@@ -13,6 +13,11 @@ export const ENDED_BEFORE: RunError = {
   code: 'interrupted',
   message: 'the service ended before the run had begun',
 };
+/** The error of a run whose worker is silent. */
+export const silentWorker = ({ worker }: CarriedAttempt): RunError => ({
+  code: 'interrupted',
+  message: `the run was under way when its worker ${worker} fell silent; it may have acted`,
+});
 /** The end of the sentence where a run begins again only by hand. */
 export const BEGUN_BY_HAND = '; sluice queue retry with its runId begins it again';
 
@@ -22,7 +27,8 @@ const takerOf = ({ action }: AgentRun, settings: GatewayConfiguration['settings'
 /** Whether the run begins again only by hand: by its settings, or where its agent may change things. */
 export function isBegunOnce(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
   const taker = takerOf(run, settings);
-  const mayChange = taker?.kind === 'agent' && taker.access !== 'read';
+  const access = taker?.kind === 'agent' ? taker.access : run.carried?.access;
+  const mayChange = access !== undefined && access !== 'read';
   return (run.action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never';
 }
 
@@ -37,7 +43,8 @@ export function usedUntilCrash(
   settings: GatewayConfiguration['settings'],
 ): Pick<RunDeadLetter, 'usage' | 'runner'> {
   const taker = takerOf(run, settings);
-  const tellsCost = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
+  const tellsCost =
+    taker?.kind === 'worker' || (taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker));
   const { runner } = targetOf(run.action, settings);
   return { runner, ...(tellsCost && mayHaveBegun(run, settings) ? { usage: { isCostUnknown: true } } : {}) };
 }

@@ -20,6 +20,7 @@ import { StartChecks } from './start-checks.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
+import type { WorkerRequest } from './worker-runs.ts';
 import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
 import { storedEnding, type RunEnding } from './run-ending.ts';
 
@@ -29,6 +30,7 @@ export type { RetryPolicy } from './retry.ts';
 export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
 export { dropEnding, type RunEnding } from './run-ending.ts';
 export { defaultModelOf } from './run-turn.ts';
+export type { WorkerRequest } from './worker-runs.ts';
 export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** The gateway looks for due work this often even where nobody says that there is some. */
@@ -178,9 +180,14 @@ export class Gateway {
     this.#loop.wake();
   }
 
-  /** Ends the turns of runs that are under way here: each fails with `cancelled`. Returns how many these were. */
-  cancel(runIds: readonly string[]): number {
-    return this.#performer.cancel(runIds);
+  /** Ends the turns of runs that are under way here, or that workers carry: each fails with `cancelled`. Resolves to how many these were. */
+  async cancel(runIds: readonly string[]): Promise<number> {
+    return this.#performer.cancel(runIds) + (await this.#storage.endCarriedRuns(runIds, 'cancelled'));
+  }
+
+  /** Answers a worker that has proved itself. */
+  answerWorker(request: WorkerRequest): Promise<object> {
+    return this.#performer.workers.answer(request);
   }
 
   /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
@@ -278,9 +285,13 @@ export class Gateway {
   }
 
   async #pass(): Promise<number> {
-    if (!(await this.#share())) return IDLE_MS;
+    const { workers } = this.#performer;
+    const mayPerform = await this.#share();
+    await workers.give();
+    if (!mayPerform) return IDLE_MS;
     await this.#performer.cutOffEnded();
     const idleMs = await this.#beginDue();
+    await workers.look();
     // The limits come after what is due, which must not wait for them.
     await this.#limits.look();
     return idleMs;

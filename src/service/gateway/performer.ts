@@ -4,10 +4,10 @@ import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
 import { UnderWay } from './cut-off.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { RunAttempts } from './run-attempts.ts';
-import { targetOf } from './run-turn.ts';
+import { targetOf, withJoinedEvents } from './run-turn.ts';
+import { WorkerRuns } from './worker-runs.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { type AgentRun, SUPERSEDED } from '../../engine/storage/storage.ts';
-import { buildGatheredPrompt } from '../../base/boundary/boundary.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
 const RECOVERY_GRACE_MS = 1_000;
@@ -28,6 +28,8 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   readonly #context: GatewayContext;
   readonly #attempts: RunAttempts;
   readonly waiters = new RunWaiters();
+  /** The runs that other machines ask for. */
+  readonly workers: WorkerRuns;
   /** True while a run that may have crashed the process waits until it is alone: nothing else is claimed. */
   #isDraining = false;
   #nextUnbegunAt = 0;
@@ -37,6 +39,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     super();
     this.#context = context;
     this.#attempts = new RunAttempts(context, { waiters: this.waiters, cutOff: this });
+    this.workers = new WorkerRuns(context, this.#attempts);
   }
 
   /** Ends what a process that died left running, and puts its runs back into their queues. */
@@ -84,7 +87,9 @@ export class RunPerformer extends UnderWay<ActiveRun> {
         (name) => [...this.tasks.values()].filter(({ runner }) => runner === name).length,
       ),
     );
-    for (const [name, { maxRuns: most = Infinity }] of Object.entries(runners)) {
+    for (const [name, { kind, maxRuns: ofRunner = Infinity }] of Object.entries(runners)) {
+      // Workers ask for their runs.
+      const most = kind === 'worker' ? 0 : ofRunner;
       const limit = Math.min(most, maxPerRunner.get(name) ?? Infinity);
       if (limit !== Infinity) maxPerRunner.set(name, limit);
     }
@@ -119,7 +124,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
 
   /** Waits for the active runs; those left after the grace are ended, recorded as interrupted and put back. */
   override async stop(graceMs: number): Promise<void> {
-    await super.stop(graceMs);
+    await Promise.all([super.stop(graceMs), this.workers.stop()]);
     this.waiters.stop();
   }
 
@@ -148,20 +153,4 @@ export class RunPerformer extends UnderWay<ActiveRun> {
 /** Whether a claimed run may be what ended the process: it was under way each time. */
 function isSuspect({ attempts, lastError }: AgentRun): boolean {
   return attempts > CRASHES_UNTIL_ALONE && lastError?.code === RUN_ENDED_BY_CRASH.code;
-}
-
-/** The run with the events that joined it in its prompt, in the order in which they came. */
-function withJoinedEvents(run: AgentRun): AgentRun {
-  const { action, events = [] } = run;
-  const { debounce, origin } = action;
-  const newest = events.at(-1);
-  if (newest === undefined || debounce === undefined) return run;
-  if (newest.debounce?.keep === 'latest') {
-    const { message, prompt } = newest;
-    return { ...run, action: { ...action, message, prompt, origin: newest.origin } };
-  }
-  const messages = [action, ...events].map(({ message }) => message);
-  const { nonce, instructions } = debounce;
-  const prompt = buildGatheredPrompt({ messages, origin, nonce, ...defined({ instructions }) });
-  return { ...run, action: { ...action, message: messages.join('\n\n'), prompt } };
 }

@@ -7,13 +7,14 @@ import {
   type RunDeadLetter,
   SUPERSEDED,
 } from '../../engine/storage/storage.ts';
-import { codeOf, type Tracing } from '../../base/telemetry/telemetry.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
 import {
   BEGUN_BY_HAND,
   ENDED_BEFORE,
   isBegunOnce,
   mayHaveBegun,
   RUN_ENDED_BY_CRASH,
+  silentWorker,
   usedUntilCrash,
   withCost,
 } from './after-crash.ts';
@@ -22,35 +23,40 @@ import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { decideRepeat, isRetried, type RetryPolicy, persist } from './retry.ts';
+import { decideRepeat, type RetryPolicy, persist } from './retry.ts';
 import { completedEnding, deadEnding, type RunError, unbegunEnding } from './run-ending.ts';
 import { shownError, subjectsOf, reportOf } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
+import {
+  attemptOf,
+  CANCELLED,
+  endedFor,
+  hasRetryLeft,
+  HISTORY_UNREADABLE,
+  tracedAction,
+  tracedEnd,
+  type UnstartedTurn,
+  usageOf,
+} from './turn-end.ts';
 import { makeRunTurn, notConfigured, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
 
 const HOUR_MS = 3_600_000;
-/** A cancelled run has failed, and may be begun again. */
-const CANCELLED: RunError = { code: 'cancelled', message: 'ended by the operator while it was under way' };
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
 const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved the run in time' };
 const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
 const MODEL_AWAY: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
-const HISTORY_UNREADABLE: UnstartedTurn = {
-  kind: 'not-started',
-  code: 'storage_unavailable',
-  message: 'the earlier turns of the session could not be read',
-  final: false,
-};
-
-type TracedRun = ReturnType<Tracing['run']>;
-type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
-
 export interface AttemptParts {
   readonly waiters: RunWaiters;
   /** Ends turns after the grace of a stop, and where another process may have the run. */
   readonly cutOff: CutOff;
+}
+
+interface TurnEnd {
+  readonly tookMs?: number | undefined;
+  /** Why the turn was to end: `cancelled`, `timeout` or `superseded`; absent where it ended by itself. */
+  readonly end?: string | undefined;
 }
 
 /** Makes one attempt at a claimed run, from its turn to what is stored. */
@@ -67,12 +73,9 @@ export class RunAttempts {
 
   /** Resolves when the run has ended or waits for its next attempt. */
   async perform(claimed: AgentRun, cancelled: AbortSignal): Promise<void> {
-    if (claimed.approval !== undefined && claimed.approval.decision !== 'approved')
-      return this.endUnbegun(claimed);
     const configuration = this.#context.configuration();
     const target = targetOf(claimed.action, configuration.settings);
-    const putBackUntil = this.#context.holds.putBackUntil(target);
-    if (putBackUntil !== undefined) return this.putBack(claimed, MODEL_AWAY, putBackUntil);
+    if (await this.isPutOff(claimed, target)) return;
     const { id, attempts: attempt, action } = claimed;
     const traced = this.#context.tracing?.run({ id, attempt, ...action.origin, ...target });
     const run = traced === undefined ? claimed : { ...claimed, action: tracedAction(action, traced) };
@@ -89,23 +92,40 @@ export class RunAttempts {
       }),
     );
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
-    const isSuperseded = cancelled.reason === SUPERSEDED;
-    const cut = isSuperseded ? SUPERSEDED : CANCELLED;
-    const result =
-      cancelled.aborted && !isOk
-        ? { ...failedTurn(cut.code, withCost(cut, usageOf(ended)).message), ...usageOf(ended) }
-        : ended;
-    traced?.end(endOf(result));
-    if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
+    const why = cancelled.reason === SUPERSEDED ? SUPERSEDED.code : CANCELLED.code;
+    const end = cancelled.aborted && !isOk ? why : undefined;
+    traced?.end(tracedEnd(end === undefined ? ended : endedFor(end, ended)));
+    if (signal.aborted && end === undefined && !isOk) return this.#interrupted(run, ended, target);
+    await this.settle(run, ended, { tookMs: Math.round(performance.now() - startedAt), end });
+  }
+
+  /** Gives a claimed run up that nobody approved, or puts it back where its model is on hold. */
+  async isPutOff(run: AgentRun, target: RunTarget): Promise<boolean> {
+    const isRefused = run.approval !== undefined && run.approval.decision !== 'approved';
+    if (isRefused) await this.endUnbegun(run);
+    const putBackUntil = isRefused ? undefined : this.#context.holds.putBackUntil(target);
+    if (putBackUntil !== undefined) await this.putBack(run, MODEL_AWAY, putBackUntil);
+    return isRefused || putBackUntil !== undefined;
+  }
+
+  /** The worker that had the run began it, and does not know how it ended. */
+  async lost(run: AgentRun): Promise<void> {
+    const { settings } = this.#context.configuration();
+    if (run.carried === undefined) return;
+    await this.#crashed(run, usedUntilCrash(run, settings), { why: silentWorker(run.carried) });
+  }
+
+  /** Brings about what follows from a turn that ended; `end` is why it was to end, and counts where it did not end well. */
+  async settle(run: AgentRun, ended: TurnResult, { tookMs, end }: TurnEnd): Promise<void> {
+    const configuration = this.#context.configuration();
+    const target = targetOf(run.action, configuration.settings);
+    const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
+    const result = end === undefined || isOk ? ended : endedFor(end, ended);
     // That a conversation has ended is no failure of anybody.
-    if (isSuperseded && !isOk) this.#tellSuperseded(run);
-    else
-      await this.#tell(run, result, {
-        runner: target.runner,
-        tookMs: Math.round(performance.now() - startedAt),
-      });
+    if (end === SUPERSEDED.code && !isOk) this.#tellSuperseded(run);
+    else await this.#tell(run, result, { runner: target.runner, tookMs });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
-    else if (!cancelled.aborted && hasRetryLeft(run, result)) await this.#retry(run, result, target);
+    else if (end === undefined && hasRetryLeft(run, result)) await this.#retry(run, result, target);
     else await this.#complete(run, result, configuration);
   }
 
@@ -153,17 +173,27 @@ export class RunAttempts {
     await this.#requeue(run, hasBegun ? withCost(RUN_ENDED_BY_CRASH, how) : ENDED_BEFORE, how);
   }
 
-  /** Decides about a run whose process died, perhaps because of it. */
-  async recover(run: AgentRun): Promise<void> {
+  /** Decides about a run whose process died, perhaps because of it, or whose worker is not heard of any more. */
+  async recover(left: AgentRun): Promise<void> {
     const { settings } = this.#context.configuration();
+    // This process ends it now, and not the attempt of the worker, which may do so later.
+    const { carried, ...run } = left;
+    const used = usedUntilCrash(run, settings);
+    if (carried?.end !== undefined)
+      return this.settle(run, { ...failedTurn('', ''), ...used }, { end: carried.end });
+    if (carried !== undefined)
+      return this.#crashed(run, used, { why: silentWorker(carried), isOnce: isBegunOnce(left, settings) });
     if (isBegunOnce(run, settings) && !mayHaveBegun(run, settings)) return this.putBack(run, ENDED_BEFORE);
-    await this.#crashed(run, usedUntilCrash(run, settings));
+    await this.#crashed(run, used);
   }
 
-  async #crashed(run: AgentRun, used: Pick<RunDeadLetter, 'usage' | 'runner'>): Promise<void> {
-    const error = withCost(RUN_ENDED_BY_CRASH, used);
-    const final = isBegunOnce(run, this.#context.configuration().settings);
-    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0, final });
+  async #crashed(
+    run: AgentRun,
+    used: Pick<RunDeadLetter, 'usage' | 'runner'>,
+    { why = RUN_ENDED_BY_CRASH, isOnce = isBegunOnce(run, this.#context.configuration().settings) } = {},
+  ): Promise<void> {
+    const error = withCost(why, used);
+    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0, final: isOnce });
     // The repeat is due at once: with a delay later runs of the same key would overtake it.
     if (decision.kind === 'repeat')
       return this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
@@ -220,7 +250,7 @@ export class RunAttempts {
   async #tell(
     run: AgentRun,
     result: TurnResult,
-    { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
+    { runner, tookMs }: { readonly runner: string; readonly tookMs: number | undefined },
   ): Promise<void> {
     const { mappingId } = run.action.origin;
     const { alerts, configuration, log, metrics } = this.#context;
@@ -262,7 +292,10 @@ export class RunAttempts {
       made.delivery === undefined
         ? made
         : { ...made, delivery: await pinTarget(made.delivery, settings, this.#context.storage) };
-    await this.#persist(run, 'completion', () => this.#context.storage.completeRun(completion));
+    const isDone = await this.#persist(run, 'completion', () =>
+      this.#context.storage.completeRun({ ...completion, ...attemptOf(run) }),
+    );
+    if (!isDone && run.carried !== undefined) return;
     this.#waiters.settle(ending);
   }
 
@@ -324,7 +357,7 @@ export class RunAttempts {
   ): Promise<void> {
     const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>
-      this.#context.storage.requeueRun(run.id, { code, message, nowMs, ...how }),
+      this.#context.storage.requeueRun(run.id, { code, message, nowMs, ...how, ...attemptOf(run) }),
     );
   }
 
@@ -335,7 +368,7 @@ export class RunAttempts {
   ): Promise<boolean> {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
     const isDone = await this.#persist(run, 'end', () =>
-      this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used }),
+      this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used, ...attemptOf(run) }),
     );
     // A run that had not begun was approved or given up meanwhile.
     if (!isDone && run.state !== 'active') return false;
@@ -356,23 +389,3 @@ export class RunAttempts {
     return persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#cutOff.ended }, write);
   }
 }
-
-const usageOf = (result: TurnResult): Pick<CompletedTurn, 'usage'> =>
-  result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
-
-/** What follows from the run names its span, in place of that of its request. */
-const tracedAction = (action: AgentRun['action'], { traceparent }: TracedRun): AgentRun['action'] => ({
-  ...action,
-  origin: { ...action.origin, ...defined({ traceparent }) },
-});
-
-function endOf(result: TurnResult): Parameters<TracedRun['end']>[0] {
-  if (result.kind === 'not-started') return { result: result.kind, failure: result.code };
-  const { outcome, error, usage } = result;
-  const hasFailed = outcome === 'error' || outcome === 'timeout';
-  return { result: outcome, failure: hasFailed ? (error?.code ?? outcome) : undefined, usage };
-}
-
-/** Whether a run that failed has an attempt left, as its mapping says. */
-const hasRetryLeft = ({ action: { retry }, attempts }: AgentRun, result: CompletedTurn): boolean =>
-  retry !== undefined && attempts < retry.attempts && isRetried(retry, result);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { neutraliseReply } from '../../base/boundary/boundary.ts';
+import { buildGatheredPrompt, neutraliseReply } from '../../base/boundary/boundary.ts';
 import { defined } from '../../base/json.ts';
 import type { AgentAction } from '../../base/action.ts';
 import type { GatewaySettings, RunnerSettings } from '../../engine/config/config.ts';
@@ -17,6 +17,22 @@ import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunTarget } from './runner-holds.ts';
 
 type RunSettings = GatewayConfiguration['settings'];
+
+/** The run with the events that joined it in its prompt, in the order in which they came. */
+export function withJoinedEvents(run: AgentRun): AgentRun {
+  const { action, events = [] } = run;
+  const { debounce, origin } = action;
+  const newest = events.at(-1);
+  if (newest === undefined || debounce === undefined) return run;
+  if (newest.debounce?.keep === 'latest') {
+    const { message, prompt } = newest;
+    return { ...run, action: { ...action, message, prompt, origin: newest.origin } };
+  }
+  const messages = [action, ...events].map(({ message }) => message);
+  const { nonce, instructions } = debounce;
+  const prompt = buildGatheredPrompt({ messages, origin, nonce, ...defined({ instructions }) });
+  return { ...run, action: { ...action, message: messages.join('\n\n'), prompt } };
+}
 
 /** The turn of a run, with the conversation of its session where the runner reads that. */
 export async function makeRunTurn(
@@ -45,9 +61,8 @@ function turnOf(
   { id, attempts, action, earlier = [] }: AgentRun,
   settings: RunSettings,
 ): Omit<Turn, 'sessionId' | 'history'> {
-  const { oneShot, sessionKey, name, prompt, message, timeoutSeconds, channel, to, thinking } = action;
+  const { oneShot, sessionKey, name, prompt, message, channel, to, thinking } = action;
   const { traceparent } = action.origin;
-  const { defaults } = settings.agents;
   const { model } = targetOf(action, settings);
   const cwd = action.cwd === undefined ? undefined : settings.gateway.workFolders[action.cwd];
   return {
@@ -62,8 +77,13 @@ function turnOf(
     ...defined({ model, thinking, cwd, traceparent }),
     ...(action.deliver && { deliverTo: { channel, ...defined({ to }) } }),
     isOneShot: oneShot,
-    timeoutSeconds: Math.min(timeoutSeconds ?? defaults.timeoutSeconds, defaults.maxTimeoutSeconds),
+    timeoutSeconds: timeoutOf(action, settings),
   };
+}
+
+/** The longest that a turn of a run may take, in seconds. */
+export function timeoutOf({ timeoutSeconds }: AgentAction, { agents: { defaults } }: RunSettings): number {
+  return Math.min(timeoutSeconds ?? defaults.timeoutSeconds, defaults.maxTimeoutSeconds);
 }
 
 /** The runner and model of a run: its own, or the configured ones. */
@@ -91,6 +111,8 @@ export function defaultModelOf(
     case 'forward':
     case 'openclaw':
       return standard;
+    case 'worker':
+      return undefined;
   }
 }
 

@@ -19,6 +19,9 @@ import { repeatDelay } from './retry.ts';
 import { armTimer } from '../../base/timers/timers.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 
+/** The code of a hold of a runner for which no worker asks. */
+export const NO_WORKER = 'no_worker';
+
 export interface RunTarget {
   readonly runner: string;
   readonly model: string | undefined;
@@ -30,6 +33,8 @@ export interface HoldReason {
   readonly message: string;
   readonly affects: 'runner' | 'model';
   readonly retryAfterMs?: number | undefined;
+  /** Since when, where that is not now. */
+  readonly since?: number;
 }
 
 /** A connection that is refused is refused at once: a turn that goes on longer has begun. */
@@ -140,13 +145,34 @@ export class RunnerHolds {
       retryAfterMs,
       random: this.#context.random(),
     });
-    const since = before?.since ?? nowMs;
+    const since = before?.since ?? reason.since ?? nowMs;
     const hold = { runner, ...defined({ model }), since, code, message, retryAt: nowMs + delayMs, tries };
     this.#set(hold);
     await this.#write(() => this.#context.storage.saveHold(hold));
     this.#report();
     if (tries === (model === undefined ? 1 : TRIES_UNTIL_REPORTED)) await this.#tellMainSession(hold);
     return hold;
+  }
+
+  /** Whether the runner as a whole is on hold. */
+  isAway(runner: string): boolean {
+    return this.#holds.has(keyOf({ runner }));
+  }
+
+  /** A worker has asked: returns whether nobody had for long. */
+  async endAway(runner: string): Promise<boolean> {
+    const state = this.#holds.get(keyOf({ runner }));
+    if (state?.hold.code !== NO_WORKER) return false;
+    await this.#release(state.hold);
+    return true;
+  }
+
+  /** A turn was taken elsewhere, and so nothing keeps its runner and model from others. */
+  worked(target: RunTarget): void {
+    for (const key of new Set([keyOf(target), keyOf({ runner: target.runner })])) {
+      const state = this.#holds.get(key);
+      if (state !== undefined) void this.#release(state.hold);
+    }
   }
 
   /** Reads from the store whether somebody asked for a try at once. */
@@ -202,7 +228,8 @@ export class RunnerHolds {
     const { holdHours } = this.#context.configuration().settings.gateway;
     const who =
       hold.model === undefined ? `Agent ${hold.runner} is away` : `Model ${hold.model} is not available`;
-    const text = `${who} (${hold.code}: ${hold.message}). Its runs wait in their order for up to ${holdHours} hours.`;
+    const long = hold.code === NO_WORKER ? '' : ` for up to ${holdHours} hours`;
+    const text = `${who} (${hold.code}: ${hold.message}). Its runs wait in their order${long}.`;
     const id = this.#context.nonce();
     const origin = { requestId: id, path: 'gateway', trusted: false, isFailure: true } as const;
     await this.#write(() =>

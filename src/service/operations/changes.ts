@@ -149,7 +149,7 @@ async function perform(operator: Operator, job: ChangeJob): Promise<number> {
     case 'drop':
       return storage.drop(job.selection, Date.now(), (run) => dropEnding(run, Date.now()));
     case 'cancel':
-      return operator.gateway?.cancel((await planChange(operator, job)).runIds) ?? 0;
+      return (await operator.gateway?.cancel((await planChange(operator, job)).runIds)) ?? 0;
     case 'approve':
     case 'deny':
       return decideAll(operator, { change: job.change, selection: job.selection });

@@ -20,6 +20,7 @@ export { modelProblems, type ModelProblem, type ModelSettings } from './model-pr
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
+export { type GivenRun, type WorkerEnd, workerProtocol } from './worker-protocol.ts';
 export { COST_UNKNOWN } from './agent-runner.ts';
 export {
   type CompletedTurn,
@@ -72,7 +73,18 @@ function createRunner(
       return createAgentRunner(runner, host, surroundings);
     case 'openclaw':
       return createOpenClawRunner(runner, host, surroundings);
+    case 'worker':
+      return createWorkerRunner();
   }
+}
+
+/** Starts nothing: workers ask for its runs. */
+function createWorkerRunner(): Runner {
+  const message = 'its turns are asked for by workers, and this one cannot be';
+  return {
+    kind: 'worker',
+    run: () => Promise.resolve({ kind: 'not-started', code: 'not_configured', message, final: true }),
+  };
 }
 
 /** A runner for trying things out: it replies with the message, and to a heartbeat with `HEARTBEAT_OK`. */

@@ -13,6 +13,7 @@ import type {
   Storage,
 } from '../../engine/storage/storage.ts';
 import type { RequestAdvisor } from './advisor.ts';
+import type { TokenSet } from './authenticate.ts';
 import type { KnownTokens } from './mask-secrets.ts';
 import type { Health, Log, Metrics, Tracing } from '../../base/telemetry/telemetry.ts';
 
@@ -33,6 +34,10 @@ export interface ServerDeps {
   readonly onNotice?: () => void;
   /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
   readonly waitForRun: (runId: string, ms: number, signal: AbortSignal) => Promise<RunRecord | undefined>;
+  /** Answers a worker that has proved itself; what it throws is a `HookError`. */
+  readonly answerWorker?: (asked: WorkerQuestion) => Promise<object>;
+  /** A port of its own for workers; default the port of hooks. */
+  readonly workersAt?: { readonly host: string; readonly port: number } | undefined;
   /** Sees every evaluated request with its answer: the dev terminal and the recorder. Must not throw. */
   readonly onDecision?: (seen: SeenRequest) => void;
   /** Called once per request, after its answer was decided. */
@@ -56,10 +61,28 @@ export interface RecoveredEvent {
   ended(): void;
 }
 
+/** A runner whose runs workers ask for. */
+export interface WorkerDoor {
+  readonly runner: string;
+  readonly tokens: TokenSet;
+  readonly maxReplyBytes: number;
+}
+
+/** What a worker asks. */
+interface WorkerQuestion {
+  readonly runner: string;
+  readonly runId: string | undefined;
+  readonly action: 'take' | 'renew' | 'finish';
+  readonly body: unknown;
+  readonly signal: AbortSignal;
+}
+
 /** Configuration, mappings and transforms as one request sees them. */
 export interface ServerGeneration {
   readonly id: string;
   readonly hooks: HooksSettings;
+  /** Runners whose runs workers ask for. */
+  readonly workers?: readonly WorkerDoor[] | undefined;
   /** True where the process takes no hooks, though the configuration does (`--role worker`). */
   readonly isWorker?: true;
   /** The operator's secret, `gateway.token`: who sends it gets details of the service's health. */

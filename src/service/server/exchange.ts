@@ -75,11 +75,16 @@ export interface RequestFacts {
   trace?: ReturnType<Tracing['receive']>;
 }
 
+/** Hooks and workers may have a port each. */
+export type ServerSide = 'hooks' | 'workers';
+
 /** One request as it came over HTTP. */
 export interface Exchange extends RequestFacts {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly connection: HttpConnection;
+  /** At which port it came. */
+  readonly side: ServerSide;
   readonly target: RequestTarget | undefined;
   /** True where the sender waits for `100 Continue` before it writes its body. */
   readonly expectsContinue: boolean;

@@ -10,6 +10,7 @@ import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { readWaitSeconds, runAnswer, waitForOutcome } from './answer.ts';
 import { aborted, readBody, unpackBody } from './body.ts';
 import { answerApproval } from './answer-approval.ts';
+import { answerWorker, isOfWorker } from './answer-worker.ts';
 import type { HttpAnswer, Ending, Exchange, IncomingHook, RequestProof } from './exchange.ts';
 import { HEALTHY } from './readiness.ts';
 import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from './idempotency.ts';
@@ -76,6 +77,8 @@ async function handle(
     checkProtocol(exchange.req, exchange.headers);
     const { target, generation } = exchange;
     const { hooks } = generation;
+    if (isOfWorker(context, exchange)) return await answerWorker(context, exchange, onProved);
+    if (exchange.side === 'workers') return await answerOutside(context, exchange, false);
     const name = target === undefined ? undefined : findHookName(target.path, hooks.path);
     if (target === undefined || name === undefined || !hooks.enabled) {
       return await answerOutside(context, exchange, name !== undefined);

@@ -5,7 +5,7 @@ import { defined } from '../../base/json.ts';
 import { concludeBytes, type UnreadRequest } from './account.ts';
 import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
-import type { HttpConnection, Exchange } from './exchange.ts';
+import type { HttpConnection, Exchange, ServerSide } from './exchange.ts';
 import { ConnectionTable } from './connections.ts';
 import { createContext, type ServerContext } from './server-context.ts';
 import { parseTarget, readHeaders } from './received.ts';
@@ -38,6 +38,7 @@ export { signedIdKey } from './idempotency.ts';
 export type { RecoveredEvent, SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { createAddressList } from './addresses.ts';
+export { compileTokens } from './authenticate.ts';
 export { toHookError } from './problem.ts';
 export { openHookGate } from './hook-gate.ts';
 export { isOfConnection } from './received.ts';
@@ -53,6 +54,8 @@ export {
 export interface RunningServer extends ListeningAddress {
   /** The address of the separate listener that `server.health` asks for. */
   readonly healthUrl?: string;
+  /** The address at which workers ask, where it is not the one of hooks. */
+  readonly workersUrl?: string;
   /** Requests received and not yet answered. */
   openRequests(): number;
   /** Takes a hook that this process made itself; see `deliver`. */
@@ -76,30 +79,53 @@ const IDLE_GRACE_MS = 100;
  */
 export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   const context = createContext(deps);
-  const connections = openConnections(context);
-  const http = makeHttp(context, connections);
-  takeConnections(context, http, connections);
-  takeRequests(context, http, connections);
-  await listen(http, deps.server, 'server');
-  http.on('error', (error: NodeJS.ErrnoException) => {
-    deps.log.error({ code: error.code }, 'listener failed');
-  });
-  const health = await startHealthListener(context).catch(async (error: unknown) => {
-    await stopServer(context, http, connections);
+  const hooks = await openListener(context, 'hooks', { at: deps.server, setting: 'server' });
+  const others: Pick<SideListener, 'url' | 'stop'>[] = [];
+  let health: SideListener | undefined;
+  try {
+    if (deps.workersAt !== undefined) {
+      const workers = { at: deps.workersAt, setting: 'gateway.workers.listen' };
+      others.push(await openListener(context, 'workers', workers));
+      deps.log.info({ workersUrl: others[0]?.url }, 'workers ask for runs at a port of their own');
+    }
+    health = await startHealthListener(context);
+  } catch (error) {
+    await Promise.all([hooks, ...others].map((each) => each.stop()));
     throw error;
-  });
+  }
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    await stopServer(context, http, connections);
+    await Promise.all([hooks, ...others].map((each) => each.stop()));
     await health?.stop();
   };
+  const { host, port, url } = hooks;
   return {
-    ...listeningAddress(http),
+    host,
+    port,
+    url,
+    ...defined({ workersUrl: others[0]?.url }),
     deliver: (hook) => deliver(context, hook),
     ...defined({ healthUrl: health?.url }),
     openRequests: () => context.open,
     stop: () => (stopped ??= stop()),
   };
+}
+
+/** Listens for one kind of request; all kinds share limits, failures and the space for bodies. */
+async function openListener(
+  context: ServerContext,
+  side: ServerSide,
+  { at, setting }: { readonly at: Pick<ListeningAddress, 'host' | 'port'>; readonly setting: string },
+): Promise<SideListener> {
+  const connections = openConnections(context);
+  const http = makeHttp(context, connections);
+  takeConnections(context, http, connections);
+  takeRequests(context, http, { connections, side });
+  await listen(http, at, setting);
+  http.on('error', (error: NodeJS.ErrnoException) => {
+    context.deps.log.error({ code: error.code }, 'listener failed');
+  });
+  return { ...listeningAddress(http), stop: () => stopServer(context, http, connections) };
 }
 
 function makeHttp(context: ServerContext, connections: ConnectionTable): Server {
@@ -229,11 +255,15 @@ function refuseBytes(
   } else context.deps.log.debug({ requestId, code: refused.error.code }, 'connection failed');
 }
 
-function takeRequests(context: ServerContext, http: Server, connections: ConnectionTable): void {
+function takeRequests(
+  context: ServerContext,
+  http: Server,
+  { connections, side }: { readonly connections: ConnectionTable; readonly side: ServerSide },
+): void {
   const receive = (req: IncomingMessage, res: ServerResponse, expectsContinue: boolean): void => {
     const connection = connections.find(req.socket);
     if (connection === undefined) return;
-    receiveRequest(context, connections, { req, res, connection, expectsContinue });
+    receiveRequest(context, connections, { req, res, connection, side, expectsContinue });
   };
   http.on('request', (req, res) => receive(req, res, false));
   http.on('checkContinue', (req, res) => receive(req, res, true));
@@ -246,7 +276,7 @@ function takeRequests(context: ServerContext, http: Server, connections: Connect
   http.on('checkExpectation', (req, res) => receive(req, res, false));
 }
 
-type OpenRequest = Pick<Exchange, 'req' | 'res' | 'connection' | 'expectsContinue'>;
+type OpenRequest = Pick<Exchange, 'req' | 'res' | 'connection' | 'side' | 'expectsContinue'>;
 
 function receiveRequest(context: ServerContext, connections: ConnectionTable, received: OpenRequest): void {
   const { connection } = received;
@@ -294,7 +324,7 @@ function serveReceived(context: ServerContext, connections: ConnectionTable, exc
 
 function createExchange(
   context: ServerContext,
-  { req, res, connection, expectsContinue }: OpenRequest,
+  { req, res, connection, side, expectsContinue }: OpenRequest,
 ): Exchange {
   const headers = readHeaders(req.rawHeaders);
   const announced = headers.values['content-length'];
@@ -302,6 +332,7 @@ function createExchange(
     req,
     res,
     connection,
+    side,
     generation: context.deps.generation(),
     ids: context.ids(),
     receivedAt: context.clock(),

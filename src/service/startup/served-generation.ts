@@ -10,6 +10,7 @@ import { formatPlace } from '../../base/document/document.ts';
 import { isBuiltInRoute } from '../../engine/hook/hook.ts';
 import { decidingFields, type FieldsRead, type RoutingTable } from '../../engine/mapping/mapping.ts';
 import {
+  compileTokens,
   type KnownTokens,
   knownTokens,
   type RequestAdvisor,
@@ -27,7 +28,10 @@ function tokensOf({ config, table }: Generation): KnownTokens {
     const token = challenge !== undefined && 'token' in challenge ? challenge.token : undefined;
     return [...(verify?.secrets ?? []), token];
   });
-  return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
+  const ofWorkers = Object.values(gateway.runners).flatMap((runner) =>
+    runner.kind === 'worker' ? runner.tokens : [],
+  );
+  return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofWorkers, ...ofPaths]);
 }
 
 /** Absent where neither the configuration nor a path keeps requests. */
@@ -74,6 +78,7 @@ function asServed(
     id,
     // A worker takes no hooks, whatever the configuration says.
     ...(role === 'worker' ? { hooks: { ...hooks, enabled: false }, isWorker: true } : { hooks }),
+    workers: workersOf(gateway.runners),
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
@@ -93,6 +98,21 @@ function asServed(
         : (request, onCall) => evaluate(request, 'brief', undefined, onCall),
     takesAnyFormat: recording !== undefined,
   };
+}
+
+function workersOf(runners: Settings['gateway']['runners']): ServerGeneration['workers'] {
+  return Object.entries(runners).flatMap(([runner, settings]) => {
+    if (settings.kind !== 'worker') return [];
+    const { tokens: previousTokens, maxReplyBytes } = settings;
+    // A blank token is never presented.
+    return [
+      {
+        runner,
+        maxReplyBytes,
+        tokens: compileTokens({ previousTokens: [...previousTokens], queryToken: 'reject' }),
+      },
+    ];
+  });
 }
 
 /** Whether a path is whole segments of a name, or the name in other letter case. */

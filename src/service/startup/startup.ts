@@ -275,6 +275,8 @@ function listen(
     fetchJson: fetchIssuer,
     waitForRun: async (runId, ms, signal) =>
       (await gateway.waitForRun(runId, ms, signal)) === undefined ? undefined : storage.findRun(runId),
+    answerWorker: (asked) => gateway.answerWorker(asked),
+    workersAt: live.generation.config.settings.gateway.workers?.listen,
     ...defined({ metrics: metrics?.metrics, tracing, onDecision: options.onDecision }),
   });
 }

@@ -41,10 +41,11 @@ const keyOfEach = ({ of, path, key }: UnknownKeyFacts): KeyAdvice | undefined =>
       }
     : undefined;
 
-/** A name that differs only in its spelling belongs to this object. */
+/** A name that differs only in its spelling, or by an s, belongs to this object. */
 function otherPlace(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const { key } = unknown;
-  if (knownHere(unknown).some((name) => spelling(name) === spelling(key))) return undefined;
+  const written = [spelling(key), spelling(key).replace(/s$/, '')];
+  if (knownHere(unknown).some((name) => written.includes(spelling(name)))) return undefined;
   const place = findKeyPlace(unknown);
   return place && { hint: placeHint(unknown, place), isKnown: true, repaired: [...place, key] };
 }

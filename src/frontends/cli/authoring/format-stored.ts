@@ -314,6 +314,8 @@ function describeRunner(runner: RunnerSettings): string {
       return `openclaw, command ${runner.command}`;
     case 'agent':
       return `agent ${runner.agent}`;
+    case 'worker':
+      return 'worker: workers ask for its runs';
     case 'echo':
       return 'echo, which answers with the message itself';
   }

@@ -1,0 +1,96 @@
+import { HookError } from '../../base/errors.ts';
+import { checkEncoding } from '../../base/payload/payload.ts';
+import { findToken } from './authenticate.ts';
+import { readBody } from './body.ts';
+import type { WorkerDoor } from './deps.ts';
+import type { Ending, Exchange } from './exchange.ts';
+import { failedEnding, toHookError } from './problem.ts';
+import { refuse } from './prove.ts';
+import type { ServerContext } from './server-context.ts';
+
+const WORKERS = '/workers/';
+const PATH = /^\/workers\/runs(?::(take)|\/([\w-]{1,64}):(renew|finish))$/;
+/** What stands around a reply, and what its escapes may take. */
+const OTHER_BYTES = 65_536;
+const ESCAPED = 2;
+
+/** Whether a request is one of a worker: there is a runner of workers, and this is the port at which they ask. */
+export function isOfWorker(context: ServerContext, { generation, target, side }: Exchange): boolean {
+  const isHere = (context.deps.workersAt === undefined) === (side === 'hooks');
+  return isHere && (generation.workers?.length ?? 0) > 0 && target?.path.startsWith(WORKERS) === true;
+}
+
+/** Answers a worker: proof, path, method, body, and what the gateway says. No decision is kept of what it asks. */
+export async function answerWorker(
+  context: ServerContext,
+  exchange: Exchange,
+  onProved: () => void,
+): Promise<Ending> {
+  const { generation, headers, target } = exchange;
+  const { bearer } = headers;
+  // Every token is compared, whichever matched.
+  const [door] = (generation.workers ?? []).filter(
+    ({ tokens }) => bearer !== undefined && findToken(tokens, bearer),
+  );
+  if (door === undefined) {
+    const proof = await refuse(context, exchange, { reason: bearer === undefined ? 'missing' : 'wrong' });
+    return failedEnding(exchange, proof.error, { proof });
+  }
+  exchange.isProved = true;
+  context.unproved.release(exchange);
+  onProved();
+  try {
+    const [, take, runId, action] = PATH.exec(target?.path ?? '') ?? [];
+    const asked = (take ?? action) as 'take' | 'renew' | 'finish' | undefined;
+    if (asked === undefined) throw new HookError('not_found', 'nothing is served to workers at this path');
+    return await answerAsked(context, exchange, { door, action: asked, runId });
+  } catch (error) {
+    return { ...failedEnding(exchange, toHookError(error)), outcome: 'served' };
+  }
+}
+
+async function answerAsked(
+  context: ServerContext,
+  exchange: Exchange,
+  asked: {
+    readonly door: WorkerDoor;
+    readonly action: 'take' | 'renew' | 'finish';
+    readonly runId: string | undefined;
+  },
+): Promise<Ending> {
+  const { req, res, headers } = exchange;
+  const { answerWorker: answer } = context.deps;
+  if (req.method !== 'POST') {
+    const error = new HookError('method_not_allowed', 'workers ask with POST');
+    return { ...failedEnding(exchange, error, { headers: ['allow', 'POST'] }), outcome: 'served' };
+  }
+  if (context.stopping.signal.aborted || answer === undefined)
+    throw new HookError('stopping', 'the service is stopping');
+  checkEncoding(headers.values['content-encoding']);
+  const { runner, maxReplyBytes } = asked.door;
+  const maxBytes = asked.action === 'finish' ? ESCAPED * maxReplyBytes + OTHER_BYTES : OTHER_BYTES;
+  const body = await readBody(exchange, { maxBytes, unproved: context.unproved });
+  const left = new AbortController();
+  const leave = (): void => left.abort();
+  res.once('close', leave);
+  // A run must not go to somebody who has left: here nobody ends his side and waits.
+  req.socket.once('end', leave);
+  try {
+    const signal = AbortSignal.any([context.stopping.signal, left.signal]);
+    const { action, runId } = asked;
+    const said = await answer({ runner, runId, action, body: readJsonBody(body), signal });
+    return { answer: { status: 200, body: JSON.stringify(said) }, outcome: 'served' };
+  } finally {
+    res.off('close', leave);
+    req.socket.off('end', leave);
+  }
+}
+
+function readJsonBody(body: Buffer): unknown {
+  if (body.length === 0) return {};
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    throw new HookError('invalid_json', 'a worker sends JSON');
+  }
+}

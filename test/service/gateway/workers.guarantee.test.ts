@@ -1,0 +1,270 @@
+import { expect, test, vi } from 'vitest';
+import type { AgentAction } from '../../../src/base/action.ts';
+import {
+  agentAction,
+  answering,
+  type House,
+  type HouseOptions,
+  ok,
+  openHouse,
+  temporaryFile,
+} from '../../support/gateway-fixture.ts';
+
+const LAPTOP = {
+  kind: 'worker',
+  tokens: ['0123456789abcdef0123456789abcdef'],
+  leaseSeconds: 60,
+  maxReplyBytes: 100_000,
+} as const;
+const TIME = { timeout: 20_000 };
+
+interface Taken {
+  readonly runner: string;
+  readonly run: {
+    readonly id: string;
+    readonly attempt: string;
+    readonly turn: { readonly prompt: string; readonly attempt: number; readonly history: readonly object[] };
+  } | null;
+}
+
+/** A clock that a test moves. */
+function movableClock() {
+  let aheadMs = 0;
+  return {
+    wallMs: () => Date.now() + aheadMs,
+    monotonicMs: () => performance.now() + aheadMs,
+    advance: (ms: number) => void (aheadMs += ms),
+  };
+}
+
+function openWithLaptop(options: HouseOptions = {}): Promise<House> {
+  return openHouse({
+    ...options,
+    runnerSettings: { laptop: LAPTOP, ...options.runnerSettings },
+    runners: { laptop: answering(() => ok('never')), ...options.runners },
+  });
+}
+
+const forLaptop = (change: Partial<AgentAction> = {}): AgentAction =>
+  agentAction({ runner: 'laptop', ...change });
+
+const ask = (
+  house: House,
+  action: 'take' | 'renew' | 'finish',
+  body: object,
+  runId?: string,
+  runner = 'laptop',
+) => house.gateway.answerWorker({ runner, action, runId, body, signal: new AbortController().signal });
+const take = async (house: House, body: object = {}) =>
+  (await ask(house, 'take', { waitSeconds: 0, worker: 'mba', ...body })) as Taken;
+const finish = (house: House, { run }: Taken, body: object = { reply: 'done' }) =>
+  ask(house, 'finish', { attempt: run?.attempt, ...body }, run?.id);
+const renew = (house: House, { run }: Taken) => ask(house, 'renew', { attempt: run?.attempt }, run?.id);
+const OVER = { code: 'attempt_over' };
+
+test('gives a run with its prompt and history to one worker, and delivers what comes back', async () => {
+  const house = await openWithLaptop();
+  const [first, second] = [forLaptop({ sessionKey: 'k' }), forLaptop({ sessionKey: 'k', message: 'more' })];
+  await house.accept(first, second);
+  const taken = await take(house);
+  expect(taken).toMatchObject({ runner: 'laptop', run: { id: first.id, leaseSeconds: 60 } });
+  expect(taken.run?.turn).toMatchObject({ prompt: first.prompt, attempt: 1, history: [] });
+  for (const gone of ['message', 'cwd', 'deliverTo']) expect(taken.run?.turn).not.toHaveProperty(gone);
+  expect((await take(house)).run).toBeNull();
+  expect(await finish(house, taken)).toEqual({ ok: true });
+  expect(await finish(house, taken, { reply: 'other' })).toEqual({ ok: true });
+  expect(await house.storage.findRun(first.id)).toMatchObject({
+    state: 'completed',
+    outcome: 'ok',
+    reply: 'done',
+  });
+  expect((await take(house)).run?.turn.history).toMatchObject([{ text: first.prompt }, { text: 'done' }]);
+  expect(await house.events()).toHaveLength(1);
+});
+
+test('a worker that waits gets the run as soon as it is there, and none that is of another runner', async () => {
+  const house = await openWithLaptop();
+  const waiting = take(house, { waitSeconds: 20 });
+  const action = forLaptop();
+  await house.accept(agentAction(), action);
+  expect((await waiting).run?.id).toBe(action.id);
+  const other = ask(house, 'finish', { attempt: (await waiting).run?.attempt }, action.id, 'other');
+  await expect(other).rejects.toMatchObject({ code: 'not_found' });
+});
+
+test('a failure ends the run, and one that was not begun is tried again or waits for its agent', async () => {
+  const house = await openWithLaptop();
+  const [failed, busy] = [forLaptop(), forLaptop()];
+  await house.accept(failed);
+  const usage = { costUsd: 0.5 };
+  await finish(house, await take(house), {
+    reply: 'half',
+    error: { code: 'exit_1', message: 'it broke' },
+    usage,
+  });
+  expect(await house.storage.findRun(failed.id)).toMatchObject({
+    outcome: 'error',
+    lastError: { code: 'exit_1' },
+    usage,
+  });
+  await house.accept(busy);
+  const away = { kind: 'not-started', code: 'login_needed', message: 'log in', affects: 'runner' };
+  await finish(house, await take(house), away);
+  expect(await house.storage.findRun(busy.id)).toMatchObject({ state: 'queued', attempts: 0 });
+  expect(house.gateway.stats().holds).toMatchObject([{ runner: 'laptop', code: 'login_needed' }]);
+  expect((await take(house)).run).toBeNull();
+});
+
+test('refuses what is no answer, and keeps names to what can be shown', async () => {
+  const house = await openWithLaptop();
+  await house.accept(forLaptop());
+  const taken = await take(house, { worker: '\u001b[31m<b>' });
+  expect((await house.storage.listWorkers())[0]?.name).toBe('_[31m_b_'.replaceAll('[', '_'));
+  for (const body of [{}, { attempt: 'short' }, { attempt: taken.run?.attempt, kind: 'forwarded' }, []])
+    await expect(ask(house, 'finish', body, taken.run?.id)).rejects.toMatchObject({ code: 'invalid_body' });
+  await expect(ask(house, 'renew', { attempt: 'another-attempt' }, taken.run?.id)).rejects.toMatchObject(
+    OVER,
+  );
+  await expect(ask(house, 'renew', { attempt: 'another-attempt' }, 'unknown')).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('a silent worker is a crash: the run begins again at the head of its conversation, up to three times', async () => {
+  const clock = movableClock();
+  const house = await openWithLaptop({ options: { clock } });
+  const [run, next] = [forLaptop({ sessionKey: 'k' }), forLaptop({ sessionKey: 'k' })];
+  await house.accept(run, next);
+  for (let attempt = 1; attempt <= 3; attempt += 1) {
+    const taken = await take(house);
+    expect(taken.run).toMatchObject({ id: run.id, turn: { attempt } });
+    await silence(house, clock);
+    await vi.waitFor(
+      async () => expect((await house.storage.findRun(run.id))?.state).not.toBe('active'),
+      TIME,
+    );
+  }
+  expect(await house.storage.findRun(run.id)).toMatchObject({
+    state: 'dead',
+    lastError: { code: 'interrupted' },
+  });
+  expect((await take(house)).run?.id).toBe(next.id);
+});
+
+test('never begins again what must not be, by the mapping or by what the agent of the worker may do', async () => {
+  const clock = movableClock();
+  const house = await openWithLaptop({ options: { clock } });
+  const [byMapping, byAccess] = [forLaptop({ afterCrash: 'never' }), forLaptop()];
+  await house.accept(byMapping, byAccess);
+  const first = await take(house);
+  const second = await take(house, { access: 'edit' });
+  await silence(house, clock);
+  for (const { id } of [byMapping, byAccess])
+    await vi.waitFor(async () => expect((await house.storage.findRun(id))?.state).toBe('dead'), TIME);
+  // Both ends come late, and no other attempt has begun.
+  await finish(house, first);
+  await finish(house, second, { reply: 'late' });
+  expect(await house.storage.findRun(byAccess.id)).toMatchObject({ state: 'completed', reply: 'late' });
+  expect((await house.events('pending')).filter((text) => text.includes('interrupted'))).toEqual([]);
+});
+
+test('takes a late end, and refuses it after another attempt has begun', async () => {
+  const clock = movableClock();
+  const house = await openWithLaptop({ options: { clock } });
+  const [slept, given] = [forLaptop(), forLaptop()];
+  await house.accept(slept, given);
+  const [first, second] = [await take(house), await take(house)];
+  await silence(house, clock);
+  const isQueued = (id: string) =>
+    vi.waitFor(async () => expect((await house.storage.findRun(id))?.state).toBe('queued'), TIME);
+  await isQueued(given.id);
+  expect(await renew(house, first)).toMatchObject({ ok: true });
+  expect((await take(house)).run?.id).toBe(given.id);
+  await expect(renew(house, second)).rejects.toMatchObject(OVER);
+  await expect(finish(house, second)).rejects.toMatchObject(OVER);
+  expect(await house.storage.listAudit(5)).toMatchObject([{ what: 'late end', changed: 0 }]);
+  expect(await finish(house, first)).toEqual({ ok: true });
+  expect(await house.storage.findRun(slept.id)).toMatchObject({ state: 'completed', attempts: 1 });
+});
+
+test('a worker that came back without its turn says so, and its run begins again', async () => {
+  const house = await openWithLaptop();
+  const [run, careful] = [forLaptop(), forLaptop({ afterCrash: 'never' })];
+  await house.accept(run);
+  await finish(house, await take(house), { kind: 'interrupted' });
+  expect((await take(house)).run).toMatchObject({ id: run.id, turn: { attempt: 2 } });
+  await house.accept(careful);
+  await finish(house, await take(house), { kind: 'interrupted' });
+  expect(await house.storage.findRun(careful.id)).toMatchObject({
+    state: 'dead',
+    usage: { isCostUnknown: true },
+  });
+});
+
+test('tells a worker to end what was cancelled or takes too long, and how it ends then', async () => {
+  const clock = movableClock();
+  const house = await openWithLaptop({ options: { clock } });
+  const [cancelled, slow] = [forLaptop(), forLaptop({ timeoutSeconds: 1 })];
+  await house.accept(cancelled, slow);
+  const [first, second] = [await take(house), await take(house)];
+  expect(await house.gateway.cancel([cancelled.id])).toBe(1);
+  expect(await renew(house, first)).toMatchObject({ end: 'cancelled' });
+  const usage = { costUsd: 0.25 };
+  await finish(house, first, { outcome: 'error', error: { code: 'interrupted', message: 'ended' }, usage });
+  expect(await house.storage.findRun(cancelled.id)).toMatchObject({
+    lastError: { code: 'cancelled' },
+    usage,
+  });
+  clock.advance(40_000);
+  expect(await renew(house, second)).toMatchObject({ end: 'timeout' });
+  await silence(house, clock);
+  await vi.waitFor(
+    async () => expect(await house.storage.findRun(slow.id)).toMatchObject({ outcome: 'timeout' }),
+    TIME,
+  );
+});
+
+test('a service that has just started, or stood still, calls nobody silent', async () => {
+  const clock = movableClock();
+  const file = temporaryFile();
+  const house = await openWithLaptop({ file, options: { clock } });
+  const run = forLaptop();
+  await house.accept(run);
+  const taken = await take(house);
+  clock.advance(3_600_000);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  expect(await house.storage.findRun(run.id)).toMatchObject({ state: 'active', attempts: 1 });
+  await house.gateway.stop(0);
+  await house.storage.close();
+  const again = await openWithLaptop({ file, options: { clock } });
+  expect(await again.storage.findRun(run.id)).toMatchObject({ state: 'active' });
+  expect(await renew(again, taken)).toMatchObject({ ok: true });
+  expect(await finish(again, taken)).toEqual({ ok: true });
+  expect(await again.storage.findRun(run.id)).toMatchObject({ state: 'completed', attempts: 1 });
+});
+
+test('says once that no worker asks while runs wait, and that one asks again', async () => {
+  const clock = movableClock();
+  const house = await openWithLaptop({ options: { clock }, gateway: { holdHours: 1 } });
+  await house.accept(forLaptop());
+  clock.advance(3 * 3_600_000);
+  await vi.waitFor(
+    () => expect(house.gateway.stats().holds).toMatchObject([{ runner: 'laptop', code: 'no_worker' }]),
+    TIME,
+  );
+  const away = (await house.events()).filter((text) => text.includes('no_worker'));
+  expect(away).toHaveLength(1);
+  expect(away[0]).toMatch(/Its runs wait in their order\.$/);
+  expect((await take(house)).run).not.toBeNull();
+  expect(house.gateway.stats().holds).toEqual([]);
+});
+
+/** Lets leases end while the service looks on. */
+async function silence(house: House, clock: ReturnType<typeof movableClock>): Promise<void> {
+  void house;
+  for (let step = 0; step < 34; step += 1) {
+    clock.advance(4_000);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    house.gateway.notify();
+  }
+}
