@@ -21,6 +21,28 @@ export function armTimer(delayMs: number, callback: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Beside a second, how late a timer may be before its process counts as one that stood still. */
+const LATE_MS = 1_000;
+
+/**
+ * As `armTimer`, but the time in which this process stood still does not count: that of a laptop that slept, or of a
+ * process that was stopped.
+ */
+export function armAwakeTimer(delayMs: number, callback: () => void): () => void {
+  let cancel = (): void => {};
+  const arm = (leftMs: number): void => {
+    const stepMs = Math.min(leftMs, 1_000);
+    const startedAt = performance.now();
+    cancel = armTimer(stepMs, () => {
+      const left = leftMs - Math.min(performance.now() - startedAt, stepMs + LATE_MS);
+      if (left > 0) arm(left);
+      else callback();
+    });
+  };
+  arm(delayMs);
+  return () => cancel();
+}
+
 /** Resolves after a delay, or as soon as the signal aborts; never rejects. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -12,7 +12,7 @@ import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder
 import { SECRET_KEY, withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
 import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
-import { armTimer, pause } from '../../base/timers/timers.ts';
+import { armAwakeTimer, pause } from '../../base/timers/timers.ts';
 
 export type CommandSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
@@ -274,7 +274,7 @@ function endingOf(
   child.stdin?.on('error', () => {});
   if (signal.aborted) resolve({ kind: 'aborted' });
   signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });
-  return promise.finally(armTimer(timeoutSeconds * 1000, () => resolve({ kind: 'timeout' })));
+  return promise.finally(armAwakeTimer(timeoutSeconds * 1000, () => resolve({ kind: 'timeout' })));
 }
 
 /** Ends what is left of the command once its last output was read; resolves to whether all of it ended. */
