@@ -115,8 +115,6 @@ export interface GatewayMetrics {
     };
   }): void;
   setAway(runners: readonly string[]): void;
-  /** Workers that ask for runs, or carry some. */
-  setWorkers(workers: readonly { readonly runner: string; readonly runs: number }[]): void;
   /** Runs that wait for a limit of their mapping or a pause although agents are free, and what is paused. */
   setWaiting(
     waiting: readonly { readonly mappingId: string; readonly reason: string; readonly waiting: number }[],
@@ -358,9 +356,10 @@ const OF_THE_GATEWAY = {
   sluice_tokens_total: counter('Tokens that turns used, where their agent says it.', 'runner turn direction'),
   sluice_cost_usd_total: counter('US dollars that turns cost, where their agent says it.', 'runner mapping'),
   sluice_runner_away: gauge('1 for a runner that cannot be reached, so that its runs wait.', 'runner'),
-  sluice_workers: gauge('Workers that ask for runs of a runner.', 'runner'),
-  sluice_worker_runs: gauge('Runs that workers carry.', 'runner'),
-  sluice_mapping_waiting_runs: gauge('Runs that wait for a limit or a pause.', 'mapping reason'),
+  sluice_mapping_waiting_runs: gauge(
+    'Runs that wait for a limit of their mapping, or because somebody paused them.',
+    'mapping reason',
+  ),
   sluice_queue_paused: gauge('1 for a mapping that is paused; * stands for all.', 'mapping'),
   sluice_runner_paused: gauge('1 for a runner that is paused.', 'runner'),
 };
@@ -384,14 +383,6 @@ function gatewayMetrics(registry: Registry): GatewayMetrics {
     setAway(runners) {
       of.sluice_runner_away.reset();
       for (const runner of runners) of.sluice_runner_away.set({ runner }, 1);
-    },
-    setWorkers(workers) {
-      of.sluice_workers.reset();
-      of.sluice_worker_runs.reset();
-      for (const { runner, runs } of workers) {
-        of.sluice_workers.inc({ runner });
-        of.sluice_worker_runs.inc({ runner }, runs);
-      }
     },
     setWaiting(waiting, paused) {
       of.sluice_mapping_waiting_runs.reset();

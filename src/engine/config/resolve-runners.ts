@@ -293,7 +293,7 @@ function workingFolder(
 
 /** Where the service keeps things of this configuration, as for a runner: below `$XDG_STATE_HOME/sluice`. */
 export function stateFolder(
-  what: 'work' | 'sessions' | 'console' | 'store' | 'trust',
+  what: 'work' | 'sessions' | 'console' | 'store' | 'trust' | 'workers',
   { directory, env, name }: Omit<NamedContext, 'models'>,
 ): string {
   const given = env['XDG_STATE_HOME'] ?? '';

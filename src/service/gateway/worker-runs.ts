@@ -264,11 +264,10 @@ export class WorkerRuns {
   }
 
   async #lookForAway(nowMs: number): Promise<void> {
-    const { storage, holds, alerts, metrics, configuration } = this.#context;
+    const { storage, holds, alerts, configuration } = this.#context;
     const names = this.#runners();
     if (names.length === 0) return;
     const all = (await storage.listWorkers()).filter(({ runner }) => names.includes(runner));
-    metrics?.setWorkers(all.filter(({ seenAt, runs }) => runs > 0 || nowMs - seenAt < AWAY_AFTER_MS));
     for (const name of names) {
       const since = all.find(({ runner }) => runner === name)?.seenAt ?? this.#startedAt;
       if (nowMs - Math.max(since, this.#startedAt) < AWAY_AFTER_MS || holds.isAway(name)) continue;

@@ -21,6 +21,7 @@ export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
 export { type GivenRun, type WorkerEnd, workerProtocol } from './worker-protocol.ts';
+export { RunWorker, WorkerRefused } from './run-worker.ts';
 export { COST_UNKNOWN } from './agent-runner.ts';
 export {
   type CompletedTurn,

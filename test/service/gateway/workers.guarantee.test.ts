@@ -111,7 +111,7 @@ test('a failure ends the run, and one that was not begun is tried again or waits
   const away = { kind: 'not-started', code: 'login_needed', message: 'log in', affects: 'runner' };
   await finish(house, await take(house), away);
   expect(await house.storage.findRun(busy.id)).toMatchObject({ state: 'queued', attempts: 0 });
-  expect(house.gateway.stats().holds).toMatchObject([{ runner: 'laptop', code: 'login_needed' }]);
+  expect(await house.storage.listHolds('')).toMatchObject([{ runner: 'laptop', code: 'login_needed' }]);
   expect((await take(house)).run).toBeNull();
 });
 
@@ -249,14 +249,15 @@ test('says once that no worker asks while runs wait, and that one asks again', a
   await house.accept(forLaptop());
   clock.advance(3 * 3_600_000);
   await vi.waitFor(
-    () => expect(house.gateway.stats().holds).toMatchObject([{ runner: 'laptop', code: 'no_worker' }]),
+    async () =>
+      expect(await house.storage.listHolds('')).toMatchObject([{ runner: 'laptop', code: 'no_worker' }]),
     TIME,
   );
   const away = (await house.events()).filter((text) => text.includes('no_worker'));
   expect(away).toHaveLength(1);
   expect(away[0]).toMatch(/Its runs wait in their order\.$/);
   expect((await take(house)).run).not.toBeNull();
-  expect(house.gateway.stats().holds).toEqual([]);
+  await vi.waitFor(async () => expect(await house.storage.listHolds('')).toEqual([]), TIME);
 });
 
 /** Lets leases end while the service looks on. */

@@ -29,11 +29,16 @@ interface SelectionFlags extends JsonFlags {
   readonly mapping?: string;
   readonly error?: string;
   readonly all?: boolean;
+  /** Given for a drop only. */
+  readonly before?: string;
 }
 
 /** Reads `IDS… | [--mapping ID] [--error CODE] | --all`. */
-function readSelection(ids: readonly string[], { mapping, error, all }: SelectionFlags): QueueSelection {
-  const isFiltered = mapping !== undefined || error !== undefined;
+function readSelection(
+  ids: readonly string[],
+  { mapping, error, all, before }: SelectionFlags,
+): QueueSelection {
+  const isFiltered = mapping !== undefined || error !== undefined || before !== undefined;
   const given = [ids.length > 0, isFiltered, all === true].filter(Boolean).length;
   if (given !== 1)
     throw new CliError('say which work: one or more ids, --mapping ID, --error CODE, or --all', 2);
@@ -155,7 +160,10 @@ export async function dropWork(
 ): Promise<void> {
   // Work that arrives while somebody is asked is not dropped.
   const given = readSelection(ids, flags);
-  const selection = given.kind === 'ids' ? given : { ...given, until: Date.now() };
+  const until = flags.before === undefined ? Date.now() : Date.parse(flags.before) - 1;
+  if (Number.isNaN(until))
+    throw new CliError(`--before takes a time such as 2026-11-29T08:00Z, found ${flags.before}`, 2);
+  const selection = given.kind === 'ids' ? given : { ...given, until };
   await onQueue(cli, flags, async (operator) => {
     const job = { change: 'drop', selection } as const;
     if (flags.yes !== true && !(await mayDrop(cli, job, operator))) return;

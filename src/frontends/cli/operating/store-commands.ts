@@ -125,7 +125,11 @@ export const storeCommands: CommandTable = {
       },
       'drop [ids...]': {
         about: 'remove waiting or dead work; the main session gets a summary of each run',
-        options: [...SELECTION, ['-y, --yes', 'do not ask']],
+        options: [
+          ...SELECTION,
+          ['--before <time>', 'all that came before this time (ISO 8601)'],
+          ['-y, --yes', 'do not ask'],
+        ],
         load: async () => (await import('./queue.ts')).dropWork,
       },
       'pause [mapping]': {

@@ -20,6 +20,8 @@ const MASK: OptionRow = [
   { read: collect, fallback: [] },
 ];
 
+const LIST = { read: collect, fallback: [] } as const;
+
 const LISTENER: readonly OptionRow[] = [
   CONFIG,
   ['--host <address>', 'listen on this address instead of server.host'],
@@ -39,6 +41,27 @@ export const serviceCommands: CommandTable = {
       ],
     ],
     load: async () => (await import('./serve.ts')).serve,
+  },
+  'worker <url> [command...]': {
+    about: 'take runs of a service on another machine: ask for them, start an agent or a command (after --)',
+    options: [
+      ['--token-file <file>', 'a file that holds a token of the runner', { isNeeded: true }],
+      [
+        '--agent <name>',
+        'a coding agent in place of a command',
+        { choices: ['claude', 'codex', 'gemini', 'opencode'] },
+      ],
+      ['--access <level>', 'what the agent may do', { choices: ['read', 'edit', 'full'], fallback: 'read' }],
+      ['--name <name>', 'the name that is shown for this worker (default: of this machine)'],
+      [
+        '--cwd <dir>',
+        'where turns work (default: a private folder of each conversation; of a command: here)',
+      ],
+      ['--folder <name=path>', 'the folder that a mapping names with cwd (repeatable)', LIST],
+      ['--pass-env <name>', 'a variable passed on to the command (repeatable)', LIST],
+      ['--insecure', 'let the token and the prompts go over http:// to another machine'],
+    ],
+    load: async () => (await import('./worker.ts')).work,
   },
   dev: {
     about: 'run the service while you write mappings: readable log, reload on change, generated token',

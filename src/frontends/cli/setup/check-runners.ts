@@ -10,6 +10,8 @@ import { loadSettings, type JsonFlags } from '../config-file.ts';
 import { printJson, type CheckedRunner } from '../json.ts';
 import { type Column, formatRows } from '../operating/listings.ts';
 import { explainStart } from '../lazy-advice.ts';
+import { withStore } from '../operating/store-tasks.ts';
+import type { ListedWorker } from '../../../engine/storage/storage.ts';
 import { CliError } from '../terminal.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
@@ -25,11 +27,13 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   const { settings } = await loadSettings(cli.terminal, flags, { needSecrets: true });
   const runners = createRunners(settings, cli.terminal.env, { explainStart });
   const chosen = chooseRunners(runners, names);
+  const isOfWorkers = chosen.some(([name]) => settings.gateway.runners[name]?.kind === 'worker');
+  const workers = isOfWorkers ? await withStore(cli, flags, (storage) => storage.listWorkers()) : [];
   const rows: CheckedRunner[] = [];
   // Runners are checked one after the other: two agents at once would share the machine and the limits of
   // their accounts.
   for (const [name, runner] of chosen)
-    rows.push(await checkRunner(name, runner, { settings, flags, env: cli.terminal.env }));
+    rows.push(await checkRunner(name, runner, { settings, flags, workers, env: cli.terminal.env }));
   const none = 'no runner but echo is configured: no agent runs';
   if (flags.json === true) printJson(cli.terminal, 'runners check', { runners: rows });
   else cli.terminal.out(rows.length === 0 ? none : formatRows(COLUMNS, rows));
@@ -52,14 +56,16 @@ interface CheckContext {
   readonly settings: Settings;
   readonly flags: RunnersFlags;
   readonly env: NodeJS.ProcessEnv;
+  readonly workers: readonly ListedWorker[];
 }
 
 async function checkRunner(
   name: string,
   runner: Runner,
-  { settings, flags, env }: CheckContext,
+  { settings, flags, env, workers }: CheckContext,
 ): Promise<CheckedRunner> {
   const own = settings.gateway.runners[name];
+  if (own?.kind === 'worker') return checkWorkers(name, workers);
   const model = defaultModelOf(own, settings.agents.defaults.model);
   const takeTurn = turnTaker(model, flags.timeout);
   const startedAt = performance.now();
@@ -69,6 +75,20 @@ async function checkRunner(
   const checked = { runner: name, kind: runner.kind, ok, said: saidBy(result), tookMs };
   if (!ok || own?.kind !== 'agent') return checked;
   return { ...checked, write: await proveWrite(own, { settings, env, takeTurn }) };
+}
+
+/** Workers that were heard of within this time are there. */
+const THERE_MS = 300_000;
+
+/** Nothing is started: says who has asked for runs of the runner, and when last. */
+function checkWorkers(name: string, workers: readonly ListedWorker[]): CheckedRunner {
+  const own = workers.filter(({ runner }) => runner === name);
+  const said = own.map(
+    ({ name: worker, seenAt, runs }) =>
+      `${worker}, last heard of ${formatSpan(Date.now() - seenAt)} ago${runs === 0 ? '' : `, ${runs} under way`}`,
+  );
+  const ok = own.some(({ seenAt }) => Date.now() - seenAt < THERE_MS);
+  return { runner: name, kind: 'worker', ok, said: said.join('; ') || 'no worker has asked yet', tookMs: 0 };
 }
 
 /** A runner ends its turn in time; otherwise the signal ends it some seconds later. */

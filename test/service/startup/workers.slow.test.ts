@@ -1,0 +1,199 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync, chmodSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { builtMain } from '../../support/built-program.ts';
+import { readPage } from '../../support/docs.ts';
+import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+
+/** A worker of the program, and one in curl as the page has it, beside the service as it is built. */
+const HOOK_TOKEN = 'hook-token-0123456789abcdef';
+const TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+const TIME = { timeout: 60_000 };
+
+let folder: string;
+let service: ServiceProcess;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sluice-workers-'));
+  writeFileSync(join(folder, 'token'), `${TOKEN}\n`);
+  writeFileSync(
+    join(folder, 'sluice.yaml'),
+    `hooks: {enabled: true, token: ${HOOK_TOKEN}, exposeRuns: true}
+server: {stopGraceSeconds: 0.2}
+gateway:
+  runner: laptop
+  heartbeat: {runner: echo, everySeconds: 0}
+  runners: {laptop: {kind: worker, tokens: [{file: token}], leaseSeconds: 10}}
+storage: {url: "sqlite:./store.db"}
+`,
+  );
+  service = await startServiceProcess(folder);
+});
+
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGCONT');
+    child.kill('SIGKILL');
+  }
+  await service.end('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const url = (port = service.port): string => `http://127.0.0.1:${port}`;
+
+function start(
+  file: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess & { said: string } {
+  const child = spawn(file, args, {
+    cwd: folder,
+    env: { ...process.env, XDG_STATE_HOME: join(folder, 'state'), ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), 300_000);
+  child.once('exit', () => clearTimeout(timer));
+  children.push(child);
+  const worker = Object.assign(child, { said: '' });
+  child.stderr?.on('data', (chunk: Buffer) => (worker.said += chunk.toString()));
+  return worker;
+}
+
+/** `sluice worker` with a shell script that reads its prompt from stdin. */
+const startWorker = (script: string, at = url()) =>
+  start(process.execPath, [builtMain(), 'worker', at, '--token-file', 'token', '--', 'sh', '-c', script]);
+
+async function send(message: string, more: object = {}): Promise<string> {
+  const response = await fetch(`${url()}/hooks/agent`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${HOOK_TOKEN}` },
+    body: JSON.stringify({ message, deliver: false, ...more }),
+  });
+  return ((await response.json()) as { readonly runId: string }).runId;
+}
+
+async function read(runId: string): Promise<Record<string, unknown>> {
+  const headers = { authorization: `Bearer ${HOOK_TOKEN}` };
+  return (await (await fetch(`${url()}/hooks/runs/${runId}`, { headers })).json()) as Record<string, unknown>;
+}
+
+const ends = (runId: string, expected: object) =>
+  vi.waitFor(async () => expect(await read(runId)).toMatchObject(expected), TIME);
+
+test('takes turns one after the other, with prompt and environment, and finishes the one under way', async () => {
+  const worker = startWorker('cat; echo " by $SLUICE_RUN_ID"; sleep 1');
+  await vi.waitFor(() => expect(worker.said).toContain('connected as laptop. Waiting for runs'), TIME);
+  const [first, second] = [await send('one'), await send('two')];
+  await ends(first, {
+    state: 'completed',
+    outcome: 'ok',
+    reply: expect.stringMatching(`one[^]* by ${first}`) as string,
+  });
+  await vi.waitFor(() => expect(worker.said).toContain(`run ${second} begins`), TIME);
+  worker.kill('SIGINT');
+  expect(await once(worker, 'exit')).toEqual([0, null]);
+  expect(await read(second)).toMatchObject({ state: 'completed', outcome: 'ok' });
+});
+
+test('says what is wrong with a token, an address or a command', () => {
+  const fails = (args: readonly string[]) => {
+    try {
+      execFileSync(process.execPath, [builtMain(), 'worker', ...args], { cwd: folder, stdio: 'pipe' });
+    } catch (error) {
+      const { status, stderr } = error as { readonly status: number; readonly stderr: Buffer };
+      return [status, stderr.toString()];
+    }
+    return [0, ''];
+  };
+  writeFileSync(join(folder, 'wrong'), 'x'.repeat(32));
+  expect(fails([url(), '--token-file', 'wrong', '--', 'cat'])).toEqual([
+    1,
+    expect.stringContaining('does not know this token'),
+  ]);
+  expect(fails(['http://10.0.0.1', '--token-file', 'token', '--', 'cat'])).toEqual([
+    2,
+    expect.stringContaining('--insecure'),
+  ]);
+  expect(fails([url(), '--token-file', 'token'])).toEqual([2, expect.stringContaining('--agent')]);
+});
+
+test('a worker in curl, from the page alone', async () => {
+  const page = readPage('docs/http.md');
+  const script = /```bash worker\n([^]*?)```/.exec(page)?.[1] ?? '';
+  expect(script.split('\n').length).toBeLessThan(16);
+  writeFileSync(join(folder, 'my-agent'), '#!/bin/sh\nwc -w | tr -d " "');
+  chmodSync(join(folder, 'my-agent'), 0o755);
+  start('bash', ['-c', script], { URL: url(), TOKEN, PATH: `${folder}:${process.env['PATH'] ?? ''}` });
+  const runs = [await send('one two three'), await send('four')];
+  for (const id of runs)
+    await ends(id, { state: 'completed', outcome: 'ok', reply: expect.stringMatching(/^\d+$/) as string });
+});
+
+test('hands over the end of a turn through a restart of the service', async () => {
+  const proxy = await startTcpProxy(service.port);
+  onTestFinished(() => proxy.stop());
+  const worker = startWorker('sleep 3; echo done', url(proxy.port));
+  const id = await send('slow');
+  await vi.waitFor(() => expect(worker.said).toContain('begins'), TIME);
+  await service.end('SIGKILL');
+  await vi.waitFor(() => expect(worker.said).toContain('ended: ok'), TIME);
+  service = await startServiceProcess(folder);
+  proxy.target = service.port;
+  await ends(id, { state: 'completed', reply: 'done', attempts: 1 });
+});
+
+test('a worker that was killed says at its next start that nobody knows the end, and its tree is gone', async () => {
+  const worker = startWorker('echo $$ > pid; exec sleep 600');
+  const id = await send('lost');
+  await vi.waitFor(() => expect(existsSync(join(folder, 'pid'))).toBe(true), TIME);
+  const pid = Number(
+    await vi.waitFor(() => {
+      const text = readFileSync(join(folder, 'pid'), 'utf8').trim();
+      expect(text).not.toBe('');
+      return text;
+    }, TIME),
+  );
+  worker.kill('SIGKILL');
+  await once(worker, 'exit');
+  startWorker('echo again');
+  await ends(id, { state: 'completed', reply: 'again', attempts: 2 });
+  // Nobody may have waited for a process that has ended.
+  const state = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, 'utf8') : ') Z';
+  expect(state).toMatch(/\) Z/);
+});
+
+test('a laptop that slept in the middle of a turn has not lost it', async () => {
+  const worker = startWorker('sleep 2; echo paid');
+  const id = await send('long', { timeoutSeconds: 20 });
+  await vi.waitFor(() => expect(worker.said).toContain('begins'), TIME);
+  worker.kill('SIGSTOP');
+  // The service has just started, so that it judges after one lease, and this run's lease has to be over, too.
+  await vi.waitFor(async () => expect(await read(id)).toMatchObject({ state: 'queued' }), {
+    timeout: 120_000,
+  });
+  worker.kill('SIGCONT');
+  await ends(id, { state: 'completed', reply: 'paid', attempts: 1 });
+}, 200_000);
+
+test('goes on behind a proxy that cuts connections that are idle', async () => {
+  const proxy = await startTcpProxy(service.port);
+  try {
+    const worker = startWorker('cat >/dev/null; echo ok', url(proxy.port));
+    await vi.waitFor(() => expect(worker.said).toContain('connected'), TIME);
+    const ids: string[] = [];
+    for (let round = 0; round < 5; round += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      proxy.refuse();
+      proxy.heal();
+      ids.push(await send(`round ${round}`));
+    }
+    for (const id of ids) await ends(id, { state: 'completed', reply: 'ok', attempts: 1 });
+  } finally {
+    await proxy.stop();
+  }
+});
