@@ -1,8 +1,14 @@
 /** Work that waits until it is known whether the account that caused it may start it (`startedBy`). */
 import { describe, expect, test } from 'vitest';
-import type { Action, NotifyAction, StartCheck } from '../../../src/base/action.ts';
+import type {
+  Action,
+  AgentAction,
+  EventConversation,
+  NotifyAction,
+  StartCheck,
+} from '../../../src/base/action.ts';
 import type { StartDecision, Storage } from '../../../src/engine/storage/storage.ts';
-import { agent, NOW, wake, work } from '../../support/storage-builders.ts';
+import { agent, NOW, origin, wake, work } from '../../support/storage-builders.ts';
 import { claim, ids, type Harness } from '../../support/storage-harness.ts';
 
 const question = { account: 'ann', wanted: 'write', sender: 'github', parts: {} } as const;
@@ -17,6 +23,21 @@ const notify = (): NotifyAction => {
   const of = { message: 'to people', wakeMode: 'now', summary: 'failures', channel: 'slack' } as const;
   return { kind: 'notify', id, name, sessionKey, owner, origin, ...of };
 };
+
+/** An event that goes on with a conversation, and one that begins one. */
+const comment = (
+  wish: Partial<EventConversation> = {},
+  { conversation, ...parts }: Partial<AgentAction> = {},
+) =>
+  agent({
+    sessionKey: 'hook:pull:7',
+    owner: 'owner:github',
+    conversation: conversation ?? { keySeconds: 3_600, waitSeconds: 0, start: false, ...wish },
+    origin: { ...origin, mappingId: 'comments' },
+    ...parts,
+  });
+const opened = (parts: Partial<AgentAction> = {}) =>
+  comment({}, { conversation: { keySeconds: 3_600, waitSeconds: 0, keys: ['hook:branch'] }, ...parts });
 
 const idsOf = (actions: readonly Action[]) => actions.map(({ id }) => id);
 
@@ -89,6 +110,96 @@ export function startsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.accept(work([next]))).toMatchObject({ duplicate: false });
       expect(ids(await claim(storage, 9))).toEqual([next.id]);
       expect(await storage.decideStart([first.id], { kind: 'allowed' }, NOW + 6)).toBe('decided');
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what is refused frees the dedupe key of a system event and of a notification, too', async () => {
+      const { storage } = await fresh();
+      for (const action of [wake(), notify()]) {
+        const dedupe = { scope: action.kind, key: 'k', ttlSeconds: 600 };
+        const first = { ...action, startedBy, dedupe };
+        await storage.accept(work([first]));
+        expect(await storage.decideStart([first.id], refused(), NOW + 5)).toBe('refused');
+        const next = agent({ dedupe });
+        expect(await storage.accept(work([next]))).toMatchObject({ duplicate: false });
+      }
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what is refused adds no key to a conversation, and begins none', async () => {
+      const { storage } = await fresh();
+      const sessions = () => storage.listSessions({ owner: 'owner:github', limit: 9 });
+      const stranger = opened({ startedBy });
+      await storage.accept(work([stranger]));
+      expect(await storage.decideStart([stranger.id], refused(), NOW + 5)).toBe('refused');
+      expect(await sessions()).toEqual([]);
+      await storage.accept(work([opened()]));
+      const second = comment({ keys: ['hook:of a stranger'] }, { startedBy });
+      await storage.accept(work([second]));
+      expect(await storage.decideStart([second.id], refused(), NOW + 5)).toBe('refused');
+      expect((await sessions()).flatMap(({ keys }) => keys)).toHaveLength(2);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what is allowed and has no conversation any more ends as such, where all can see it', async () => {
+      const store = await fresh();
+      const dedupe = { scope: 'comments', key: 'k', ttlSeconds: 600 };
+      const late = comment({}, { startedBy, approve, dedupe, sessionKey: 'hook:branch' });
+      await store.storage.accept(work([opened()]));
+      await store.storage.accept(work([late]));
+      await store.storage.accept(work([comment({ end: 'now' })]));
+      expect(await store.storage.decideStart([late.id], { kind: 'allowed' }, NOW + 10)).toBe('begun');
+      const storage = await again(store);
+      const lastError = { code: 'no_conversation', message: 'no conversation has hook:branch' };
+      expect(await storage.findRun(late.id)).toMatchObject({ state: 'queued', lastError });
+      // One that comes now is none of it, as the event waits for none.
+      await storage.accept(work([opened()]));
+      expect(ids(await storage.findUnbegun(NOW + 10))).toContain(late.id);
+      const ending = { error: lastError, nowMs: NOW + 10 };
+      expect(await storage.endUnbegun(late.id, ending)).toBe(true);
+      expect(await storage.findRun(late.id)).toMatchObject({
+        state: 'completed',
+        outcome: 'error',
+        lastError,
+      });
+      expect(await storage.listOutbox({ limit: 9 })).toEqual([]);
+      expect(await storage.accept(work([agent({ dedupe })]))).toMatchObject({ duplicate: false });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('an operator lets one begin that has no conversation: it ends as such, too, once it was refused', async () => {
+      const { storage } = await fresh();
+      const dedupe = { scope: 'comments', key: 'k', ttlSeconds: 600 };
+      const one = comment({}, { startedBy, dedupe });
+      await storage.accept(work([one]));
+      await storage.decideStart([one.id], refused(), NOW);
+      // It has the key that the first no longer has.
+      await storage.accept(work([agent({ dedupe })]));
+      expect(await storage.retry({ kind: 'ids', ids: [one.id] }, NOW + 1)).toBe(1);
+      expect(await storage.findUnbegun(NOW + 1)).toMatchObject([
+        { id: one.id, lastError: { code: 'no_conversation' } },
+      ]);
+      expect(await storage.accept(work([agent({ dedupe })]))).toMatchObject({ duplicate: true });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what is allowed and waits for its conversation is asked about once it has come', async () => {
+      const { storage } = await fresh();
+      const dedupe = { scope: 'comments', key: 'k', ttlSeconds: 600 };
+      const early = comment({ waitSeconds: 60 }, { startedBy, approve });
+      const alone = comment({ waitSeconds: 60 }, { startedBy, dedupe, sessionKey: 'hook:pull:8' });
+      await storage.accept(work([early, alone]));
+      for (const { id } of [early, alone])
+        expect(await storage.decideStart([id], { kind: 'allowed' }, NOW + 10)).toBe('begun');
+      expect(await storage.listOutbox({ limit: 9 })).toEqual([]);
+      await storage.accept(work([opened()], { receivedAt: NOW + 20 }));
+      expect(await storage.listOutbox({ limit: 9 })).toMatchObject([
+        { delivery: { asks: { runId: early.id } } },
+      ]);
+      const ending = { error: { code: 'no_conversation', message: '' }, nowMs: NOW + 60_010 };
+      expect(await storage.endUnbegun(alone.id, { ...ending, nowMs: NOW + 60_009 })).toBe(false);
+      expect(await storage.endUnbegun(alone.id, ending)).toBe(true);
+      expect(await storage.accept(work([agent({ dedupe })]))).toMatchObject({ duplicate: false });
       expect(await storage.verify()).toEqual([]);
     });
 

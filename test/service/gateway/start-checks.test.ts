@@ -92,6 +92,17 @@ test.each<[string, PlatformReply, string]>([
   expect(JSON.stringify(logged)).not.toContain('ann');
 });
 
+test('an event that may start, and finds no conversation, ends as such: nobody takes a turn', async () => {
+  const { accept, ended, github, storage } = await open(() => says('write'));
+  const conversation = { start: false, keySeconds: 3_600, waitSeconds: 0 } as const;
+  const run = agentAction({ ...asked(), sessionKey: 'hook:pull', oneShot: false, conversation });
+  await accept(run);
+  const lastError = { code: 'no_conversation', message: 'no conversation has hook:pull' };
+  expect(await ended(run)).toMatchObject({ outcome: 'error', attempts: 0, lastError });
+  expect(github.requests).toHaveLength(1);
+  expect(await storage.listOutbox({ limit: 9 })).toEqual([]);
+});
+
 test.each(['write', 'maintain', 'admin'])(
   '%s is enough, and so is a role of one’s own that stands on it',
   async (role) => {

@@ -1,24 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { Action, AgentAction } from '../../../base/action.ts';
-import { prepareAction } from '../prepared-request.ts';
+import { prepareAction, type Reservation } from '../prepared-request.ts';
 import type { StartDecision, StartResult } from '../records.ts';
 import { insertAction, placeQuestion } from './accept-statements.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { CHECKING, RUN, type RunHead } from './rows.ts';
 import { countState, endRuns, findRunHead } from './run-rows.ts';
 import type { Store } from './store.ts';
+import { free, insertWithout } from './waiting-events.ts';
 
 /*
  * Work that waits until it is known whether the account that caused it may start it (`startedBy`): a run under a key
  * that no event has, also where it becomes a system event or a notification. Allowed, it leaves its place and is stored
- * as if it had just come. Refused, it ends, and its `dedupe` key is free again.
+ * as if it had just come; where it has no conversation, and waits for none, it ends as `no_conversation`, since it was
+ * accepted. Refused, it ends. Its `dedupe` key is free again where it ends as one of both.
  */
 
 const FIND = `SELECT action FROM run_actions JOIN runs ON runs.seq = run_actions.seq
   WHERE runs.seq = ? AND (state = ${RUN.waiting} AND gather_key = '${CHECKING}' OR error_code = 'not_allowed')`;
 const REMOVE = ['DELETE FROM run_actions WHERE seq = ?', 'DELETE FROM runs WHERE seq = ?'];
 const WAIT = `UPDATE runs SET due_at = ?, error_code = 'not_asked', error_message = ? WHERE seq = ?`;
-const FREE = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
 /** Questions to people are counted as runs that begin are, under a name that no mapping has, and the account as the line. */
 const QUESTIONS = `SELECT count(*) AS "all", coalesce(sum(CASE WHEN line = ? THEN 1 ELSE 0 END), 0) AS same
   FROM run_starts WHERE mapping_id = ? AND started_at > ?`;
@@ -85,16 +86,28 @@ function begin(
   { now, asks }: { readonly now: number; readonly asks: boolean },
 ): void {
   const nonce = randomBytes(16).toString('hex');
-  const placed = found.map(({ run, action: { becomes, ...own } }) => {
+  const placed = found.flatMap((one) => {
+    const { run, action: checked } = one;
     for (const remove of REMOVE) store.sql.post(remove, run.seq);
     countState(store, run, -1);
-    const { startedBy: _, dedupe: _key, ...action } = becomes ?? own;
+    const { startedBy: _, dedupe: _key, ...action } = checked.becomes ?? checked;
     if (!asks && 'approve' in action) delete action.approve;
     const prepared = prepareAction(action, now, nonce);
-    insertAction(store, prepared, []);
-    return prepared;
+    const taken = takenBy(one);
+    const { without } = insertAction(store, prepared, taken);
+    if (without === 'none' && prepared.kind === 'agent' && prepared.conversation !== undefined) {
+      insertWithout(store, prepared.row, prepared.conversation);
+      free(store, taken);
+    }
+    return without === undefined ? [prepared] : [];
   });
   placeQuestion(store, placed);
+}
+
+/** The `dedupe` key that it took when it was accepted; refused, it has none any more. */
+function takenBy({ run, action }: CheckedRun): readonly Reservation[] {
+  const { dedupe } = prepareAction(action.becomes ?? action, 0, '');
+  return dedupe === undefined || run.state !== RUN.waiting ? [] : [dedupe];
 }
 
 function mayAsk(store: Store, { run }: CheckedRun, account: string, now: number): boolean {
@@ -116,9 +129,9 @@ function end(
     store,
     found.map(({ run }) => [run, { state: RUN.completed, outcome: 'error', error, nowMs }]),
   );
-  for (const [index, { run, action }] of found.entries()) {
-    const { dedupe } = prepareAction(action, 0, '');
-    if (dedupe !== undefined) store.sql.post(FREE, dedupe.scope, dedupe.key);
+  for (const [index, one] of found.entries()) {
+    const { run } = one;
+    free(store, takenBy(one));
     const callback = callbacks[index];
     if (callback !== undefined) insertCallback(store, callback, { ...run, runId: run.id, nowMs });
   }

@@ -128,13 +128,7 @@ function wait(
   const { keys, path, waitUntil } = conversation;
   if (waitUntil <= nowMs) return 'none';
   makeSpace(store, path, row.bytes);
-  insertRun(store, row, { key: UNBEGUN, dueAt: waitUntil, until: waitUntil, isLatest: false });
-  store.sql.post(
-    NAME,
-    NO_CONVERSATION,
-    `no conversation has ${keys.join(' or ')}`.slice(0, MAX_NAMED_CHARS),
-    row.id,
-  );
+  insertWithout(store, row, conversation);
   store.sql.post(
     WAIT,
     row.id,
@@ -145,6 +139,17 @@ function wait(
   );
   for (const key of keys) store.sql.post(WAIT_FOR, row.owner, key, row.id);
   return 'waiting';
+}
+
+/** Stores an event that has no conversation, and ends as such when its time is over. */
+export function insertWithout(
+  store: Store,
+  row: NewRun,
+  { keys, waitUntil }: Pick<PreparedConversation, 'keys' | 'waitUntil'>,
+): void {
+  insertRun(store, row, { key: UNBEGUN, dueAt: waitUntil, until: waitUntil, isLatest: false });
+  const message = `no conversation has ${keys.join(' or ')}`.slice(0, MAX_NAMED_CHARS);
+  store.sql.post(NAME, NO_CONVERSATION, message, row.id);
 }
 
 /** Lets the oldest waiting events of a path end where there is no space for one more. */
@@ -174,7 +179,12 @@ export function forgetWaiting({ sql }: Store, runId: string): void {
 /** The same, and a repeat of it is no repeat any more. */
 function forget(store: Store, runId: string, frees: string | undefined): void {
   forgetWaiting(store, runId);
-  for (const { scope, key } of JSON.parse(frees ?? '[]') as readonly Reservation[]) {
+  free(store, JSON.parse(frees ?? '[]') as readonly Reservation[]);
+}
+
+/** What has these keys is no repeat any more. */
+export function free(store: Store, reservations: readonly Reservation[]): void {
+  for (const { scope, key } of reservations) {
     store.sql.post(FREE, scope, key);
     store.reserved.delete(JSON.stringify([scope, key]));
   }
