@@ -81,7 +81,7 @@ function explainUsage(program: Command, args: readonly string[], message: string
   const words = args.filter((word) => !word.startsWith('-'));
   let command = program;
   for (const word of words) {
-    const next = command.commands.find((one) => one.name() === word);
+    const next = command.commands.find((one) => [one.name(), one.alias()].includes(word));
     if (next === undefined) break;
     command = next;
   }

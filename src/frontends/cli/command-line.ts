@@ -22,6 +22,8 @@ export interface CommandEntry {
   readonly about: string;
   /** True where the name of its group alone means this command. */
   readonly isDefault?: boolean;
+  /** The name that it had in an earlier version, under which it works as before. */
+  readonly alias?: string;
   readonly options?: readonly OptionRow[];
   /** Loads the code of the command, which receives its arguments in their order, and then its options. */
   readonly load: () => Promise<(cli: Cli, ...given: never[]) => Promise<unknown>>;
@@ -52,6 +54,7 @@ export function addCommands(parent: Command, table: CommandTable, cli: Cli): voi
       addCommands(command, entry.commands, cli);
       continue;
     }
+    if (entry.alias !== undefined) command.alias(entry.alias);
     for (const row of entry.options ?? []) command.addOption(optionOf(row));
     command.action(async (...given: unknown[]) => {
       const task = await entry.load();

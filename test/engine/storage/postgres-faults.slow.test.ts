@@ -53,7 +53,10 @@ test('an empty, another or an older database is refused at start and at reconnec
   const url = admin.replace(/postgres$/, right);
   const folder = mkdtempSync(join(tmpdir(), 'sluice-known-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const known = { file: join(folder, 'state', 'known.json'), acceptCommand: 'sluice storage accept -c here' };
+  const known = {
+    file: join(folder, 'state', 'known.json'),
+    acceptCommand: 'sluice storage migrate --accept -c here',
+  };
   const replica = { role: 'all', version: '', leaseMs: 1_000 };
   const open = (at = url) => openStorage(at, { known, replica });
   /** Another database takes the place: by rename, as a wrong restore or a name in DNS does. */
@@ -82,14 +85,14 @@ test('an empty, another or an older database is refused at start and at reconnec
   await (await openStorage(admin.replace(/postgres$/, other))).close();
 
   for (const [wrong, words] of [
-    [`${right}_empty`, /holds no store.*run "sluice storage accept -c here"/],
+    [`${right}_empty`, /holds no store.*run "sluice storage migrate --accept -c here"/],
     [
       other,
-      /holds the store [-\w]+, and this service worked with [-\w]+; .*run "sluice storage accept -c here"/,
+      /holds the store [-\w]+, and this service worked with [-\w]+; .*run "sluice storage migrate --accept -c here"/,
     ],
     [
       `${right}_older`,
-      /older state of the store than this service worked with: \d+ numbers .*run "sluice storage accept -c here"/,
+      /older state of the store than this service worked with: \d+ numbers .*run "sluice storage migrate --accept -c here"/,
     ],
   ] as const) {
     const running = await open();
@@ -149,7 +152,10 @@ test('a service that cannot keep which store it worked with says so once, and st
   const folder = mkdtempSync(join(tmpdir(), 'sluice-known-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   writeFileSync(join(folder, 'none'), '');
-  const known = { file: join(folder, 'none', 'known.json'), acceptCommand: 'sluice storage accept' };
+  const known = {
+    file: join(folder, 'none', 'known.json'),
+    acceptCommand: 'sluice storage migrate --accept',
+  };
   const storage = await openStorage(url, {
     known,
     onNote: (note) => void notes.push(note),

@@ -168,7 +168,7 @@ hooks:
   enabled: true
   token: \${SLUICE_HOOK_TOKEN}
   mappings:
-    - {id: order, match: {path: order}, sessionKey: "hook:order", deliver: false, messageTemplate: "Order {{id}}"}
+    - {id: order, match: {path: order}, sessionKey: "hook:order", conversation: {}, deliver: false, messageTemplate: "Order {{id}}"}
     - {id: lost, match: {path: lost}, runner: busy, deliver: false, messageTemplate: "{{text}}"}
     - {id: asked, match: {path: asked}, deliver: false, messageTemplate: hi, approve: {channel: slack, to: C0123456}}
 server: {port: 0}
@@ -182,7 +182,7 @@ async function send(bench: Bench, service: Service, request: string): Promise<vo
   fine(await bench.run(['send', 'request.yaml', '--against', service.url]));
 }
 
-test('requests, runs, events, sessions, queue and storage', async () => {
+test('requests, runs, events, sessions, conversation, queue and storage', async () => {
   const bench = open({ 'sluice.yaml': STORE_CONFIG });
   const service = await serveBench(bench);
   await send(bench, service, 'path: order\nbody: {id: 7}\n');
@@ -201,13 +201,17 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   });
 
   expect(fine(await bench.run(['sessions', 'list'])).out).toContain('hook:order');
-  expect(fine(await bench.run(['sessions', 'show', 'hook:order'])).out).toContain('Order 7');
+  const further = ['conversation', 'add', 'hook:order:7', '--conversation', 'hook:order'];
+  expect(fine(await bench.run(further)).out).toBe('added\n');
+  const turns = fine(await bench.run(['sessions', 'list', 'hook:order'])).out;
+  expect(turns).toContain('known by hook:order:7');
+  expect(turns).toContain('Order 7');
   expect(fine(await bench.run(['sessions', 'clear', 'hook:order'])).out).toBe('cleared\n');
 
   await send(bench, service, 'path: lost\nbody: {text: Nobody reads this}\n');
   const entry = await waitFor(async () => rows(await bench.run(['queue', 'list', '--json']))[0]);
   const id = String(entry['id']);
-  expect(fine(await bench.run(['queue', 'show', id])).out).toContain('Nobody reads this');
+  expect(fine(await bench.run(['queue', 'list', id])).out).toContain('Nobody reads this');
   await waitFor(async () =>
     (await bench.run(['queue', 'retry', id])).out === '1 due now\n' ? true : undefined,
   );
@@ -239,7 +243,7 @@ test('requests, runs, events, sessions, queue and storage', async () => {
     who: userInfo().username,
   });
   expect(new Set(changes.map(({ what }) => what))).toEqual(
-    new Set(['resume', 'pause', 'approve', 'drop', 'retry', 'clear session']),
+    new Set(['resume', 'pause', 'approve', 'drop', 'retry', 'clear session', 'add key']),
   );
   expect(fine(await bench.run(['audit'])).out).toContain('runner busy');
 
@@ -251,7 +255,7 @@ test('requests, runs, events, sessions, queue and storage', async () => {
     'another Sluice service is using this store',
   );
   // On PostgreSQL it is tried in test/engine/storage/postgres-faults.slow.test.ts.
-  expect(await bench.run(['storage', 'accept'])).toMatchObject({
+  expect(await bench.run(['storage', 'migrate', '--accept'])).toMatchObject({
     exitCode: 3,
     err: expect.stringContaining('a SQLite file, which needs no such command') as string,
   });
@@ -270,6 +274,33 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   expect(fine(await bench.run(['storage', 'migrate'])).out).toContain('already up to date');
   const restored = fine(await bench.run(['storage', 'restore', 'copy.db']));
   expect(restored.out).toMatch(/^restored copy\.db[^]*kept as .*before-restore-/);
+});
+
+test('worker', async () => {
+  const bench = open({
+    'sluice.yaml': `
+hooks:
+  enabled: true
+  token: \${SLUICE_HOOK_TOKEN}
+  mappings:
+    - {id: order, match: {path: order}, runner: laptop, deliver: false, messageTemplate: "Order {{id}}"}
+server: {port: 0}
+gateway: {runners: {laptop: {kind: worker, tokens: [{file: token}]}}}
+`,
+    token: '0f1e2d3c4b5a69788796a5b4c3d2e1f0\n',
+  });
+  const service = await serveBench(bench);
+  const { promise: interrupt, resolve: stop } = Promise.withResolvers<void>();
+  const env = { ...ENV, PATH: process.env['PATH'], XDG_STATE_HOME: join(bench.folder, 'state') };
+  const line = ['worker', service.url, '--token-file', 'token', '--', 'cat'];
+  const working = bench.run(line, { env, interrupt });
+  await send(bench, service, 'path: order\nbody: {id: 7}\n');
+  const run = await waitFor(async () =>
+    rows(await bench.run(['runs', '--json', '--state', 'completed'])).find(({ kind }) => kind === 'hook'),
+  );
+  expect(run).toMatchObject({ outcome: 'ok', reply: expect.stringContaining('Order 7') as string });
+  stop();
+  fine(await working);
 });
 
 test('runners check and channels check, send and use', async () => {

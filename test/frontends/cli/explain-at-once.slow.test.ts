@@ -99,7 +99,7 @@ test('no stored text begins a line of its own in a listing', async () => {
   });
   await performer.close();
   for (const command of [
-    ['sessions', 'show', 'key'],
+    ['sessions', 'list', 'key'],
     ['sessions'],
     ['runs'],
     ['queue'],
@@ -107,7 +107,7 @@ test('no stored text begins a line of its own in a listing', async () => {
     ['events'],
     ['requests'],
     ['explain', run.id],
-    ['queue', 'show', run.id],
+    ['queue', 'list', run.id],
     ['webhooks', 'mail', 'list'],
     ['webhooks', 'mail', 'status'],
   ]) {

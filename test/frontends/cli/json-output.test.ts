@@ -6,11 +6,12 @@ import { printJson } from '../../../src/frontends/cli/json.ts';
 import { processTerminal } from '../../../src/frontends/cli/terminal.ts';
 import { checkOutput, describedCommands } from '../../support/output-check.ts';
 
-/** `replay` prints as `explain` and `send` do. */
+/** `replay` prints as `explain` and `send` do. A command with another name has a form for each. */
 const BORROWED = ['replay'];
 
 function commandsWithJson(command: Command, words: readonly string[] = []): readonly string[] {
-  const own = command.options.some(({ long }) => long === '--json') ? [words.join(' ')] : [];
+  const names = [command.name(), ...command.aliases()].map((name) => [...words.slice(0, -1), name].join(' '));
+  const own = command.options.some(({ long }) => long === '--json') ? names : [];
   return [...own, ...command.commands.flatMap((child) => commandsWithJson(child, [...words, child.name()]))];
 }
 

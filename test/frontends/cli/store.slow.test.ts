@@ -401,7 +401,9 @@ test('sessions lists, shows and forgets a conversation', async () => {
   expect(ambiguous).toMatchObject({ exitCode: 2, out: '' });
   expect(ambiguous.err).toMatch(/2 sessions have the key .*--owner (mapping:order|request), or --owner/);
   const owned = ['hook:order:9', '--owner', 'request'];
-  expect((await bench.run(['sessions', 'show', ...owned])).out).toContain('another owner');
+  expect((await bench.run(['sessions', 'list', ...owned])).out).toContain('another owner');
+  const ofRequests = json(await bench.run(['sessions', '--json', '--owner', 'request']));
+  expect(ofRequests).toMatchObject([{ key: 'hook:order:9', owner: 'request' }]);
   expect(await bench.run(['sessions', 'clear', ...owned])).toMatchObject({ exitCode: 0, out: 'cleared\n' });
   expect(await bench.run(['sessions', 'clear', 'hook:order:9'])).toMatchObject({
     exitCode: 0,

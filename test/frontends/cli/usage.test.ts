@@ -10,6 +10,7 @@ test.each([
   ['transform a.js b.json', 'it is written: sluice transform run <file>\n'],
   ['check mappings/a.yaml', 'it is written: sluice check [options]\n'],
   ['send github payload.json', 'it is written: sluice send [options] <request>\n'],
+  ['queue show --last 5', 'it is written: sluice queue list [options] [id]\n'],
   ['requests --last 5', 'its options: --config --json --limit --no-text --state --mapping'],
   ['webhooks', 'Usage: sluice webhooks'],
 ])('sluice %s is told how the command is written', async (line, expected) => {

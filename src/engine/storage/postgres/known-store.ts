@@ -138,7 +138,7 @@ export class KnownStore {
   }
 
   get #service(): Pick<ExpectedStore, 'acceptCommand'> {
-    return { acceptCommand: this.#options?.acceptCommand ?? 'sluice storage accept' };
+    return { acceptCommand: this.#options?.acceptCommand ?? 'sluice storage migrate --accept' };
   }
 
   #write(found: StoreIdentity): void {

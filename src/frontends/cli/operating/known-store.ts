@@ -11,6 +11,6 @@ export function knownStoreOf(
   const shown = /^[\w./@:+-]+$/.test(configFile) ? configFile : `'${configFile.replaceAll("'", "'\\''")}'`;
   return {
     file: stateFolder('store', { directory: dirname(configFile), env, name }),
-    acceptCommand: `sluice storage accept -c ${shown}`,
+    acceptCommand: `sluice storage migrate --accept -c ${shown}`,
   };
 }

@@ -26,6 +26,7 @@ export interface ListingOptions {
   readonly mapping?: string;
   readonly session?: string;
   readonly kind?: 'hook' | 'heartbeat';
+  readonly owner?: string;
 }
 
 /**
@@ -49,9 +50,9 @@ export async function printListing<Row>(
   { title, list, json, also, footnote }: TableListing<Row>,
   storage: Storage,
   terminal: Terminal,
-  { limit, state, mapping, kind, session, ...options }: ListingOptions,
+  { limit, state, mapping, kind, session, owner, ...options }: ListingOptions,
 ): Promise<readonly Row[]> {
-  const query = defined({ limit, state, mappingId: mapping, kind, sessionKey: session });
+  const query = defined({ limit, state, mappingId: mapping, kind, sessionKey: session, owner });
   const rows = await list.read(storage, query);
   if (options.json) {
     const [command, name] = json;
@@ -224,7 +225,7 @@ export function causeLines(cause: Cause): readonly string[] {
     `${count} x ${says}`,
     `  ${times}`,
     ...(meant === undefined
-      ? [`  sluice ${kind === 'event' ? 'queue show' : 'explain'} ${example}${again}`]
+      ? [`  sluice ${kind === 'event' ? 'queue list' : 'explain'} ${example}${again}`]
       : [meant]),
   ].map(clearLine);
 }

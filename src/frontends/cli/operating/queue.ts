@@ -22,7 +22,7 @@ import type { Cli } from '../command-line.ts';
 import type { JsonFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { printListing, queueListing } from './listings.ts';
-import { noteUnknownMapping, withOperator, withStore } from './store-tasks.ts';
+import { listQueue, noteUnknownMapping, withOperator, withStore, type ListFlags } from './store-tasks.ts';
 import { CliError } from '../terminal.ts';
 
 interface SelectionFlags extends JsonFlags {
@@ -92,13 +92,10 @@ async function onQueue(
   }
 }
 
-/** Prints one run with everything that belongs to it, or one delivery, callback or system event. */
-export async function showWork(
-  cli: Cli,
-  id: string,
-  flags: JsonFlags & { readonly text: boolean },
-): Promise<void> {
-  const work = await withStore(cli, flags, (storage) => findWork(storage, id, flags.text));
+/** Prints one run with everything that belongs to it, or one delivery, callback or system event; or lists the queue. */
+export async function showQueue(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
+  if (id === undefined) return listQueue(cli, flags);
+  const work = await withStore(cli, flags, (storage) => findWork(storage, id, flags.text !== false));
   if (work === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
   if (flags.json === true) printJson(cli.terminal, 'queue show', work);

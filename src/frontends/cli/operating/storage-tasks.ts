@@ -107,8 +107,12 @@ function userLine({ id, role, host, version, startedAt, leaseLeftMs = 0, isLeade
   return parts.join(', ');
 }
 
-/** Makes the store, or brings its schema up to date; refused while services use it. */
-export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> {
+/** Makes the store, or brings its schema up to date; refused while services use it. Or only accepts what is there. */
+export async function migrateStore(
+  cli: Cli,
+  flags: ConfigFlags & { readonly accept?: boolean },
+): Promise<void> {
+  if (flags.accept === true) return acceptStoreFound(cli, flags);
   await using bench = await openWorkbench(cli.terminal, flags);
   const { url } = bench.generation.config.settings.storage;
   const before = await storeStatus(url);
@@ -126,7 +130,7 @@ export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> 
 }
 
 /** Accepts what the database has now as the store of the configuration. */
-export async function acceptStoreFound({ terminal }: Cli, flags: ConfigFlags): Promise<void> {
+async function acceptStoreFound({ terminal }: Cli, flags: ConfigFlags): Promise<void> {
   const { settings, file } = await loadSettings(terminal, flags);
   const known = knownStoreOf(file, terminal.env);
   const id = await acceptStore(settings.storage.url, known.file);

@@ -17,7 +17,7 @@ const OF_RUNNER: OptionRow = [
   '--runner <name>',
   'all runs of this runner, and the main session where it has it',
 ];
-const OF_OWNER: OptionRow = ['--owner <owner>', 'whose session, where several owners have the key'];
+const OF_OWNER: OptionRow = ['--owner <owner>', 'only of this owner, such as where several have the key'];
 
 const listingOf = (states: readonly string[]): readonly OptionRow[] => [
   CONFIG,
@@ -107,16 +107,12 @@ export const storeCommands: CommandTable = {
   queue: {
     about: 'work that waits, is under way, or was given up',
     commands: {
-      list: {
-        about: 'list this work, with age, attempts, next try and last error',
+      'list [id]': {
+        about: 'list this work, with age, attempts, next try and last error, or show all of one',
         isDefault: true,
+        alias: 'show',
         options: listingOf(QUEUE_STATES),
-        load: async () => (await import('./store-tasks.ts')).listQueue,
-      },
-      'show <id>': {
-        about: 'show everything about one run, delivery or callback',
-        options: [CONFIG, JSON_OUTPUT, ['--no-text', 'leave out the texts that come from payloads']],
-        load: async () => (await import('./queue.ts')).showWork,
+        load: async () => (await import('./queue.ts')).showQueue,
       },
       'retry [ids...]': {
         about: 'run failed or dead work again, and waiting work now; a run keeps how it ended before',
@@ -147,16 +143,12 @@ export const storeCommands: CommandTable = {
   sessions: {
     about: 'conversations by session key',
     commands: {
-      list: {
-        about: 'list sessions with their size and last use',
+      'list [key]': {
+        about: 'list sessions with their size and last use, or print the stored turns of one',
         isDefault: true,
-        options: [CONFIG, JSON_OUTPUT, LIMIT],
-        load: async () => (await import('./store-tasks.ts')).listSessions,
-      },
-      'show <key>': {
-        about: 'print the stored turns of a session',
-        options: [CONFIG, JSON_OUTPUT, OF_OWNER],
-        load: async () => (await import('./store-tasks.ts')).showSession,
+        alias: 'show',
+        options: [CONFIG, JSON_OUTPUT, LIMIT, OF_OWNER],
+        load: async () => (await import('./store-tasks.ts')).showSessions,
       },
       'clear <key>': {
         about: 'forget a session; its next run starts a new conversation',
@@ -186,14 +178,14 @@ export const storeCommands: CommandTable = {
       },
       migrate: {
         about: 'make the store, or bring it up to date, while no service uses it',
-        options: [CONFIG],
+        options: [
+          CONFIG,
+          [
+            '--accept',
+            'only take what the database holds now as the store, where a service refused an empty, another or an older one',
+          ],
+        ],
         load: async () => (await import('./storage-tasks.ts')).migrateStore,
-      },
-      accept: {
-        about:
-          'take what the database holds now as the store, where a service refused an empty, another or an older one',
-        options: [CONFIG],
-        load: async () => (await import('./storage-tasks.ts')).acceptStoreFound,
       },
       'backup <file>': {
         about: 'copy the store into a new file while it is in use',

@@ -129,7 +129,7 @@ const listRequests = (cli: Cli, flags: ListFlags & { readonly recovered?: boolea
   (flags.recovered === true ? listRecovered : listAllRequests)(cli, flags);
 export const listCosts = listing({ title: 'costs', list: RECORDS.costs, json: ['costs', 'costs'] });
 export const listAudit = listing({ title: 'changes', list: RECORDS.changes, json: ['audit', 'changes'] });
-export const listSessions = listing({
+const listSessions = listing({
   title: 'sessions',
   list: RECORDS.conversations,
   json: ['sessions list', 'sessions'],
@@ -210,8 +210,13 @@ async function findSession(storage: Storage, key: string, owner: string | undefi
   throw new CliError(`${found.length} sessions have the key ${quoted}; choose one: ${choices}`, 2);
 }
 
-/** Prints the turns of one session, oldest first. */
-export async function showSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
+/** Prints the turns of one session, oldest first, or lists all. */
+export async function showSessions(
+  cli: Cli,
+  key: string | undefined,
+  flags: SessionFlags & ListFlags,
+): Promise<void> {
+  if (key === undefined) return listSessions(cli, flags);
   const { turns, keys } = await withStore(cli, flags, async (storage) => {
     const session = await findSession(storage, key, flags.owner);
     return { ...(await storage.findConversation(session)), keys: session.keys };
