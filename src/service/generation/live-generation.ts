@@ -74,6 +74,7 @@ export interface LiveGeneration {
   readonly effects: Effects;
   readonly tokenWasMade: boolean;
   reload(): Promise<ReloadResult>;
+  /** Adds one more that is called after each replacement, in order. */
   onReplaced(listener: () => void): void;
 }
 
@@ -99,7 +100,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     throw new WrongFilesError('the configuration, a mapping or a transform has errors');
   let live = goLive(applyOverrides(first, options), options);
   const started = live.generation.config.settings;
-  let listener: (() => void) | undefined;
+  const listeners: (() => void)[] = [];
   /** Makes the files as they are now live, unless they have an error or nothing has changed. */
   const replace = async (): Promise<ReloadResult> => {
     const next = await load();
@@ -115,7 +116,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       void effects.channels.stop();
     };
     setTimeout(release, RELEASE_REPLACED_MS).unref();
-    listener?.();
+    for (const call of listeners) call();
     return { kind: 'live', generation: replacement.id, needsRestart };
   };
   return {
@@ -133,9 +134,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       else options.onReload(result);
       return result;
     }),
-    onReplaced: (call) => {
-      listener = call;
-    },
+    onReplaced: (call) => void listeners.push(call),
   };
 }
 

@@ -62,6 +62,8 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   hasLapsedRuns: (s) => s.hasLapsedRuns(NOW),
   findAsked: (s) => s.findAsked({ expiresAt: NOW, nonce: 'a' }),
   findUnbegun: (s) => s.findUnbegun(NOW),
+  findUndecided: (s) => s.findUndecided(NOW),
+  decideStart: (s) => s.decideStart(['a'], { kind: 'allowed' }, NOW),
   findCutOff: (s) => s.findCutOff(['a']),
   endUnbegun: (s) => s.endUnbegun('a', DEAD),
   addConversationKey: (s) =>

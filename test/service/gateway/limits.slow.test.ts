@@ -122,7 +122,7 @@ test('a turn that was ended says that its cost is not known, where its agent had
   const [cancelled, stopped] = [agentAction(), agentAction()];
   await house.accept(cancelled, stopped);
   await expect.poll(() => started).toHaveLength(2);
-  expect(house.gateway.cancel([cancelled.id])).toBe(1);
+  expect(await house.gateway.cancel([cancelled.id])).toBe(1);
   expect(await house.gateway.waitForRun(cancelled.id, 5_000)).toBeDefined();
   expect(await house.storage.findRun(cancelled.id)).toMatchObject({
     lastError: {
