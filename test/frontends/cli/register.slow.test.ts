@@ -64,7 +64,8 @@ const PROVIDERS: readonly Provider[] = [
       const where = { owner: 'octocat', repo: 'hello-world' };
       await repos.listWebhooks({ ...where, per_page: 100 });
       const config = { url: URL_OF('github'), content_type: 'json', secret, insecure_ssl: '0' };
-      const events = ['push', 'issues', 'pull_request', 'workflow_run', 'release'];
+      const pulls = ['pull_request', 'pull_request_review', 'pull_request_review_comment', 'check_run'];
+      const events = ['push', 'issues', 'issue_comment', ...pulls, 'workflow_run', 'release'];
       await repos.createWebhook({ ...where, name: 'web', active: true, events, config });
       await repos.deleteWebhook({ ...where, hook_id: 12 });
     },

@@ -74,11 +74,13 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
     return stdout + stderr;
   };
   const note = (name: string): string => readFileSync(join(notes, name), 'utf8');
-  const github = await startPlatform(({ path, body }) =>
-    path === '/repos/Codertocat/Hello-World/issues/2/comments'
+  const github = await startPlatform(({ path, body }) => {
+    if (path === '/repos/Codertocat/Hello-World/collaborators/Codertocat/permission')
+      return { status: 200, body: { permission: 'write', role_name: 'write' } };
+    return path === '/repos/Codertocat/Hello-World/issues/2/comments'
       ? { status: 201, body: { id: 1, body: body?.['body'] } }
-      : { status: 404, body: { message: 'Not Found' } },
-  );
+      : { status: 404, body: { message: 'Not Found' } };
+  });
   onTestFinished(github.stop);
 
   const [init = '', add = '', dev = '', hook = '', ...rest] = commands;
