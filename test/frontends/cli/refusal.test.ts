@@ -51,8 +51,9 @@ test('a mapping that was taken explains itself: no hint about the request is add
 
 test('every refusal says what to change, or explains itself', () => {
   const silent = Object.keys(HOOK_ERRORS).filter((code) => remedyOf(code, false) === undefined);
-  // What was found of the proof, and the name of the field with what it takes, say it better.
-  expect(silent).toEqual(['invalid_field', 'unauthorized']);
+  // What was found of the proof, and the name of the field with what it takes, say it better. A worker ends its turn
+  // when its attempt is over: nobody has to change anything.
+  expect(silent).toEqual(['invalid_field', 'unauthorized', 'attempt_over']);
 });
 
 test('what rendered empty is told with what the request has instead, and what it leads to', () => {
