@@ -97,6 +97,8 @@ export interface RoundParts {
   readonly wish: Wish | undefined;
   /** Stores how far it is. */
   save(state: RecoveryState): Promise<void>;
+  /** Resolves when every service that may get an event knows what has been saved. */
+  othersKnow(): Promise<void>;
   /** Resolves when the event has been answered here. */
   arrival(event: string): Promise<unknown>;
   deliver(hook: OwnHook): Promise<OwnAnswer>;
@@ -165,6 +167,7 @@ export async function recoverPath(
   const round = new Round(asker, state, parts, found.webhook.id);
   const last = round.begin(plan);
   await parts.save(state);
+  if (last.toAsk > 0) await parts.othersKnow();
   for (const each of plan.open) {
     if (last.asked === (asker.settings.max ?? MAX_EVENTS)) break;
     // oxlint-disable-next-line no-await-in-loop -- the next comes after the one before

@@ -13,7 +13,7 @@ import { Ended, NOTHING, recoverPath, type RecoveryReport, RecoveryState, Wish }
 export { RecoveryTrouble } from './look.ts';
 export { NOTHING, planRecovery, type RecoveryReport } from './recover-path.ts';
 
-/** How soon the other services know what was asked for. */
+/** How soon the other services know what was asked for, where no notice reaches them. */
 const REFRESH_MS = 2_000;
 
 export interface RecoveryDeps {
@@ -200,6 +200,9 @@ export class Recovery {
         storage,
         wish,
         save,
+        // They look once in this time. An event that came to one before that would not be known as recovered.
+        othersKnow: () =>
+          storage.lease === undefined ? Promise.resolve() : pause(1.5 * REFRESH_MS, stop.signal),
         deliver,
         arrival: (event) => new Promise<void>((arrived) => (known.awaited = { event, arrived })),
         gaveUp: (event) => log.warn({ path, event }, 'an event was asked for three times and did not come'),

@@ -118,6 +118,7 @@ test('what fails again is asked for three times in all, and then given up', asyn
       arrival: () => new Promise(() => undefined),
       deliver: () => Promise.reject(new Error('nothing is fetched')),
       arrivalMs: 20,
+      othersKnow: () => Promise.resolve(),
       gaveUp: (event) => gaveUp.push(event),
     });
     expect(state.totals).toEqual({

@@ -41,6 +41,8 @@ const ANNOUNCED: readonly (keyof RemoteOperations)[] = [
   'requeueOutbox',
   'freeEvents',
   'requestHeartbeat',
+  'wantRecovery',
+  'keepRecovery',
   'removeHold',
   'retryRows',
   'dropRows',
