@@ -2,14 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { advise } from '../../src/authoring/advice/advice.ts';
-import { LOOKS } from '../../src/authoring/advice/rules.ts';
 import type { Finding } from '../../src/base/document/document.ts';
 import { Sandbox, typecheckTransforms, type TransformRef } from '../../src/engine/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
 import { said } from '../support/said.ts';
 
 /** Codes of all findings about transforms. */
-const SANDBOX_CODES = [
+export const codes: readonly string[] = [
   'TRANSFORM_NOT_FOUND',
   'TRANSFORM_OUTSIDE',
   'TRANSFORM_FILE_TYPE',
@@ -33,11 +32,6 @@ const SANDBOX_CODES = [
   'TRANSFORM_LOADER_FAILED',
   'TRANSFORM_TYPES',
   'TRANSFORM_TYPES_NOT_CHECKED',
-] as const;
-
-export const codes = [
-  ...SANDBOX_CODES,
-  ...LOOKS.filter(({ on }) => on === 'module').flatMap(({ codes: own }) => own),
 ];
 
 /** `case.json`: what mappings name, and what is missing around them. */
@@ -108,12 +102,9 @@ async function checkOnce(folder: string): Promise<readonly Finding[]> {
     if (large !== undefined) writeFileSync(join(dir, large), JSON.stringify({ text: 'x'.repeat(1_100_000) }));
     if (missing === 'workers') await sandbox.stop();
     if (missing === 'loader') process.execPath = '/nowhere/node';
-    const { findings, subjects, release } = await sandbox.loadTransforms(dir, refs, {
-      cwd: folder,
-      isLookedAt: true,
-    });
+    const { findings, release } = await sandbox.loadTransforms(dir, refs, { cwd: folder });
     release();
-    return advise(findings, subjects);
+    return advise(findings);
   } finally {
     process.execPath = node;
     if (large !== undefined) rmSync(join(dir, large));

@@ -4,7 +4,7 @@ import type { DocumentFacts } from '../../base/document/facts.ts';
 import type { GenerationFacts, GenerationSubjects } from '../../service/generation/facts.ts';
 import type { MappingFacts, MappingSubjects } from '../../engine/mapping/facts.ts';
 import type { RunnerFacts } from '../../service/runners/facts.ts';
-import type { SandboxFacts, SandboxSubjects } from '../../engine/sandbox/facts.ts';
+import type { SandboxFacts } from '../../engine/sandbox/facts.ts';
 import type { SampledMapping } from './samples/sampled-mapping.ts';
 
 export type CodeFacts = ConfigFacts &
@@ -16,7 +16,6 @@ export type CodeFacts = ConfigFacts &
   SandboxFacts;
 
 export type Subjects = MappingSubjects &
-  GenerationSubjects &
-  SandboxSubjects & {
+  GenerationSubjects & {
     'sampled-mapping': SampledMapping;
   };

@@ -3,7 +3,7 @@ import type { Join, Look, Rules } from './rule.ts';
 import { COMMANDS, RUNNER_SAFETY } from './rules/commands.ts';
 import { CONFIGURATION_RULES } from './rules/configuration.ts';
 import { HELPER_RULES } from './rules/helpers.ts';
-import { MODULE_LOOKS, MODULES } from './rules/modules.ts';
+import { MODULES } from './rules/modules.ts';
 import { CHANNEL_RULES, channelSettings } from './rules/channel-settings.ts';
 import { CONDITION_LOOKS } from './rules/condition-looks.ts';
 import { CONDITIONS } from './rules/conditions.ts';
@@ -91,7 +91,6 @@ export const LOOKS: readonly Look[] = [
   ...PATH_LOOKS,
   ...COMMANDS,
   ...TEMPLATE_LOOKS,
-  ...MODULE_LOOKS,
   ...REPLIES,
   ...CONDITION_LOOKS,
   ...SAMPLES,

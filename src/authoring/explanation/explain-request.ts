@@ -94,9 +94,7 @@ function passedOver(findings: readonly Finding[]): readonly Sentence[] {
     .map(({ message, at }) => say`${at?.source.file ?? ''}: ${message}`);
 }
 
-/** Findings on the code of a transform that make each call fail. */
-const OF_CALLS: ReadonlySet<string> = new Set(['TRANSFORM_ARGUMENT', 'TRANSFORM_MISSING_GLOBAL']);
-
+/** What the code of a transform lacks may make each call fail. */
 function wrongTransform({ trace }: Evaluation, findings: readonly Finding[]): Sentence | undefined {
   const failed = trace.transforms.find(
     ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
@@ -104,7 +102,9 @@ function wrongTransform({ trace }: Evaluation, findings: readonly Finding[]): Se
   const found =
     failed &&
     findings.find(
-      ({ code, at }) => OF_CALLS.has(code) && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
+      ({ code, at }) =>
+        code === 'TRANSFORM_MISSING_GLOBAL' &&
+        at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
     );
   if (found?.at === undefined || found.hint === undefined) return undefined;
   return say`${formatPlace(found.at)}: ${inLine(found)}`;

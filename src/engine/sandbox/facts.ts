@@ -1,6 +1,4 @@
 /** What advice reads of transforms, beside what the engine needs. At most 40 names. */
-import type { Place } from '../../base/document/document.ts';
-import type { SourceText } from '../../base/finding.ts';
 import type { TransformRef } from './transform.ts';
 
 export { NODE_STAND_INS, standInOf } from './names.ts';
@@ -27,22 +25,4 @@ interface Exports {
   readonly module: string;
   /** Names of the functions that it exports. */
   readonly functions: readonly string[];
-}
-
-/** A file of a transform, in the one form in which esbuild prints it. */
-export interface ModuleSubject {
-  readonly kind: 'module';
-  /** As it is written. */
-  readonly source: SourceText;
-  readonly language: 'typescript' | 'esm' | 'commonjs';
-  readonly code: string;
-  /** Exports that mappings use; empty for a file that no mapping names. */
-  readonly exports: readonly string[];
-  /** Where a part of the printed code stands as it is written; undefined for what esbuild added. */
-  readonly placeOf: (offset: number, length: number) => Place | undefined;
-}
-
-/** What transforms give to look at, by kind. */
-export interface SandboxSubjects {
-  readonly module: ModuleSubject;
 }

@@ -49,8 +49,6 @@ export interface ModuleLoadOptions {
   readonly cwd?: string;
   /** Counts what runs, for `takeCoverage`; default false. */
   readonly coverage?: boolean;
-  /** Whether advice will look at the files of transforms; default false. */
-  readonly isLookedAt?: boolean;
 }
 
 export interface SandboxHealth {
@@ -94,15 +92,15 @@ export class Sandbox {
     refs: readonly TransformRef[],
     options: ModuleLoadOptions = {},
   ): Promise<Transforms> {
-    const folder = { dir, ...defined({ cwd: options.cwd, isLookedAt: options.isLookedAt }) };
+    const folder = { dir, ...defined({ cwd: options.cwd }) };
     const loaded = await loadModules(folder, refs);
     const coverage = options.coverage === true && CAN_COUNT_RUNS;
     const entries = this.#makeEntries(folder, refs, { loaded, coverage });
     const findings = [...loaded.findings, ...(await this.#inspectAll(entries, refs))];
     if (coverage) await this.#startCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
-    const { subjects, files } = loaded;
-    return { findings, subjects, hashes, files, ...this.#usesOf(entries) };
+    const code = new Map([...loaded.modules].map(([name, linked]) => [name, linked.code]));
+    return { findings, hashes, code, files: loaded.files, ...this.#usesOf(entries) };
   }
 
   /** How one generation uses its modules. */

@@ -1,5 +1,5 @@
 import type { Finding, Place } from '../../base/document/document.ts';
-import type { Sentence, Subject } from '../../base/finding.ts';
+import type { Sentence } from '../../base/finding.ts';
 
 /** A `transform` entry of a mapping, limits resolved to their defaults. */
 export interface TransformRef {
@@ -129,10 +129,10 @@ export interface ModuleCoverage {
 export interface Transforms {
   /** Load errors, policy violations, missing exports, heavy top-level work. */
   readonly findings: readonly Finding[];
-  /** What advice may look at. */
-  readonly subjects: readonly Subject[];
   /** SHA-256 of every linked module by the name mappings use. */
   readonly hashes: ReadonlyMap<string, string>;
+  /** The code of every linked module, with all that it imports, by the name mappings use. */
+  readonly code: ReadonlyMap<string, string>;
   /** Absolute paths of all files that were loaded, for watching. */
   readonly files: readonly string[];
   call(call: TransformCall): Promise<TransformReply>;

@@ -144,7 +144,6 @@ export async function loadGeneration(file: string, options: GenerationOptions): 
     } satisfies GenerationSubjects['generation'],
     ...mappings.subjects,
     ...runnerSubjects(config, options.env),
-    ...loaded.transforms.subjects,
   ];
   return {
     ...defined({ generation }),
@@ -203,7 +202,7 @@ function findProblems(
     ...recovering.findings,
     ...findings,
     ...transforms.findings,
-    ...findRefusedKeys(config, mappings, transforms.subjects),
+    ...findRefusedKeys(config, mappings, transforms.code),
   ];
 }
 
@@ -236,12 +235,11 @@ async function openTransforms(
   dir: string,
   options: GenerationOptions,
 ): Promise<Transforms> {
-  const { folders, coverage, sandbox, advise, isServing = false, withoutTransforms = false } = options;
+  const { folders, coverage, sandbox, withoutTransforms = false } = options;
   return (
     reusable(options, refs) ??
     (await sandbox.loadTransforms(dir, withoutTransforms ? [] : refs, {
       coverage: coverage === true,
-      isLookedAt: advise !== undefined && !isServing,
       ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
     }))
   );
@@ -275,13 +273,11 @@ async function loadRemaining(
   const { inlineMappings: inline } = remaining;
   // A plugin that is not loaded here may bring the channel.
   const mappings = await loadMappings({ ...remaining, inline, presets: [], channels: 'any' });
-  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms, {
-    isLookedAt: true,
-  });
+  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms);
   transforms.release();
   return {
     findings: [...mappings.findings, ...transforms.findings],
-    subjects: [...mappings.subjects, ...transforms.subjects],
+    subjects: mappings.subjects,
   };
 }
 

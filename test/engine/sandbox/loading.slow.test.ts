@@ -104,15 +104,6 @@ export default () => null;`,
     expect(existsSync(trace)).toBe(false);
   });
 
-  test('it gives itself to look at only where somebody looks', async () => {
-    write({ 'a.ts': 'export default ({ payload }: any) => ({ message: payload.b });' });
-    const [subject, ...more] = (await loadModules({ dir, isLookedAt: true }, [refTo('a.ts')])).subjects;
-    expect([subject?.exports, subject?.language, more]).toEqual([['default'], 'typescript', []]);
-    const at = subject?.placeOf(subject.code.indexOf('payload.b'), 'payload.b'.length);
-    expect(at?.source.text.slice(at.start, at.end)).toBe('payload.b');
-    expect((await load('a.ts')).subjects).toEqual([]);
-  });
-
   test('tsx compiles it: names survive as only tsx keeps them', async () => {
     write({ 'a.ts': 'const make = (): (() => null) => () => null;\nexport const transform = make();' });
     const loaded = await load('a.ts');

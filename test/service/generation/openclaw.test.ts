@@ -287,7 +287,7 @@ describe('a file as it is written', () => {
         kind: 'rejected',
       });
     const [found] = withCode(await loadFile([t], transform(code(''))), 'SESSION_KEY_REFUSED');
-    expect(found?.at?.source.file).toMatch(/hooks\/transforms\/t\.mjs$/);
+    expect(found?.at?.source.file).toMatch(/openclaw\.json$/);
   });
 
   test('a body null is an empty one, and a list stays one', async () => {

@@ -2,8 +2,7 @@ import path from 'node:path';
 import { formatPlace, didYouMean, replaceWithin } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import { NODE_STAND_INS, standInOf, type SandboxFacts } from '../../../engine/sandbox/facts.ts';
-import { oneOf, type Look, type Rules } from '../rule.ts';
-import { misreadArgument } from '../transforms/argument.ts';
+import { oneOf, type Rules } from '../rule.ts';
 import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
 import { readdirSync } from 'node:fs';
 
@@ -61,10 +60,6 @@ export const MODULES: Rules = {
   TRANSFORM_EXPORT_MISSING: [toExport],
   TRANSFORM_NOT_A_FUNCTION: [toExport],
 };
-
-export const MODULE_LOOKS: readonly Look[] = [
-  { on: 'module', codes: ['TRANSFORM_ARGUMENT'], find: misreadArgument },
-];
 
 function toExport({ functions, module }: SandboxFacts['TRANSFORM_NOT_A_FUNCTION']): string {
   const [first] = functions;

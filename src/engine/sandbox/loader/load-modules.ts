@@ -5,11 +5,10 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { displayName, sourceOfCode, type Finding, type Place } from '../../../base/document/document.ts';
-import type { LoaderAnswer, LoaderModule, LoaderRequest, PrintedModule } from './loader-process.ts';
+import type { LoaderAnswer, LoaderModule, LoaderRequest } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import { findingOn, type TransformRef } from '../transform.ts';
-import type { ModuleSubject, SandboxFacts } from '../facts.ts';
-import { originalPlace, readMap } from './source-map.ts';
+import type { SandboxFacts } from '../facts.ts';
 
 /** Where transforms lie, and how their files are named in print. */
 export interface TransformsFolder {
@@ -17,8 +16,6 @@ export interface TransformsFolder {
   readonly dir: string;
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
-  /** Whether advice will look at the files; default false. */
-  readonly isLookedAt?: boolean;
 }
 
 /** A module ready to run. */
@@ -34,8 +31,6 @@ export interface LoadedModule {
 export interface LoadedModules {
   readonly modules: ReadonlyMap<string, LoadedModule>;
   readonly findings: readonly Finding[];
-  /** What advice may look at. */
-  readonly subjects: readonly ModuleSubject[];
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
   readonly files: readonly string[];
   /** The program of a worker process; empty where nothing was loaded. */
@@ -50,7 +45,6 @@ const MAX_CODE_BYTES = 1024 * 1024;
 const NOTHING: LoadedModules = {
   modules: new Map(),
   findings: [],
-  subjects: [],
   files: [],
   workerProgram: '',
 };
@@ -60,10 +54,10 @@ export async function loadModules(
   folder: TransformsFolder,
   refs: readonly TransformRef[],
 ): Promise<LoadedModules> {
-  const { dir, isLookedAt = false } = folder;
+  const { dir } = folder;
   if (refs.length === 0) return NOTHING;
   const names = [...new Set(refs.map((ref) => ref.module))];
-  const answer = await runLoader({ dir, modules: names, isLookedAt }, LOADER_TIMEOUT_MS);
+  const answer = await runLoader({ dir, modules: names }, LOADER_TIMEOUT_MS);
   if (typeof answer === 'string') {
     const blamed = await findBlame(dir, names, answer);
     const failed = refs.filter(({ module }) => blamed.has(module));
@@ -89,31 +83,7 @@ export async function loadModules(
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
-  const subjects = answer.printed.map((printed) => subjectOf(folder, answer, { ...printed, refs }));
-  return { modules, findings, subjects, files: [...files], workerProgram: answer.workerProgram };
-}
-
-/** A file of a transform, to look at. */
-function subjectOf(
-  folder: TransformsFolder,
-  answer: LoaderAnswer,
-  { id, language, code, map: text, refs }: PrintedModule & { readonly refs: readonly TransformRef[] },
-): ModuleSubject {
-  const source = sourceIn(folder, answer, id);
-  const own = answer.modules.flatMap((one) => ('entry' in one && one.entry === id ? [one.module] : []));
-  const users = refs.filter(({ module }) => own.includes(module));
-  return {
-    kind: 'module',
-    source,
-    language,
-    code,
-    exports: [...new Set(users.map((ref) => ref.export ?? 'default'))],
-    placeOf: (offset, length) => {
-      const before = code.slice(0, offset).split('\n');
-      const at = originalPlace(readMap(text), before.length - 1, before.at(-1)?.length ?? 0);
-      return at && placeAt(source, at.line, at.column, length);
-    },
-  };
+  return { modules, findings, files: [...files], workerProgram: answer.workerProgram };
 }
 
 /** A loader that broke down did so over one module; each is tried alone, while there is time, to tell which. */
@@ -127,7 +97,7 @@ async function findBlame(
   for (const name of names.length > 1 ? names : []) {
     const left = until - performance.now();
     if (left < 1000) break;
-    const answer = await runLoader({ dir, modules: [name], isLookedAt: false }, left);
+    const answer = await runLoader({ dir, modules: [name] }, left);
     if (typeof answer === 'string') blamed.set(name, answer);
   }
   return blamed.size > 0 ? blamed : new Map(names.map((name) => [name, reason]));

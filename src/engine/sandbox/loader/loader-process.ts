@@ -19,8 +19,6 @@ import {
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
 import {
-  printFile,
-  type PrintedFile,
   scanSources,
   type SourceScan,
   type FilePlace,
@@ -40,8 +38,6 @@ export interface LoaderRequest {
   readonly dir: string;
   /** Modules as mappings name them. */
   readonly modules: readonly string[];
-  /** Whether advice will look at the files. */
-  readonly isLookedAt: boolean;
 }
 
 /** Why a module as named by a mapping has no file that could be loaded. */
@@ -73,15 +69,8 @@ export interface LoaderAnswer {
   readonly findings: readonly SourceFinding[];
   /** Texts of the files that have findings, by id. */
   readonly texts: Readonly<Record<string, string>>;
-  /** The files as esbuild prints them, where advice will look at them. */
-  readonly printed: readonly PrintedModule[];
   /** The program of a worker process. */
   readonly workerProgram: string;
-}
-
-export interface PrintedModule extends PrintedFile {
-  readonly id: string;
-  readonly language: Exclude<GraphFile['kind'], 'json'>;
 }
 
 /** Findings that keep no module from running. */
@@ -94,7 +83,7 @@ const LINKABLE: ReadonlySet<string> = new Set([
 async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerProgram'>> {
   if (!existsSync(request.dir)) {
     const modules = request.modules.map((module) => ({ module, problem: 'not-found' as const }));
-    return { root: request.dir, modules, findings: [], texts: {}, printed: [] };
+    return { root: request.dir, modules, findings: [], texts: {} };
   }
   const root = realpathSync(request.dir);
   const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
@@ -103,24 +92,10 @@ async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerP
   const found = await scanGraph(graph);
   const linked = await linkAll(root, entries, { graph, found });
   const findings = [...found, ...linked.findings];
-  const printed = request.isLookedAt ? await printAll(graph) : [];
   const texts = Object.fromEntries(
-    [...findings.map(({ file }) => file), ...printed.map(({ id }) => id)].map(
-      (id) => [id, graph.files.get(id)?.original ?? ''] as const,
-    ),
+    findings.map(({ file }) => [file, graph.files.get(file)?.original ?? ''] as const),
   );
-  return { root, modules: linked.modules, findings, texts, printed };
-}
-
-async function printAll({ files }: Graph): Promise<readonly PrintedModule[]> {
-  const printed = await Promise.all(
-    [...files.values()].map(async (file): Promise<readonly PrintedModule[]> => {
-      const { id, kind } = file;
-      const form = await printFile(file);
-      return form === undefined || kind === 'json' ? [] : [{ id, language: kind, ...form }];
-    }),
-  );
-  return printed.flat();
+  return { root, modules: linked.modules, findings, texts };
 }
 
 async function scanGraph(graph: Graph): Promise<readonly SourceFinding[]> {
