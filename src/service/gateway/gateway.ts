@@ -263,10 +263,10 @@ export class Gateway {
 
   async #settleWaiters(): Promise<void> {
     const { waiters } = this.#performer;
-    if (this.#storage.lease === undefined || waiters.runIds.length === 0) return;
-    for (const run of await this.#storage.findEndedRuns(waiters.runIds)) {
+    if (this.#storage.lease === undefined || waiters.names.length === 0) return;
+    for (const run of await this.#storage.findEndedRuns(waiters.names)) {
       const ending = storedEnding(run);
-      if (ending !== undefined) waiters.settle(ending);
+      if (ending !== undefined) waiters.settle(ending.runId, ending);
     }
   }
 
@@ -287,7 +287,7 @@ export class Gateway {
   async #pass(): Promise<number> {
     const { workers } = this.#performer;
     const mayPerform = await this.#share();
-    await workers.give();
+    workers.give();
     if (!mayPerform) return IDLE_MS;
     await this.#performer.cutOffEnded();
     const idleMs = await this.#beginDue();

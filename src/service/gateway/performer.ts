@@ -6,7 +6,8 @@ import type { GatewayContext } from './gateway-context.ts';
 import { RunAttempts } from './run-attempts.ts';
 import { targetOf, withJoinedEvents } from './run-turn.ts';
 import { WorkerRuns } from './worker-runs.ts';
-import { RunWaiters } from './run-waiters.ts';
+import type { RunEnding } from './run-ending.ts';
+import { Waiters } from './waiters.ts';
 import { type AgentRun, SUPERSEDED } from '../../engine/storage/storage.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
@@ -27,7 +28,7 @@ interface ActiveRun {
 export class RunPerformer extends UnderWay<ActiveRun> {
   readonly #context: GatewayContext;
   readonly #attempts: RunAttempts;
-  readonly waiters = new RunWaiters();
+  readonly waiters = new Waiters<RunEnding>();
   /** The runs that other machines ask for. */
   readonly workers: WorkerRuns;
   /** True while a run that may have crashed the process waits until it is alone: nothing else is claimed. */

@@ -24,9 +24,9 @@ import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { decideRepeat, type RetryPolicy, persist } from './retry.ts';
-import { completedEnding, deadEnding, type RunError, unbegunEnding } from './run-ending.ts';
+import { completedEnding, deadEnding, type RunEnding, type RunError, unbegunEnding } from './run-ending.ts';
 import { shownError, subjectsOf, reportOf } from './summary.ts';
-import type { RunWaiters } from './run-waiters.ts';
+import type { Waiters } from './waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import {
   attemptOf,
@@ -47,8 +47,8 @@ const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved t
 const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
 const MODEL_AWAY: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
-export interface AttemptParts {
-  readonly waiters: RunWaiters;
+interface AttemptParts {
+  readonly waiters: Waiters<RunEnding>;
   /** Ends turns after the grace of a stop, and where another process may have the run. */
   readonly cutOff: CutOff;
 }
@@ -62,7 +62,7 @@ interface TurnEnd {
 /** Makes one attempt at a claimed run, from its turn to what is stored. */
 export class RunAttempts {
   readonly #context: GatewayContext;
-  readonly #waiters: RunWaiters;
+  readonly #waiters: Waiters<RunEnding>;
   readonly #cutOff: CutOff;
 
   constructor(context: GatewayContext, { waiters, cutOff }: AttemptParts) {
@@ -152,7 +152,7 @@ export class RunAttempts {
     );
     if (!isDone) return;
     if (error.code === SUPERSEDED.code) this.#tellSuperseded(run);
-    this.#waiters.settle(ending);
+    this.#waiters.settle(ending.runId, ending);
   }
 
   #tellSuperseded({ id: runId, action }: AgentRun): void {
@@ -296,7 +296,7 @@ export class RunAttempts {
       this.#context.storage.completeRun({ ...completion, ...attemptOf(run) }),
     );
     if (!isDone && run.carried !== undefined) return;
-    this.#waiters.settle(ending);
+    this.#waiters.settle(ending.runId, ending);
   }
 
   /** The policy of a run, with at least as many attempts as `retry` of its mapping allows. */
@@ -381,7 +381,7 @@ export class RunAttempts {
       { runId: run.id, mappingId, runner, code, reason: message },
       `run given up${pointer}`,
     );
-    this.#waiters.settle(ending);
+    this.#waiters.settle(ending.runId, ending);
     return isDone;
   }
 

@@ -11,8 +11,8 @@ import type { AgentRun, StartDecision, StartResult } from '../../engine/storage/
 import { UnderWay } from './cut-off.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { persist, repeatDelay } from './retry.ts';
-import { makeCallback } from './run-ending.ts';
-import type { RunWaiters } from './run-waiters.ts';
+import { makeCallback, type RunEnding } from './run-ending.ts';
+import type { Waiters } from './waiters.ts';
 
 const HOUR_MS = 3_600_000;
 /** Questions that are under way at once. */
@@ -34,7 +34,7 @@ const REFUSED: Readonly<Record<StartResult, string>> = {
 
 export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
   readonly #context: GatewayContext;
-  readonly #waiters: RunWaiters;
+  readonly #waiters: Waiters<RunEnding>;
   readonly #known = new Map<string, { readonly until: number; readonly answer: Promise<PermissionAnswer> }>();
   /** Senders that cannot be asked. */
   readonly #away = new Map<
@@ -42,7 +42,7 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     { readonly tries: number; readonly until: number; readonly answer: UnknownAnswer }
   >();
 
-  constructor(context: GatewayContext, waiters: RunWaiters) {
+  constructor(context: GatewayContext, waiters: Waiters<RunEnding>) {
     super();
     this.#context = context;
     this.#waiters = waiters;
@@ -120,7 +120,7 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     const { mappingId } = runs[0]?.action.origin ?? {};
     this.#context.log.info({ mappingId, runId: runs[0]?.id }, REFUSED[became]);
     if (became !== 'refused' && became !== 'full') return;
-    for (const { ending } of endings) this.#waiters.settle(ending);
+    for (const { ending } of endings) this.#waiters.settle(ending.runId, ending);
     this.#context.metrics?.observeRun({ runner: '', mappingId, result: error.code });
   }
 

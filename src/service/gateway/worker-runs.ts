@@ -10,14 +10,14 @@ import type * as z from 'zod';
 import { HookError } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
-import { armTimer } from '../../base/timers/timers.ts';
-import { type AgentRun, type ClaimRunsOptions, SUPERSEDED } from '../../engine/storage/storage.ts';
+import type { AgentRun, ClaimRunsOptions } from '../../engine/storage/storage.ts';
 import { type GivenRun, type WorkerEnd, workerProtocol } from '../runners/runners.ts';
 import { ENDED_BEFORE } from './after-crash.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { RunAttempts } from './run-attempts.ts';
 import { makeRunTurn, targetOf, timeoutOf, withJoinedEvents } from './run-turn.ts';
 import { NO_WORKER } from './runner-holds.ts';
+import { Waiters } from './waiters.ts';
 
 const { takeSchema, renewSchema, endSchema, givenTurn } = workerProtocol;
 
@@ -31,15 +31,8 @@ const DEFAULT_LEASE_MS = 60_000;
 const MAX_WAIT_MS = 60_000;
 /** A turn that goes on this long after its time is to end. */
 const OVERTIME_MS = 30_000;
-/** Questions that wait at most; further ones are answered at once. */
-const MAX_WAITING = 500;
 
 type Lease = Omit<NonNullable<ClaimRunsOptions['worker']>, 'until'>;
-
-interface WaitingWorker {
-  readonly lease: Lease;
-  readonly answer: (run: GivenRun | undefined) => void;
-}
 
 /** What a worker asks; `body` is what it sent, read as JSON. */
 export interface WorkerRequest {
@@ -55,13 +48,13 @@ export class WorkerRuns {
   readonly #context: GatewayContext;
   readonly #attempts: RunAttempts;
   readonly #startedAt: number;
-  readonly #waiting = new Set<WaitingWorker>();
+  /** Questions for runs, by runner: they look when there may be some. */
+  readonly #waiting = new Waiters<true>();
   /** Ends that are being stored, by attempt: a worker that sends its end again waits for the same. */
   readonly #ends = new Map<string, Promise<void>>();
   #lookedAt = -Infinity;
   #judgesFrom = Infinity;
   #nextAwayLookAt = 0;
-  #isStopped = false;
 
   constructor(context: GatewayContext, attempts: RunAttempts) {
     this.#context = context;
@@ -97,10 +90,19 @@ export class WorkerRuns {
     const { worker, waitSeconds, attempt = this.#context.nonce(), access } = read(takeSchema, body);
     const lease = { runner, worker: worker || runner, attempt, access };
     await this.#noteSeen(lease);
-    const waitMs = Math.min(waitSeconds * 1000, MAX_WAIT_MS);
-    const run = (await this.#claim(lease)) ?? (await this.#wait(lease, waitMs, signal));
+    const endsAt = performance.now() + Math.min(waitSeconds * 1000, MAX_WAIT_MS);
+    let run = await this.#claim(lease);
+    while (run === undefined && (await this.#waiting.wait(runner, endsAt - performance.now(), signal)))
+      run = await this.#claim(lease);
+    // Where there was one, there may be more.
+    if (run !== undefined) this.#waiting.settle(runner, true, 1);
     if (run !== undefined && signal.aborted) await this.#takeBack(run.id);
     return { ok: true, runner, run: run ?? null };
+  }
+
+  /** There may be runs: of each runner the worker that waits longest looks. */
+  give(): void {
+    for (const runner of this.#waiting.names) this.#waiting.settle(runner, true, 1);
   }
 
   async #noteSeen({ runner, worker }: Pick<Lease, 'runner' | 'worker'>): Promise<void> {
@@ -143,35 +145,6 @@ export class WorkerRuns {
     }
   }
 
-  #wait(lease: Lease, waitMs: number, signal: AbortSignal): Promise<GivenRun | undefined> {
-    const isFull = this.#isStopped || this.#waiting.size >= MAX_WAITING;
-    if (waitMs <= 0 || signal.aborted || isFull) return Promise.resolve(undefined);
-    const { promise, resolve: answer } = Promise.withResolvers<GivenRun | undefined>();
-    const waiting = { lease, answer };
-    this.#waiting.add(waiting);
-    const leave = (): void => answer(undefined);
-    const cancel = armTimer(waitMs, leave);
-    signal.addEventListener('abort', leave, { once: true });
-    return promise.finally(() => {
-      this.#waiting.delete(waiting);
-      cancel();
-      signal.removeEventListener('abort', leave);
-    });
-  }
-
-  /** Gives runs to the workers that wait, the one first that waits longest. */
-  async give(): Promise<void> {
-    const none = new Set<string>();
-    for (const waiting of this.#waiting) {
-      const { lease, answer } = waiting;
-      if (none.has(lease.runner)) continue;
-      const run = await this.#claim(lease);
-      if (run === undefined) none.add(lease.runner);
-      else if (this.#waiting.delete(waiting)) answer(run);
-      else await this.#takeBack(run.id);
-    }
-  }
-
   /** Nobody waits any more for what was claimed. */
   async #takeBack(runId: string): Promise<void> {
     const run = await this.#context.storage.findRun(runId);
@@ -184,15 +157,12 @@ export class WorkerRuns {
     const { startedAt = Infinity, carried: { worker = runner, until = 0 } = {} } = run;
     const endsAt = startedAt + timeoutOf(run.action, configuration().settings) * 1000 + OVERTIME_MS;
     if (until > now() && now() > endsAt) await storage.endCarriedRuns([run.id], 'timeout');
-    const isConversing = run.action.conversation !== undefined;
-    const cutOff = isConversing ? await storage.findCutOff([run.id]) : [];
-    if (cutOff.length > 0) await storage.endCarriedRuns(cutOff, SUPERSEDED.code);
     const leaseMs = this.#leaseMs(runner);
     const lease = { attempt, until: now() + leaseMs, nowMs: now() };
-    const { state, end } = await storage.renewRun(run.id, lease);
-    if (state === 'over') return this.#refuse(run.id, { attempt });
+    const renewed = await storage.renewRun(run.id, lease);
+    if (renewed === undefined) return this.#refuse(run.id, { attempt });
     await this.#noteSeen({ runner, worker });
-    return { ok: true, leaseSeconds: leaseMs / 1000, ...defined({ end }) };
+    return { ok: true, leaseSeconds: leaseMs / 1000, ...renewed };
   }
 
   async #finish(run: AgentRun, end: WorkerEnd): Promise<object> {
@@ -284,8 +254,7 @@ export class WorkerRuns {
 
   /** Answers all who wait, and waits for the ends that are being stored. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    for (const { answer } of this.#waiting) answer(undefined);
+    this.#waiting.stop();
     await Promise.allSettled(this.#ends.values());
   }
 }

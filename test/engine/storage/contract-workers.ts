@@ -82,9 +82,7 @@ export function workersContract(
         carried: { worker: 'w', attempt: 'a1', until: 0 },
       });
       expect(await summaries(storage)).toHaveLength(1);
-      expect(await storage.renewRun(first.id, { attempt: 'a1', until: NOW, nowMs: NOW })).toEqual({
-        state: 'over',
-      });
+      expect(await storage.renewRun(first.id, { attempt: 'a1', until: NOW, nowMs: NOW })).toBeUndefined();
       expect(await take(storage, 'a2')).toMatchObject([{ id: second.id }]);
       expect(await storage.verify()).toEqual([]);
     });
@@ -112,14 +110,14 @@ export function workersContract(
       await take(storage, 'a1');
       const renew = (attempt: string, nowMs: number) =>
         storage.renewRun(first.id, { attempt, until: nowMs + LEASE_MS, nowMs });
-      expect(await renew('a1', NOW + 50_000)).toEqual({ state: 'renewed' });
+      expect(await renew('a1', NOW + 50_000)).toEqual({});
       expect(await storage.takeLapsedRuns(NOW + LEASE_MS)).toEqual([]);
       const late = NOW + 120_000;
       expect(ids(await storage.takeLapsedRuns(late))).toEqual([first.id]);
       expect(await storage.requeueRun(first.id, { ...failure(late), nowMs: late, hasBegun: true })).toBe(
         true,
       );
-      expect(await renew('a1', late)).toEqual({ state: 'renewed' });
+      expect(await renew('a1', late)).toEqual({});
       // Its time begins anew: it may have slept.
       expect(await storage.findRun(first.id)).toMatchObject({
         state: 'active',
@@ -131,7 +129,7 @@ export function workersContract(
       expect(ids(await storage.takeLapsedRuns(late + LEASE_MS))).toEqual([first.id]);
       await storage.requeueRun(first.id, { ...failure(late), nowMs: late, hasBegun: true });
       expect(await take(storage, 'a2', { nowMs: late })).toMatchObject([{ id: first.id, attempts: 2 }]);
-      expect(await renew('a1', late)).toEqual({ state: 'over' });
+      expect(await renew('a1', late)).toBeUndefined();
       expect(await storage.completeRun(completion(first.id, { attempt: 'a1' }))).toBe(false);
       expect(await storage.completeRun(completion(first.id, { attempt: 'a2' }))).toBe(true);
       expect(await storage.verify()).toEqual([]);
@@ -147,9 +145,7 @@ export function workersContract(
       await storage.requeueRun(waiting.id, { ...failure(NOW), hasBegun: true });
       await storage.deadLetterRun(dead.id, { error: GONE, summary: summary('given up'), nowMs: NOW });
       expect(await summaries(storage)).toHaveLength(1);
-      expect(await storage.renewRun(dead.id, { attempt: 'a2', until: NOW, nowMs: NOW })).toEqual({
-        state: 'late',
-      });
+      expect(await storage.renewRun(dead.id, { attempt: 'a2', until: NOW, nowMs: NOW })).toEqual({});
       expect(await storage.completeRun(completion(waiting.id, { attempt: 'a1' }))).toBe(true);
       expect(await storage.completeRun(completion(dead.id, { attempt: 'a2' }))).toBe(true);
       expect(await storage.findRun(dead.id)).toMatchObject({
@@ -191,7 +187,7 @@ export function workersContract(
         until: NOW + 9 * LEASE_MS,
         nowMs: NOW,
       });
-      expect(renewed).toEqual({ state: 'renewed', end: 'cancelled' });
+      expect(renewed).toEqual({ end: 'cancelled' });
       expect(await storage.takeLapsedRuns(NOW + LEASE_MS)).toMatchObject([
         { id: run.id, carried: { end: 'cancelled' } },
       ]);
@@ -235,9 +231,9 @@ export function workersContract(
       await take(storage, 'a2');
       await storage.close();
       expect((await other.takeOver({ runs: [], outbox: [], isTurnTaken: false })).runs).toEqual([]);
-      expect(await other.renewRun(run.id, { attempt: 'a1', until: NOW + 2 * LEASE_MS, nowMs: NOW })).toEqual({
-        state: 'renewed',
-      });
+      expect(await other.renewRun(run.id, { attempt: 'a1', until: NOW + 2 * LEASE_MS, nowMs: NOW })).toEqual(
+        {},
+      );
       expect(ids(await other.takeLapsedRuns(NOW + LEASE_MS))).toEqual([lapsing.id]);
       expect(await other.completeRun(completion(run.id, { attempt: 'a1' }))).toBe(true);
       expect(await other.verify()).toEqual([]);

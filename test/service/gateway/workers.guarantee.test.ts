@@ -224,6 +224,24 @@ test('tells a worker to end what was cancelled or takes too long, and how it end
   );
 });
 
+test('tells a worker to end a turn whose conversation has ended, and what it hands over then is no failure', async () => {
+  const house = await openWithLaptop();
+  const conversation = { keySeconds: 3_600, waitSeconds: 900 };
+  const of = { sessionKey: 'hook:github:o/r:7', owner: 'owner:github', conversation } as const;
+  const [opened, comment] = [forLaptop(of), forLaptop(of)];
+  await house.accept(opened);
+  const taken = await take(house);
+  expect(await renew(house, taken)).not.toHaveProperty('end');
+  await house.accept(comment);
+  await house.accept(forLaptop({ ...of, conversation: { ...conversation, start: false, end: 'now' } }));
+  expect(await renew(house, taken)).toMatchObject({ end: 'superseded' });
+  await finish(house, taken, { outcome: 'error', error: { code: 'interrupted', message: 'ended' } });
+  for (const { id } of [opened, comment])
+    expect(await house.gateway.waitForRun(id, 60_000)).toMatchObject({ error: { code: 'superseded' } });
+  expect((await take(house)).run).toBeNull();
+  expect(await house.storage.failedByHour(9)).toEqual([]);
+});
+
 test('a service that has just started, or stood still, calls nobody silent', async () => {
   const clock = movableClock();
   const file = temporaryFile();

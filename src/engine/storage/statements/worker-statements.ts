@@ -20,32 +20,25 @@ const NOTE_WORKER = `INSERT INTO workers (runner, name, seen_at) VALUES (?, ?, ?
 const FORGET_WORKERS = `DELETE FROM workers WHERE runner = ?1 AND seen_at < (
   SELECT seen_at FROM workers WHERE runner = ?1 ORDER BY seen_at DESC LIMIT 1 OFFSET 99)`;
 
-/** What a worker learns of an attempt that it makes. */
-export interface RenewedAttempt {
-  /** `late`: no other attempt has begun, so that its end is still taken; `over`: it is not. */
-  readonly state: 'renewed' | 'late' | 'over';
-  /** Why the worker is to end it. */
-  readonly end?: string;
-}
-
 /**
- * Extends the lease of an attempt. One whose lease was over is carried again where its run has not ended and stands first
- * in its conversation: the time in which its worker slept does not count. One that is to end is not extended.
+ * Extends the lease of an attempt; undefined where its end is not taken any more. One whose lease was over is carried again
+ * where its run has not ended and stands first in its conversation: the time in which its worker slept does not count. One
+ * that is to end is not extended, and `end` says why it is to.
  */
 export function renewRun(
   store: Store,
   runId: string,
   { attempt, until, nowMs }: AttemptLease,
-): RenewedAttempt {
+): { readonly end?: string } | undefined {
   const run = findRunHead(store, runId);
   if (run?.workerAttempt !== attempt || run.workerUntil === 0 || run.state === RUN.completed)
-    return { state: 'over' };
-  if (run.state !== RUN.active && run.state !== RUN.ready) return { state: 'late' };
+    return undefined;
+  if (run.state !== RUN.active && run.state !== RUN.ready) return {};
   const end = store.sql.find<{ end: string | null }>(FIND_END, run.seq)?.end ?? undefined;
-  if (end !== undefined) return { state: 'renewed', end };
+  if (end !== undefined) return { end };
   store.sql.post(RENEW, Math.round(until), Math.round(nowMs), run.seq);
   if (run.state === RUN.ready) countRun(store, run, RUN.active);
-  return { state: 'renewed' };
+  return {};
 }
 
 export interface AttemptLease {
