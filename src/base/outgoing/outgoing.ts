@@ -124,6 +124,11 @@ export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }
 
+/** An answer with more bytes than are read. */
+export class TooLongError extends Error {
+  override readonly name = 'TooLongError';
+}
+
 /**
  * `fetch` for one API call: reads at most 1 MB of answer before it resolves and follows no redirect (a redirected POST
  * would become a GET). Every call has a connection of its own: one that the other side closes for being idle just as
@@ -155,7 +160,7 @@ async function readBounded(response: Response, maxBytes: number): Promise<Buffer
   let length = 0;
   for await (const part of response.body ?? []) {
     length += part.length;
-    if (length > maxBytes) throw new Error(`the answer is longer than ${maxBytes / 1_000_000} MB`);
+    if (length > maxBytes) throw new TooLongError(`the answer is longer than ${maxBytes / 1_000_000} MB`);
     parts.push(part);
   }
   return Buffer.concat(parts);

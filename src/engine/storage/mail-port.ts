@@ -64,8 +64,6 @@ export interface MailPass extends MailboxHold {
   /** How reading goes, with what was counted until then. */
   readonly state: string;
   readonly passed: readonly PassedMail[];
-  /** Identities that are no longer true. */
-  readonly forgotten?: readonly string[];
   readonly setAside?: SetAsideMail;
   /** Id of a message that was set aside and has been delivered now. */
   readonly settled?: string;
@@ -92,9 +90,8 @@ export interface MailStorage {
   releaseMailbox(release: MailboxHold & { readonly state: string }): Promise<void>;
   /** Moves the position with everything that belongs to the step; false, and nothing is changed, where it is not held. */
   passMail(pass: MailPass): Promise<boolean>;
-  isMailPassed(mailbox: string, identity: string): Promise<boolean>;
-  /** Identities of passed messages with this fingerprint. */
-  findPassedMail(mailbox: string, fingerprint: string): Promise<readonly string[]>;
+  /** Asked with an identity or a fingerprint, which have different forms. */
+  isMailPassed(mailbox: string, mark: string): Promise<boolean>;
   listMailboxes(): Promise<readonly MailboxRecord[]>;
   /** In the order they were set aside. */
   listSetAsideMail(query: {

@@ -1,5 +1,13 @@
-import { readJson } from '../../base/json.ts';
-import { connectionCode, describe, field, parseRetryAfter, textField } from '../../base/outgoing/outgoing.ts';
+import {
+  connectionCode,
+  describe,
+  fetchJson,
+  field,
+  type JsonAnswer,
+  StatusError,
+  textField,
+  TooLongError,
+} from '../../base/outgoing/outgoing.ts';
 import { deriveSignal } from '../../base/timers/timers.ts';
 import { MailFailure } from './mail-failure.ts';
 
@@ -17,18 +25,12 @@ export const GOOGLE_ENDPOINTS: GoogleEndpoints = {
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const CALL_TIMEOUT_MS = 60_000;
 
-export interface GoogleCall {
+interface GoogleCall {
   readonly method?: 'GET' | 'POST';
   readonly body?: object;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number;
 }
-
-/** The answer of Google; `too-long` where it has more bytes than are read. */
-export type GoogleAnswer =
-  | { readonly kind: 'ok'; readonly body: unknown }
-  | { readonly kind: 'not-found' }
-  | { readonly kind: 'too-long' };
 
 /** Calls of Google's REST interfaces with a token that is renewed where they refuse it. */
 export class GoogleApi {
@@ -38,37 +40,31 @@ export class GoogleApi {
     this.#token = token;
   }
 
-  /** @throws MailFailure */
-  async call(url: string, call: GoogleCall): Promise<GoogleAnswer> {
+  /**
+   * Resolves to the body; undefined where the thing is not there.
+   * @throws MailFailure, or TooLongError
+   */
+  async call(url: string, call: GoogleCall): Promise<unknown> {
     const token = await this.#token();
     const first = await send(url, call, token);
     const answer = first.status === 401 ? await send(url, call, await this.#token(token)) : first;
-    const { status, text } = answer;
-    if (status === 404) return { kind: 'not-found' };
-    if (text === undefined) return { kind: 'too-long' };
-    const body = text === '' ? {} : readJson(text);
-    if (status >= 200 && status < 300) return { kind: 'ok', body };
-    throw failureOf(new URL(url).host, { ...answer, body }, token);
+    if (answer.status === 404) return undefined;
+    if (answer.status < 300) return answer.body ?? {};
+    throw failureOf(new URL(url).host, answer, token);
   }
 }
 
-interface GmailResponse {
-  readonly status: number;
-  /** Undefined where the text is too long. */
-  readonly text: string | undefined;
-  readonly retryAfterMs: number | undefined;
-}
+type Answered = Pick<JsonAnswer, 'status'> & Partial<JsonAnswer>;
 
-async function send(url: string, call: GoogleCall, token: string): Promise<GmailResponse> {
-  const derived = deriveSignal(call.signal, call.timeoutMs ?? CALL_TIMEOUT_MS);
+async function send(url: string, call: GoogleCall, token: string): Promise<Answered> {
+  const { timeoutMs = CALL_TIMEOUT_MS, signal, ...request } = call;
+  const derived = deriveSignal(signal, timeoutMs);
+  const headers = { authorization: `Bearer ${token}` };
   try {
-    const response = await fetch(url, requestOf(call, token, derived.signal));
-    return {
-      status: response.status,
-      text: await readBounded(response),
-      retryAfterMs: parseRetryAfter(response.headers.get('retry-after')),
-    };
+    return await fetchJson(url, { ...request, headers, signal: derived.signal, maxBytes: MAX_ANSWER_BYTES });
   } catch (error) {
+    if (error instanceof StatusError) return error;
+    if (error instanceof TooLongError) throw error;
     const code = connectionCode(error) ?? textField(error, 'name') ?? 'no answer';
     throw new MailFailure('connection', `${new URL(url).host} cannot be reached (${code})`, { cause: error });
   } finally {
@@ -76,37 +72,8 @@ async function send(url: string, call: GoogleCall, token: string): Promise<Gmail
   }
 }
 
-function requestOf({ method = 'GET', body }: GoogleCall, token: string, signal: AbortSignal): RequestInit {
-  return {
-    method,
-    headers: {
-      authorization: `Bearer ${token}`,
-      accept: 'application/json',
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    redirect: 'manual',
-    signal,
-  };
-}
-
-async function readBounded(response: Response): Promise<string | undefined> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of response.body ?? []) {
-    length += part.length;
-    if (length > MAX_ANSWER_BYTES) return undefined;
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
-}
-
 /** Google's errors are `{error: {code, status, message}}`. */
-function failureOf(
-  host: string,
-  { status, body }: { readonly status: number; readonly body: unknown },
-  token: string,
-): MailFailure {
+function failureOf(host: string, { status, body }: Answered, token: string): MailFailure {
   const said = describe(textField(field(body, 'error'), 'message'), [token]) ?? '';
   const text = `${host} answered ${String(status)}${said === '' ? '' : `: ${said}`}`;
   if (status === 401) return new MailFailure('authentication', text);

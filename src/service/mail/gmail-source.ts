@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { defined } from '../../base/json.ts';
-import { field, listField, textField } from '../../base/outgoing/outgoing.ts';
+import { field, listField, textField, TooLongError } from '../../base/outgoing/outgoing.ts';
 import { pause } from '../../base/timers/timers.ts';
 import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
 import { textOfCharset } from './mail-charset.ts';
@@ -157,12 +157,8 @@ export class GmailSource implements MailSource {
         signal,
         timeoutMs,
       });
-      if (answer.kind !== 'ok') {
-        throw new MailFailure('settings', `there is no subscription ${subscription}`);
-      }
-      return listField(answer.body, 'receivedMessages').flatMap(
-        (message) => textField(message, 'ackId') ?? [],
-      );
+      if (answer === undefined) throw new MailFailure('settings', `there is no subscription ${subscription}`);
+      return listField(answer, 'receivedMessages').flatMap((message) => textField(message, 'ackId') ?? []);
     } catch (error) {
       // The pull ended at its time limit, or the reader has something else to do: both are no failure.
       const { name = '' } = ((error as Error).cause ?? {}) as { readonly name?: string };
@@ -182,7 +178,7 @@ export class GmailSource implements MailSource {
     const body = { topicName: topic, labelIds: this.#labels, labelFilterBehavior: 'INCLUDE' };
     const url = `${this.#endpoints.gmail}/gmail/v1/users/me/watch`;
     const answer = await this.#api.call(url, { method: 'POST', body, signal: this.#closing.signal });
-    if (answer.kind !== 'ok') throw new MailFailure('settings', `Gmail knows no topic ${topic}`);
+    if (answer === undefined) throw new MailFailure('settings', `Gmail knows no topic ${topic}`);
     this.#watchedAt = this.#clock();
   }
 
@@ -230,21 +226,16 @@ export class GmailSource implements MailSource {
 
   async #message(id: string, headerOnly: boolean): Promise<unknown> {
     const path = `messages/${encodeURIComponent(id)}`;
-    const whole = headerOnly ? undefined : await this.#answer(path, { format: 'full' });
-    if (whole !== undefined && whole.kind !== 'too-long') return whole.kind === 'ok' ? whole.body : undefined;
+    try {
+      if (!headerOnly) return await this.#get(path, { format: 'full' });
+    } catch (error) {
+      if (!(error instanceof TooLongError)) throw error;
+    }
     // The texts are longer than is read: header and snippet say what the message is.
-    const header = await this.#answer(path, { format: 'metadata' });
-    return header.kind === 'ok' ? header.body : undefined;
+    return this.#get(path, { format: 'metadata' });
   }
 
-  async #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
-    const answer = await this.#answer(path, query);
-    if (answer.kind === 'too-long')
-      throw new MailFailure('connection', `Gmail's answer to ${path} is too long`);
-    return answer.kind === 'ok' ? answer.body : undefined;
-  }
-
-  #answer(path: string, query: Readonly<Record<string, string>>): ReturnType<GoogleApi['call']> {
+  #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
     const text = new URLSearchParams(query).toString();
     const url = `${this.#endpoints.gmail}/gmail/v1/users/me/${path}${text === '' ? '' : `?${text}`}`;
     return this.#api.call(url, { signal: this.#closing.signal });

@@ -227,31 +227,16 @@ export class ImapSource implements MailSource {
       const { recogniseTo: _done, ...rest } = { ...position, uid: recogniseTo };
       return { candidates: [], position: JSON.stringify(rest) };
     }
-    const taken = new Set<string>();
     const candidates: MailCandidate[] = [];
     for (const mail of await this.#identify(uids)) {
       if (mail.receivedAt < known.floorAt) continue;
-      const before = await this.#findBefore(mail, known, taken);
-      if (before !== undefined) taken.add(before);
       candidates.push({
         identity: mail.identity,
         position: JSON.stringify({ ...position, uid: parseImapIdentity(mail.identity).uid }),
-        ...(before === undefined ? {} : { recognised: { ...mail, before } }),
+        ...((await known.isPassed(mail.fingerprint ?? '')) ? { recognised: mail } : {}),
       });
     }
     return { candidates, position: JSON.stringify({ ...position, uid: uids.at(-1) ?? recogniseTo }) };
-  }
-
-  /** Finds the same message under an earlier UIDVALIDITY. */
-  async #findBefore(
-    { fingerprint = '' }: PassedMail,
-    known: KnownMail,
-    taken: ReadonlySet<string>,
-  ): Promise<string | undefined> {
-    const same = await known.identitiesOf(fingerprint);
-    return same.find(
-      (identity) => !taken.has(identity) && parseImapIdentity(identity).uidValidity !== this.#uidValidity,
-    );
   }
 
   async #identify(uids: readonly number[]): Promise<readonly PassedMail[]> {

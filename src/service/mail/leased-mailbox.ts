@@ -113,7 +113,7 @@ export class LeasedMailbox {
     const { store, mailbox } = this.#options;
     return {
       floorAt: this.#floorAt,
-      identitiesOf: (fingerprint) => store.findPassedMail(mailbox, fingerprint),
+      isPassed: (fingerprint) => store.isMailPassed(mailbox, fingerprint),
     };
   }
 

@@ -250,10 +250,7 @@ export class MailboxReader {
 
   async #take(source: MailSource, candidate: MailCandidate): Promise<void> {
     const { identity, position, recognised, tooOld } = candidate;
-    if (recognised !== undefined) {
-      const { before, ...passed } = recognised;
-      return this.#leased.pass({ position, passed: [passed], forgotten: [before] });
-    }
+    if (recognised !== undefined) return this.#leased.pass({ position, passed: [recognised] });
     const isDone = tooOld === true || (await this.#leased.isPassed(identity));
     const mail = isDone ? undefined : await this.#fetches.fetch(source, identity);
     // The message is gone, or was never ours to deliver.

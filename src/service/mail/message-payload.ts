@@ -135,7 +135,7 @@ function addressTexts(addresses: readonly string[]): readonly string[] {
 async function readMail(content: MailContent): Promise<ReadMail> {
   if (content.kind === 'parts') return { ...content, whole: true };
   const source = withinParts(content.source);
-  const email = await parse(soleType(source));
+  const email = await parse(source);
   const attachments = content.attachments ?? email?.attachments.map(attachmentOf) ?? [];
   if (email === undefined) return { attachments, whole: false };
   const isAll = source.length === content.source.length;
@@ -157,28 +157,8 @@ async function textsOf(email: Email): Promise<Pick<ReadMail, 'text' | 'html'>> {
   const { content, mimeType } = lone;
   const bytes = bytesOf(content);
   if (mimeType === 'text/calendar') return { text: bytes.toString('utf8'), html };
-  const inner = mimeType === 'message/rfc822' ? await parse(soleType(withinParts(bytes))) : undefined;
+  const inner = mimeType === 'message/rfc822' ? await parse(withinParts(bytes)) : undefined;
   return { text: inner?.text, html: inner?.html };
-}
-
-const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i;
-
-/**
- * The parser takes the first of several headers Content-Type: one whose boundary is nowhere in the mail goes, where a
- * further one fits.
- */
-function soleType(source: Buffer): Buffer {
-  const header = headerOf(source).toString('latin1');
-  const fields = [...header.matchAll(/^content-type[ \t]*:.*(?:\r?\n[ \t].*)*/gim)];
-  if (fields.length < 2) return source;
-  const isThere = ([field]: RegExpExecArray): boolean => {
-    const [, quoted, plain] = BOUNDARY.exec(field) ?? [];
-    const boundary = quoted ?? plain;
-    return boundary !== undefined && source.includes(`\n--${boundary}`, header.length, 'latin1');
-  };
-  const right = fields.find(isThere) ?? fields.find(([field]) => !field.toLowerCase().includes('multipart/'));
-  if (right === undefined || right === fields[0]) return source;
-  return Buffer.concat([Buffer.from(`${right[0]}\r\n`, 'latin1'), source]);
 }
 
 /** A message of 100,000 parts kept the parser for 15 s: the message is cut after so many lines that may begin one. */
@@ -195,26 +175,18 @@ function withinParts(source: Buffer): Buffer {
 /** How deep messages within messages are read. */
 const MAX_MESSAGES_DEEP = 10;
 
-async function parse(source: Buffer, depth = 0): Promise<Email | undefined> {
+async function parse(source: Buffer): Promise<Email | undefined> {
   const { default: PostalMime } = await import('postal-mime');
   const options = {
     maxNestingDepth: MAX_NESTING,
     maxHeadersSize: MAX_HEADER_BYTES,
-    maxRfc822NestingDepth: MAX_MESSAGES_DEEP - depth,
+    maxRfc822NestingDepth: MAX_MESSAGES_DEEP,
     rfc822Attachments: true,
   };
   class Reader extends (PostalMime as unknown as ParserClass) {
     override collectNode(part: ParsedPart, ...rest: readonly unknown[]): Promise<void> {
       decodePart(part);
       return super.collectNode(part, ...rest);
-    }
-
-    /** Adds a message that stands within the text; the parser itself knows fewer charsets. */
-    override async collectSubMessage(part: ParsedPart): Promise<void> {
-      const bytes = soleType(withinParts(bytesOf(part.content ?? '')));
-      const inner = await parse(bytes, depth + 1);
-      this.addTextEntry(part, 'plain', { type: 'text', value: await forwarded(bytes, inner) });
-      this.attachments.push(...(inner?.attachments ?? []));
     }
   }
   try {
@@ -228,15 +200,6 @@ function bytesOf(content: ArrayBuffer | Uint8Array | string): Buffer {
   return typeof content === 'string' ? Buffer.from(content) : Buffer.from(new Uint8Array(content));
 }
 
-/** The text of a forwarded message, as people see one. */
-async function forwarded(source: Buffer, inner: Email | undefined): Promise<string> {
-  const { decodeWords } = await import('postal-mime');
-  const { from, date, subject } = readHeader(headerFields(source), decodeWords);
-  const line = '-'.repeat(28);
-  const header = `From: ${from}\nSubject: ${subject}${date === undefined ? '' : `\nDate: ${date}`}`;
-  return `\n${line}\n${header}\n${line}\n\n${await bodyText({ text: inner?.text, html: inner?.html })}\n`;
-}
-
 /** A part whose bytes are unpacked and whose text is not yet decoded. */
 interface ParsedPart {
   content: ArrayBuffer | Uint8Array | null;
@@ -248,15 +211,8 @@ interface ParsedPart {
 
 /** The parser with the private steps that see each part before its text is decoded. */
 type ParserClass = new (options: PostalMimeOptions) => {
-  readonly attachments: Email['attachments'];
   parse(source: Buffer): Promise<Email>;
   collectNode(part: ParsedPart, ...rest: readonly unknown[]): Promise<void>;
-  collectSubMessage(part: ParsedPart): Promise<void>;
-  addTextEntry(
-    part: ParsedPart,
-    type: 'plain',
-    entry: { readonly type: 'text'; readonly value: string },
-  ): void;
 };
 
 /** Gives a text in UTF-8 to the parser where it would not find the charset. */

@@ -16,7 +16,6 @@ const STORE_CALLS: readonly (keyof MailStorage)[] = [
   'releaseMailbox',
   'passMail',
   'isMailPassed',
-  'findPassedMail',
   'listMailboxes',
   'listSetAsideMail',
 ];

@@ -36,8 +36,8 @@ export interface Beginning {
 /** The messages that have been dealt with, for when the position alone does not say it. */
 export interface KnownMail {
   readonly floorAt: number;
-  /** Passed messages with this fingerprint, by their identities. */
-  identitiesOf(fingerprint: string): Promise<readonly string[]>;
+  /** Whether a message with this fingerprint was passed. */
+  isPassed(fingerprint: string): Promise<boolean>;
 }
 
 export interface Batch {
@@ -51,7 +51,7 @@ export interface MailCandidate {
   /** The position once this message has been dealt with. */
   readonly position: string;
   /** Set where the message was passed under another identity before: it is passed again, and not delivered. */
-  readonly recognised?: PassedMail & { readonly before: string };
+  readonly recognised?: PassedMail;
   /** True where the message arrived before the time with which the first run was to begin. */
   readonly tooOld?: boolean;
 }

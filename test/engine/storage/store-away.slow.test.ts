@@ -143,7 +143,6 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   releaseMailbox: (s) => s.releaseMailbox({ ...HELD_MAILBOX, state: '{}' }),
   passMail: (s) => s.passMail({ ...HELD_MAILBOX, state: '{}', floorAt: NOW, passed: [] }),
   isMailPassed: (s) => s.isMailPassed('m', 'i'),
-  findPassedMail: (s) => s.findPassedMail('m', 'f'),
   listMailboxes: (s) => s.listMailboxes(),
   listSetAsideMail: (s) => s.listSetAsideMail(QUERY),
   retrySetAsideMail: (s) => s.retrySetAsideMail(ONE),

@@ -33,15 +33,9 @@ test.each([
 });
 
 test.each([
-  ['that names none', 'Content-Type: text/plain', 'Gr\u00fc\u00dfe'],
-  ['that no browser knows', 'Content-Type: text/plain; charset=cp850', 'Gr\u0081\u00e1e'],
+  ['of its text', 'Content-Type: text/plain; charset=iso-8859-1', 'Gr\u00fc\u00dfe'],
   ['of HTML', 'Content-Type: text/html; charset=iso-8859-1', '<p>Gr\u00fc\u00dfe</p>'],
-  [
-    'with two types',
-    'Content-Type: multipart/mixed; boundary=no\nContent-Type: text/plain',
-    'Gr\u00fc\u00dfe',
-  ],
-])('a message within the text is read as a forwarded one, in a charset %s', async (_, type, text) => {
+])('a message within the text is read as a forwarded one, in the charset %s', async (_, type, text) => {
   const inner = `From: =?utf-8?Q?B=C3=B6b?= <b@example.com>\nSubject: =?utf-8?Q?=C3=9Cber?=\n${type}\n\n${text}\n`;
   const part = `Content-Type: message/rfc822\nContent-Disposition: inline\n\n${inner}`;
   const plain = (words: string) => `Content-Type: text/plain\n\n${words}\n`;
@@ -51,7 +45,8 @@ test.each([
       'latin1',
     ),
   );
-  expect(body.split(/\n+/).filter((line) => /\w/.test(line))).toEqual([
+  const lines = body.split(/\n+/).filter((line) => /\w/.test(line));
+  expect(lines.map((line) => line.replaceAll(/ +/g, ' '))).toEqual([
     'before',
     'From: Böb <b@example.com>',
     'Subject: Über',
@@ -82,11 +77,6 @@ test.each([
   ['a name of every object', ofText('constructor'), UTF8, 'Größe'],
   ['a name with more behind it', ofText('"utf-8;"'), UTF8, 'Größe'],
   ['another name of Shift_JIS', ofText('cp932'), '\u0083e\u0083X\u0083g', 'テスト'],
-  ['UTF-7', ofText('utf-7'), 'Gr+APY-+AN8-e 1+-1', 'Größe 1+1'],
-  ['code page 850', ofText('IBM850'), 'Gr\u0081\u00e1e', 'Grüße'],
-  ['code page 437', ofText('cp437'), '\u009b\u00e1', '¢ß'],
-  ['HZ', ofText('hz-gb-2312'), '~{<:Ky2;~} ~~x', '己所不 ~x'],
-  ['ISO-2022-KR', ofText('iso-2022-kr'), '\x1b$)C\x0e>H3g\x0f x', '안녕 x'],
 ])('a text in %s is read as it was written', async (_what, type, body, text) => {
   expect((await read(bytesOf(type, `\r\n${body}`))).body).toBe(text);
   // Beside a part with another charset.
@@ -101,15 +91,10 @@ test('UTF-8 that was cut within a character stays UTF-8', async () => {
   expect((await read(source)).body).toMatch(/^Größe/);
 });
 
-test.each([
-  ['the second fits', ['multipart/mixed; boundary=a', 'multipart/mixed;\r\n boundary="b"'], 'hi', false],
-  ['the first fits', ['multipart/mixed; boundary=b', 'multipart/mixed; boundary=a'], 'hi', false],
-  ['one is no list of parts', ['text/plain', 'multipart/mixed; boundary=b'], 'hi', false],
-  ['none fits', ['multipart/mixed; boundary=a', 'multipart/mixed; boundary=c'], '', true],
-])('of several Content-Types the one that fits counts: %s', async (_what, types, body, truncated) => {
-  const header = types.map((type) => `Content-Type: ${type}\r\n`).join('');
-  const message = await read(bytesOf(header, `\r\n--b\r\n${ofText('')}\r\nhi\r\n--b--\r\n`));
-  expect(message).toMatchObject({ body, truncated });
+test('a mail whose parts have another boundary than its Content-Type is said to be cut', async () => {
+  const parts = `\r\n--b\r\n${ofText('')}\r\nhi\r\n--b--\r\n`;
+  const message = await read(bytesOf('Content-Type: multipart/mixed; boundary=a\r\n', parts));
+  expect(message).toMatchObject({ body: '', truncated: true });
 });
 
 describe('a message', () => {

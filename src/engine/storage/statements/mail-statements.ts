@@ -69,9 +69,6 @@ export function passMail({ sql }: Store, pass: MailPass): boolean {
   const { mailbox, holder, position = null, floorAt, state, nowMs, setAside, settled } = pass;
   if (sql.run(MOVE, position, Math.round(floorAt), state, Math.round(nowMs), mailbox, holder) === 0)
     return false;
-  for (const identity of pass.forgotten ?? []) {
-    sql.post('DELETE FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity);
-  }
   for (const { identity, fingerprint = null, receivedAt } of pass.passed) {
     if (receivedAt >= floorAt) sql.post(PASS, mailbox, identity, fingerprint, Math.round(receivedAt));
   }

@@ -334,6 +334,9 @@ const SET_ASIDE = `SELECT id, mailbox, identity, state, status, code, reason, se
   size_bytes AS "sizeBytes", received_at AS "receivedAt", set_aside_at AS "setAsideAt", attempts FROM mail_set_aside
   WHERE (CAST(?1 AS TEXT) IS NULL OR mailbox = ?1) AND (CAST(?2 AS TEXT) IS NULL OR state = ?2) ORDER BY seq LIMIT ?3`;
 
+const MAIL_PASSED = `SELECT 1 FROM mail_passed WHERE mailbox = ?1 AND identity = ?2
+  UNION ALL SELECT 1 FROM mail_passed WHERE mailbox = ?1 AND fingerprint = ?2 LIMIT 1`;
+
 /** How far the recovery of each path is, and what somebody wants of it. */
 export function listRecoveries({ sql }: Store): RecoveryRecord[] {
   return sql.all<RecoveryRecord>('SELECT path, state, wanted FROM recoveries ORDER BY path');
@@ -343,20 +346,8 @@ export function listMailboxes({ sql }: Store): MailboxRecord[] {
   return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);
 }
 
-export function isMailPassed({ sql }: Store, mailbox: string, identity: string): boolean {
-  return (
-    sql.find('SELECT 1 FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity) !== undefined
-  );
-}
-
-export function findPassedMail({ sql }: Store, mailbox: string, fingerprint: string): string[] {
-  return sql
-    .all<{ identity: string }>(
-      'SELECT identity FROM mail_passed WHERE mailbox = ? AND fingerprint = ? ORDER BY identity',
-      mailbox,
-      fingerprint,
-    )
-    .map(({ identity }) => identity);
+export function isMailPassed({ sql }: Store, mailbox: string, mark: string): boolean {
+  return sql.find(MAIL_PASSED, mailbox, mark) !== undefined;
 }
 
 export function listSetAsideMail(
