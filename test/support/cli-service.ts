@@ -84,15 +84,24 @@ export async function startBench(
   };
 }
 
-/** Asks again until something is there, less often the longer it takes, and pauses longer than it asks; the test's own time limit ends it. */
+/** A loaded machine needs some seconds for what is waited for. */
+const WAIT_MS = 60_000;
+
+/**
+ * Asks again until something is there, less often the longer it takes, and pauses longer than it asks.
+ * @throws Error after a minute, at the line that waits
+ */
 export async function waitFor<Value>(
   ask: () => Promise<Value | undefined> | Value | undefined,
 ): Promise<Value> {
-  for (let pauseMs = 10; ; pauseMs = Math.min(2 * pauseMs, 160)) {
+  const late = new Error(`what is waited for did not come within ${WAIT_MS / 1000} s: ${ask.toString()}`);
+  const deadline = performance.now() + WAIT_MS;
+  for (let pauseMs = 10; performance.now() < deadline; pauseMs = Math.min(2 * pauseMs, 160)) {
     const askedAt = performance.now();
     const value = await ask();
     if (value !== undefined) return value;
     const tookMs = performance.now() - askedAt;
     await new Promise((done) => setTimeout(done, Math.max(pauseMs, Math.min(2 * tookMs, 500))));
   }
+  throw late;
 }

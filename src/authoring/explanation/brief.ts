@@ -56,7 +56,10 @@ export function briefOf(
   const { outcome, trace, warnings } = evaluation;
   // The operator wrote it so.
   if (outcome.kind === 'skipped') return { verdict: [], hints: [], reported: [] };
-  const findings = evaluationFindings(evaluation, advice);
+  // Where a mapping took the request, those before it were passed over as they were meant to.
+  const findings = evaluationFindings(evaluation, advice).filter(
+    ({ code }) => code !== 'not_held' || evaluation.mapping === undefined,
+  );
   const error = outcome.kind === 'rejected' ? outcome.error : undefined;
   return findingsBrief(
     [

@@ -190,7 +190,7 @@ test('of a request that a mapping took, nothing is said of what to write into th
     const request = createHookRequest({ path: 'grafana', payload, receivedAt });
     const { evaluation } = evaluateHook({ path: 'grafana', payload }, settings);
     const advice = adviceFor(evaluation, request, settings.table);
-    expect(briefOf(evaluation, advice).hints).toEqual([]);
+    expect(briefOf(evaluation, advice)).toEqual({ verdict: [], hints: [], reported: [] });
     return formatEvaluation(evaluation, { request, advice });
   };
   const both = { status: 'firing', state: 'alerting' };

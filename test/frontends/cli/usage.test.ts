@@ -1,5 +1,7 @@
 /** What is said of the commands there are, and to whom wrote another one, or a mapping that there is not. */
 import { expect, test } from 'vitest';
+import { openStorage } from '../../../src/engine/storage/storage.ts';
+import { openBench } from '../../support/cli-service.ts';
 import { cli } from '../../support/cli-terminal.ts';
 import { nearMappings } from '../../../src/frontends/cli/operating/store-tasks.ts';
 import { settingsWith } from '../../support/hook-fixture.ts';
@@ -22,6 +24,23 @@ test.each([
 test('a name that is nearly right is named', async () => {
   const { err } = await cli(['chek'], { cwd: '/' });
   expect(err).toContain("unknown command 'chek'\n(Did you mean check?)\nsluice --help lists the commands");
+});
+
+test.each([
+  ['pasue', 'pasue is no command of "sluice queue" and no id; did you mean pause?'],
+  [
+    'github',
+    'github is no command of "sluice queue" and no id; it takes list, show, retry, drop, pause, resume, or an id',
+  ],
+])('queue %s, which no work has as its id, is told the commands', async (asked, told) => {
+  const bench = openBench({ 'sluice.yaml': 'hooks: {enabled: true}\nstorage: {url: "sqlite:./s.db"}\n' });
+  await (await openStorage(`sqlite:${bench.folder}/s.db`)).close();
+  expect(await bench.run(['queue', asked])).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining(told),
+  });
+  const id = '019b76da-a800-86cd-8d28-067be731e3ca';
+  expect(await bench.run(['queue', id])).toMatchObject({ exitCode: 1, err: expect.stringContaining(id) });
 });
 
 test('the help shows at most 22 commands, in groups, and names every other one', async () => {

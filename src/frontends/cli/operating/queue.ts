@@ -1,4 +1,4 @@
-import { printYaml } from '../../../base/document/document.ts';
+import { didYouMean, printYaml } from '../../../base/document/document.ts';
 import {
   answerApproval,
   changeWork,
@@ -96,14 +96,24 @@ async function onQueue(
 export async function showQueue(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
   if (id === undefined) return listQueue(cli, flags);
   const work = await withStore(cli, flags, (storage) => findWork(storage, id, flags.text !== false));
-  if (work === undefined)
-    throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
+  if (work === undefined) throw noWork(id);
   if (flags.json === true) printJson(cli.terminal, 'queue show', work);
   // People get YAML, where a prompt or a reply of several lines can be read, each line behind a bar.
   else
     cli.terminal.out(
       printYaml(barredTexts('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)),
     );
+}
+
+const COMMANDS = ['list', 'show', 'retry', 'drop', 'pause', 'resume'];
+
+/** A mistyped command stands where an id may. */
+function noWork(id: string): CliError {
+  if (/^[\da-f]+-[\da-f-]+$/i.test(id))
+    return new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
+  const near = didYouMean(id, COMMANDS);
+  const forms = near === undefined ? `it takes ${COMMANDS.join(', ')}, or an id` : `did you mean ${near}?`;
+  return new CliError(`${id} is no command of "sluice queue" and no id; ${forms}`, 2);
 }
 
 /** Makes failed, dead or waiting work due now, and tries the agents again that it waits for. */
