@@ -20,6 +20,8 @@ import { type LoadedFiles, workOf } from './load.ts';
 const LIMITS = { here: 0, cpuMs: 1_000, memoryMb: 128 };
 
 export interface FileDraft {
+  /** The id of what is live, with which the other files change; absent where nothing is. */
+  readonly generation?: string;
   readonly file: FoundFile;
   readonly text: string;
   /** Aborts when nobody waits for the draft any more. */
@@ -38,7 +40,7 @@ export class Drafts {
 
   /** Loads drafts one after the other: someone who types fast must not fill the machine with loaders. */
   load(folders: AuthorFolders, draft: FileDraft): Promise<LoadedFiles> {
-    const key = `${draft.file.name}\0${draft.text}`;
+    const key = [draft.generation, draft.file.name, draft.text].join('\0');
     if (this.#last?.key === key) return this.#last.loaded;
     this.forget();
     const loaded = this.#turn.then(() => {

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 
 export interface Asset {
-  readonly contentType: string;
-  readonly bytes: Buffer;
-  readonly compressed: Buffer;
+  readonly type: string;
+  readonly body: Buffer;
+  readonly packed: Buffer;
 }
 
 /** Files by name, without a slash. `main.js`, `sign-in.js`, `main.css` and `icon.svg` are always there. */
@@ -29,8 +29,8 @@ export async function loadAssets(): Promise<Assets> {
   const files = isBuilt ? await readBuilt() : await bundle();
   return new Map(
     files.map(({ name, bytes }) => {
-      const contentType = TYPES[extname(name)] ?? 'application/octet-stream';
-      return [name, { contentType, bytes, compressed: gzipSync(bytes) }] as const;
+      const type = TYPES[extname(name)] ?? 'application/octet-stream';
+      return [name, { type, body: bytes, packed: gzipSync(bytes) }] as const;
     }),
   );
 }

@@ -16,19 +16,17 @@ import {
 import { defined } from '../../base/json.ts';
 import { hooksAddress, type Settings, stateFolder } from '../../engine/config/config.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
-import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { Drafts, Judge, Workbench } from '../../authoring/workbench/workbench.ts';
 import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
 import { loadAssets, type Assets, contentSecurityPolicy, pageDocument } from './assets.ts';
-import type { ConsoleContext, ConsoleDeps } from './console-deps.ts';
-import { LiveFeed } from './live-feed.ts';
+import type { ConsoleContext, ConsoleDeps, RouteContext } from './route.ts';
 import { LISTS } from './lists.ts';
 import { OPERATING } from './operate.ts';
 import { search } from './search.ts';
-import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
+import { AUTHORING, READING, TRYING, WRITING } from './routes.ts';
 
-export type { ConsoleContext } from './console-deps.ts';
+export type { ConsoleContext } from './route.ts';
 
 export interface RunningConsole {
   /** The address without the key. */
@@ -36,9 +34,6 @@ export interface RunningConsole {
   /** The address that signs a browser in; the key stands behind `#`, which browsers never send. */
   readonly link: string;
   readonly keyFile: string;
-  /** Shows a decision the moment it is made. */
-  see(decision: DecisionRecord): void;
-  replaced(): void;
   /** Idempotent. */
   stop(): Promise<void>;
 }
@@ -80,11 +75,10 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
     goldenDir: join(dirname(configFile), 'test', 'golden'),
   };
   const { file: keyFile, key } = readOrMakeKey(keyFilesOf(configFile, env));
-  const feed = new LiveFeed();
   // A person who starts the service means to run its plugins.
   const openBench = () => new Workbench(configFile, { env, mayLoadPlugins: () => true });
   const judge = new Judge({ ...deps, live: () => live.generation, openBench });
-  const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
+  const context: RouteContext = { deps, judge, drafts: new Drafts(judge) };
   // The port is known once it is listened on; nothing can be asked before that.
   const front: { site?: Site } = {};
   const handle = (req: ListenerRequest, res: ListenerResponse): void => {
@@ -108,7 +102,6 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
   front.site = new Site(context, access);
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
-    feed.stop();
     await listener.stop();
     await judge.stop();
   };
@@ -116,11 +109,6 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
     url: publicUrl ?? url,
     keyFile,
     link: `${publicUrl ?? url}/#key=${key}`,
-    see: (decision) => feed.see(decision),
-    replaced: () => {
-      context.drafts.forget();
-      feed.tell('generation', stateOf(deps));
-    },
     stop: () => (stopped ??= stop()),
   };
 }
@@ -220,8 +208,8 @@ class Site {
     if (path.startsWith('/api/') || path === '/session') {
       const who = this.#access.identify(visitor);
       if (who === undefined) return sendText(res, 401, 'sign in with the key of the console');
-      if (path === '/session') return sendJson(req, res, JSON.stringify(who));
-      return this.#callApi(req, res, { url, who, visitor });
+      if (path === '/session') return send(req, res, { body: JSON.stringify(who) });
+      return this.#callApi(req, res, { url, who });
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
     const nonce = randomBytes(16).toString('base64');
@@ -236,7 +224,7 @@ class Site {
     const result = this.#access.exchange(typeof key === 'string' ? key : '', req.socket.remoteAddress ?? '');
     if (result.kind === 'session') {
       const { token, role, name } = result;
-      res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(JSON.stringify({ token, role, name }));
+      await send(req, res, { body: JSON.stringify({ token, role, name }) });
     } else if (result.kind === 'too-many') {
       sendText(res, 429, 'too many wrong keys; wait a minute');
     } else sendText(res, 401, 'this is not the key of this console');
@@ -246,21 +234,16 @@ class Site {
     this.#assets ??= loadAssets();
     const asset = (await this.#assets).get(name);
     if (asset === undefined) return sendText(res, 404, 'there is no such file');
-    const isCompressed = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
-    const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];
-    const { contentType, compressed, bytes } = asset;
-    res.writeHead(200, [...HEADERS, 'content-type', contentType, 'vary', 'accept-encoding', ...encoding]);
-    res.end(isCompressed ? compressed : bytes);
+    await send(req, res, asset);
   }
 
   async #callApi(
     req: ListenerRequest,
     res: ListenerResponse,
-    { url, who, visitor }: { readonly url: URL; readonly who: Identity; readonly visitor: Visitor },
+    { url, who }: { readonly url: URL; readonly who: Identity },
   ): Promise<void> {
     const path = url.pathname;
     const { role } = who;
-    if (path === '/api/feed') return this.#openFeed(res, { who, visitor });
     const routes = req.method === 'POST' ? ROUTES[role].change : ROUTES[role].read;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (route === undefined) return sendText(res, 404, ROUTES[role].unknown);
@@ -277,28 +260,7 @@ class Site {
       path === '/api/file'
         ? text
         : withoutSecrets(text, this.#context.deps.live.generation.config.secrets, 'json');
-    await sendJson(req, res, shown);
-  }
-
-  #openFeed(
-    res: ListenerResponse,
-    { who, visitor }: { readonly who: Identity; readonly visitor: Visitor },
-  ): void {
-    res.writeHead(200, [...HEADERS, 'content-type', 'text/event-stream', 'x-accel-buffering', 'no']);
-    res.flushHeaders();
-    const close = this.#context.feed.open({
-      write: (text) => void res.write(text),
-      end: () => void res.end(),
-      mayRead: () => {
-        const now = this.#access.identify(visitor);
-        return now?.name === who.name && now.role === who.role;
-      },
-      get writableLength() {
-        return res.writableLength;
-      },
-    });
-    if (close === undefined) res.end('event: full\ndata: {}\n\n');
-    else res.once('close', close);
+    await send(req, res, { body: shown });
   }
 }
 
@@ -338,13 +300,20 @@ async function readBody(req: ListenerRequest): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
 }
 
-/** The text is compressed where the browser accepts that: a list of some thousand rows has more than a megabyte. */
-async function sendJson(req: ListenerRequest, res: ListenerResponse, text: string): Promise<void> {
-  const isCompressed = text.length > MIN_COMPRESSED && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
-  const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];
-  const body = isCompressed ? await compress(text, { level: 1 }) : text;
-  res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE, 'vary', 'accept-encoding', ...encoding]);
-  res.end(body);
+/** What is long is compressed, where the browser accepts that: a list of some thousand rows has more than a megabyte. */
+async function send(
+  req: ListenerRequest,
+  res: ListenerResponse,
+  {
+    type = JSON_TYPE,
+    body,
+    packed,
+  }: { readonly type?: string; readonly body: string | Buffer; readonly packed?: Buffer },
+): Promise<void> {
+  const isPacked = body.length > MIN_COMPRESSED && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
+  const encoding = isPacked ? ['content-encoding', 'gzip'] : [];
+  const sent = isPacked ? (packed ?? (await compress(body, { level: 1 }))) : body;
+  res.writeHead(200, [...HEADERS, 'content-type', type, 'vary', 'accept-encoding', ...encoding]).end(sent);
 }
 
 function sendText(

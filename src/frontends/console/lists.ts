@@ -7,7 +7,6 @@ import { defined } from '../../base/json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
 import type { Conversation, ListQuery } from '../../engine/storage/storage.ts';
 import { RECORDS, whyQueued } from '../../service/operations/operations.ts';
-import type { ConsoleDeps } from './console-deps.ts';
 import type {
   ConversationPage,
   ConversationRow,
@@ -16,7 +15,7 @@ import type {
   MappingRow,
   RunListRow,
 } from './protocol.ts';
-import { type PageRequest, gatewayOf, type PageRoute, withoutNames } from './routes.ts';
+import { type ConsoleDeps, type PageRequest, gatewayOf, type PageRoute, withoutNames } from './route.ts';
 
 const ROWS = 100;
 const MAX_ROWS = 500;

@@ -11,7 +11,7 @@ import {
 import type { QueueSelection, WorkChange } from '../../engine/storage/storage.ts';
 import type { PlannedChange } from './protocol.ts';
 import { planReplay } from './replay.ts';
-import type { PageRequest, PageRoute, RouteContext } from './routes.ts';
+import type { PageRequest, PageRoute, RouteContext } from './route.ts';
 
 /** Every store gives out such ids. */
 const id = z.string().regex(/^[!-~]{1,100}$/, 'an id is 1 to 100 visible ASCII characters');

@@ -7,7 +7,7 @@ import type {
   CompletionChoice,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
-import type { LostRequest, RECORDS } from '../../service/operations/operations.ts';
+import type { End, LostRequest, RECORDS } from '../../service/operations/operations.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
 import type { MappingActivity, Replay } from '../../engine/storage/storage.ts';
 
@@ -118,8 +118,8 @@ export interface FoundPart {
 /** What the page has to know before it shows anything. */
 export interface ConsoleState {
   readonly mode: 'dev' | 'serve';
-  /** What the session that asked may do; absent where every page receives it. */
-  readonly role?: Role;
+  /** What the session that asked may do. */
+  readonly role: Role;
   readonly generation: string;
   readonly mappings: readonly string[];
   /** The address that hooks are sent to. */
@@ -131,6 +131,8 @@ export interface InboxPage {
   readonly rows: readonly InboxRow[];
   readonly hasMore: boolean;
   readonly state: ConsoleState;
+  /** What became of the work that the page asked about. */
+  readonly ends: readonly End[];
 }
 
 /** A stored request, with its exact payload. */

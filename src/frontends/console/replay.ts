@@ -2,7 +2,7 @@
 import { explainWritten } from '../../authoring/explanation/explanation.ts';
 import { readKeptRequest, type ReadKept } from '../../engine/hook/hook.ts';
 import { findLost } from '../../service/operations/operations.ts';
-import type { ConsoleDeps } from './console-deps.ts';
+import type { ConsoleDeps } from './route.ts';
 import { type Judge, type ValidFiles, judging } from '../../authoring/workbench/workbench.ts';
 import type { PlannedReplay, ReplayPlan } from './protocol.ts';
 

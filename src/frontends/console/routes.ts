@@ -2,13 +2,11 @@
 import * as z from 'zod';
 import { defined } from '../../base/json.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
-import type { GatewaySettings } from '../../engine/config/config.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { displayName } from '../../base/document/document.ts';
 import {
   type AuthorFolders,
   completeAt,
-  type Drafts,
   findAuthorFile,
   findAuthorFiles,
   type Impact,
@@ -21,19 +19,17 @@ import {
   shownFinding,
   writeNewMapping,
 } from '../../authoring/workbench/workbench.ts';
-import type { Identity } from './access.ts';
-import type { ConsoleDeps } from './console-deps.ts';
-import { rowOf, type LiveFeed } from './live-feed.ts';
-import { awaitedUntil, endsOf, findCauses, overview } from '../../service/operations/operations.ts';
-import type {
-  AuthorFiles,
-  Completion,
-  ConsoleState,
-  DraftAnswer,
-  InboxPage,
-  RequestPage,
-  SaveAnswer,
-} from './protocol.ts';
+import {
+  gatewayOf,
+  type ConsoleDeps,
+  type PageRequest,
+  type PageRoute,
+  type RouteContext,
+  withoutNames,
+} from './route.ts';
+import { inbox, rowOf } from './inbox.ts';
+import { awaitedUntil, findCauses, overview } from '../../service/operations/operations.ts';
+import type { AuthorFiles, Completion, DraftAnswer, RequestPage, SaveAnswer } from './protocol.ts';
 import {
   decisionLine,
   explainRequest,
@@ -44,33 +40,9 @@ import {
 import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
 import type { RunRecord } from '../../engine/storage/storage.ts';
 
-export interface RouteContext {
-  readonly deps: ConsoleDeps;
-  readonly feed: LiveFeed;
-  readonly judge: Judge;
-  readonly drafts: Drafts;
-}
-
-export interface PageRequest {
-  readonly query: URLSearchParams;
-  /** The parsed JSON body; undefined for GET. */
-  readonly body: unknown;
-  /** Fires when the page does not wait any more. */
-  readonly signal: AbortSignal;
-  readonly who: Identity;
-  /** The address that the request came from. */
-  readonly from: string;
-}
-
-/** A route returns undefined where there is no such thing. */
-export type PageRoute = (context: RouteContext, asked: PageRequest) => Promise<object | undefined>;
-
 /** Routes for GET, in `serve` too. */
 export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/inbox': inbox,
-  '/api/ends': async ({ deps }, { query }) => ({
-    ends: await endsOf(deps.storage, gatewayOf(deps), (query.get('ids') ?? '').split(',')),
-  }),
   '/api/causes': async ({ deps }) => ({
     causes: await findCauses(deps.storage, { gateway: gatewayOf(deps), describe: decisionLine }),
   }),
@@ -125,26 +97,8 @@ async function complete({ deps }: RouteContext, { body }: PageRequest): Promise<
   return { from: at.pos, options: [], ...offer, validFor: offer?.validFor.source ?? '' };
 }
 
-export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live.generation.config.settings.gateway;
-
 function foldersOf({ live }: ConsoleDeps): AuthorFolders {
   return live.generation.config.settings.hooks;
-}
-
-export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
-  const { id, table } = live.generation;
-  return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
-}
-
-async function inbox({ deps, judge }: RouteContext, { query, who }: PageRequest): Promise<InboxPage> {
-  const asked = Number(query.get('limit') ?? Number.NaN);
-  const { decisions } = deps.live.generation.config.settings.storage.keep;
-  const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
-  // A reader of the list opens a request next.
-  void judge.base().catch(() => undefined);
-  const found = await deps.storage.listDecisions({ limit: limit + 1 });
-  const rows = found.slice(0, limit).map(rowOf);
-  return { rows, hasMore: found.length > limit, state: { ...stateOf(deps), role: who.role } };
 }
 
 async function loadDraft(
@@ -154,7 +108,7 @@ async function loadDraft(
 ): Promise<LoadedFiles | undefined> {
   const folders = foldersOf(deps);
   const file = await findAuthorFile(folders, name);
-  return file && drafts.load(folders, { file, text, signal });
+  return file && drafts.load(folders, { generation: deps.live.generation.id, file, text, signal });
 }
 
 async function draft(context: RouteContext, { body, signal }: PageRequest): Promise<DraftAnswer | undefined> {
@@ -213,7 +167,6 @@ async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookReque
   return unread === undefined ? request : undefined;
 }
 
-/** Resolves to undefined where nothing is stored. */
 /** What a run will read, about which somebody is asked. */
 const promptAsked = (run: RunRecord): readonly string[] =>
   awaitedUntil(run) === undefined || run.action.kind !== 'agent' ? [] : [run.action.prompt];
@@ -254,14 +207,6 @@ async function requestPage(
     }),
   };
 }
-
-/** Templates may have filled names, session keys and recipients with what was sent. */
-export const withoutNames = <Run extends object>(run: Run): Run => ({
-  ...run,
-  name: '',
-  sessionKey: '',
-  to: null,
-});
 
 function withoutRunNames(stored: StoredJson): StoredJson {
   const runs = stored.runs.map((run) => ({

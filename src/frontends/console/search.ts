@@ -7,9 +7,9 @@ import { readKeptRequest } from '../../engine/hook/hook.ts';
 import { findStoredRequest } from '../../engine/storage/facts.ts';
 import type { KeptRequest, Storage } from '../../engine/storage/storage.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
-import { rowOf } from './live-feed.ts';
+import { rowOf } from './inbox.ts';
 import type { FoundPart, InboxRow } from './protocol.ts';
-import type { PageRequest, RouteContext } from './routes.ts';
+import type { PageRequest, RouteContext } from './route.ts';
 
 /** Without a pause only so many characters are looked through, and a longer request only at its beginning. */
 const PART_BYTES = 256 * 1024;

@@ -1,9 +1,20 @@
 import type { KeepRequests, LoadedConfig } from '../../engine/config/config.ts';
-import type { Generation, LiveOptions } from '../generation/generation.ts';
-import type { RequestAdvisor, SeenRequest } from '../server/server.ts';
-import type { AgentRun, StorageOptions } from '../../engine/storage/storage.ts';
+import type { Gateway } from '../gateway/gateway.ts';
+import type { Generation, LiveGeneration, LiveOptions } from '../generation/generation.ts';
+import type { RequestAdvisor, RunningServer, SeenRequest } from '../server/server.ts';
+import type { AgentRun, Storage, StorageOptions } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
-import type { ConsoleParts, Onlooker } from './onlooker.ts';
+
+/** The parts of the service that its console works with. */
+export interface ConsoleParts {
+  readonly url: string;
+  readonly storage: Storage;
+  readonly live: Pick<LiveGeneration, 'generation' | 'reload'>;
+  /** Replays a request by the way that every request goes. */
+  readonly server: Pick<RunningServer, 'deliver'>;
+  /** Notices changes of the queue, and ends turns that are under way in this process. */
+  readonly gateway: Pick<Gateway, 'notify' | 'cancel'>;
+}
 
 export interface ServiceOptions extends LiveOptions {
   /** Where the line per request goes; default `log`. */
@@ -22,8 +33,8 @@ export interface ServiceOptions extends LiveOptions {
   readonly loadAdvisor?: (generation: Generation) => Promise<RequestAdvisor>;
   /** Says what to do about a run that failed. */
   readonly adviseRun?: (run: AgentRun, config: LoadedConfig) => Promise<string | undefined>;
-  /** Opens the console. It hears of every decision and every replaced generation, and is stopped first. */
-  readonly openConsole?: (parts: ConsoleParts) => Promise<Onlooker | undefined>;
+  /** Opens the console, which is stopped first. */
+  readonly openConsole?: (parts: ConsoleParts) => Promise<{ stop(): Promise<void> } | undefined>;
   /** The version of Sluice, for those who ask which services use a store. */
   readonly version?: string;
   /** Which part of the work of its store this service does; default all. */

@@ -26,14 +26,13 @@ import {
   openTracing,
   type Tracing,
 } from '../../base/telemetry/telemetry.ts';
-import { type Onlookers, watchedStorage } from './onlooker.ts';
 import { keepLive, keepPruning, sayWhatIsKept } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { agentPlace } from './agent-place.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { logSandboxEvent, sayMissingWalls, sayProofs, watchHealth } from './watch-health.ts';
 
-export type { ConsoleParts, Onlooker } from './onlooker.ts';
+export type { ConsoleParts } from './service-options.ts';
 export type { ServiceOptions, ServiceRole } from './service-options.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
@@ -81,7 +80,7 @@ interface ServiceParts {
   readonly tracing: Tracing | undefined;
   readonly gateway: Gateway;
   /** The parts that are opened last, and asked by parts that are there before them. */
-  readonly late: Onlookers & { mail?: MailProcess; recovery?: Recovery };
+  readonly late: { mail?: MailProcess; recovery?: Recovery };
 }
 
 const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
@@ -128,9 +127,8 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   const server = await listen(options, parts);
   opened.push(() => server.stop());
   const { url } = server;
-  const onlooker = await options.openConsole?.({ url, storage, live, server, gateway });
-  opened.push(async () => onlooker?.stop());
-  if (onlooker !== undefined) late.onlooker = onlooker;
+  const console = await options.openConsole?.({ url, storage, live, server, gateway });
+  opened.push(async () => console?.stop());
   const mail = openMail(options, parts, server);
   late.mail = mail;
   opened.push(() => mail.stop());
@@ -141,7 +139,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
     stopPruning();
     stopWatching();
     const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
-    await onlooker?.stop();
+    await console?.stop();
     await Promise.all([mail.stop(), recovery.stop()]);
     // Both stop together: a sender that waits for its run keeps its connection for as long as the run may go on.
     await Promise.all([server.stop(), gateway.stop(graceMs)]);
@@ -214,7 +212,7 @@ function openStore(
 /** Opens the mailbox reader, whose mail goes the way of every request. It follows the live configuration. */
 function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningServer): MailProcess {
   const { log, role, readMail: isWanted = false } = options;
-  const { live, storage, gateway, health, late } = parts;
+  const { live, storage, gateway, health } = parts;
   const mail = new MailProcess({
     store: storage,
     endpoint: ownEndpoint((hook) => server.deliver(hook)),
@@ -230,7 +228,6 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
     gateway.reconfigure(live.effects);
     sayProofs(health, live.generation);
     if (performsWork(options)) void keepLive(storage, live, options);
-    late.onlooker?.replaced();
     apply();
   });
   apply();
@@ -263,7 +260,11 @@ function listen(
   return startServer({
     server: live.generation.config.settings.server,
     generation: servedGeneration(live, options),
-    storage: { ...storage, ...watchedStorage(storage, live, late) },
+    storage: {
+      ...storage,
+      recordDecision: (decision) =>
+        storage.recordDecision(decision, live.generation.config.settings.storage.keep.decisions),
+    },
     log: options.requestLog ?? options.log,
     health,
     // A wake for the next heartbeat makes nothing due.

@@ -11,8 +11,7 @@ import {
   type Visitor,
 } from '../../../src/frontends/console/access.ts';
 import { LISTS } from '../../../src/frontends/console/lists.ts';
-import { LiveFeed } from '../../../src/frontends/console/live-feed.ts';
-import { type DecisionRecord, type ListQuery, openStorage } from '../../../src/engine/storage/storage.ts';
+import { type ListQuery, openStorage } from '../../../src/engine/storage/storage.ts';
 import { agentOf, work } from '../../support/storage-builders.ts';
 
 const HERE = '127.0.0.1';
@@ -160,107 +159,6 @@ describe('access', () => {
     expect(readOrMakeKey([file]).key).toBe(key);
     writeFileSync(file, 'short\n');
     expect(readOrMakeKey([file]).key).not.toBe('short');
-  });
-});
-
-function decision(number: number): DecisionRecord {
-  return {
-    requestId: `request-${number}`,
-    receivedAt: number,
-    path: 'github',
-    status: 202,
-    outcome: 'accepted',
-    actionIds: [],
-    generation: 'g',
-    tookMs: 1,
-    bodyBytes: 2,
-  };
-}
-
-/** Reads a feed as a page does. */
-function reader(): {
-  readonly texts: string[];
-  readonly page: Parameters<LiveFeed['open']>[0];
-  unread: number;
-  ended: boolean;
-  mayRead: boolean;
-} {
-  const read = {
-    texts: [] as string[],
-    unread: 0,
-    ended: false,
-    mayRead: true,
-    page: {
-      mayRead: () => read.mayRead,
-      write: (text: string) => void read.texts.push(text),
-      end: () => void (read.ended = true),
-      get writableLength() {
-        return read.unread;
-      },
-    },
-  };
-  return read;
-}
-
-function openFeed(): LiveFeed {
-  const feed = new LiveFeed();
-  onTestFinished(() => feed.stop());
-  return feed;
-}
-
-function idsIn(texts: readonly string[]): string[] {
-  return texts.flatMap((text) => [...text.matchAll(/"id":"([\w-]+)"/g)].map((match) => match[1] ?? ''));
-}
-
-describe('the feed', () => {
-  test('tells a page that opens it to read the list, and sends what comes then, the newest first', async () => {
-    const feed = openFeed();
-    feed.see(decision(1));
-    const page = reader();
-    feed.open(page.page);
-    expect(page.texts.join('')).toMatch(/^event: opened\n/);
-    feed.see(decision(2));
-    feed.see(decision(3));
-    await expect.poll(() => idsIn(page.texts)).toEqual(['request-3', 'request-2']);
-  });
-
-  test('sends some of a flood, and says how many more there were', async () => {
-    const feed = openFeed();
-    const pages = [reader(), reader()];
-    for (const { page } of pages) feed.open(page);
-    for (let number = 1; number <= 500; number += 1) feed.see(decision(number));
-    for (const page of pages) {
-      await expect.poll(() => idsIn(page.texts)).toHaveLength(50);
-      expect(page.texts.join('')).toContain('"more":450');
-    }
-    feed.see(decision(501));
-    await expect.poll(() => idsIn(pages[0]?.texts ?? []).at(-1)).toBe('request-501');
-  });
-
-  test.each([
-    ['a decision', (feed: LiveFeed) => feed.see(decision(1))],
-    ['a reload', (feed: LiveFeed) => feed.tell('generation', { id: 'secret' })],
-  ])('ends with the key of who reads: at %s it sends nothing more', async (_what, happens) => {
-    const feed = openFeed();
-    const [gone, stays] = [reader(), reader()];
-    for (const { page } of [gone, stays]) feed.open(page);
-    gone.mayRead = false;
-    happens(feed);
-    await expect.poll(() => [gone.ended, stays.texts.length]).toEqual([true, 2]);
-    expect(gone.texts).toHaveLength(1);
-    // Its place is free.
-    for (let pages = 1; pages < 20; pages += 1) expect(feed.open(reader().page)).toBeDefined();
-  });
-
-  test('lets a page go that does not read, and takes twenty at most', async () => {
-    const feed = openFeed();
-    const slow = reader();
-    slow.unread = 2 * 1024 * 1024;
-    feed.open(slow.page);
-    feed.see(decision(1));
-    await expect.poll(() => slow.ended).toBe(true);
-    for (let pages = 0; pages < 20; pages += 1) expect(feed.open(reader().page)).toBeDefined();
-    expect(feed.open(reader().page)).toBeUndefined();
   });
 });
 

@@ -63,15 +63,11 @@ describe.skipIf(noBrowser !== '')(`every view${noBrowser === '' ? '' : `, ${noBr
     await page.close();
   });
 
-  test('the parts of a request are tabs, which arrows go through, and each can be copied', async () => {
+  test('each part of a request can be opened and copied', async () => {
     const page = await pages.open(`/request/${ids.taken}`);
-    await page.focus('#tab-Payload');
-    await page.keyboard.press('ArrowRight');
+    await page.focus('.content summary:has-text("headers")');
+    await page.keyboard.press('Enter');
     await page.waitForSelector('.content .tree[aria-label=headers] .line:has-text("content-type")');
-    expect(await page.evaluate('document.activeElement.id')).toBe('tab-Headers');
-    await page.keyboard.press('End');
-    await page.waitForSelector('.content .line:has-text("202")');
-    await page.keyboard.press('ArrowRight');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.click('button:has-text("Copy as JSON")');
     await page.waitForSelector('.toast:has-text("copied the payload")');

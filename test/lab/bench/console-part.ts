@@ -214,11 +214,11 @@ gateway: {heartbeat: {everySeconds: 0}, events: {maxPending: 10000000}}
   return startServer([main, 'serve', '-c', config, '--port', String(port)]);
 }
 
-/** As a page looks again at what became of rows. */
-const LOOK_MS = 1_500;
+/** As a page looks for what is new, and at what became of rows. */
+const LOOK_MS = 1_000;
 const LOOKED_AT = 200;
 
-/** Reads what an open page reads: the list, then everything that comes, and what became of rows. Resolves to how to leave. */
+/** Reads what an open page reads: the list, then what comes and what became of rows. Resolves to how to leave. */
 async function openPage(folder: string, port: number): Promise<() => void> {
   const origin = `http://127.0.0.1:${port}`;
   const key = (await readFile(join(folder, '.sluice/console-key'), 'utf8')).trim();
@@ -233,10 +233,8 @@ async function openPage(folder: string, port: number): Promise<() => void> {
   const list = await fetch(`${origin}/api/inbox`, { headers });
   const { rows } = (await list.json()) as Pick<InboxPage, 'rows'>;
   const ids = rows.flatMap(({ work = [] }) => work).slice(0, LOOKED_AT);
-  const feed = await fetch(`${origin}/api/feed`, { headers, signal: leaving.signal });
-  void feed.body?.pipeTo(new WritableStream()).catch(() => undefined);
   const look = (): Promise<unknown> =>
-    fetch(`${origin}/api/ends?ids=${ids.join(',')}`, { headers, signal: leaving.signal })
+    fetch(`${origin}/api/inbox?limit=100&ids=${ids.join(',')}`, { headers, signal: leaving.signal })
       .then((answer) => answer.arrayBuffer())
       .catch(() => undefined);
   const looking = setInterval(() => void look(), LOOK_MS);

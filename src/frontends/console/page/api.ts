@@ -23,53 +23,12 @@ export function postJson<Answer>(path: string, body: object, signal?: AbortSigna
 }
 
 async function call<Answer>(path: string, init: RequestInit): Promise<Answer> {
-  const answer = await send(path, init);
-  return (await answer.json()) as Answer;
-}
-
-async function send(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set('x-sluice-session', sessionToken() ?? '');
   const answer = await fetch(path, { ...init, headers });
   if (answer.status === 401) endSession();
   if (!answer.ok) throw new ApiError(answer.status, (await answer.text()).trim());
-  return answer;
-}
-
-export interface FeedEvent {
-  readonly kind: string;
-  readonly data: unknown;
-}
-
-/**
- * Reads the feed until it ends or `signal` fires; an EventSource could not send the session. `opened` is
- * called when the service has answered.
- */
-export async function readFeed(
-  path: string,
-  { signal, opened, take }: { signal: AbortSignal; opened: () => void; take: (event: FeedEvent) => void },
-): Promise<void> {
-  const answer = await send(path, { signal });
-  if (answer.body === null) return;
-  opened();
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-  let text = '';
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    const events = (text + value).split('\n\n');
-    text = events.pop() ?? '';
-    for (const event of events) if (!event.startsWith(':')) take(parseEvent(event));
-  }
-}
-
-/** Parses lines of `name: value`; the service writes each name once. */
-function parseEvent(text: string): FeedEvent {
-  const lines = new Map(text.split('\n').map((line) => [line.split(':', 1)[0], line.replace(/^\w+: ?/, '')]));
-  return {
-    kind: lines.get('event') ?? '',
-    data: JSON.parse(lines.get('data') ?? 'null') as unknown,
-  };
+  return (await answer.json()) as Answer;
 }
 
 /** Whether a call ended because nobody waits for it any more. */

@@ -12,7 +12,6 @@ import type {
   SaveAnswer,
 } from '../protocol.ts';
 import { getJson, isAborted, messageOf, postJson } from './api.ts';
-import { parseExact, type ExactValue } from './exact-json.ts';
 import { count } from './format.ts';
 import { rows, state } from './inbox-store.ts';
 import { say } from './toast.ts';
@@ -39,10 +38,6 @@ export const readings = signal(0);
 export const wantedLine = signal(0);
 
 export const isDirty = computed(() => opened.value !== undefined && opened.value.text !== text.value);
-export const payload = computed<ExactValue | undefined>(() => {
-  const kept = request.value?.kept;
-  return kept === undefined ? undefined : parseExact(kept.payload);
-});
 export const choices = computed(() => rows.value.slice(0, MAX_CHOICES));
 
 let round = new AbortController();

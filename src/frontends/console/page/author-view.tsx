@@ -10,7 +10,7 @@ import { mayWrite } from './inbox-store.ts';
 import { place } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
 import { Label } from './outcome-label.tsx';
-import { PayloadTree } from './payload-tree.tsx';
+import { RequestTrees } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
 import { Tabs } from './tabs.tsx';
@@ -243,14 +243,12 @@ function Result(): JSX.Element {
 }
 
 function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
-  if (author.payload.value === undefined) return <p class="quiet">The request was not kept.</p>;
-  const headers = author.request.value?.kept?.headers ?? {};
-  const choice = { action: 'Insert the path', onChoose: onInsert };
+  const kept = author.request.value?.kept;
+  if (kept === undefined) return <p class="quiet">The request was not kept.</p>;
   return (
     <>
       <p class="quiet small">Choose a value to put its path into the file.</p>
-      <PayloadTree root="payload" value={author.payload.value} label="payload" {...choice} />
-      <PayloadTree root="headers" value={headers} label="headers" {...choice} />
+      <RequestTrees kept={kept} action="Insert the path" onChoose={onInsert} />
     </>
   );
 }

@@ -1,7 +1,7 @@
-/** Stores the rows of the inbox, and follows the feed that brings new ones. */
+/** Stores the rows of the inbox and what became of them, and follows what comes. */
 import { computed, effect, signal } from '@preact/signals';
-import type { ConsoleState, FoundPart, InboxPage, InboxRow } from '../protocol.ts';
-import { getJson, isAborted, messageOf, readFeed, type FeedEvent } from './api.ts';
+import type { ConsoleState, FoundPart, InboxPage, InboxRow, ShownEnd } from '../protocol.ts';
+import { getJson, isAborted, messageOf } from './api.ts';
 import { count } from './format.ts';
 import { place } from './navigation.ts';
 
@@ -9,10 +9,11 @@ import { place } from './navigation.ts';
 const MAX_ROWS = 10_000;
 /** The first rows are shown at once; the others follow. */
 const FIRST_ROWS = 300;
-/** The list is read again when a burst is over. */
-const RELOAD_MS = 1_500;
-/** A feed that ended is opened again after this time. */
-const RETRY_MS = 2_000;
+/** What is new is read so often, and so many at a time. In a flood the others follow when it is over. */
+const LOOK_MS = 1_000;
+const NEW_ROWS = 100;
+/** The service allows so many ids at once. */
+const MAX_IDS = 200;
 
 export interface Filters {
   readonly outcome: string;
@@ -107,85 +108,67 @@ function textOf({ id, path, status, outcome, code = '', mapping = '', note = '' 
   return `${id} ${path} ${status} ${outcome} ${code} ${mapping} ${note}`.toLowerCase();
 }
 
-let reading: AbortController | undefined;
-let reloading: ReturnType<typeof setTimeout> | undefined;
+/** More came between two looks than one reads. */
+let hasGap = false;
 
-/** Reads the beginning of the list and opens the feed, at whose beginning the rest is read. */
-export async function startInbox(): Promise<void> {
-  document.addEventListener('visibilitychange', () => {
-    // A browser gives one address six connections, so a page that nobody sees leaves its own to others.
-    if (document.hidden) closeFeed();
-    else openFeed();
-  });
-  await reload(FIRST_ROWS);
-  openFeed();
-}
-
-/** Resolves to whether the rows that were read meet those that are known. */
-async function reload(limit: number): Promise<boolean> {
+/** Reads what is new, and what became of the rows in sight. Resolves to when it looks again. */
+export async function look(): Promise<number> {
+  const isBegun = isLoaded.peek();
+  const reads = listHas.peek() === 'some' ? (isBegun ? MAX_ROWS : FIRST_ROWS) : 0;
+  const ids = [...new Set(rowsInSight.peek().flatMap(({ work = [] }) => work))].slice(0, MAX_IDS);
+  const asked = { limit: String(reads || NEW_ROWS), ids: ids.join() };
   try {
-    const page = await getJson<InboxPage>(`/api/inbox?limit=${limit}`);
-    const known = new Set(rows.peek().map(({ id }) => id));
+    const page = await getJson<InboxPage>(`/api/inbox?${new URLSearchParams(asked).toString()}`);
     state.value = page.state;
-    merge(page.rows);
-    if (!page.hasMore || limit === MAX_ROWS) listHas.value = page.hasMore ? 'newest' : 'all';
+    const meets = merge(page.rows) < page.rows.length;
+    noteEnds(ids, page.ends);
+    if (reads === MAX_ROWS || (reads > 0 && !page.hasMore)) listHas.value = page.hasMore ? 'newest' : 'all';
+    else if (!meets) hasGap = true;
+    else if (hasGap) {
+      hasGap = false;
+      listHas.value = 'some';
+    }
     loadProblem.value = '';
     isLoaded.value = true;
-    return !page.hasMore || page.rows.some(({ id }) => known.has(id));
+    connection.value = 'live';
+    return listHas.peek() === 'some' ? 1 : LOOK_MS;
   } catch (error) {
     loadProblem.value = messageOf(error);
-    return true;
+    connection.value = 'lost';
+    return LOOK_MS;
   }
 }
 
-/** Rows are newest first, each once. The text of a row never changes. */
-function merge(more: readonly InboxRow[]): void {
+/** Rows are newest first, each once. The text of a row never changes. Returns how many were not there before. */
+function merge(more: readonly InboxRow[]): number {
   const known = new Set(rows.value.map(({ id }) => id));
   const added = more.filter(({ id }) => !known.has(id));
-  if (added.length === 0) return;
+  if (added.length === 0) return 0;
   rows.value = [...added, ...rows.value]
     .toSorted((a, b) => b.at - a.at)
     .slice(0, MAX_ROWS + hits.peek().size);
+  return added.length;
 }
 
-function openFeed(): void {
-  if (reading !== undefined || document.hidden) return;
-  const { signal } = (reading = new AbortController());
-  const opened = (): void => {
-    connection.value = 'live';
-  };
-  void readFeed('/api/feed', { signal, opened, take })
-    .catch(() => undefined)
-    .then(() => {
-      if (signal.aborted) return;
-      connection.value = 'lost';
-      closeFeed();
-      setTimeout(openFeed, RETRY_MS);
-    });
+const ends = signal<ReadonlyMap<string, ShownEnd>>(new Map());
+export const rowsInSight = signal<readonly InboxRow[]>([]);
+
+/** A run that is not there any more was removed after its time, so it ended. */
+function noteEnds(ids: readonly string[], found: readonly ShownEnd[]): void {
+  if (ids.length === 0) return;
+  const gone = ids.map((id): ShownEnd => ({ id, end: 'done' }));
+  ends.value = new Map([...ends.peek().values(), ...gone, ...found].map((end) => [end.id, end]));
 }
 
-function take({ kind, data }: FeedEvent): void {
-  if (kind === 'generation') state.value = { ...state.value, ...(data as ConsoleState) };
-  else if (kind === 'opened') void catchUp();
-  else if (kind === 'rows') {
-    const { rows: came, more } = data as { rows: InboxRow[]; more: number };
-    merge(came);
-    if (more > 0) reloadSoon();
-  }
-}
+/** The worst comes first: somebody must know that one of several runs was given up. */
+const ORDER = 'dead failed unsent dropped running queued sending done'.split(' ');
+const rank = ({ end }: ShownEnd): number => ORDER.indexOf(end);
 
-async function catchUp(): Promise<void> {
-  if (listHas.peek() === 'some' || !(await reload(FIRST_ROWS))) reloadSoon(0);
-}
-
-function closeFeed(): void {
-  reading?.abort();
-  reading = undefined;
-}
-
-function reloadSoon(ms = RELOAD_MS): void {
-  clearTimeout(reloading);
-  reloading = setTimeout(() => void reload(MAX_ROWS), ms);
+/** Says how a request ended; undefined where nothing came of it, or not all is known yet. */
+export function endOf({ work = [] }: InboxRow): ShownEnd | undefined {
+  const found = work.flatMap((id) => ends.value.get(id) ?? []);
+  const worst = found.toSorted((a, b) => rank(a) - rank(b))[0];
+  return worst?.end === 'done' && found.length < work.length ? undefined : worst;
 }
 
 /** The search over stored requests goes part by part, so that no hook waits for it. */

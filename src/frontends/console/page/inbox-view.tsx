@@ -4,7 +4,6 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
-import { rowsInSight as seenRows } from './ends-store.ts';
 import { dayOf, formatAgo, formatBody, formatDate, formatDay, formatMs, formatTime } from './format.ts';
 import {
   filterQuery,
@@ -18,6 +17,7 @@ import {
   mayOperate,
   NO_FILTERS,
   rows,
+  rowsInSight as seenRows,
   searched,
   state,
   timeOf,

@@ -1,16 +1,17 @@
 /** Shows what is stored as tables: mappings, runs, conversations, deliveries, costs, and changes. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { ListPage, WorkJson } from '../protocol.ts';
-import { getJson, isAborted, messageOf } from './api.ts';
+import { getJson, messageOf } from './api.ts';
 import { Choice } from './choice.tsx';
+import { useAnswer, Wait } from './follow.tsx';
 import { formatAgo, formatDate, formatMs } from './format.ts';
 import { mayOperate, state } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
 import { endOf, type ListSelection, Operations, PauseButtons, text } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
+import { say } from './toast.ts';
 import { RunWork } from './work-view.tsx';
 
 type TablePage = ListPage<WorkJson> & {
@@ -23,18 +24,28 @@ const LOOK_MS = 5_000;
 
 interface View {
   readonly title: string;
+  /** Said where it has no row. */
+  readonly empty: string;
   /** States that can be chosen. */
   readonly states?: string;
 }
 
 /** Views by their path, which the service has behind `/api`. */
 export const VIEWS: Readonly<Record<string, View>> = {
-  '/mappings': { title: 'Mappings' },
-  '/runs': { title: 'Runs', states: 'queued active completed dead' },
-  '/conversations': { title: 'Conversations' },
-  '/deliveries': { title: 'Deliveries', states: 'queued active completed dead skipped' },
-  '/costs': { title: 'Costs' },
-  '/audit': { title: 'Changes' },
+  '/mappings': { title: 'Mappings', empty: 'There is no mapping yet: sluice add writes one.' },
+  '/runs': {
+    title: 'Runs',
+    empty: 'No run is like this: a mapping with the action agent makes runs.',
+    states: 'queued active completed dead',
+  },
+  '/conversations': { title: 'Conversations', empty: 'No agent has had a conversation yet.' },
+  '/deliveries': {
+    title: 'Deliveries',
+    empty: 'No delivery is like this: replies and callbacks of runs are listed here.',
+    states: 'queued active completed dead skipped',
+  },
+  '/costs': { title: 'Costs', empty: 'No agent has reported what a turn cost.' },
+  '/audit': { title: 'Changes', empty: 'Nobody has changed anything.' },
 };
 
 const errorOf = (row: WorkJson): string | undefined =>
@@ -85,58 +96,41 @@ function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }):
 
 export function ListView(): JSX.Element {
   const { path, query } = place.value;
-  const page = useSignal<TablePage>({ rows: [] });
-  const said = useSignal('Loading…');
-  const asked = useSignal(0);
-  /** The list stays as it is while more is read. */
-  const isLonger = useSignal(false);
   const isTalk = path === '/conversations' && query.has('id');
-  const look = async (signal?: AbortSignal, before = ''): Promise<void> => {
-    const search = new URLSearchParams(query);
-    isLonger.value = before !== '';
-    if (before !== '') search.set('before', before);
-    try {
-      const api = isTalk ? 'conversation' : path.slice(1);
-      const found = await getJson<TablePage>(`/api/${api}?${search.toString()}`, signal);
-      const known = before === '' ? [] : page.peek().rows;
-      page.value = { ...found, rows: isTalk ? [...found.rows, ...known] : [...known, ...found.rows] };
-      const { rows, next } = page.value;
-      const none =
-        next === undefined
-          ? 'There is nothing here.'
-          : 'None of those that were looked at; there are older ones.';
-      said.value = rows.length === 0 ? none : '';
-    } catch (error) {
-      if (!isAborted(error)) said.value = messageOf(error);
-    }
-  };
-  useEffect(() => {
-    const leaving = new AbortController();
-    const isFollowed = (): boolean => !document.hidden && !isLonger.peek();
-    const timer = setInterval(() => isFollowed() && void look(leaving.signal), LOOK_MS);
-    page.value = { rows: [] };
-    void look(leaving.signal);
-    return () => {
-      clearInterval(timer);
-      leaving.abort();
-    };
-  }, [path, query.toString(), asked.value]);
-  const { rows, next, conversation, columns = '' } = page.value;
-  const changing = { onChanged: () => (asked.value += 1) };
-  const { title = '', states } = VIEWS[path] ?? {};
+  const address = `/api/${isTalk ? 'conversation' : path.slice(1)}?${query.toString()}`;
+  /** Pages that were asked for by hand; the list stays as it is then. */
+  const older = useSignal<readonly TablePage[]>([]);
+  const every = (): number => (older.peek().length > 0 ? 0 : LOOK_MS);
+  const { answer, problem, again } = useAnswer<TablePage>(address, every);
+  const { title = '', states, empty = '' } = VIEWS[path] ?? {};
+  const page = answer.value;
+  const pages = page === undefined ? [] : [page, ...older.value];
+  const rows = (isTalk ? pages.toReversed() : pages).flatMap((one) => one.rows);
+  const next = pages.at(-1)?.next;
+  const more = (): void =>
+    void getJson<TablePage>(`${address}&before=${next ?? ''}`).then(
+      (found) => (older.value = [...older.value, found]),
+      (error: unknown) => say(messageOf(error)),
+    );
+  const changing = { onChanged: again };
   return (
     <article class="request overview">
-      <h1 tabIndex={-1}>{(conversation && text(conversation, 'key')) || title}</h1>
+      <h1 tabIndex={-1}>{(page?.conversation && text(page.conversation, 'key')) || title}</h1>
       {states !== undefined && <ListFilters states={states.split(' ')} />}
       {states !== undefined && query.has('state') && (
         <Operations entries={rows} listed={listedBy(path, query)} {...changing} />
       )}
-      <p role="status">{said.value}</p>
-      {path === '/mappings' && <Since of={page.value.since} />}
+      {(page === undefined || problem.value !== '') && <Wait problem={problem.value} />}
+      {page !== undefined && rows.length === 0 && (
+        <p class="empty">
+          {next === undefined ? empty : 'None of those that were looked at; there are older ones.'}
+        </p>
+      )}
+      {path === '/mappings' && <Since of={page?.since} />}
       {isTalk && rows.map((run) => <RunWork key={text(run, 'id')} entry={run} {...changing} />)}
-      {!isTalk && rows.length > 0 && <Table rows={rows} keys={columns.split(' ')} />}
+      {!isTalk && rows.length > 0 && <Table rows={rows} keys={page?.columns?.split(' ') ?? []} />}
       {next !== undefined && (
-        <button type="button" onClick={() => void look(undefined, next)}>
+        <button type="button" onClick={more}>
           {isTalk ? 'Earlier' : 'More'}
         </button>
       )}

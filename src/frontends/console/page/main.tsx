@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
 import { render, type JSX, type ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { followEnds } from './ends-store.ts';
-import { connection, filterQuery, mayOperate, startInbox, state } from './inbox-store.ts';
+import { follow } from './follow.tsx';
+import { connection, filterQuery, look, mayOperate, state } from './inbox-store.ts';
 import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
 import { ListView, VIEWS } from './list-view.tsx';
@@ -191,4 +191,4 @@ function leave(target: HTMLElement, isWriting: boolean): void {
 addEventListener('keydown', onKey);
 const root = document.querySelector('#app');
 if (root !== null) render(<App />, root);
-void startInbox().then(followEnds);
+follow(look);

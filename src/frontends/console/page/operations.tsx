@@ -22,6 +22,7 @@ export const isRun = (entry: WorkJson): boolean => 'sessionKey' in entry;
 
 export const FAILED: readonly string[] = ['error', 'timeout', 'dead'];
 export const WAITING: readonly string[] = ['queued', 'pending'];
+export const RUNNING: readonly string[] = ['active', 'claimed'];
 
 /** The parts are: the route, the label, the words for the result, the class, and which entries it fits. */
 type WorkOperation = readonly [

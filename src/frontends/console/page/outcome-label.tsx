@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { InboxRow, ShownEnd } from '../protocol.ts';
-import { endOf } from './ends-store.ts';
+import { endOf } from './inbox-store.ts';
 import { formatTime } from './format.ts';
 
 /** Shows how a request ended, in a colour and always in words, too. */

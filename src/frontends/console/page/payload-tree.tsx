@@ -4,11 +4,13 @@
  */
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
-import { useContext, useEffect, useRef } from 'preact/hooks';
-import { entriesOf, kindOf, sizeOf, type ExactValue } from './exact-json.ts';
+import { useContext, useEffect, useMemo, useRef } from 'preact/hooks';
+import type { KeptContent } from '../protocol.ts';
+import { entriesOf, kindOf, parseExact, sizeOf, type ExactValue } from './exact-json.ts';
 import { findHits, type SearchHits, leafText } from './find-hits.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
+import { copy } from './toast.ts';
 
 /** The path under the pointer: a piece of a text, or a value of the tree. */
 export const pointedPath = signal('');
@@ -27,10 +29,10 @@ export interface PayloadTreeProps {
   readonly onChoose: (path: string) => void;
 }
 
-type TreeContext = Pick<PayloadTreeProps, 'action' | 'onChoose'> & { readonly hits: SearchHits | undefined };
+type TreeContext = Choosing & { readonly hits: SearchHits | undefined };
 const Tree = createContext<TreeContext>({ action: '', onChoose: () => undefined, hits: undefined });
 
-export function PayloadTree({ root, value, label, action, onChoose }: PayloadTreeProps): JSX.Element {
+function PayloadTree({ root, value, label, action, onChoose }: PayloadTreeProps): JSX.Element {
   const search = useSignal('');
   const content = useSignal(value);
   content.value = value;
@@ -56,6 +58,38 @@ export function PayloadTree({ root, value, label, action, onChoose }: PayloadTre
       </div>
     </div>
   );
+}
+
+type Choosing = Pick<PayloadTreeProps, 'action' | 'onChoose'>;
+
+/** Shows the parts of a stored request, each to search and to copy. */
+export function RequestTrees({ kept, ...choosing }: Choosing & { readonly kept: KeptContent }): JSX.Element {
+  const payload = useMemo(() => parseExact(kept.payload), [kept.payload]);
+  const parts = { payload, headers: kept.headers, query: kept.query };
+  return (
+    <>
+      {Object.entries(parts).map(([name, value]) =>
+        name !== 'payload' && sizeOf(value) === 0 ? null : (
+          // A piece of a text leads to its value, so the part with the value is opened.
+          <details key={name} open={name === 'payload' || pointedPath.value.startsWith(`${name}.`)}>
+            <summary>
+              <h2>{name}</h2>
+            </summary>
+            <button type="button" class="link" onClick={() => copyJson(kept, name)}>
+              Copy as JSON
+            </button>
+            <PayloadTree root={name} value={value} label={name} {...choosing} />
+          </details>
+        ),
+      )}
+    </>
+  );
+}
+
+function copyJson(kept: KeptContent, name: string): void {
+  const { payload, ...others } = kept;
+  const value = (others as Readonly<Record<string, unknown>>)[name];
+  copy(name === 'payload' ? payload : JSON.stringify(value, undefined, 2), `the ${name}`);
 }
 
 interface BranchProps {

@@ -1,64 +1,35 @@
 /** Shows one request: what it was, why it became what it is, and what became of it. */
-import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
-import type { Judgement, KeptContent, RequestPage } from '../protocol.ts';
-import { getJson, isAborted, isPassing, messageOf, postJson } from './api.ts';
-import { parseExact, type ExactValue } from './exact-json.ts';
+import { useEffect } from 'preact/hooks';
+import type { Judgement, RequestPage } from '../protocol.ts';
+import { messageOf, postJson } from './api.ts';
+import { useAnswer, Wait } from './follow.tsx';
 import { formatBody, formatDate, formatMs } from './format.ts';
 import { mayOperate, mayWrite, state } from './inbox-store.ts';
 import { goTo } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
 import { OutcomeLabel } from './outcome-label.tsx';
-import { PayloadTree, pointedPath } from './payload-tree.tsx';
+import { pointedPath, RequestTrees } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { ShownBlock, ShownText } from './shown-text.tsx';
 import { StoryView } from './story-view.tsx';
-import { Tabs } from './tabs.tsx';
 import { copy, say } from './toast.ts';
 import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 import { isUnderWay, WorkView } from './work-view.tsx';
 
 /** A request whose work goes on is looked at again after this time. */
-const LOOK_AGAIN_MS = 1_500;
+const LOOK_MS = 1_500;
 
 export function RequestView({ id }: { readonly id: string }): JSX.Element {
-  const page = useSignal<RequestPage | undefined>(undefined);
-  const problem = useSignal('');
-  const asked = useSignal(0);
-  const generation = state.value?.generation;
+  const every = (page: RequestPage): number => (isUnderWay(page) ? LOOK_MS : 0);
+  const address = `/api/request?id=${encodeURIComponent(id)}`;
+  const { answer, problem, again } = useAnswer(address, every, [state.value?.generation]);
   useEffect(() => {
     pointedPath.value = '';
-    page.value = undefined;
   }, [id]);
-  useEffect(() => load(id, page, problem), [id, asked.value, generation]);
-  if (problem.value !== '') return <p class="empty">{problem.value}</p>;
-  if (page.value === undefined) return <p class="empty quiet">Loading…</p>;
-  return <RequestContent page={page.value} onChanged={() => (asked.value += 1)} />;
-}
-
-/** Loads the page, and loads it again while its work goes on. */
-function load(id: string, page: Signal<RequestPage | undefined>, problem: Signal<string>): () => void {
-  const leaving = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const look = async (): Promise<void> => {
-    try {
-      const found = await getJson<RequestPage>(`/api/request?id=${encodeURIComponent(id)}`, leaving.signal);
-      page.value = found;
-      problem.value = '';
-      if (isUnderWay(found)) timer = setTimeout(() => void look(), LOOK_AGAIN_MS);
-    } catch (error) {
-      if (isAborted(error)) return;
-      if (page.peek() === undefined) problem.value = messageOf(error);
-      if (isPassing(error)) timer = setTimeout(() => void look(), LOOK_AGAIN_MS);
-    }
-  };
-  void look();
-  return () => {
-    leaving.abort();
-    clearTimeout(timer);
-  };
+  if (answer.value === undefined) return <Wait problem={problem.value} />;
+  return <RequestContent page={answer.value} onChanged={again} />;
 }
 
 interface ContentProps {
@@ -85,12 +56,15 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
         <div class="story">
           <Why page={page} />
           {now !== undefined && !isRepeat && <WhatItBecame judgement={now} />}
-          {now !== undefined && isRepeat && <WhatWasNotMade judgement={now} />}
           <Section title="What happened">
             <WorkView page={page} onChanged={onChanged} />
           </Section>
         </div>
-        {kept !== undefined && <Content page={page} kept={kept} />}
+        {kept !== undefined && (
+          <aside class="content" aria-label="The request">
+            <RequestTrees kept={kept} action="Copy the path" onChoose={copy} />
+          </aside>
+        )}
       </div>
     </article>
   );
@@ -131,28 +105,6 @@ function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Ele
         <PromptView judgement={judgement} />
       </Section>
     </>
-  );
-}
-
-/** Shows in short what a repeat would have become as a new event. */
-function WhatWasNotMade({ judgement: { actions } }: { readonly judgement: Judgement }): JSX.Element {
-  return (
-    <Section
-      title="Not made"
-      remark="it is a repeat; a new event would have become this"
-      isEmpty={actions.length === 0}
-    >
-      {actions.map((action) => (
-        <p class="quiet" key={action.id}>
-          {action.kind} <ShownText text={action.kind === 'wake' ? action.mode : action.name} />
-          {action.dedupe !== undefined && (
-            <>
-              ; its dedupe key <ShownText text={action.dedupe.key} /> was there already
-            </>
-          )}
-        </p>
-      ))}
-    </Section>
   );
 }
 
@@ -261,53 +213,4 @@ function Section(props: {
       {props.children as JSX.Element}
     </section>
   );
-}
-
-const PARTS = ['Payload', 'Headers', 'Query', 'Answer'] as const;
-
-function Content({ page, kept }: { readonly page: RequestPage; readonly kept: KeptContent }): JSX.Element {
-  const tab = useSignal<(typeof PARTS)[number]>('Payload');
-  const { headers, query } = kept;
-  const names = PARTS.filter((name) => name !== 'Query' || Object.keys(query).length > 0);
-  const payload = useMemo(() => parseExact(kept.payload), [kept.payload]);
-  const values = { Payload: payload, Headers: headers, Query: query, Answer: answerOf(page) };
-  const name = tab.value.toLowerCase();
-  const text = tab.value === 'Payload' ? kept.payload : JSON.stringify(values[tab.value], undefined, 2);
-  // A piece of a text leads to its value, so the tab with the value is shown.
-  useSignalEffect(() => {
-    const pointed = PARTS.find((one) => pointedPath.value.startsWith(`${one.toLowerCase()}.`));
-    if (pointed !== undefined) tab.value = pointed;
-  });
-  return (
-    <aside class="content" aria-label="The request">
-      <Tabs label="Parts of the request" names={names} tab={tab}>
-        <button type="button" class="link" onClick={() => copy(text, `the ${name}`)}>
-          Copy as JSON
-        </button>
-        <PayloadTree
-          key={name}
-          root={name}
-          value={values[tab.value]}
-          label={name}
-          action="Copy the path"
-          onChoose={copy}
-        />
-        {tab.value === 'Answer' && (
-          <p class="quiet small">What is known of it: its sentences are not kept.</p>
-        )}
-      </Tabs>
-    </aside>
-  );
-}
-
-/** Returns the fields of the answer that the decision has, and the header that names the request. */
-function answerOf({ id, row }: RequestPage): Readonly<Record<string, ExactValue>> {
-  const { status = 0, outcome, code, work = [] } = row ?? {};
-  return {
-    'x-request-id': id,
-    status,
-    ok: outcome !== 'rejected',
-    ...(code === undefined ? {} : { code }),
-    ...(work.length === 0 ? {} : { ids: [...work] }),
-  };
 }

@@ -1,21 +1,11 @@
-/** Shows the story of a request in one sentence and a bar, and what can be done about its end. */
+/** Shows the story of a request in one sentence, and what can be done about its end. */
 import type { ComponentChildren, JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { count } from './format.ts';
-import { endOf, FAILED, isRun, Operations, text, WAITING } from './operations.tsx';
-import { Label } from './outcome-label.tsx';
+import { endOf, FAILED, isRun, Operations, RUNNING, text, WAITING } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
 import { asRead } from './trace-view.tsx';
-import { sentOf, workOf } from './work-view.tsx';
-
-type Tone = 'accepted' | 'rejected' | 'waiting' | 'skipped';
-interface StoryStep {
-  readonly name: string;
-  readonly tone: Tone;
-  readonly said: string;
-}
-
-const RUNNING: readonly string[] = ['active', 'claimed'];
+import { workOf } from './work-view.tsx';
 
 export function StoryView(props: {
   readonly page: RequestPage;
@@ -27,15 +17,8 @@ export function StoryView(props: {
       <p class="sentence">
         <ShownText text={sentenceOf(props.page)} />
       </p>
-      <ol class="bar-steps" aria-label="How far it came">
-        {stepsOf(props.page).map(({ name, tone, said }) => (
-          <li key={name}>
-            <Label tone={tone} text={`${name} ${said}`.trim()} />
-          </li>
-        ))}
-      </ol>
       <div class="actions">
-        <Operations entries={isRepeat(props.page) ? [] : allOf(props.page)} onChanged={props.onChanged} />
+        <Operations entries={isRepeat(props.page) ? [] : workOf(props.page)} onChanged={props.onChanged} />
         {props.children}
       </div>
     </div>
@@ -43,41 +26,6 @@ export function StoryView(props: {
 }
 
 const isRepeat = ({ row }: RequestPage): boolean => row?.isRepeat === true;
-function allOf(page: RequestPage): readonly WorkJson[] {
-  const { runs, events } = workOf(page);
-  return [...runs.flatMap((run) => [run, ...sentOf(run)]), ...events];
-}
-
-const statesOf = (work: readonly WorkJson[]): readonly string[] => work.map((entry) => endOf(entry));
-
-/** Somebody has to know the worst state first. */
-function worst(states: readonly string[]): Tone {
-  if (states.length === 0) return 'skipped';
-  if (states.some((state) => FAILED.includes(state))) return 'rejected';
-  return states.some((state) => WAITING.includes(state) || RUNNING.includes(state)) ? 'waiting' : 'accepted';
-}
-
-function stepsOf(page: RequestPage): readonly StoryStep[] {
-  const { runs, events } = workOf(page);
-  const { row } = page;
-  const work = [...runs, ...events];
-  const states = statesOf(work);
-  const sent = statesOf(runs.flatMap(sentOf));
-  const isMade = work.length > 0 && !isRepeat(page);
-  const hasRun = states.some((state) => !WAITING.includes(state));
-  const queued: Tone = !isMade ? 'skipped' : hasRun ? 'accepted' : 'waiting';
-  return [
-    { name: 'received', tone: 'accepted', said: '' },
-    { name: 'judged', tone: row?.outcome ?? 'skipped', said: row === undefined ? '' : String(row.status) },
-    { name: 'queued', tone: queued, said: isMade ? '' : 'nothing' },
-    { name: 'ran', tone: isMade && hasRun ? worst(states) : 'skipped', said: isMade ? distinct(states) : '' },
-    { name: 'delivered', tone: isMade ? worst(sent) : 'skipped', said: distinct(sent) },
-  ];
-}
-
-function distinct(states: readonly string[]): string {
-  return [...new Set(states)].join(', ');
-}
 
 /** A note may name the conditions of several mappings. */
 const CONDITION = /\{".*?\}(?= did not hold| cannot be judged)/g;
@@ -90,7 +38,7 @@ function sentenceOf(page: RequestPage): string {
   if (row?.outcome === 'skipped')
     return `Taken, and nothing was made of it: ${row.note ?? 'as a rule says'}.`;
   const by = row?.mapping === undefined ? 'Accepted' : `Taken by ${row.mapping}`;
-  const [entry] = allOf(page).toSorted((a, b) => rank(a) - rank(b));
+  const [entry] = workOf(page).toSorted((a, b) => rank(a) - rank(b));
   return entry === undefined ? `${by}; nothing was stored for it.` : `${by}; ${endSentence(entry)}.`;
 }
 

@@ -3,19 +3,16 @@ import type { JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
 import { formatDate, formatMs } from './format.ts';
-import { approvalText, endOf, Operations, text } from './operations.tsx';
+import { approvalText, endOf, Operations, RUNNING, text, WAITING } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 
-export interface WorkProps {
-  readonly page: RequestPage;
+interface Changing {
   readonly onChanged: () => void;
 }
 
-type WorkActions = Omit<WorkProps, 'page'>;
-
-export function WorkView({ page, ...changing }: WorkProps): JSX.Element {
-  const { runs, events } = workOf(page);
+export function WorkView({ page, ...changing }: Changing & { readonly page: RequestPage }): JSX.Element {
+  const { runs, events }: WorkOf = page.stored;
   if (runs.length === 0 && events.length === 0)
     return <p class="quiet">Nothing was stored for this request.</p>;
   return (
@@ -30,7 +27,7 @@ export function WorkView({ page, ...changing }: WorkProps): JSX.Element {
   );
 }
 
-interface EntryProps extends WorkActions {
+interface EntryProps extends Changing {
   readonly entry: WorkJson;
 }
 
@@ -70,9 +67,6 @@ function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
   );
 }
 
-/** Returns deliveries and callbacks of a run. */
-export const sentOf = ({ outbox = [] }: WorkJson): readonly WorkJson[] => outbox;
-
 function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
   return (
     <article class="work">
@@ -88,21 +82,20 @@ function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
   );
 }
 
-export function workOf({ stored }: RequestPage): {
+interface WorkOf {
   readonly runs: readonly WorkJson[];
   readonly events: readonly WorkJson[];
-} {
-  return stored;
+}
+
+/** All runs of a request, what they send, and its events. */
+export function workOf({ stored: { runs, events } }: RequestPage): readonly WorkJson[] {
+  const made: readonly WorkJson[] = runs;
+  return [...made.flatMap((run) => [run, ...(run.outbox ?? [])]), ...events];
 }
 
 /** Whether anything may still change by itself. */
-export function isUnderWay(page: RequestPage): boolean {
-  const { runs, events } = workOf(page);
-  const states = [...runs.flatMap((run) => [run, ...(run.outbox ?? [])]), ...events].map((entry) =>
-    text(entry, 'state'),
-  );
-  return states.some((one) => one === 'queued' || one === 'active' || one === 'pending' || one === 'claimed');
-}
+export const isUnderWay = (page: RequestPage): boolean =>
+  workOf(page).some((entry) => [...WAITING, ...RUNNING].includes(text(entry, 'state')));
 
 function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
   const [started, ended] = ['startedAt', 'endedAt'].map((key) => Date.parse(text(entry, key)));

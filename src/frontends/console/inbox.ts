@@ -1,0 +1,50 @@
+/** The list of requests, of which a page reads again and again what is new. */
+import { defined } from '../../base/json.ts';
+import { shorten } from '../../base/document/document.ts';
+import { decisionLine } from '../../authoring/explanation/explanation.ts';
+import { endsOf } from '../../service/operations/operations.ts';
+import type { DecisionRecord } from '../../engine/storage/storage.ts';
+import type { ConsoleState, InboxPage, InboxRow } from './protocol.ts';
+import { type ConsoleDeps, gatewayOf, type PageRequest, type RouteContext } from './route.ts';
+
+const MAX_ROWS = 10_000;
+
+/** Reads the newest `limit` rows, and says what became of the work in `ids`. */
+export async function inbox({ deps, judge }: RouteContext, { query, who }: PageRequest): Promise<InboxPage> {
+  const asked = Number(query.get('limit') ?? Number.NaN);
+  const { decisions } = deps.live.generation.config.settings.storage.keep;
+  const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, MAX_ROWS);
+  // A reader of the list opens a request next.
+  void judge.base().catch(() => undefined);
+  const found = await deps.storage.listDecisions({ limit: limit + 1 });
+  const ids = (query.get('ids') ?? '').split(',').filter(Boolean);
+  return {
+    rows: found.slice(0, limit).map(rowOf),
+    hasMore: found.length > limit,
+    state: { ...stateOf(deps), role: who.role },
+    ends: ids.length === 0 ? [] : await endsOf(deps.storage, gatewayOf(deps), ids),
+  };
+}
+
+function stateOf({ mode, live, hooksUrl }: ConsoleDeps): Omit<ConsoleState, 'role'> {
+  const { id, table } = live.generation;
+  return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
+}
+
+export function rowOf(decision: DecisionRecord): InboxRow {
+  const { code, mappingId, replayOf, replays } = decision;
+  const note = shorten(decisionLine(decision), 200);
+  return {
+    id: decision.requestId,
+    at: decision.receivedAt,
+    path: decision.path,
+    status: decision.status,
+    outcome: decision.outcome,
+    ...defined({ code, mapping: mappingId, replayOf, replays }),
+    ...(note === '' ? {} : { note }),
+    ...(decision.actionIds.length === 0 ? {} : { work: decision.actionIds }),
+    ...(decision.findings?.some(({ code: said }) => said === 'repeat') === true ? { isRepeat: true } : {}),
+    tookMs: Math.round(decision.tookMs * 100) / 100,
+    ...(decision.bodyUnread === true ? {} : { bytes: decision.bodyBytes }),
+  };
+}
