@@ -18,16 +18,6 @@ export const readsSecret = (rule: JsonValue): boolean =>
 export const SECRET_HINT =
   'let verify compare it, and no condition: scheme header with the header that carries it, or scheme token for Authorization: Bearer';
 
-const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
-
-/** Whether the rule at a path decides by itself, and is no value that is compared. */
-export function isAsked(path: Path): boolean {
-  return path.every(
-    (step, index) =>
-      typeof step === 'number' || CONNECTIVES.has(step) || (isListOperator(step) && path[index + 1] === 1),
-  );
-}
-
 /** Whether the variables at a path read an element: the path leads into the second operand of a list operator. */
 export function isInList(path: Path): boolean {
   return path.some(

@@ -1,7 +1,7 @@
 /** Finds replies, notifications and events that reach nobody. */
 import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../../../base/action.ts';
 import { isReference, recipientProblem, requiredSettings } from '../../../service/channels/channels.ts';
-import { formatPlace, type Place, placeIfWritten } from '../../../base/document/document.ts';
+import type { Place } from '../../../base/document/document.ts';
 import { inWords } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
@@ -91,21 +91,6 @@ function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
     ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what, passer: mapping }]),
     ...(fallback === undefined ? [] : [{ name: fallback.channel, at, what }]),
   ];
-}
-
-function waiting({ config: { settings, root }, mappings }: Whole): readonly LookFinding[] {
-  const { gateway, hooks } = settings;
-  if (gateway.heartbeat.everySeconds > 0) return [];
-  const isOffAt = placeIfWritten(root, ['gateway', 'heartbeat', 'everySeconds']);
-  return mappings
-    .filter(
-      ({ action, wakeMode = hooks.defaults.wakeMode }) => action === 'wake' && wakeMode === 'next-heartbeat',
-    )
-    .map(({ id, at }) => ({
-      message: say`the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
-      at: isOffAt ?? at,
-      hint: say`write everySeconds: 1800 for a turn every half hour that reads all events, or wakeMode: now in the mapping (${formatPlace(at)}) to have each event read at once`,
-    }));
 }
 
 /** Another gateway draws its boundary around all it receives, the operator's own words included. */
@@ -248,7 +233,6 @@ function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): rea
 export const REPLIES: readonly Look[] = [
   { on: 'generation', codes: ['CHANNEL_NOT_CONFIGURED'], find: withoutSettings },
   { on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions },
-  { on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting },
   { on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel },
   { on: 'generation', codes: ['RECIPIENT_MISSING'], find: withoutRecipient },
   { on: 'generation', codes: ['RECIPIENT_MISSING'], find: unheardQuestions },

@@ -49,32 +49,6 @@ function findCut({ source, start, end }: Place): CutComment | undefined {
   return { at, whole: value + rest, isSure: comment.startsWith('#{{') };
 }
 
-/** The agent of such a run never sees what came. A text of a word or two may be a mere signal. */
-function readsNothing({ located, compiled }: MappingSubject): readonly LookFinding[] {
-  const { templates, transform, action, match, behaviours } = compiled;
-  const template = templates.get('messageTemplate');
-  // A condition can choose the event so exactly that fixed words say enough.
-  if (action !== 'agent' || match.when !== undefined || transform !== undefined || template === undefined)
-    return [];
-  const isEscaped = /\\\{\{/.test(template.source);
-  // A text with signs of other tools has a finding of its own.
-  const isSentence =
-    !/[{}]|<%/.test(template.source) && template.source.trim().split(/\s+/).length > MAX_BELL_WORDS;
-  if (template.reads.length > 0 || !(isEscaped || isSentence)) return [];
-  return [
-    {
-      message: say`messageTemplate reads nothing of the request, so its agent never sees what came`,
-      at: located.place(['messageTemplate']),
-      hint: isEscaped
-        ? say`write two backslashes, as one before {{ makes a text of the expression`
-        : say`print what the agent is to see, as {{title}} does${behaviours.hasGatewayForm ? '' : ', or {{json payload}} for all of it'}`,
-    },
-  ];
-}
-
-const MAX_BELL_WORDS = 3;
-
 export const TEXT_LOOKS: readonly Look[] = [
   { on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment },
-  { on: 'mapping', codes: ['TEMPLATE_READS_NOTHING'], find: readsNothing },
 ];
