@@ -82,7 +82,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'action',
       'timers',
     ],
-    types: ['mapping', 'sandbox'],
+    types: ['mapping', 'runners', 'sandbox'],
     owns: ['node:http'],
   },
   runners: {

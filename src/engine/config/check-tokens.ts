@@ -12,10 +12,13 @@ const MIN_TOKEN_CHARS = 16;
 
 const MIN_WORKER_TOKEN_CHARS = 32;
 
-interface HookToken {
+/** A token as it is resolved, and where it stands. */
+interface Token {
   readonly path: Path;
   readonly value: string;
 }
+
+type OtherSecret = Pick<Token, 'value'> & { readonly at: Place };
 
 /** A secret besides `gateway.token` that no hook token may equal, resolved. */
 export interface ReservedSecret {
@@ -52,17 +55,18 @@ export function checkTokens(
   const secrets = ownSecrets(reporter, whole, options.reserved);
   for (const token of tokens) {
     checkForm(reporter, token);
-    checkReuse(reporter, token, secrets);
+    checkReuse(reporter, token, secrets, OF_HOOKS);
   }
   const ofWorkers = workerTokens(whole);
-  for (const [index, token] of ofWorkers.entries())
-    checkWorkerToken(reporter, token, [
-      ...secrets,
-      ...[...tokens, ...ofWorkers.slice(0, index)].map(({ value: text, path }) => ({
-        value: text,
-        at: reporter.root.place(path),
-      })),
-    ]);
+  const known = [
+    ...secrets,
+    ...tokens.map(({ value: text, path }) => ({ value: text, at: reporter.root.place(path) })),
+  ];
+  for (const token of ofWorkers) {
+    checkWorkerToken(reporter, token);
+    checkReuse(reporter, token, known, OF_A_WORKER);
+    known.push({ value: token.value, at: reporter.root.place(token.path) });
+  }
   return [...tokens, ...ofWorkers, ...secrets].map((secret) => secret.value);
 }
 
@@ -75,14 +79,14 @@ function ownSecrets(
   { root }: ConfigReporter,
   whole: JsonObject,
   reserved: readonly ReservedSecret[],
-): readonly { readonly value: string; readonly at: Place }[] {
+): readonly OtherSecret[] {
   const own = { value: memberAt(whole, ['gateway', 'token']), located: root.at(['gateway', 'token']) };
   return [own, ...reserved].flatMap(({ value, located }) =>
     typeof value === 'string' ? [{ value, at: located.place([]) }] : [],
   );
 }
 
-function checkForm(reporter: ConfigReporter, token: HookToken): void {
+function checkForm(reporter: ConfigReporter, token: Token): void {
   if (!SENDABLE.test(token.value)) {
     reporter.report('INVALID_TOKEN', token.path, {
       message: say`a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header`,
@@ -98,54 +102,52 @@ function checkForm(reporter: ConfigReporter, token: HookToken): void {
   }
 }
 
+const OF_HOOKS = {
+  message: say`a hook token is the same as the gateway's own secret`,
+  hint: say`use another secret for hooks: a sender of hooks must not be able to control the gateway`,
+  label: say`the gateway's secret`,
+};
+const OF_A_WORKER = {
+  message: say`a token of a worker is the same as another token`,
+  hint: say`make another one for the worker: openssl rand -hex 32`,
+  label: say`the other token`,
+};
+
 function checkReuse(
   reporter: ConfigReporter,
-  token: HookToken,
-  secrets: ReturnType<typeof ownSecrets>,
+  { path, value }: Token,
+  others: readonly OtherSecret[],
+  { label: text, ...said }: typeof OF_HOOKS,
 ): void {
-  const same = secrets.find((secret) => isSame(secret.value, token.value));
-  if (same === undefined) return;
-  reporter.report('TOKEN_REUSED', token.path, {
-    message: say`a hook token is the same as the gateway's own secret`,
-    hint: say`use another secret for hooks: a sender of hooks must not be able to control the gateway`,
-    labels: [{ at: same.at, text: say`the gateway's secret` }],
-  });
+  const same = others.find((other) => isSame(other.value, value));
+  if (same !== undefined) reporter.report('TOKEN_REUSED', path, { ...said, labels: [{ at: same.at, text }] });
 }
 
-function hookTokens({ token, previousTokens }: JsonObject): readonly HookToken[] {
-  const previous: readonly unknown[] = Array.isArray(previousTokens) ? previousTokens : [];
-  const paths: readonly Path[] = [
-    ['hooks', 'token'],
-    ...previous.map((_, at) => ['hooks', 'previousTokens', at]),
-  ];
-  return [token, ...previous].flatMap((value, at) =>
-    typeof value === 'string' && value !== '' ? [{ path: paths[at] as Path, value }] : [],
+function hookTokens({ token, previousTokens }: JsonObject): readonly Token[] {
+  const current = typeof token === 'string' ? [{ path: ['hooks', 'token'], value: token }] : [];
+  return [...current, ...textsAt(['hooks', 'previousTokens'], previousTokens)].filter(
+    ({ value }) => value !== '',
   );
 }
 
-/** A token of a worker as it is resolved. */
-function workerTokens({ gateway }: JsonObject): readonly HookToken[] {
+function textsAt(path: Path, values: unknown): readonly Token[] {
+  const all: readonly unknown[] = Array.isArray(values) ? values : [];
+  return all.flatMap((value, at) => (typeof value === 'string' ? [{ value, path: [...path, at] }] : []));
+}
+
+function workerTokens({ gateway }: JsonObject): readonly Token[] {
   const { runner, runners } = isJsonObject(gateway) ? gateway : {};
+  const tokensOf = (path: Path, each: unknown): readonly Token[] =>
+    isJsonObject(each) && each['kind'] === 'worker' ? textsAt([...path, 'tokens'], each['tokens']) : [];
   const named = Object.entries(isJsonObject(runners) ? runners : {});
-  const all: readonly (readonly [Path, unknown])[] = [
-    [['gateway', 'runner'], runner],
-    ...named.map(([name, each]) => [['gateway', 'runners', name], each] as const),
+  return [
+    ...tokensOf(['gateway', 'runner'], runner),
+    ...named.flatMap(([name, each]) => tokensOf(['gateway', 'runners', name], each)),
   ];
-  return all.flatMap(([path, each]) => {
-    if (!isJsonObject(each) || each['kind'] !== 'worker' || !Array.isArray(each['tokens'])) return [];
-    const values: readonly unknown[] = each['tokens'];
-    return values.flatMap((value, at) =>
-      typeof value === 'string' ? [{ value, path: [...path, 'tokens', at] }] : [],
-    );
-  });
 }
 
 /** Who has it takes runs with their prompts, and writes their replies. */
-function checkWorkerToken(
-  reporter: ConfigReporter,
-  token: HookToken,
-  others: ReturnType<typeof ownSecrets>,
-): void {
+function checkWorkerToken(reporter: ConfigReporter, token: Token): void {
   const written = reporter.root.at(token.path).value;
   const isReference = typeof written !== 'string' || /^\$\{[^}]+\}$/.test(written);
   // A variable that is not set stands for itself.
@@ -157,13 +159,6 @@ function checkWorkerToken(
       hint: say`write '\${NAME}' or {file: NAME}, and make the token with: openssl rand -hex 32`,
     });
   }
-  const same = others.find((other) => isSame(other.value, token.value));
-  if (same === undefined) return;
-  reporter.report('TOKEN_REUSED', token.path, {
-    message: say`a token of a worker is the same as another token`,
-    hint: say`make another one for the worker: openssl rand -hex 32`,
-    labels: [{ at: same.at, text: say`the other token` }],
-  });
 }
 
 /** The carriers cut white space around a token, so it makes no difference here either. */

@@ -33,7 +33,7 @@ export function hooksSettings({ hooks, gateway }: ConfigFile, context: SettingsC
   return {
     ...written,
     ...standardSettings(hooks, context),
-    path: hooksPath(hooks.path, reporter, hasWorkers(gateway)),
+    path: hooksPath(hooks.path, reporter, gateway),
     presets: presetNames(hooks.presets, context),
     ...(mail === undefined ? {} : { mail }),
   };
@@ -118,16 +118,15 @@ function checkAgents(
 }
 
 /** The path with a leading slash and no trailing ones. */
-/** Whether runs of any runner are asked for by workers, at `/workers`. */
-function hasWorkers({ runner, runners }: ConfigFile['gateway']): boolean {
-  return [runner, ...Object.values(runners)].some(
-    (each) => typeof each === 'object' && each.kind === 'worker',
-  );
-}
-
-function hooksPath(written: string, reporter: ConfigReporter, withWorkers: boolean): string {
+function hooksPath(
+  written: string,
+  reporter: ConfigReporter,
+  { runner, runners }: ConfigFile['gateway'],
+): string {
   const path = `/${written.replaceAll(/^\/+|(?<!\/)\/+$/g, '')}`;
-  const isTaken = withWorkers && /^\/workers(?:\/|$)/.test(path);
+  const all = [runner, ...Object.values(runners)];
+  const hasWorkers = all.some((each) => typeof each === 'object' && each.kind === 'worker');
+  const isTaken = hasWorkers && /^\/workers(?:\/|$)/.test(path);
   const problem = isTaken
     ? 'must not begin with /workers, where workers ask for runs'
     : hooksPathProblem(path);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { WorkerQuestion } from '../runners/runners.ts';
 import type { AgentRun, Storage } from '../../engine/storage/storage.ts';
 import {
   codeOf,
@@ -20,7 +21,6 @@ import { StartChecks } from './start-checks.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
 import { WorkLoop } from './work-loop.ts';
-import type { WorkerRequest } from './worker-runs.ts';
 import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
 import { storedEnding, type RunEnding } from './run-ending.ts';
 
@@ -30,7 +30,6 @@ export type { RetryPolicy } from './retry.ts';
 export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
 export { dropEnding, type RunEnding } from './run-ending.ts';
 export { defaultModelOf } from './run-turn.ts';
-export type { WorkerRequest } from './worker-runs.ts';
 export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** The gateway looks for due work this often even where nobody says that there is some. */
@@ -186,8 +185,8 @@ export class Gateway {
   }
 
   /** Answers a worker that has proved itself. */
-  answerWorker(request: WorkerRequest): Promise<object> {
-    return this.#performer.workers.answer(request);
+  answerWorker(question: WorkerQuestion): Promise<object> {
+    return this.#performer.workers.answer(question);
   }
 
   /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */

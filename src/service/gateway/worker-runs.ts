@@ -11,7 +11,7 @@ import { HookError } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 import type { AgentRun, ClaimRunsOptions } from '../../engine/storage/storage.ts';
-import { type GivenRun, type WorkerEnd, workerProtocol } from '../runners/runners.ts';
+import { type GivenRun, workerProtocol, type WorkerQuestion } from '../runners/runners.ts';
 import { ENDED_BEFORE } from './after-crash.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import type { RunAttempts } from './run-attempts.ts';
@@ -32,17 +32,8 @@ const MAX_WAIT_MS = 60_000;
 /** A turn that goes on this long after its time is to end. */
 const OVERTIME_MS = 30_000;
 
+type WorkerEnd = z.output<typeof endSchema>;
 type Lease = Omit<NonNullable<ClaimRunsOptions['worker']>, 'until'>;
-
-/** What a worker asks; `body` is what it sent, read as JSON. */
-export interface WorkerRequest {
-  readonly runner: string;
-  readonly runId: string | undefined;
-  readonly action: 'take' | 'renew' | 'finish';
-  readonly body: unknown;
-  /** Aborts when nobody waits for the answer any more. */
-  readonly signal: AbortSignal;
-}
 
 export class WorkerRuns {
   readonly #context: GatewayContext;
@@ -66,9 +57,9 @@ export class WorkerRuns {
    * Answers a worker that has proved itself.
    * @throws HookError `invalid_body`, `not_found`, `attempt_over`
    */
-  async answer(request: WorkerRequest): Promise<object> {
-    const { runner, action, body, runId = '' } = request;
-    if (action === 'take') return this.#take(request);
+  async answer(question: WorkerQuestion): Promise<object> {
+    const { runner, action, body, runId = '' } = question;
+    if (action === 'take') return this.#take(question);
     const end = action === 'finish' ? read(endSchema, body) : undefined;
     const { attempt } = end ?? read(renewSchema, body);
     const found = await this.#context.storage.findRun(runId);
@@ -86,7 +77,7 @@ export class WorkerRuns {
     return settings?.kind === 'worker' ? settings.leaseSeconds * 1000 : DEFAULT_LEASE_MS;
   }
 
-  async #take({ runner, body, signal }: WorkerRequest): Promise<object> {
+  async #take({ runner, body, signal }: WorkerQuestion): Promise<object> {
     const { worker, waitSeconds, attempt = this.#context.nonce(), access } = read(takeSchema, body);
     const lease = { runner, worker: worker || runner, attempt, access };
     await this.#noteSeen(lease);

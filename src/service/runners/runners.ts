@@ -20,7 +20,7 @@ export { modelProblems, type ModelProblem, type ModelSettings } from './model-pr
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
-export { type GivenRun, type WorkerEnd, workerProtocol } from './worker-protocol.ts';
+export { type GivenRun, workerProtocol, type WorkerQuestion } from './worker-protocol.ts';
 export { RunWorker, WorkerRefused } from './run-worker.ts';
 export { COST_UNKNOWN } from './agent-runner.ts';
 export {

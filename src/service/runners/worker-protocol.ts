@@ -54,7 +54,15 @@ const endSchema = z.discriminatedUnion('kind', [
   z.object({ attempt: id, kind: z.literal('interrupted') }),
 ]);
 
-export type WorkerEnd = z.output<typeof endSchema>;
+/** What a worker that has proved itself asks; `body` is what it sent, read as JSON. */
+export interface WorkerQuestion {
+  readonly runner: string;
+  readonly runId: string | undefined;
+  readonly action: 'take' | 'renew' | 'finish';
+  readonly body: unknown;
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
 
 /** A run as a worker gets it. Its turn has nothing of the service's own environment and folders. */
 export interface GivenRun {

@@ -2,7 +2,7 @@ import { HookError } from '../../base/errors.ts';
 import { checkEncoding } from '../../base/payload/payload.ts';
 import { findToken } from './authenticate.ts';
 import { readBody } from './body.ts';
-import type { WorkerDoor } from './deps.ts';
+import type { WorkerDoor, WorkerQuestion } from './deps.ts';
 import type { Ending, Exchange } from './exchange.ts';
 import { failedEnding, toHookError } from './problem.ts';
 import { refuse } from './prove.ts';
@@ -26,10 +26,9 @@ export async function answerWorker(
   exchange: Exchange,
   onProved: () => void,
 ): Promise<Ending> {
-  const { generation, headers, target } = exchange;
-  const { bearer } = headers;
+  const { bearer } = exchange.headers;
   // Every token is compared, whichever matched.
-  const [door] = (generation.workers ?? []).filter(
+  const [door] = (exchange.generation.workers ?? []).filter(
     ({ tokens }) => bearer !== undefined && findToken(tokens, bearer),
   );
   if (door === undefined) {
@@ -40,36 +39,35 @@ export async function answerWorker(
   context.unproved.release(exchange);
   onProved();
   try {
-    const [, take, runId, action] = PATH.exec(target?.path ?? '') ?? [];
-    const asked = (take ?? action) as 'take' | 'renew' | 'finish' | undefined;
-    if (asked === undefined) throw new HookError('not_found', 'nothing is served to workers at this path');
-    return await answerAsked(context, exchange, { door, action: asked, runId });
+    const [, take, runId, action = take] = PATH.exec(exchange.target?.path ?? '') ?? [];
+    if (action === undefined) throw new HookError('not_found', 'nothing is served to workers at this path');
+    if (exchange.req.method !== 'POST') throw new HookError('method_not_allowed', 'workers ask with POST');
+    const question = { runner: door.runner, runId, action: action as WorkerQuestion['action'] };
+    const said = await ask(context, exchange, { question, door });
+    return { answer: { status: 200, body: JSON.stringify(said) }, outcome: 'served' };
   } catch (error) {
-    return { ...failedEnding(exchange, toHookError(error)), outcome: 'served' };
+    const failed = toHookError(error);
+    const headers = failed.code === 'method_not_allowed' ? ['allow', 'POST'] : [];
+    return { ...failedEnding(exchange, failed, { headers }), outcome: 'served' };
   }
 }
 
-async function answerAsked(
+/** Reads the body, and asks the gateway for as long as the worker waits. */
+async function ask(
   context: ServerContext,
   exchange: Exchange,
-  asked: {
-    readonly door: WorkerDoor;
-    readonly action: 'take' | 'renew' | 'finish';
-    readonly runId: string | undefined;
-  },
-): Promise<Ending> {
+  {
+    question,
+    door,
+  }: { readonly question: Omit<WorkerQuestion, 'body' | 'signal'>; readonly door: WorkerDoor },
+): Promise<object> {
   const { req, res, headers } = exchange;
   const { answerWorker: answer } = context.deps;
-  if (req.method !== 'POST') {
-    const error = new HookError('method_not_allowed', 'workers ask with POST');
-    return { ...failedEnding(exchange, error, { headers: ['allow', 'POST'] }), outcome: 'served' };
-  }
   if (context.stopping.signal.aborted || answer === undefined)
     throw new HookError('stopping', 'the service is stopping');
   checkEncoding(headers.values['content-encoding']);
-  const { runner, maxReplyBytes } = asked.door;
-  const maxBytes = asked.action === 'finish' ? ESCAPED * maxReplyBytes + OTHER_BYTES : OTHER_BYTES;
-  const body = await readBody(exchange, { maxBytes, unproved: context.unproved });
+  const maxBytes = question.action === 'finish' ? ESCAPED * door.maxReplyBytes + OTHER_BYTES : OTHER_BYTES;
+  const read = await readBody(exchange, { maxBytes, unproved: context.unproved });
   const left = new AbortController();
   const leave = (): void => left.abort();
   res.once('close', leave);
@@ -77,9 +75,7 @@ async function answerAsked(
   req.socket.once('end', leave);
   try {
     const signal = AbortSignal.any([context.stopping.signal, left.signal]);
-    const { action, runId } = asked;
-    const said = await answer({ runner, runId, action, body: readJsonBody(body), signal });
-    return { answer: { status: 200, body: JSON.stringify(said) }, outcome: 'served' };
+    return await answer({ ...question, body: readJsonBody(read), signal });
   } finally {
     res.off('close', leave);
     req.socket.off('end', leave);

@@ -15,6 +15,9 @@ import type {
 import type { RequestAdvisor } from './advisor.ts';
 import type { TokenSet } from './authenticate.ts';
 import type { KnownTokens } from './mask-secrets.ts';
+import type { WorkerQuestion } from '../runners/runners.ts';
+
+export type { WorkerQuestion };
 import type { Health, Log, Metrics, Tracing } from '../../base/telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
@@ -66,15 +69,6 @@ export interface WorkerDoor {
   readonly runner: string;
   readonly tokens: TokenSet;
   readonly maxReplyBytes: number;
-}
-
-/** What a worker asks. */
-interface WorkerQuestion {
-  readonly runner: string;
-  readonly runId: string | undefined;
-  readonly action: 'take' | 'renew' | 'finish';
-  readonly body: unknown;
-  readonly signal: AbortSignal;
 }
 
 /** Configuration, mappings and transforms as one request sees them. */

@@ -104,14 +104,7 @@ function workersOf(runners: Settings['gateway']['runners']): ServerGeneration['w
   return Object.entries(runners).flatMap(([runner, settings]) => {
     if (settings.kind !== 'worker') return [];
     const { tokens: previousTokens, maxReplyBytes } = settings;
-    // A blank token is never presented.
-    return [
-      {
-        runner,
-        maxReplyBytes,
-        tokens: compileTokens({ previousTokens: [...previousTokens], queryToken: 'reject' }),
-      },
-    ];
+    return [{ runner, maxReplyBytes, tokens: compileTokens({ previousTokens, queryToken: 'reject' }) }];
   });
 }
 
