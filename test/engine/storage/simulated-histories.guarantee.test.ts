@@ -391,7 +391,6 @@ const PLANTED: readonly (readonly [kind: RegExp, what: string, fault: Partial<Wi
     'what is due is put into its queue beside an active run',
     { spoil: (text) => text.replaceAll('NOT busy AND', '') },
   ],
-  [/stolen|doubled/, 'what is believed of a run is not looked at', { isGullible: true }],
   [
     /doubled/,
     'a key is not found again',

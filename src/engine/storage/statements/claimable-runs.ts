@@ -6,7 +6,7 @@ import { both, by, listed, type SqlQuestion, type Sql, type Statements } from '.
 import type { Store } from './store.ts';
 
 /** Waiting runs made due by one claim; the rest follow with the next. */
-export const PROMOTED_PER_CLAIM = 1000;
+const PROMOTED_PER_CLAIM = 1000;
 
 /** Runs that somebody let begin are few; those of an agent that is away must not hide the others. */
 const MORE_EXEMPT = 100;
@@ -119,7 +119,7 @@ export function pausedBy(
     );
 }
 
-export function hasNoLimits({ maxPerRunner, limits, worker }: ClaimRunsOptions): boolean {
+function hasNoLimits({ maxPerRunner, limits, worker }: ClaimRunsOptions): boolean {
   return (maxPerRunner?.size ?? 0) === 0 && limits === undefined && worker === undefined;
 }
 

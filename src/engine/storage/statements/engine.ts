@@ -4,7 +4,6 @@ import type { PreparedRequest } from '../prepared-request.ts';
 import type { ClaimOutboxOptions, ClaimRunsOptions, OutboxResult, RunCompletion } from '../records.ts';
 import { type SerializedError, serializeError, StorageError } from '../storage-error.ts';
 import { lookUpReservations, reservationQuestions } from './accept-statements.ts';
-import { writeAtOnce } from './at-once.ts';
 import { claimQuestions } from './claimable-runs.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { completeEntries, entryQuestions } from './outbox-rows.ts';
@@ -125,16 +124,7 @@ export class Engine {
     this.#sql = sql;
     this.#row = new CounterRow(sql);
     const { limits, holder } = options;
-    this.#store = {
-      sql,
-      counters: this.#row.counters,
-      limits,
-      holder,
-      reserved: new Map(),
-      known: new Map(),
-      unanswered: new Set(),
-      explain: (error) => this.#serialize(error),
-    };
+    this.#store = { sql, counters: this.#row.counters, limits, holder, reserved: new Map() };
   }
 
   onHealthChange(listener: (trouble: StorageError | undefined) => void): void {
@@ -179,7 +169,7 @@ export class Engine {
 
   #writeWhereFound(calls: readonly OperationCall[]): Replies {
     const replaced = this.#health?.findReplaced();
-    if (replaced === undefined) return this.#writeAll(calls);
+    if (replaced === undefined) return this.#writeInTransaction(calls);
     const refusal = this.#serialize(replaced);
     // A store that has lost a part of itself takes nothing more.
     const isRefused = ([, name]: OperationCall): boolean =>
@@ -188,15 +178,6 @@ export class Engine {
     const rest = calls.filter((call) => !isRefused(call));
     const replies = rest.length === 0 ? [] : this.#writeInTransaction(rest);
     for (const [id] of refused) replies.push(id, 1, refusal);
-    return replies;
-  }
-
-  #writeAll(calls: readonly OperationCall[]): Replies {
-    const replies = writeAtOnce(this.#store, this.#row, calls);
-    if (replies.length === 0) return this.#writeInTransaction(calls);
-    const rest = without(calls, replies);
-    if (rest.length === 0) this.#noteWell();
-    else replies.push(...this.#writeInTransaction(rest));
     return replies;
   }
 

@@ -90,12 +90,6 @@ export interface RunHead {
   readonly workerUntil: number | null;
 }
 
-/** A run with all that its end would ask. */
-export interface ClaimedRow extends RunRow {
-  readonly head: RunHead;
-  readonly hasSession: boolean;
-}
-
 export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS "errorCode",
   error_message AS "errorMessage", usage, earlier, approval, pgid, start_ticks AS "startTicks", worker, worker_attempt AS "workerAttempt",
   worker_until AS "workerUntil", worker_end AS "workerEnd", worker_access AS "workerAccess", accepted_at AS "acceptedAt",

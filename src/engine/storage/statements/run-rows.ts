@@ -17,7 +17,7 @@ import { both, type Dialects, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Reads a `RunHead`. */
-export const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
+const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
   holder, worker_attempt AS "workerAttempt", worker_until AS "workerUntil"
   FROM runs WHERE id = ?`;
 const END: Dialects = {
@@ -159,10 +159,8 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   const ended = new Map<string, EndedRun>();
   const isDone = completions.map((completion, index) => {
     const [run] = answers[index] as readonly RunHead[];
-    if (wasEndedHere(store, run)) return true;
     if (!isHeld(store, run, completion.attempt) || ended.has(run.id)) return false;
     ended.set(run.id, { run, completion });
-    store.known.delete(run.id);
     return true;
   });
   complete(store, [...ended.values()], known);
@@ -172,11 +170,6 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
 interface EndedRun {
   readonly run: RunHead;
   readonly completion: RunCompletion;
-}
-
-/** By an end whose answer was lost. */
-function wasEndedHere({ holder, unanswered }: Store, run: RunHead | undefined): boolean {
-  return run?.state === RUN.completed && run.holder === holder && unanswered.delete(run.id);
 }
 
 /** What `completeRuns` asks. */
@@ -198,9 +191,7 @@ function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<s
   const added = ended.flatMap(({ completion: { history, nowMs } }) =>
     history === undefined ? [] : [{ ...history, nowMs, isNew: !known.has(nameOf(history)) }],
   );
-  // Rows of its own stand before the lock, in front of which others wait.
   addTurns(store, added);
-  store.sql.lock?.();
   for (const { run, completion } of ended) takeLateEnd(store, run, completion);
   endRuns(
     store,
@@ -225,7 +216,7 @@ function takeLateEnd(store: Store, run: RunHead, { attempt }: RunCompletion): vo
   store.sql.post(KEEP, earlierOf(store, run) ?? null, run.seq);
 }
 
-export function nameOf({ conversation: { owner, key } }: Pick<NewTurns, 'conversation'>): string {
+function nameOf({ conversation: { owner, key } }: Pick<NewTurns, 'conversation'>): string {
   return JSON.stringify([owner, key]);
 }
 

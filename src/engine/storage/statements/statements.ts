@@ -1,5 +1,4 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { ClaimedRow } from './rows.ts';
 
 /*
  * Texts are written in what SQLite and PostgreSQL both know. What they say differently is put in where it is used, as
@@ -55,33 +54,6 @@ export class OneFailed extends Error {
   override readonly name = 'OneFailed';
 }
 
-/** What a transaction would ask, with the answers that are expected. */
-export interface Presumption {
-  /** Runs are active in the hands of this holder, in these queues. */
-  readonly holder: string;
-  readonly heads: readonly { readonly id: string; readonly queue: string | null }[];
-  readonly sessions: readonly { readonly owner: string; readonly key: string; readonly isThere: boolean }[];
-  readonly answers: readonly (readonly [question: SqlQuestion, rows: readonly object[]])[];
-  /** True for writes that may be lost and that nobody else touches: they take no lock and wait for no disk. */
-  readonly isJournal: boolean;
-}
-
-/** Transactions that are one message. Each throws BrokenTransaction where it may be stored and may not. */
-export interface AtOnce {
-  /**
-   * Begins a transaction in which nothing may be asked but what is presumed. Its commit sends all of it, and throws
-   * where the store is otherwise.
-   */
-  presume(presumption: Presumption): void;
-  /**
-   * Claims the next runs, where no limits hold, with all that their ends would ask; undefined where it has to be asked more.
-   */
-  claim(
-    holder: string,
-    options: { readonly nowMs: number; readonly limit: number },
-  ): ClaimedRow[] | undefined;
-}
-
 /** What the store takes at most before it refuses requests. */
 export interface AcceptLimits {
   readonly maxBacklogRuns: number;
@@ -124,16 +96,12 @@ export interface Statements {
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly SqlQuestion[]): Row[][];
-  /** From here on the transaction meets what others write: one that presumes waits for them as late as this. */
-  lock?(): void;
   /** How long the transaction under way waited for others before it began; absent where that is not known. */
   readonly waitedMs?: number;
   /** A condition on runs, from AND on: their conversations are not on the disk of another service that lives. */
   readonly notElsewhere?: string;
   /** Notes that a conversation is on the disk of this service. */
   keepHere?(owner: string, key: string): void;
-  /** Where each answer is a round trip. */
-  readonly atOnce?: AtOnce;
   /** The table or view of `Counters`; a database may count in several places. */
   readonly totals: string;
   /**

@@ -1,6 +1,4 @@
-import type { Conversation } from '../records.ts';
-import type { SerializedError } from '../storage-error.ts';
-import { EVENT, OUTBOX, RUN, type RunHead } from './rows.ts';
+import { EVENT, OUTBOX, RUN } from './rows.ts';
 import type { AcceptLimits, SqlQuestion, Statements } from './statements.ts';
 
 /** The rows that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
@@ -30,9 +28,6 @@ const SELECT = `SELECT ${FIELDS.map((field) => `${columnOf(field)} AS "${field}"
 const change = (field: keyof Counters): string =>
   field === 'heartbeatAt' ? 'heartbeat_at = ?' : `${columnOf(field)} = ${columnOf(field)} + ?`;
 const UPDATE = `UPDATE counters SET ${FIELDS.map(change).join(', ')}`;
-/** For a transaction that does not know what is stored: an earlier wish for a heartbeat stays. */
-const UPDATE_UNKNOWN = UPDATE.replace('heartbeat_at = ?', 'heartbeat_at = least(heartbeat_at, ?)');
-const NOTHING = Object.fromEntries(FIELDS.map((field) => [field, 0])) as unknown as Counters;
 
 /** What is stored, for reading alone. */
 export function readCounters(sql: Statements): Counters {
@@ -47,7 +42,6 @@ export class CounterRow {
   /** Made once: a text is looked up by its letters. */
   readonly #select: string;
   #stored = {} as Counters;
-  #update = UPDATE;
 
   constructor(sql: Statements) {
     this.#sql = sql;
@@ -57,21 +51,13 @@ export class CounterRow {
   /** Begins a transaction with what is stored, since another process may have written. */
   begin(ahead?: () => readonly SqlQuestion[]): void {
     this.#stored = this.#sql.begin(this.#select, ahead) as Counters;
-    this.#update = UPDATE;
-    Object.assign(this.counters, this.#stored);
-  }
-
-  /** Begins one that reads nothing, so that only differences mean anything. */
-  presume(): void {
-    this.#stored = { ...NOTHING, heartbeatAt: null };
-    this.#update = UPDATE_UNKNOWN;
     Object.assign(this.counters, this.#stored);
   }
 
   /** Commits with what changed; without it where nothing did. */
   commit(): void {
     const isSame = FIELDS.every((field) => this.counters[field] === this.#stored[field]);
-    this.#sql.commit(isSame ? [] : [this.#update, ...FIELDS.map((field) => this.#changeOf(field))]);
+    this.#sql.commit(isSame ? [] : [UPDATE, ...FIELDS.map((field) => this.#changeOf(field))]);
   }
 
   #changeOf(field: keyof Counters): number | null {
@@ -87,14 +73,6 @@ export interface ReservedKey {
   readonly expiresAt: number;
 }
 
-/** What was claimed at once, and what its end would ask. */
-export interface ClaimedRunFacts {
-  readonly head: RunHead;
-  readonly conversation: Conversation;
-  /** Whether there is a transcript of it. */
-  readonly hasSession: boolean;
-}
-
 /** What every operation works on, handed to it as its first argument. */
 export interface Store {
   readonly sql: Statements;
@@ -104,9 +82,4 @@ export interface Store {
   readonly holder: string;
   /** What the transaction under way knows of keys, each as JSON of its scope and itself. */
   readonly reserved: Map<string, ReservedKey | undefined>;
-  /** Runs that were claimed at once, by their ids. */
-  readonly known: Map<string, ClaimedRunFacts>;
-  /** Ids of runs whose end was sent and not answered: where one has ended in the hands of this process, it was that. */
-  readonly unanswered: Set<string>;
-  explain(error: unknown): SerializedError;
 }

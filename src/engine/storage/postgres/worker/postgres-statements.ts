@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { PROMOTED_PER_CLAIM } from '../../statements/claimable-runs.ts';
 import { refuseUnknown } from '../../statements/migrations.ts';
-import type { ClaimedRow, RunHead } from '../../statements/rows.ts';
+import { IS_CLAIMED_WHEN_DUE, RUN } from '../../statements/rows.ts';
+import { firstOf } from '../../statements/session-queue.ts';
 import {
-  type AtOnce,
-  type Presumption,
   BrokenTransaction,
   type OptionalRow,
   OneFailed,
@@ -18,17 +15,32 @@ import type { DatabaseCounter } from '../database-use.ts';
 import type { ExpectedStore } from '../known-store.ts';
 import { placeOf } from '../postgres-errors.ts';
 import { BlockingConnection, findFate, isConnectionError } from './blocking-connection.ts';
-import {
-  BELIEVED,
-  claimStatement,
-  GUARD,
-  KEEP,
-  notElsewhere,
-  PAUSED,
-  PLACE,
-  sinceMs,
-} from './claim-statement.ts';
 import { PreparedTexts, rowsOf, textOf, toParameter } from './dialect.ts';
+
+/**
+ * Puts due runs into their queues, all at once. Of each queue the first in order of arrival is ready, where none is active:
+ * one that has come back before it, or the one that was ready and came first. All others stand behind.
+ */
+export const PLACE = `WITH due AS (
+  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 AND ${IS_CLAIMED_WHEN_DUE}
+  ORDER BY due_at, seq LIMIT ?2
+), heads AS (
+  SELECT line, first, ${firstOf('lines.line', RUN.active)} IS NOT NULL AS busy,
+    ${firstOf('lines.line', RUN.ready)} AS ready
+  FROM (SELECT line, min(seq) AS first FROM due WHERE line IS NOT NULL GROUP BY line) AS lines
+), placed AS (
+  SELECT seq, CASE WHEN line IS NULL OR (NOT busy AND seq = first AND (ready IS NULL OR first < ready))
+    THEN ${RUN.ready} ELSE ${RUN.blocked} END AS state FROM due LEFT JOIN heads USING (line)
+  UNION ALL SELECT ready, ${RUN.blocked} FROM heads WHERE NOT busy AND first < ready
+) UPDATE runs SET state = placed.state, due_at = CASE WHEN due_at = 0 THEN accepted_at ELSE due_at END
+  FROM placed WHERE runs.seq = placed.seq`;
+
+/** A place is the id of a folder, so several services may have the same one. */
+const notElsewhere = (place: string): string => `AND NOT EXISTS (
+  SELECT 1 FROM kept_conversations AS kept JOIN replicas USING (place) WHERE replicas.role <> 'front'
+    AND kept.owner = runs.owner AND kept.key = runs.session_key AND place <> '${place}')`;
+const KEEP = `INSERT INTO kept_conversations (owner, key, place) VALUES (?, ?, ?)
+  ON CONFLICT (owner, key) DO UPDATE SET place = excluded.place WHERE kept_conversations.place <> excluded.place`;
 
 /** Rows of one statement. */
 const MAX_ROWS = 64;
@@ -43,6 +55,7 @@ type BeginAnswers = [
   ...ahead: StatementAnswer[],
 ];
 
+const sinceMs = (time: string): string => `floor(extract(epoch FROM clock_timestamp() - ${time}) * 1000)`;
 /** The one row that all of these transactions lock; a copy that begins has emptied its table. */
 const LOCK = `SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE),
   ${sinceMs('statement_timestamp()')} AS waited`;
@@ -70,30 +83,22 @@ export interface StatementsOptions {
 export class PostgresStatements implements Statements {
   readonly totals = 'totals';
   waitedMs = 0;
-  readonly atOnce: AtOnce = {
-    presume: (presumption) => this.#presume(presumption),
-    claim: (holder, options) => this.#claim(holder, options),
-  };
   readonly #connection: BlockingConnection;
   readonly #texts = new PreparedTexts();
   readonly #options: StatementsOptions;
   readonly notElsewhere: string;
-  readonly #claimText: string;
   #posted: Statement[] = [];
-  /** In a transaction that presumes: the statements that lock, and check what is presumed. */
-  #unlocked: readonly Statement[] = [];
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();
   /** The transaction under way has changed something already. */
   #hasWritten = false;
-  /** What the database calls the transaction under way; undefined where there is none, empty where it was not asked. */
+  /** What the database calls the transaction under way; undefined where there is none. */
   #transaction: string | undefined;
 
   constructor(options: StatementsOptions) {
     const { url, perTransaction, expected, maxWaitMs, use } = options;
     this.#options = options;
     this.notElsewhere = options.place === undefined ? '' : notElsewhere(options.place);
-    this.#claimText = claimStatement(this.notElsewhere);
     this.#connection = new BlockingConnection({
       url,
       isPooled: perTransaction !== undefined,
@@ -110,79 +115,25 @@ export class PostgresStatements implements Statements {
   begin(first: string, askAhead: () => readonly SqlQuestion[] = () => []): object {
     this.#leave();
     const ahead = askAhead();
-    const asked = this.#beginning([LOCK], [VERSION], [first], ...ahead);
+    const { perTransaction, use } = this.#options;
+    const beginning = { text: perTransaction === undefined ? 'BEGIN' : `BEGIN; ${perTransaction}` };
+    const questions: readonly SqlQuestion[] = [[LOCK], [VERSION], [first], ...ahead];
+    const asked = [beginning, ...questions.map((question) => this.#statement(...question))];
     const [, locked, known, counted, ...answers] = this.#inTransaction(asked, {
       mayConnect: true,
     }) as BeginAnswers;
-    const { transaction } = locked.rows[0] as { readonly transaction: string };
+    const { transaction, waited } = locked.rows[0] as {
+      readonly transaction: string;
+      readonly waited: number;
+    };
     const { version } = known.rows[0] as { readonly version: number };
-    this.#noteWait([locked]);
+    this.waitedMs = waited;
+    if (waited > 0) use?.addWait(waited);
     this.#transaction = transaction;
     this.#hasWritten = false;
     this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index]?.rows)]));
     this.#checkVersion(version);
     return counted.rows[0] as object;
-  }
-
-  /** The answer to the lock says how long it was waited for; where none was asked for, nothing was. */
-  #noteWait(answers: readonly StatementAnswer[]): void {
-    const rows: readonly ({ readonly waited?: number } | undefined)[] = answers.map(({ rows: [row] }) => row);
-    const waited = rows.find((row) => row?.waited !== undefined)?.waited ?? 0;
-    this.waitedMs = waited;
-    if (waited > 0) this.#options.use?.addWait(waited);
-  }
-
-  #beginning(...questions: readonly SqlQuestion[]): readonly Statement[] {
-    const { perTransaction } = this.#options;
-    const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
-    return [{ text }, ...questions.map((question) => this.#statement(...question))];
-  }
-
-  #presume({ holder, heads, sessions, answers, isJournal }: Presumption): void {
-    this.#leave();
-    const values = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
-    const believed = this.#statement(BELIEVED, ...values);
-    this.#posted = [...this.#beginning()];
-    // What may be lost waits for no disk.
-    this.#unlocked = isJournal
-      ? [believed, { text: 'SET LOCAL synchronous_commit TO off' }]
-      : [this.#statement(LOCK), believed];
-    this.#ahead = new Map(answers.map(([question, rows]) => [nameOf(question), [...rows]]));
-    this.#transaction = '';
-  }
-
-  lock(): void {
-    this.#posted.push(...this.#unlocked);
-    this.#unlocked = [];
-  }
-
-  #claim(
-    holder: string,
-    { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
-  ): ClaimedRow[] | undefined {
-    const claim = randomUUID();
-    const claiming = this.#beginning(
-      [LOCK],
-      [GUARD],
-      this.placeDue(nowMs, PROMOTED_PER_CLAIM),
-      [PAUSED],
-      [this.#claimText, limit, holder, nowMs, claim],
-    );
-    const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }]);
-    this.#noteWait(answers);
-    const [paused, claimed] = answers.slice(-3);
-    if (paused?.rows.length !== 0) return undefined;
-    return rowsOf(claimed?.rows).map((row) => claimedRow(row as ClaimColumns));
-  }
-
-  /** Once more where the answer was lost. */
-  #askAtOnce(statements: readonly Statement[]): readonly StatementAnswer[] {
-    try {
-      return this.#inTransaction(statements, { mayConnect: true });
-    } catch (error) {
-      if (!(error instanceof BrokenTransaction)) throw error;
-      return this.#inTransaction(statements, { mayConnect: true });
-    }
   }
 
   /** Services of a newer version may have gone on with the store while this one was cut off. */
@@ -198,7 +149,6 @@ export class PostgresStatements implements Statements {
   commit(last: SqlQuestion | readonly []): void {
     const [text, ...values] = last;
     const transaction = this.#transaction;
-    this.lock();
     const posted = this.#leave();
     if (transaction === undefined) throw new BrokenTransaction('08006', 'the connection was lost');
     const { channel } = this.#options;
@@ -210,21 +160,11 @@ export class PostgresStatements implements Statements {
       ...(text === undefined ? [] : [this.#statement(text, ...values)]),
       { text: channel === undefined ? 'COMMIT' : `NOTIFY ${channel}; COMMIT` },
     ];
-    if (transaction === '') return this.#sendAll(statements);
     try {
       this.#inTransaction(statements, { mayConnect: false });
     } catch (error) {
       if (isConnectionError(error)) this.#askForFate(transaction, error);
       else throw posted.length === 0 ? error : new OneFailed((error as Error).message, { cause: error });
-    }
-  }
-
-  /** A transaction that asks nothing. */
-  #sendAll(statements: readonly Statement[]): void {
-    try {
-      this.#noteWait(this.#inTransaction(statements, { mayConnect: true }));
-    } catch (error) {
-      throw isConnectionError(error) ? new BrokenTransaction('08006', (error as Error).message) : error;
     }
   }
 
@@ -263,7 +203,6 @@ export class PostgresStatements implements Statements {
   #leave(): readonly Statement[] {
     const posted = this.#posted;
     this.#posted = [];
-    this.#unlocked = [];
     this.#ahead.clear();
     this.#transaction = undefined;
     return posted;
@@ -271,7 +210,7 @@ export class PostgresStatements implements Statements {
 
   run(text: Sql, ...values: SqlValue[]): number {
     if (text === 'ROLLBACK') {
-      const isInside = this.isTransaction && this.#transaction !== '';
+      const isInside = this.isTransaction;
       this.#leave();
       if (isInside) this.#rollBack();
       return 0;
@@ -281,8 +220,7 @@ export class PostgresStatements implements Statements {
   }
 
   #begunToWrite(): void {
-    // What is presumed stays so.
-    if (this.#transaction !== '') this.#ahead.clear();
+    this.#ahead.clear();
     this.#hasWritten = true;
   }
 
@@ -375,16 +313,6 @@ export class PostgresStatements implements Statements {
     const named = this.#options.perTransaction === undefined ? { name: prepared.name } : {};
     return { text: prepared.text, values: values.map(toParameter), ...named };
   }
-}
-
-type ClaimColumns = Omit<ClaimedRow, 'head'> & RunHead;
-
-const NOT_CARRIED = { workerAttempt: null, workerUntil: null };
-
-function claimedRow(claimed: ClaimColumns): ClaimedRow {
-  const { queue, mappingId, sessionKey, bytes, holder, ...row } = claimed;
-  const { seq, id, state } = row;
-  return { ...row, head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder, ...NOT_CARRIED } };
 }
 
 function nameOf(question: SqlQuestion): string {
