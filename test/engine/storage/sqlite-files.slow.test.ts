@@ -22,7 +22,7 @@ import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
-import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-frames.ts';
+import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-mark.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';
@@ -540,19 +540,6 @@ test('begins the log anew while commits go on, also after another process has re
   await again.close();
 });
 
-test('what something else wrote into the log is not copied into the store, however much is stored meanwhile', async () => {
-  const storage = await openStorage(`sqlite:${file}`);
-  await write(storage, 0.8 * WORTH_BYTES);
-  overwrite['other bytes in the middle of the log']();
-  await expect(write(storage, 9 * WORTH_BYTES)).rejects.toMatchObject({ cause: { code: 'corrupt' } });
-  const alone = join(folder, 'alone.db');
-  copyFileSync(file, alone);
-  const database = new DatabaseSync(alone);
-  expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
-  database.close();
-  await storage.close();
-});
-
 /** Another program writes into a file that a service has open, without SQLite. */
 const overwrite = {
   'an older copy': () => execFileSync('cp', [`${file}.copy`, file]),
@@ -572,16 +559,6 @@ const overwrite = {
       'status=none',
     ]),
   'an older log': () => execFileSync('cp', [`${file}.log`, `${file}-wal`]),
-  'other bytes in the middle of the log': () =>
-    execFileSync('dd', [
-      'if=/dev/zero',
-      `of=${file}-wal`,
-      'bs=4096',
-      'seek=9',
-      'count=4',
-      'conv=notrunc',
-      'status=none',
-    ]),
 };
 
 test.each(Object.entries(overwrite))(
@@ -604,7 +581,6 @@ test.each(Object.entries(overwrite))(
     );
     spoil();
     await until('trouble', async () => {
-      // Under load, too: what a checkpoint has copied would be found no more.
       if (what.includes('log')) await storage.accept(work([agent()])).catch(() => undefined);
       return storage.health().kind === 'unavailable' ? true : undefined;
     });

@@ -1,27 +1,51 @@
 import { fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { GO_BACK } from '../sqlite-errors.ts';
-import { LAST_RESORT_PAGES } from './database-file.ts';
-import { type CountPages, createPageCounter, LogFrames, type LogPages } from './log-frames.ts';
+
+/** The version of SQLite that can tell how far checkpoints are without making one. */
+const COUNTS_SINCE = [3, 51] as const;
+
+/** Pages in the log, and how many of them are copied into the store. */
+export interface LogPages {
+  readonly log: number;
+  readonly checkpointed: number;
+}
+
+/** Undefined where the store cannot be asked: this SQLite would make a checkpoint, or the store is being replaced. */
+export type CountPages = () => LogPages | undefined;
+
+/**
+ * Makes what counts the pages in the log; takes some microseconds. SQLite is asked: to read its files would break them,
+ * as closing a file ends all locks that this process has on it (sqlite.org/howtocorrupt.html, "Posix advisory locks
+ * canceled by a separate thread doing close()").
+ */
+export function createPageCounter(database: DatabaseSync): CountPages {
+  const { version } = database.prepare('SELECT sqlite_version() AS version').get() as { version: string };
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < COUNTS_SINCE[0] || (major === COUNTS_SINCE[0] && minor < COUNTS_SINCE[1]))
+    return () => undefined;
+  const statement = database.prepare('PRAGMA wal_checkpoint(NOOP)');
+  return () => {
+    try {
+      return statement.get() as object as LogPages;
+    } catch {
+      return undefined;
+    }
+  };
+}
 
 /*
- * The newest work of a store is in its log alone (`-wal`). Whoever cuts the log short or writes into it takes it away,
- * and SQLite says nothing: it reads a log up to the first frame that does not fit. So once a second the numbers of the
- * last rows, and size and salt of the log, are written to a file beside it, and a log that was written to is read again,
- * a part at a time. SQLite gives the log another salt when it begins it anew, which it does only where all of it is in
- * the store, and counts the first half of it up (sqlite.org/fileformat.html, "The Write-Ahead Log").
+ * The newest work of a store is in its log alone (`-wal`). Whoever cuts the log short takes it away, and SQLite says
+ * nothing: it reads a log up to the first frame that does not fit. So once a second the numbers of the last rows, and size
+ * and salt of the log, are written to a file beside it. SQLite gives the log another salt when it begins it anew, which it
+ * does only where all of it is in the store, and counts the first half of it up (sqlite.org/fileformat.html, "The
+ * Write-Ahead Log").
  */
 
 const SALT_AT = 16;
 const SALT_BYTES = 8;
 /** How often a log may have been begun anew between two looks. */
 const MAX_BEGUN = 10_000;
-/** Frames that are read again at a time, some 3 ms, but at least an eighth of the log. */
-const FRAMES_PER_LOOK = 250;
-/** Pages in the log (4 KB each) that are worth a checkpoint: the next commit waits for the copy, some 10 ms. */
-const WORTH_PAGES = 1_000;
-/** After a checkpoint that another process held up, or for which the disk had no space. */
-const RETRY_MS = 1_000;
 /** The mark is one write, so that it is there wholly or not at all. */
 const MARK_BYTES = 512;
 const COUNTED = ['runs', 'outbox', 'events'] as const;
@@ -36,7 +60,7 @@ interface LogHeader {
 
 /**
  * What was seen at one time; `lost` was missing at a start, and until when it had been stored. `file` has size and time of
- * the store, and `spoilt` is when something else had written into it or its log.
+ * the store, and `spoilt` is when something else had written into it.
  */
 interface Mark extends LogHeader {
   readonly at: number;
@@ -48,16 +72,11 @@ interface Mark extends LogHeader {
   readonly spoilt?: number | undefined;
 }
 
-/** Keeps the mark of an open store, and sees whether its log was cut or overwritten. */
+/** Keeps the mark of an open store, and sees whether its log was cut. */
 export class LogMark {
   readonly #database: DatabaseSync;
   readonly #file: string;
   readonly #countPages: CountPages;
-  readonly #frames: LogFrames;
-  /** Frames in the log at the last look. */
-  #count = 0;
-  /** The time of the log when its first frame was read last. */
-  #framesOf: bigint | undefined;
   /** Never closed before the store is: see decision 024. */
   readonly #log: number;
   readonly #mark: number;
@@ -66,7 +85,6 @@ export class LogMark {
   #seen: LogHeader = { salt: '', bytes: 0 };
   #written: Omit<Mark, 'at'> | undefined;
   #isCut = false;
-  #notBefore = 0;
 
   constructor(database: DatabaseSync, file: string, countPages: CountPages) {
     this.#database = database;
@@ -75,10 +93,7 @@ export class LogMark {
     this.#lost = findLost(database, file);
     this.#spoiltBefore = readMark(file)?.spoilt;
     this.#log = openSync(`${file}-wal`, 'r');
-    this.#frames = new LogFrames(this.#log);
     this.#mark = openSync(`${file}.mark`, 'w', 0o600);
-    // Where it cannot count pages, its own checkpoints stay as they are.
-    if (countPages() !== undefined) database.exec(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
     this.note();
   }
 
@@ -89,7 +104,7 @@ export class LogMark {
 
   /**
    * Whether the log lacks what was in it; it stays so until the store is opened again. To be asked before every commit,
-   * which would make it as long as it was. A sender waits for it: a log that is as long as it was is not read.
+   * which would make it as long as it was.
    */
   isCut(): boolean {
     return this.#isCut || (fstatSync(this.#log).size < this.#seen.bytes && this.#look());
@@ -111,42 +126,12 @@ export class LogMark {
     return this.#isCut;
   }
 
-  /** Reads a part of a log that was written to, and writes down how far the store is, where that has changed. */
+  /** Writes down how far the store is, where that has changed. */
   note(): void {
-    if (this.#look() || this.#isOverwritten()) return;
+    if (this.#look()) return;
     const frames = this.#countPages()?.log;
     const found = { ...this.#seen, last: lastOf(this.#database), file: stampOf(this.#file), frames };
     if (JSON.stringify(found) !== JSON.stringify(this.#written)) this.#write(found);
-  }
-
-  /**
-   * Copies a log that is worth it into the store, after a commit was answered; returns what is copied then. SQLite would
-   * do it within a commit, and copy what something else wrote into the log, too: here nothing is copied where it is not
-   * as it was written.
-   */
-  checkpoint({ log, checkpointed }: LogPages): LogPages | undefined {
-    if (this.#isCut || log - checkpointed < WORTH_PAGES || performance.now() < this.#notBefore)
-      return undefined;
-    this.#frames.rewind();
-    if (!this.#isReadTo(log)) {
-      this.noteSpoilt();
-      return undefined;
-    }
-    try {
-      this.#database.exec('PRAGMA wal_checkpoint(PASSIVE)');
-    } catch {
-      // A full disk: the log keeps everything, and the next commit meets the same error where it matters.
-    }
-    const pages = this.#countPages();
-    if (pages === undefined || pages.log - pages.checkpointed >= WORTH_PAGES)
-      this.#notBefore = performance.now() + RETRY_MS;
-    return pages;
-  }
-
-  /** Reads on up to this frame of the log, which has `count` of them. A command that begins it anew at this moment has made it shorter. */
-  #isReadTo(frame: number, count = frame): boolean {
-    this.#isCut = !this.#frames.readTo(frame) && (this.#countPages()?.log ?? 0) >= count;
-    return !this.#isCut;
   }
 
   /** Writes down that something else wrote into the store, so that the next start says so. */
@@ -160,22 +145,6 @@ export class LogMark {
     const before = { lost: this.#lost, spoilt: found.spoilt ?? this.#spoiltBefore };
     writeSync(this.#mark, JSON.stringify({ at: Date.now(), ...found, ...before }).padEnd(MARK_BYTES), 0);
   }
-
-  #isOverwritten(): boolean {
-    const count = Math.max(this.#countPages()?.log ?? 0, 0);
-    const written = count - this.#count;
-    this.#count = count;
-    // A checkpoint comes soon, which reads all of it.
-    if (written > FRAMES_PER_LOOK) return false;
-    if (this.#frames.read >= count) {
-      const { mtimeNs } = fstatSync(this.#log, { bigint: true });
-      if (mtimeNs === this.#framesOf) return false;
-      this.#framesOf = mtimeNs;
-      this.#frames.rewind();
-    }
-    const part = Math.max(FRAMES_PER_LOOK, count >> 3);
-    return !this.#isReadTo(Math.min(this.#frames.read + part, count), count);
-  }
 }
 
 /** Whether SQLite has begun the log anew in between. */
@@ -187,15 +156,7 @@ function isSuccessor(salt: string, next: string): boolean {
 
 /** What a store had and has no more, and what was done to it, in words; empty where all is well. */
 export function findCutOff(database: DatabaseSync, file: string): readonly string[] {
-  const notices = noticesOf({ lost: findLost(database, file), spoilt: readMark(file)?.spoilt });
-  const count = createPageCounter(database)()?.log ?? 0;
-  if (count <= 0 || notices.length > 0) return notices;
-  const frames = new LogFrames(openSync(`${file}-wal`, 'r'));
-  frames.rewind();
-  if (frames.readTo(count) || (createPageCounter(database)()?.log ?? 0) < count) return [];
-  return [
-    `the log of the store is damaged behind ${frames.read} of its ${count} pages, so the next start will not find what is behind them: copy the store with "sluice storage backup" now, and bring that copy back with "sluice storage restore"`,
-  ];
+  return noticesOf({ lost: findLost(database, file), spoilt: readMark(file)?.spoilt });
 }
 
 function noticesOf({ lost, spoilt }: Pick<Mark, 'lost' | 'spoilt'>): readonly string[] {

@@ -20,8 +20,7 @@ import {
   type PerformerLock,
   takePerformerLock,
 } from './database-file.ts';
-import { createPageCounter } from './log-frames.ts';
-import { LogMark } from './log-mark.ts';
+import { createPageCounter, LogMark } from './log-mark.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
@@ -120,13 +119,7 @@ function serve(
   const health = mark && files && watchHealth(file, { mark, files });
   const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
-  const noteCommit = (): void => {
-    const pages = countPages?.();
-    files?.follow(pages);
-    // What was spoilt is not copied into the store.
-    if (pages === undefined || health?.trouble?.code === 'corrupt') return;
-    files?.follow(mark?.checkpoint(pages));
-  };
+  const noteCommit = (): void => files?.follow(countPages?.());
   const watch = mark && openWatch(database, engine, { mark, noteCommit });
   const close = (): void => {
     watch?.stop();

@@ -1,7 +1,7 @@
 import { type Stats, statSync } from 'node:fs';
 import { GO_BACK } from '../sqlite-errors.ts';
 import { StorageError } from '../../storage-error.ts';
-import type { CountPages, LogPages } from './log-frames.ts';
+import type { CountPages, LogPages } from './log-mark.ts';
 
 export interface FileOptions {
   readonly countPages: CountPages;
