@@ -398,6 +398,8 @@ describe('URL as Node has it', () => {
     ["https://example.com/?q='x'"],
     ['ws://example.com:80/s'],
     ['git+ssh://git@example.com/repo.git'],
+    ['http://bücher.example/'],
+    ['file:///C:/a/../b'],
     ['not a url'],
     ['http://'],
     ['http://256.256.256.256/'],

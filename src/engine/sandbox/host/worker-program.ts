@@ -26,6 +26,8 @@ export async function buildProgram(): Promise<Bundle> {
     format: 'iife',
     globalName: 'realm',
     platform: 'neutral',
+    // Of a library that decodes its tables while it is loaded.
+    inject: [besideThis('../isolate/text-encoding')],
   });
   const script = `(() => { 'use strict';\n${realm.text}\nreturn realm.createRealm(); })`;
   const worker = await bundle('../worker/worker-process', {
@@ -62,9 +64,11 @@ interface Bundle {
   readonly files: readonly string[];
 }
 
+const besideThis = (entry: string): string =>
+  fileURLToPath(new URL(`${entry}${path.extname(import.meta.url)}`, import.meta.url));
+
 async function bundle(entry: string, options: esbuild.BuildOptions): Promise<Bundle> {
-  const url = new URL(`${entry}${path.extname(import.meta.url)}`, import.meta.url);
-  const entryPoints = [fileURLToPath(url)];
+  const entryPoints = [besideThis(entry)];
   const { outputFiles, metafile } = await esbuild.build({ entryPoints, ...ONE_TEXT, ...options });
   return { text: outputFiles?.[0]?.text ?? '', files: Object.keys(metafile?.inputs ?? {}) };
 }

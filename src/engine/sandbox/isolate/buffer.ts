@@ -2,7 +2,7 @@
  * `Buffer` for transforms that were written for Node: what turns text into bytes and back. The rest of Node's is left
  * out; the numbers of a binary format are read with `DataView`.
  */
-import { decodeBase64, encodeBase64, decodeUtf8, encodeUtf8, printValue } from './text-encoding.ts';
+import { atob, btoa, decodeUtf8, encodeUtf8, printValue } from './text-encoding.ts';
 
 type Encoding = 'utf8' | 'base64' | 'base64url' | 'hex' | 'latin1';
 
@@ -51,9 +51,9 @@ export function textOfBytes(bytes: Uint8Array, encoding: Encoding): string {
     case 'hex':
       return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
     case 'base64':
-      return encodeBase64(toLatin1(bytes));
+      return btoa(toLatin1(bytes));
     case 'base64url':
-      return encodeBase64(toLatin1(bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+      return btoa(toLatin1(bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
   }
 }
 
@@ -75,7 +75,7 @@ function fromBase64(text: string): Uint8Array {
     .replaceAll('_', '/')
     .replaceAll(/[^A-Za-z0-9+/]/g, '');
   const whole = digits.length % 4 === 1 ? digits.slice(0, -1) : digits;
-  return Uint8Array.from(decodeBase64(whole), (character) => character.charCodeAt(0));
+  return Uint8Array.from(atob(whole), (character) => character.charCodeAt(0));
 }
 
 export class Buffer extends Uint8Array {

@@ -9,23 +9,22 @@
  * the microtask queue before it returns; `take` hands over what is there by then. Nothing in the isolate can wake
  * up later: a promise that is still pending will stay so.
  */
-import { decodeBase64, encodeBase64, TextDecoder, TextEncoder } from './text-encoding.ts';
+import { URL, URLSearchParams } from 'whatwg-url-minimum';
+import { atob, btoa, TextDecoder, TextEncoder } from './text-encoding.ts';
 import { makeConsole } from './console-output.ts';
 import { type CallSettings, type CurrentCall, pinRandom, pinTime, makeRandom } from './pins.ts';
 import { freezeRealm, installGlobal, removeGlobals } from './freeze-realm.ts';
 import { HASH_CLASSES, createHash, createHmac, timingSafeEqual } from './hashes.ts';
 import { createTransformCalls } from './transform-calls.ts';
 import { cloneValue } from './structured-clone.ts';
-import { URLSearchParams } from './url-search-params.ts';
-import { URL } from './url.ts';
 import { Buffer } from './buffer.ts';
 
 const GLOBALS = {
   structuredClone: cloneValue,
   TextEncoder,
   TextDecoder,
-  btoa: encodeBase64,
-  atob: decodeBase64,
+  btoa,
+  atob,
   URLSearchParams,
   URL,
 };
@@ -48,8 +47,19 @@ export function createRealm(): (
   installGlobal('console', makeConsole(current));
   const globals = { ...GLOBALS, ...standIns.globals };
   for (const [name, value] of Object.entries(globals)) installGlobal(name, value);
-  freezeRealm([standIns.modules, ...HASH_CLASSES]);
+  const searchIterators = Reflect.getPrototypeOf(new URLSearchParams().keys());
+  installEntries(URLSearchParams.prototype);
+  freezeRealm([standIns.modules, searchIterators, ...HASH_CLASSES]);
   return (factory, settings) => createTransformCalls(current, () => factory(standIns.modules), settings);
+}
+
+/** The library hands out the very pairs that it keeps, which a later change of the parameters would change. */
+function installEntries(params: URLSearchParams): void {
+  const { entries: kept } = params;
+  const entries = function* entries(this: URLSearchParams): Generator<[string, string]> {
+    for (const [name, value] of Reflect.apply(kept, this, [])) yield [name, value];
+  };
+  Object.assign(params, { entries, [Symbol.iterator]: entries });
 }
 
 interface NodeStandIns {

@@ -42,7 +42,7 @@ export class TextDecoder {
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-export function encodeBase64(input: unknown): string {
+export function btoa(input: unknown): string {
   const text = String(input);
   let out = '';
   for (let at = 0; at < text.length; at += 3) {
@@ -58,7 +58,7 @@ export function encodeBase64(input: unknown): string {
   return out;
 }
 
-export function decodeBase64(input: unknown): string {
+export function atob(input: unknown): string {
   let text = String(input).replace(/[\t\n\f\r ]/g, '');
   if (text.length % 4 === 0) text = text.replace(/={1,2}$/, '');
   if (text.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(text))

@@ -1,7 +1,7 @@
 import { STATUS, type Status } from '../names.ts';
 import type { CallSettings, CurrentCall } from './pins.ts';
 import { createExactText, type ArgumentText, type ExactTextOf } from './exact-numbers.ts';
-import { URL } from './url.ts';
+import { URL } from 'whatwg-url-minimum';
 import { printValue } from './text-encoding.ts';
 
 /** Makes what the worker calls: `start`, `take` and `inspect`. */
@@ -67,7 +67,7 @@ interface CallContext {
 function contextOf(json: string, urlObject: boolean, exact: ExactTextOf): CallContext {
   const context = JSON.parse(json) as CallContext;
   context.exact = exact;
-  if (urlObject) context.url = new URL(context.url, 'http://localhost');
+  if (urlObject) context.url = new URL(String(context.url), 'http://localhost');
   return context;
 }
 
