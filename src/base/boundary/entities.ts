@@ -3,8 +3,9 @@
  * has, the old names also without a semicolon; and as mail gateways leave them, escaped again and again
  * (`&amp;amp;lt;`). Names count in any case, because models do not mind.
  */
-import { ENTITY_NAMES, NAMES_WITHOUT_SEMICOLON } from './entity-names.ts';
-import { foldNumber, numberOf, OTHER } from './fold.ts';
+import { characterEntities } from 'character-entities';
+import { characterEntitiesLegacy } from 'character-entities-legacy';
+import { foldNumber, numberOf, OTHER, pieceOf } from './fold.ts';
 
 export interface DecodedEntity {
   /** The character that the entity is folded to, as a number of the fold table. */
@@ -22,9 +23,13 @@ const LONGEST_OLD_NAME = 6;
 /** What browsers make of the numbers 128 to 159, which older pages wrote for characters of Windows-1252. */
 const WINDOWS_1252 = '€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ';
 
-/** Pieces by name, as written and in lower case. */
-const BY_NAME: ReadonlyMap<string, number> = namesByPiece();
-const OLD_NAMES: ReadonlySet<string> = new Set(NAMES_WITHOUT_SEMICOLON.split(' '));
+const OLD_NAMES: ReadonlySet<string> = new Set(characterEntitiesLegacy.map((name) => name.toLowerCase()));
+/** Characters by name in lower case, where a name differs by its letters alone the first of them. */
+const BY_LOWER_NAME: ReadonlyMap<string, string> = new Map(
+  Object.entries(characterEntities)
+    .toReversed()
+    .map(([name, characters]) => [name.toLowerCase(), characters]),
+);
 
 /** Decodes what stands behind an ampersand, from `start` on; undefined where that is no entity. */
 export function decodeEntity(text: string, start: number): DecodedEntity | undefined {
@@ -61,20 +66,16 @@ function decodeName(text: string, at: number): DecodedEntity | undefined {
   return undefined;
 }
 
+/** Undefined for a name whose characters can be no part of a marker or of a token. */
 function pieceByName(name: string): number | undefined {
-  return BY_NAME.get(name) ?? BY_NAME.get(name.toLowerCase());
-}
-
-function namesByPiece(): ReadonlyMap<string, number> {
-  const pieces = new Map<string, number>();
-  for (const line of ENTITY_NAMES.trim().split('\n')) {
-    const [quoted = '', ...names] = line.split(' ');
-    const piece = numberOf(JSON.parse(quoted) as string);
-    for (const name of names) pieces.set(name, piece);
-  }
-  for (const [name, piece] of Array.from(pieces)) {
-    const lower = name.toLowerCase();
-    if (!pieces.has(lower)) pieces.set(lower, piece);
-  }
-  return pieces;
+  const characters = Object.hasOwn(characterEntities, name)
+    ? characterEntities[name]
+    : BY_LOWER_NAME.get(name.toLowerCase());
+  if (characters === undefined) return undefined;
+  const numbers = Array.from(characters, (one) => foldNumber(one.codePointAt(0) ?? 0));
+  const piece = numbers
+    .flatMap((number) => (number === 0 ? [] : pieceOf(number)))
+    .join('')
+    .replaceAll(/ +/g, ' ');
+  return piece !== '' && piece.replaceAll(OTHER, '') === '' ? undefined : numberOf(piece);
 }

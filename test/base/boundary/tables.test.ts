@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { OTHER } from '../../../src/base/boundary/fold.ts';
+import { foldNumber, OTHER, pieceOf } from '../../../src/base/boundary/fold.ts';
 import { neutralise } from '../../../src/base/boundary/neutralise.ts';
 import { foldText } from '../../../src/base/boundary/skeleton.ts';
-import { entitySource, foldCodePoint, HTML_ENTITIES } from '../../support/boundary-tables.ts';
 
 const LAST_CODE_POINT = 0x10ffff;
 
-function sourceOf(file: string): string {
-  return readFileSync(new URL(`../../../src/base/boundary/${file}`, import.meta.url), 'utf8');
+/** The named character references of the HTML standard: name (with its semicolon, where it has one) to characters. */
+const HTML_ENTITIES = JSON.parse(
+  readFileSync(new URL('html-entities.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, string>>;
+
+function foldCodePoint(codePoint: number): string {
+  const number = foldNumber(codePoint);
+  return number === 0 ? '' : pieceOf(number);
 }
 
 /** All code points, as characters, by their fold. */
@@ -23,15 +28,6 @@ function charactersFolding(holds: (piece: string) => boolean): string[] {
     holds(piece) ? list.map((each) => String.fromCodePoint(each)) : [],
   );
 }
-
-/** Line breaks and quotes are the formatter's. */
-function withoutLayout(source: string): string {
-  return source.replaceAll(/\s+/g, ' ').replaceAll("' + '", '');
-}
-
-test('the generated table of names is what the fold makes it', () => {
-  expect(withoutLayout(sourceOf('entity-names.ts'))).toBe(withoutLayout(entitySource()));
-});
 
 describe('the gate, over all code points', () => {
   test('opens for every character that looks like an opening bracket, and its marker is found', () => {
