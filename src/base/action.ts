@@ -50,18 +50,18 @@ export function otherWay(name: string): string | undefined {
     : undefined;
 }
 
-/** Signs that people know on each channel with reactions, by their names on GitHub. */
-export const REACTION_SIGNS = ['eyes', '+1', '-1', 'confused'] as const;
+/** Emoji that every channel with reactions has, by their names on GitHub. */
+export const REACTION_EMOJI = ['eyes', '+1', '-1', 'confused'] as const;
 
-/** A sign on the message that an event tells of. */
+/** An emoji on the message that an event tells of. */
 export interface Reaction {
-  readonly sign: (typeof REACTION_SIGNS)[number];
+  readonly emoji: (typeof REACTION_EMOJI)[number];
   /** As the webhook names the message; absent where it names none. */
   readonly message?: string;
 }
 
-/** The sign for each time at which a mapping wants one: when the event was accepted, and when its run had ended. */
-export interface Reactions extends Partial<Record<'seen' | 'done' | 'failed', Reaction['sign'] | undefined>> {
+/** The emoji for each time at which a mapping wants one: when the event was accepted, and when its run had ended. */
+export interface Reactions extends Partial<Record<'seen' | 'done' | 'failed', Reaction['emoji'] | undefined>> {
   readonly message?: string;
 }
 

@@ -267,14 +267,14 @@ function deliveryOf({ channel, to, thread, fallback, message, origin }: NotifyAc
   };
 }
 
-/** The sign that a mapping wants at a time; undefined where it wants none then. */
+/** The emoji that a mapping wants at a time; undefined where it wants none then. */
 export function reactionOf(
-  { channel, to, reaction: { message, ...signs } = {} }: AgentAction,
-  when: keyof typeof signs,
+  { channel, to, reaction: { message, ...wanted } = {} }: AgentAction,
+  when: keyof typeof wanted,
 ): NewDelivery | undefined {
-  const sign = signs[when];
-  const reaction = sign && { sign, ...defined({ message }) };
-  return reaction && { channel, ...defined({ to }), text: sign, fromMain: false, reaction };
+  const emoji = wanted[when];
+  const reaction = emoji && { emoji, ...defined({ message }) };
+  return reaction && { channel, ...defined({ to }), text: emoji, fromMain: false, reaction };
 }
 
 function expiry(receivedAt: number, ttlSeconds: number): number {

@@ -24,7 +24,7 @@ export interface ChannelMessage {
   readonly key: string;
   /** The thread of the message; only where the module has threads. */
   readonly thread?: string;
-  /** In place of a text: a sign to set on a message; only where the module has a `messageField`. */
+  /** In place of a text: an emoji to set on a message; only where the module has a `messageField`. */
   readonly reaction?: Reaction;
   /** The run whose reply or notification the message is; absent in a test message. */
   readonly runId?: string;

@@ -142,9 +142,9 @@ function makeAdapter<Recipient>(
       if (reaction !== undefined && !found)
         return { kind: 'failed', code: 'no_message', message: `the event names no message of ${id}` };
       if (signal.aborted) return notSent();
-      const sign = reaction && { reaction: { sign: reaction.sign, ...defined({ message: found?.[1] }) } };
+      const named = reaction && { reaction: { emoji: reaction.emoji, ...defined({ message: found?.[1] }) } };
       try {
-        return await connection.send({ ...message, to, ...sign }, bounded(signal));
+        return await connection.send({ ...message, to, ...named }, bounded(signal));
       } catch (error) {
         return classify(connection, error);
       }

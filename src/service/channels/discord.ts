@@ -43,8 +43,8 @@ export const discord = defineChannel({
         const channelId = user ? await prepare(() => openDirectMessage(id, signal)) : id;
         const path = `/channels/${channelId}/messages`;
         if (message.reaction !== undefined) {
-          const { sign, message: reactedTo } = message.reaction;
-          const reaction = `${path}/${reactedTo}/reactions/${encodeURIComponent(EMOJI[sign])}/@me`;
+          const { emoji, message: reactedTo } = message.reaction;
+          const reaction = `${path}/${reactedTo}/reactions/${encodeURIComponent(EMOJI[emoji])}/@me`;
           const set = await ask(reaction, signal, undefined, 'PUT');
           return discordRefusal(set, botToken) ?? { kind: 'sent' };
         }

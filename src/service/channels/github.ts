@@ -66,7 +66,7 @@ async function comment(
   const words = plain ? escapeGithub(text) : quietMentions(text);
   const issue = `issues/${to.number}`;
   const [path, body] = reaction
-    ? [`${reaction.message ?? issue}/reactions`, { content: reaction.sign }]
+    ? [`${reaction.message ?? issue}/reactions`, { content: reaction.emoji }]
     : [`${issue}/comments`, { body: markComment(words, { runId: runId ?? key, secret: api.token }) }];
   const answer = await request(api, `/repos/${to.owner}/${to.repository}/${path}`, { body, signal });
   return githubRefusal(answer, api.token) ?? sentAs('GitHub', field(answer.body, 'id'));

@@ -62,7 +62,7 @@ async function addNote(
   const discussion = thread === undefined ? '' : `/discussions/${thread}`;
   const note = reaction?.message === undefined ? '' : `/notes/${reaction.message}`;
   const [path, body] = reaction
-    ? [`${note}/award_emoji`, { name: reaction.sign.replace('+1', 'thumbsup').replace('-1', 'thumbsdown') }]
+    ? [`${note}/award_emoji`, { name: reaction.emoji.replace('+1', 'thumbsup').replace('-1', 'thumbsdown') }]
     : [`${discussion}/notes`, { body: markComment(words, { runId: runId ?? key, secret: token }) }];
   const answer = await ask(about + path, { body, signal });
   if (reaction && /already been taken/.test(textField(answer.body, 'message') ?? '')) return { kind: 'sent' };

@@ -80,7 +80,7 @@ export const slack = defineChannel({
       },
       send: async (message, signal) => {
         if (message.reaction !== undefined) {
-          const { sign: name, message: timestamp = '' } = message.reaction;
+          const { emoji: name, message: timestamp = '' } = message.reaction;
           const added = await ask('reactions.add', { channel: message.to, timestamp, name }, signal);
           const isThere = textField(added.body, 'error') === 'already_reacted';
           return (isThere ? undefined : slackRefusal(added, botToken)) ?? { kind: 'sent' };

@@ -52,9 +52,9 @@ export const telegram = defineChannel({
   },
 });
 
-function reactionBody({ chatId }: TelegramRecipient, { sign, message }: Reaction): object {
+function reactionBody({ chatId }: TelegramRecipient, { emoji: name, message }: Reaction): object {
   // A bot may set few emoji, and of these none is nearer to "confused".
-  const emoji = { ...EMOJI, confused: '🤔' }[sign];
+  const emoji = { ...EMOJI, confused: '🤔' }[name];
   return { chat_id: chatId, message_id: Number(message), reaction: [{ type: 'emoji', emoji }] };
 }
 

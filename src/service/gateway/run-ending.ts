@@ -72,7 +72,7 @@ export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
   return { ...summary, ...makePosts(run.action, ending, nowMs) };
 }
 
-/** What the end of a run brings about: its callback, the sign on the message, and the end of its conversation. */
+/** What the end of a run brings about: its callback, the emoji on the message, and the end of its conversation. */
 export function makePosts(
   action: AgentAction,
   ending: RunEnding,

@@ -30,13 +30,15 @@ function event(
   return payload as unknown as JsonObject;
 }
 
+const comment = (written: Parameters<typeof event>[2]): JsonObject => event('issue_comment', 0, written);
+
 describe('the association of a payload counts only as a yes', () => {
   test.each([
     ['an owner', 'OWNER'],
     ['a member whose membership is public', 'MEMBER'],
     ['a collaborator', 'COLLABORATOR'],
   ])('%s may', (_who, association) => {
-    const payload = event('issue_comment', 0, { sender: 'ann', comment: `ann ${association}` });
+    const payload = comment({ sender: 'ann', comment: `ann ${association}` });
     expect(judge(payload, 'write')).toMatchObject({ kind: 'accepted' });
   });
 
@@ -47,7 +49,7 @@ describe('the association of a payload counts only as a yes', () => {
     ['a stranger', 'NONE'],
     ['a name of Object', 'constructor'],
   ])('of %s nothing is known', (_who, found) => {
-    const payload = event('issue_comment', 0, { sender: 'ann', comment: `ann ${found}` });
+    const payload = comment({ sender: 'ann', comment: `ann ${found}` });
     expect(judge(payload, 'write')).toEqual({
       kind: 'skipped',
       by: 'not_allowed',
@@ -59,8 +61,7 @@ describe('the association of a payload counts only as a yes', () => {
   });
 
   test('the owner alone is known to administer the repository', () => {
-    const of = (association: string) =>
-      event('issue_comment', 0, { sender: 'ann', comment: `ann ${association}` });
+    const of = (association: string) => comment({ sender: 'ann', comment: `ann ${association}` });
     expect(judge(of('OWNER'), 'admin').kind).toBe('accepted');
     for (const association of ['MEMBER', 'COLLABORATOR'])
       expect(judge(of(association), 'maintain')).toMatchObject({ reason: 'not_known', found: association });
@@ -81,17 +82,17 @@ describe('who acted counts, not who wrote the text', () => {
     ],
     [
       "a stranger's comment on an owner's issue",
-      event('issue_comment', 0, { sender: 'stranger', issue: 'owner OWNER', comment: 'stranger NONE' }),
+      comment({ sender: 'stranger', issue: 'owner OWNER', comment: 'stranger NONE' }),
       'skipped',
     ],
     [
       "an owner's comment on a stranger's issue",
-      event('issue_comment', 0, { sender: 'owner', issue: 'stranger NONE', comment: 'owner OWNER' }),
+      comment({ sender: 'owner', issue: 'stranger NONE', comment: 'owner OWNER' }),
       'accepted',
     ],
     [
       "a stranger's comment on the stranger's own issue",
-      event('issue_comment', 0, { sender: 'stranger', issue: 'stranger OWNER', comment: 'stranger NONE' }),
+      comment({ sender: 'stranger', issue: 'stranger OWNER', comment: 'stranger NONE' }),
       'skipped',
     ],
     [
@@ -115,18 +116,17 @@ describe('who acted counts, not who wrote the text', () => {
 });
 
 describe('accounts and bots', () => {
-  const comment = (sender: string, type = 'User') =>
-    event('issue_comment', 0, { sender, type, comment: `${sender} NONE` });
+  const commentOf = (sender: string, type = 'User') => comment({ sender, type, comment: `${sender} NONE` });
 
   test('names are compared without case and without @', () => {
     for (const name of ['octocat', '@OctoCat', ' OCTOCAT '])
-      expect(judge(comment('OctoCat'), `{accounts: ['${name}']}`).kind).toBe('accepted');
-    expect(judge(comment('octocat2'), '{accounts: [octocat]}')).toMatchObject({ reason: 'not_named' });
+      expect(judge(commentOf('OctoCat'), `{accounts: ['${name}']}`).kind).toBe('accepted');
+    expect(judge(commentOf('octocat2'), '{accounts: [octocat]}')).toMatchObject({ reason: 'not_named' });
   });
 
   test('bots: false leaves a bot out that is not named', () => {
-    const bot = comment('helper[bot]', 'Bot');
-    const owner = event('issue_comment', 0, { sender: 'b[bot]', type: 'Bot', comment: 'b[bot] OWNER' });
+    const bot = commentOf('helper[bot]', 'Bot');
+    const owner = comment({ sender: 'b[bot]', type: 'Bot', comment: 'b[bot] OWNER' });
     expect(judge(owner, '{permission: write}').kind).toBe('accepted');
     expect(judge(owner, '{permission: write, bots: false}')).toMatchObject({
       reason: 'bot',
@@ -161,7 +161,7 @@ describe('accounts and bots', () => {
     expect(skipText(outcome)).toBe(
       "startedBy of the mapping: a'[31m is none of its accounts; accounts: ['a''[31m'] in startedBy would allow it",
     );
-    const payload = event('issue_comment', 0, { sender: 'ann', comment: 'ann NONE' });
+    const payload = comment({ sender: 'ann', comment: 'ann NONE' });
     const table = '- {id: m, match: {path: github}, messageTemplate: hi, startedBy: write}';
     const { evaluation } = evaluateHook({ path: 'github', payload }, settingsWith({ table }));
     expect(evaluationToJson(evaluation)).toMatchObject({
@@ -176,7 +176,7 @@ describe('of a mapping', () => {
     evaluateHook({ path: 'github', payload }, settingsWith({ table })).evaluation;
 
   test('it comes after ignoreSenders, before the transform, and keeps no dedupe key', () => {
-    const payload = event('issue_comment', 0, { sender: 'ann', comment: 'ann NONE' });
+    const payload = comment({ sender: 'ann', comment: 'ann NONE' });
     const more = 'match: {path: github}, messageTemplate: hi, startedBy: write';
     expect(listen(payload, `- {id: m, ${more}, ignoreSenders: [ann]}`).outcome).toMatchObject({
       by: 'ignoreSenders',
@@ -187,7 +187,7 @@ describe('of a mapping', () => {
   });
 
   test('with continue only the mapping itself is skipped, and wakes and notifications are judged alike', () => {
-    const payload = event('issue_comment', 0, { sender: 'ann', comment: 'ann NONE' });
+    const payload = comment({ sender: 'ann', comment: 'ann NONE' });
     const of = (action: string) => `action: ${action}, startedBy: write, channel: slack, to: C0123456`;
     for (const action of ['agent', 'notify']) {
       const table = `- {id: a, match: {path: github}, continue: true, messageTemplate: hi, ${of(action)}}\n- {id: b, match: {path: github}, messageTemplate: hi}`;

@@ -89,7 +89,7 @@ export function acceptContract(name: string, { fresh, again }: Harness): void {
         {
           kind: 'reaction',
           runId: run.id,
-          delivery: { channel: 'slack', to: 'C1', reaction: { sign: 'eyes', message: '1.2' } },
+          delivery: { channel: 'slack', to: 'C1', reaction: { emoji: 'eyes', message: '1.2' } },
         },
       ]);
       await storage.accept(work([notification()]));
@@ -99,7 +99,7 @@ export function acceptContract(name: string, { fresh, again }: Harness): void {
       await claim(storage);
       await storage.completeRun({
         ...completion(run.id),
-        reaction: { channel: 'slack', text: '+1', fromMain: false, reaction: { sign: '+1' } },
+        reaction: { channel: 'slack', text: '+1', fromMain: false, reaction: { emoji: '+1' } },
       });
       expect(await storage.listOutbox({ limit: 9, runId: run.id })).toMatchObject([
         { kind: 'reaction', delivery: { text: '+1' } },

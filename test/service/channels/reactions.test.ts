@@ -9,7 +9,7 @@ import { Octokit } from '@octokit/core';
 import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods';
 import { Api } from 'grammy';
 import { expect, onTestFinished, test } from 'vitest';
-import { REACTION_SIGNS, type Reaction } from '../../../src/base/action.ts';
+import { REACTION_EMOJI, type Reaction } from '../../../src/base/action.ts';
 import { valueAt, type JsonValue } from '../../../src/base/json.ts';
 import { textOf } from '../../../src/engine/mapping/template/template-helpers.ts';
 import type { ChannelAdapter, ChannelModule, SendResult } from '../../../src/service/channels/channel.ts';
@@ -52,7 +52,7 @@ async function setOn(
 ): Promise<{ readonly result: SendResult; readonly asked: Asked | undefined }> {
   const platform = await platformOf(reply);
   const adapter: ChannelAdapter = await module.open({ ...SETTINGS[module.id], baseUrl: platform.url });
-  const result = await adapter.send({ to, text: reaction.sign, plain: false, key: 'k', reaction }, NEVER);
+  const result = await adapter.send({ to, text: reaction.emoji, plain: false, key: 'k', reaction }, NEVER);
   const [first] = platform.requests;
   return { result, asked: first && askedOf(first) };
 }
@@ -85,7 +85,7 @@ test.each([
   else if (what === 'a comment')
     await reactions.createForIssueComment({ ...about, comment_id: idOf(message) });
   else await reactions.createForPullRequestReviewComment({ ...about, comment_id: idOf(message) });
-  const reaction: Reaction = { sign: 'eyes', ...(message !== undefined && { message }) };
+  const reaction: Reaction = { emoji: 'eyes', ...(message !== undefined && { message }) };
   const { result, asked } = await setOn(github, 'octo-org/hello#42', { reaction, reply: CREATED });
   expect(result).toMatchObject({ kind: 'sent' });
   expect(asked).toEqual(askedOf(platform.requests[0]!));
@@ -106,15 +106,15 @@ test('asks GitLab as Gitbeaker does, for an issue, a merge request and a note', 
   await sdk.IssueNoteAwardEmojis.award('group/sub/project', 17, 1241, 'thumbsdown');
   const ours = [
     await setOn(gitlab, 'group/sub/project#23', {
-      reaction: { sign: 'eyes', message: GITLAB_URLS.issue },
+      reaction: { emoji: 'eyes', message: GITLAB_URLS.issue },
       reply: CREATED,
     }),
     await setOn(gitlab, 'group/sub/project!1', {
-      reaction: { sign: '+1', message: GITLAB_URLS.noteOnMerge },
+      reaction: { emoji: '+1', message: GITLAB_URLS.noteOnMerge },
       reply: CREATED,
     }),
     await setOn(gitlab, 'group/sub/project#17', {
-      reaction: { sign: '-1', message: GITLAB_URLS.noteOnIssue },
+      reaction: { emoji: '-1', message: GITLAB_URLS.noteOnIssue },
       reply: CREATED,
     }),
   ];
@@ -126,13 +126,13 @@ test('asks GitLab as Gitbeaker does, for an issue, a merge request and a note', 
   expect(ours.map(({ asked }) => asked)).toEqual(plain);
 });
 
-test.each(REACTION_SIGNS)('asks Telegram as grammy does for %s', async (sign) => {
+test.each(REACTION_EMOJI)('asks Telegram as grammy does for %s', async (name) => {
   const platform = await platformOf(DONE);
   const bot = new Api(TOKEN, { apiRoot: platform.url });
   // The type of the argument is the list of what bots may set.
-  const emoji = ({ eyes: '👀', '+1': '👍', '-1': '👎', confused: '🤔' } as const)[sign];
+  const emoji = ({ eyes: '👀', '+1': '👍', '-1': '👎', confused: '🤔' } as const)[name];
   await bot.setMessageReaction(-1001234567890, 42, [{ type: 'emoji', emoji }]);
-  const reaction: Reaction = { sign, message: '42' };
+  const reaction: Reaction = { emoji: name, message: '42' };
   const { result, asked } = await setOn(telegram, '-1001234567890:topic:5', { reaction, reply: DONE });
   expect(result).toEqual({ kind: 'sent' });
   expect(asked).toEqual(askedOf(platform.requests[0]!));
@@ -140,7 +140,7 @@ test.each(REACTION_SIGNS)('asks Telegram as grammy does for %s', async (sign) =>
 
 test('asks Slack and Discord as their references say', async () => {
   const inSlack = await setOn(slack, 'C0123456', {
-    reaction: { sign: '+1', message: '1503435956.000247' },
+    reaction: { emoji: '+1', message: '1503435956.000247' },
     reply: { status: 200, body: { ok: true } },
   });
   expect(inSlack).toEqual({
@@ -152,7 +152,7 @@ test('asks Slack and Discord as their references say', async () => {
     },
   });
   const inDiscord = await setOn(discord, '123456789012345678', {
-    reaction: { sign: 'eyes', message: '223456789012345678' },
+    reaction: { emoji: 'eyes', message: '223456789012345678' },
     reply: { status: 204 },
   });
   expect(inDiscord).toEqual({
@@ -169,18 +169,18 @@ test.each<[ChannelModule, string, Reaction, PlatformReply]>([
   [
     slack,
     'C0123456',
-    { sign: 'eyes', message: '1.2' },
+    { emoji: 'eyes', message: '1.2' },
     { status: 200, body: { ok: false, error: 'already_reacted' } },
   ],
   [
     gitlab,
     'a/b#1',
-    { sign: 'eyes' },
+    { emoji: 'eyes' },
     { status: 404, body: { message: '404 Award Emoji Name has already been taken Not Found' } },
   ],
   // "A response with an HTTP 200 status means that you already added the reaction type".
-  [github, 'a/b#1', { sign: 'eyes' }, { status: 200, body: { id: 7, content: 'eyes' } }],
-])('takes a sign that stands there already for set ($id)', async (module, to, reaction, reply) => {
+  [github, 'a/b#1', { emoji: 'eyes' }, { status: 200, body: { id: 7, content: 'eyes' } }],
+])('takes an emoji that stands there already for set ($id)', async (module, to, reaction, reply) => {
   expect((await setOn(module, to, { reaction, reply })).result).toMatchObject({ kind: 'sent' });
 });
 
@@ -193,14 +193,14 @@ test.each<[ChannelModule, string, string | undefined]>([
   [github, 'a/b#1', 'https://api.github.com/repos/a/b/issues/comments/1/../..'],
   [gitlab, 'a/b#1', 'javascript:#note_1'],
 ])('asks nothing for a message that is none (%$)', async (module, to, message) => {
-  const reaction: Reaction = { sign: 'eyes', ...(message !== undefined && { message }) };
+  const reaction: Reaction = { emoji: 'eyes', ...(message !== undefined && { message }) };
   const { result, asked } = await setOn(module, to, { reaction, reply: DONE });
   expect(result).toMatchObject({ kind: 'failed', code: 'no_message' });
   expect(asked).toBeUndefined();
 });
 
 test('says of a refusal what to do, and waits where it is to', async () => {
-  const reaction: Reaction = { sign: 'eyes', message: '1.2' };
+  const reaction: Reaction = { emoji: 'eyes', message: '1.2' };
   const lacks = { status: 200, body: { ok: false, error: 'missing_scope' } };
   expect((await setOn(slack, 'C0123456', { reaction, reply: lacks })).result).toMatchObject({
     kind: 'failed',
@@ -208,7 +208,7 @@ test('says of a refusal what to do, and waits where it is to', async () => {
     message: expect.stringContaining('reactions:write'),
   });
   const slow = { status: 429, headers: { 'retry-after': '5' }, body: { message: 'slow' } };
-  expect((await setOn(github, 'a/b#1', { reaction: { sign: 'eyes' }, reply: slow })).result).toMatchObject({
+  expect((await setOn(github, 'a/b#1', { reaction: { emoji: 'eyes' }, reply: slow })).result).toMatchObject({
     kind: 'retry',
     retryAfterMs: 5000,
   });
@@ -221,7 +221,7 @@ test('no other channel is asked for one', async () => {
   const signal = findChannelModule(catalog, 'signal')!;
   const adapter = await signal.open({ account: '+15550001111', baseUrl: 'http://127.0.0.1:1' });
   const result = await adapter.send(
-    { to: '+15550001112', text: 'eyes', plain: false, key: 'k', reaction: { sign: 'eyes' } },
+    { to: '+15550001112', text: 'eyes', plain: false, key: 'k', reaction: { emoji: 'eyes' } },
     NEVER,
   );
   expect(result).toMatchObject({ kind: 'failed', code: 'no_message' });

@@ -1,4 +1,4 @@
-/** A sign on the message that an event tells of: set once, in its order, and never a reason for anything to fail. */
+/** An emoji on the message that an event tells of: set once, in its order, and never a reason for anything to fail. */
 import { expect, test } from 'vitest';
 import type { AgentAction } from '../../../src/base/action.ts';
 import type { SendResult } from '../../../src/service/channels/channels.ts';
@@ -21,8 +21,8 @@ const heard = (change: Partial<AgentAction> = {}): AgentAction =>
 const failed: TurnResult = { kind: 'completed', outcome: 'error', reply: '' };
 const away: TurnResult = { kind: 'not-started', code: 'spawn_failed', message: 'no', final: true };
 
-const signs = (channel: RecordingChannel): readonly unknown[] =>
-  channel.messages.map((message) => message.reaction?.sign);
+const emoji = (channel: RecordingChannel): readonly unknown[] =>
+  channel.messages.map((message) => message.reaction?.emoji);
 
 const entriesOf = ({ storage }: House) => storage.listOutbox({ limit: 99 });
 
@@ -40,16 +40,16 @@ test('the first is set while the run is under way, the second when it has ended'
   const house = await openHouse({ channels: [channel], runners: { default: held } });
   const run = heard({ message: 'm', deliver: true });
   await house.accept(run);
-  await expect.poll(() => signs(channel)).toEqual(['eyes']);
+  await expect.poll(() => emoji(channel)).toEqual(['eyes']);
   await expect.poll(() => held.messages).toEqual(['m']);
   held.finish('m');
   await ended(house, 3);
   expect(channel.messages).toMatchObject([
-    { to: 'C1', reaction: { sign: 'eyes', message: '1.2' }, runId: run.id },
+    { to: 'C1', reaction: { emoji: 'eyes', message: '1.2' }, runId: run.id },
     expect.anything(),
     expect.anything(),
   ]);
-  expect(signs(channel)).toContain('+1');
+  expect(emoji(channel)).toContain('+1');
   expect(channel.texts).toContain('re: m');
   expect((await entriesOf(house)).map(({ kind }) => kind).sort()).toEqual([
     'delivery',
@@ -71,17 +71,17 @@ test.each([
   });
   await house.accept(heard());
   await ended(house, 2);
-  expect(signs(channel)).toEqual(expected);
+  expect(emoji(channel)).toEqual(expected);
 });
 
-test('only the times that the mapping names have a sign', async () => {
+test('only the times that the mapping names have an emoji', async () => {
   const channel = new RecordingChannel('slack');
   const house = await openHouse({ channels: [channel] });
   const run = heard({ reaction: { seen: 'eyes' } });
   await house.accept(run, agentAction());
   await house.gateway.waitForRun(run.id, 5000);
   await ended(house, 1);
-  expect(signs(channel)).toEqual(['eyes']);
+  expect(emoji(channel)).toEqual(['eyes']);
 });
 
 test.each<[string, SendResult, number]>([
@@ -104,14 +104,14 @@ test.each<[string, SendResult, number]>([
   expect(house.logged).toContainEqual(expect.objectContaining({ message: 'reaction left out' }));
 });
 
-test('a slow one does not hold the reply, and the signs of one recipient keep their order', async () => {
+test('a slow one does not hold the reply, and the emoji of one recipient keep their order', async () => {
   const channel = new RecordingChannel('slack');
   let open = (): void => undefined;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  channel.answer = async ({ reaction: sign }) => {
-    if (sign?.sign === 'eyes') await opened;
+  channel.answer = async ({ reaction }) => {
+    if (reaction?.emoji === 'eyes') await opened;
     return { kind: 'sent' };
   };
   const house = await openHouse({ channels: [channel] });
@@ -119,7 +119,7 @@ test('a slow one does not hold the reply, and the signs of one recipient keep th
   await expect.poll(() => channel.texts).toEqual(['eyes', 'm']);
   open();
   await ended(house, 3);
-  expect(signs(channel)).toEqual(['eyes', undefined, '+1']);
+  expect(emoji(channel)).toEqual(['eyes', undefined, '+1']);
 });
 
 test('one under way when the process died is set again by the next', async () => {
@@ -132,13 +132,13 @@ test('one under way when the process died is set again by the next', async () =>
     });
   const first = await openHouse({ file, channels: [hanging] });
   await first.accept(heard({ reaction: { seen: 'eyes' } }));
-  await expect.poll(() => signs(hanging)).toEqual(['eyes']);
+  await expect.poll(() => emoji(hanging)).toEqual(['eyes']);
   await first.gateway.stop(0);
   await first.storage.close();
   const channel = new RecordingChannel('slack');
   const second = await openHouse({ file, channels: [channel] });
   await ended(second, 1);
-  expect(signs(channel)).toEqual(['eyes']);
+  expect(emoji(channel)).toEqual(['eyes']);
 });
 
 test('a recipient that is not known leaves it out', async () => {

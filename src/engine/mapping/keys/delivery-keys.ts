@@ -5,7 +5,7 @@ import {
   channelIdOf,
   type DeliveryTarget,
   LAST_CHANNEL,
-  REACTION_SIGNS,
+  REACTION_EMOJI,
 } from '../../../base/action.ts';
 import { oneLine } from '../../../base/boundary/boundary.ts';
 import type { Path } from '../../../base/document/document.ts';
@@ -50,13 +50,13 @@ const CallbackSchema = z.union([
   z.strictObject({ file: z.string().min(1) }).describe('File that contains the URL.'),
 ]);
 
-const Sign = z.enum(REACTION_SIGNS).optional();
+const Emoji = z.enum(REACTION_EMOJI).optional();
 const ReactionSchema = z.union([
   z.literal(true).describe('The same as seen: eyes.'),
   z.strictObject({
-    seen: Sign.describe('When the event was accepted; default none.'),
-    done: Sign.describe('When its run ended well; default none.'),
-    failed: Sign.describe('When its run failed or was given up; default none.'),
+    seen: Emoji.describe('When the event was accepted; default none.'),
+    done: Emoji.describe('When its run ended well; default none.'),
+    failed: Emoji.describe('When its run failed or was given up; default none.'),
   }),
 ]);
 
@@ -113,17 +113,17 @@ export const deliveryKeys = keysOf({
   },
   reaction: {
     about:
-      'Experimental: a sign on the message that the event tells of, so that people see that it was heard: true, or one for seen, done and failed.',
+      'Experimental: an emoji on the message that the event tells of, so that people see that it was heard: true, or one for seen, done and failed.',
     schema: ReactionSchema,
     see: 'channels.md#reactions',
     actions: ['agent'],
     compile: compileReaction,
-    fill: ({ field, ...signs }, { request }) => {
+    fill: ({ field, ...emoji }, { request }) => {
       const message = oneLine(textOf(valueAt(request.payload, field)), MAX_MESSAGE_CHARS);
-      return { ...signs, ...(message !== '' && { message }) };
+      return { ...emoji, ...(message !== '' && { message }) };
     },
-    explain: ({ message = 'what "to" names', ...signs }) =>
-      clearLine(`${Object.entries(signs).flat().join(' ')}, on ${message}`),
+    explain: ({ message = 'what "to" names', ...emoji }) =>
+      clearLine(`${Object.entries(emoji).flat().join(' ')}, on ${message}`),
   },
   trust: {
     about:

@@ -224,7 +224,7 @@ export function insertAction(
     const insert = (row: NewRun): void => void (id = insertAgent(store, action, row));
     arrival = arrive(store, { action: { ...action, conversation: action.conversation }, frees, insert });
   }
-  // Where as many messages wait as may, the sign is left out: it is no reason to refuse an event.
+  // Where as many messages wait as may, the emoji is left out: it is no reason to refuse an event.
   const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
   const begins = checked === undefined && arrival === 'came';
   if (action.kind === 'agent' && action.seen !== undefined && begins && hasSpace)

@@ -267,14 +267,14 @@ function outboxLines(entry: OutboxRecord, context: WorkContext): readonly string
     callback === undefined
       ? `${channel === LAST_CHANNEL ? 'the channel last used' : clearLine(channel ?? '')}${to === undefined ? '' : ` to ${clearLine(to)}`}`
       : clearLine(callbackPlace(callback));
-  const sign = kind === 'reaction' ? `${delivery?.text} on ` : '';
+  const emoji = kind === 'reaction' ? `${delivery?.text} on ` : '';
   const next = entry.isBehind
     ? ', waits for an earlier one to the same recipient'
     : state === 'queued' && entry.dueAt > context.now
       ? `, next try in ${formatSpan(entry.dueAt - context.now)}`
       : '';
   return [
-    `  ${kind} ${sign}${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
+    `  ${kind} ${emoji}${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
     ...(lastError === undefined ? [] : [`    ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
     ...(state === 'dead' ? [`    ${againLine(entry.id, context)}`] : []),
   ];

@@ -187,7 +187,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
       case 'failed':
         return this.#giveUp(entry, result, delivery.fallback);
       case 'ambiguous':
-        // A sign that stands there already changes nothing.
+        // An emoji that stands there already changes nothing.
         if (entry.kind === 'reaction') return this.#repeat(entry, result);
         // Sending it again, here or on the fallback, could double it.
         return this.#giveUp(entry, {
@@ -323,7 +323,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     const fields = { outboxId: entry.id, runId: entry.runId, channel, code, reason };
     const error = { code, message };
     if (entry.kind === 'reaction') {
-      // Nobody waits for a sign: the run goes on without it.
+      // Nobody waits for an emoji: the run goes on without it.
       this.#context.log.warn(fields, 'reaction left out');
       return this.#skip(entry, channel, error);
     }
