@@ -61,7 +61,9 @@ export interface Reaction {
 }
 
 /** The emoji for each time at which a mapping wants one: when the event was accepted, and when its run had ended. */
-export interface Reactions extends Partial<Record<'seen' | 'done' | 'failed', Reaction['emoji'] | undefined>> {
+export interface Reactions extends Partial<
+  Record<'seen' | 'done' | 'failed', Reaction['emoji'] | undefined>
+> {
   readonly message?: string;
 }
 

@@ -42,14 +42,14 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   timers: { layer: 'base', imports: [] },
   outgoing: { layer: 'base', imports: [] },
-  boundary: { layer: 'base', imports: ['action'] },
+  boundary: { layer: 'base', imports: ['action'], owns: ['character-entities', 'character-entities-legacy'] },
   verify: { layer: 'engine', imports: ['errors', 'payload'], owns: ['jose'] },
   payload: { layer: 'base', imports: ['errors'], owns: ['@remix-run/multipart-parser', 'saxes'] },
   config: { layer: 'engine', imports: ['document', 'errors', 'action'] },
   sandbox: {
     layer: 'engine',
     imports: ['errors', 'document', 'request', 'process-use'],
-    owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
+    owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes', 'whatwg-url-minimum'],
   },
   storage: {
     layer: 'engine',

@@ -142,9 +142,9 @@ function makeAdapter<Recipient>(
       if (reaction !== undefined && !found)
         return { kind: 'failed', code: 'no_message', message: `the event names no message of ${id}` };
       if (signal.aborted) return notSent();
-      const named = reaction && { reaction: { emoji: reaction.emoji, ...defined({ message: found?.[1] }) } };
+      const emoji = reaction && { reaction: { emoji: reaction.emoji, ...defined({ message: found?.[1] }) } };
       try {
-        return await connection.send({ ...message, to, ...named }, bounded(signal));
+        return await connection.send({ ...message, to, ...emoji }, bounded(signal));
       } catch (error) {
         return classify(connection, error);
       }

@@ -41,7 +41,7 @@ export function replyTo(outcome: JobOutcome, context: ReplyContext): TransformRe
       return { ...reply, tookMs: outcome.tookMs };
     }
     case 'deferred': {
-      const retryAfterSeconds = Math.max(1, Math.ceil(outcome.retryAfterMs / 1000));
+      const retryAfterSeconds = Math.max(1, Math.ceil(Math.round(outcome.retryAfterMs) / 1000));
       return { ...failedReply('deferred', outcome.reason, context.sha256), retryAfterSeconds };
     }
   }

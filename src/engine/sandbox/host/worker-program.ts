@@ -26,7 +26,7 @@ export async function buildProgram(): Promise<Bundle> {
     format: 'iife',
     globalName: 'realm',
     platform: 'neutral',
-    // Of a library that decodes its tables while it is loaded.
+    // For a library that decodes its tables while it is loaded.
     inject: [besideThis('../isolate/text-encoding')],
   });
   const script = `(() => { 'use strict';\n${realm.text}\nreturn realm.createRealm(); })`;

@@ -2,14 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { processorMsOf, type ProcessState, stateOf } from '../../../base/process-use.ts';
-import {
-  decodeAnswer,
-  encodeAsked,
-  encodeDrop,
-  encodeLoad,
-  FrameReader,
-  type WorkerAnswer,
-} from '../frames.ts';
+import { decodeAnswer, encodeRequest, FrameReader, type WorkerAnswer } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import type { ModuleJob, PooledModule } from './job-queue.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
@@ -106,14 +99,15 @@ export class Worker {
     this.jobs.push(job);
     if (!this.#loaded.has(module)) {
       this.#loaded.add(module);
-      this.#write(encodeLoad(module, body));
+      this.#write(encodeRequest({ kind: 'load', module, body }));
     }
-    this.#write(encodeAsked(job, module));
+    const { id, timeoutMs, asked, json, bytes } = job;
+    this.#write(encodeRequest({ ...asked, id, module, timeoutMs }, json, bytes));
   }
 
   /** Lets the worker forget a module after the calls it already has. */
   drop({ number: module }: PooledModule): void {
-    if (this.#loaded.delete(module) && !this.#isDead) this.#write(encodeDrop(module));
+    if (this.#loaded.delete(module) && !this.#isDead) this.#write(encodeRequest({ kind: 'drop', module }));
   }
 
   /** Whether it was sent a module and has not forgotten it. */

@@ -8,14 +8,7 @@
  * isolates were let go, because the engine frees some of their memory there.
  */
 import { readSync, writeSync } from 'node:fs';
-import {
-  AnswerWriter,
-  decodeCall,
-  FrameReader,
-  REQUEST,
-  type WorkerAnswer,
-  type LoadBody,
-} from '../frames.ts';
+import { decodeRequest, encodeAnswer, FrameReader, type WorkerAnswer, type LoadBody } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import { IsolatedModule } from './isolated-module.ts';
 
@@ -29,7 +22,6 @@ const CHUNK_BYTES = 64 * 1024;
 const NOTHING_RAN = { cpuMicros: 0, heapKb: 0, logs: '' };
 
 const reader = new FrameReader();
-const writer = new AnswerWriter();
 const settings = new Map<number, LoadBody>();
 /** In order of use, the least recent first. */
 const isolates = new Map<number, IsolatedModule>();
@@ -57,38 +49,27 @@ async function serve(): Promise<void> {
 
 /** Returns a promise only where runs are counted: everything else is done when it returns. */
 function handle(frame: Buffer): Promise<void> | undefined {
-  const id = frame.readUInt32LE(1);
-  switch (frame.readUInt8(0)) {
-    case REQUEST.load: {
-      const body = JSON.parse(frame.toString('utf8', 5)) as LoadBody;
-      settings.set(id, body);
-      return body.coverage ? countRuns(id, body) : undefined;
-    }
-    case REQUEST.drop:
-      settings.delete(id);
-      discard(id);
+  const { request, text } = decodeRequest(frame);
+  switch (request.kind) {
+    case 'load':
+      settings.set(request.module, request.body);
+      return request.body.coverage ? countRuns(request.module, request.body) : undefined;
+    case 'drop':
+      settings.delete(request.module);
+      discard(request.module);
       return undefined;
-    case REQUEST.call: {
-      const call = decodeCall(frame);
-      answer({ id, module: call.module }, (module) => module.call(call.json, call));
-      return undefined;
-    }
-    case REQUEST.inspect: {
-      const timeoutMs = frame.readUInt32LE(9);
-      answer({ id, module: frame.readUInt32LE(5) }, (module) => module.inspect(timeoutMs));
-      return undefined;
-    }
-    case REQUEST.coverage:
-      return sendCoverage({ id, module: frame.readUInt32LE(5) });
-    default:
-      process.exit(1);
+    case 'call':
+      return answer(request, (module) => module.call(text, request));
+    case 'inspect':
+      return answer(request, (module) => module.inspect(request.timeoutMs));
+    case 'coverage':
+      return sendCoverage(request);
   }
-  return undefined;
 }
 
-interface WorkerRequest {
+/** Which answer is asked for, and the number of the module. */
+interface AskedModule {
   readonly id: number;
-  /** Number of the module. */
   readonly module: number;
 }
 
@@ -100,27 +81,28 @@ async function countRuns(number: number, body: LoadBody): Promise<void> {
   }
 }
 
-async function sendCoverage({ id, module }: WorkerRequest): Promise<void> {
+async function sendCoverage({ id, module }: AskedModule): Promise<void> {
   const taken = (await isolates.get(module)?.takeCoverage()) ?? { functions: [] };
   send(id, { ...NOTHING_RAN, status: STATUS.ok, value: JSON.stringify(taken) });
 }
 
 function answer(
-  { id, module: number }: WorkerRequest,
+  { id, module: number }: AskedModule,
   run: (module: IsolatedModule) => Omit<WorkerAnswer, 'id'>,
-): void {
+): undefined {
   let module: IsolatedModule;
   try {
     module = obtain(number);
   } catch (error) {
     const value = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : '';
     send(id, { ...NOTHING_RAN, status: STATUS.loadError, value: value.slice(0, 8192) });
-    return;
+    return undefined;
   }
   const outcome = run(module);
   if (module.spent) discard(number);
   send(id, outcome);
   if (outcome.heapKb > 0) trim();
+  return undefined;
 }
 
 /** The isolate of a module, made on its first call. */
@@ -159,7 +141,7 @@ function trim(): void {
 }
 
 function send(id: number, outcome: Omit<WorkerAnswer, 'id'>): void {
-  const frame = writer.encode(id, outcome);
+  const frame = encodeAnswer({ id, ...outcome });
   try {
     for (let written = 0; written < frame.length;) written += writeSync(CHANNEL, frame, written);
   } catch {
