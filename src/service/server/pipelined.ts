@@ -4,7 +4,7 @@
  * or the parser, holds from the next read on. Its parser stops at once only behind a request that changes the
  * protocol. So a request beyond the limit says of itself that it does, and nothing is made for it or parsed behind it.
  */
-import type { IncomingMessage, Server } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerLimits } from './deps.ts';
 import type { HttpConnection } from './exchange.ts';
@@ -25,19 +25,13 @@ export interface PipeliningOptions {
   readonly endIfFull: (socket: Socket) => boolean;
   /** Called where a body came in chunks of a few bytes: true where it is read no further. */
   readonly endIfTiny: (socket: Socket) => boolean;
-  /** Whether `upgrade` is emitted for requests with an `Upgrade` header. */
-  readonly seesOffers: boolean;
 }
 
 /** The class of requests for `createServer`. */
-export function boundedMessages({
-  endIfFull,
-  endIfTiny,
-  seesOffers,
-}: PipeliningOptions): typeof IncomingMessage {
+export function boundedMessages({ endIfFull, endIfTiny }: PipeliningOptions): typeof IncomingMessage {
   return class extends NodeMessage {
-    declare private kind: 'offer' | 'beyond' | 'plain' | undefined;
-    declare private asked: number;
+    /** How often it was asked whether it changes the protocol, of a request that is one too many; null of others. */
+    declare private asked: number | null | undefined;
     declare private pieces: PieceCount | undefined;
     declare private isMuted: boolean | undefined;
 
@@ -61,17 +55,12 @@ export function boundedMessages({
     }
 
     get upgrade(): boolean {
-      if (this.kind === 'beyond') return (this.asked += 1) <= ASKED_TO_STOP;
-      return this.kind === 'offer';
+      return typeof this.asked === 'number' && (this.asked += 1) <= ASKED_TO_STOP;
     }
 
-    /** Node sets null at first, then whether the head has an `Upgrade` header. */
+    /** Node sets null at first, then whether the head has an `Upgrade` header: an offer that a server may ignore. */
     set upgrade(offered: boolean | null) {
-      if (offered === null || this.kind !== undefined) return;
-      if (endIfFull(this.socket)) {
-        this.asked = 0;
-        this.kind = 'beyond';
-      } else this.kind = offered && seesOffers ? 'offer' : 'plain';
+      if (offered !== null) this.asked ??= endIfFull(this.socket) ? 0 : null;
     }
   };
 }
@@ -84,21 +73,23 @@ export function boundedMessages({
  * it is swept or has to go: to close it at once would only free its place for the next one.
  */
 export function endIfFull(connection: HttpConnection, isStranger: boolean): boolean {
-  if (!connection.closing && !connection.flooded && connection.open < MAX_PIPELINED) return false;
+  const { closing, flooded, open, latest } = connection;
+  if (!closing && !flooded && open < MAX_PIPELINED && !offersUpgrade(latest)) return false;
   connection.flooded = true;
   if (!isStranger) connection.closing = true;
   connection.socket.pause();
   return true;
 }
 
+/** Whether a request offers another protocol (RFC 9110 section 7.8): it is ignored, and its answer is the last. */
+export const offersUpgrade = (exchange: HttpConnection['latest']): boolean =>
+  exchange?.headers.values['upgrade'] !== undefined;
+
 /** Ends the connection after its last answer, which was decided too early to say so itself. */
 export function endAfterLatest({ socket, latest }: HttpConnection, { drainMs }: ServerLimits): void {
-  afterAnswer(latest, () => closeSide(socket, drainMs));
-}
-
-function afterAnswer(latest: HttpConnection['latest'], call: () => void): void {
-  if (latest === undefined || latest.res.writableFinished) call();
-  else latest.res.once('finish', call);
+  const close = (): void => closeSide(socket, drainMs);
+  if (latest === undefined || latest.res.writableFinished) close();
+  else latest.res.once('finish', close);
 }
 
 /** Most chunks of one read, beside one for each 256 bytes. Programs that write chunks write some KB in each. */
@@ -137,44 +128,7 @@ function muteBody({ socket }: IncomingMessage): void {
   }
 }
 
-/** What node hands over with the event `upgrade`. */
-interface UpgradeOffer {
-  readonly req: IncomingMessage;
-  /** What was read behind the head of the request. */
-  readonly rest: Buffer;
-}
-
-/**
- * An `Upgrade` header is an offer that a server may ignore (RFC 9110 section 7.8), and this one does. Node's parser
- * stops behind such a request whether or not anybody takes the offer, so that a request pipelined behind it would never
- * be seen. Therefore the request is read once more without the offer: its head is put back in front of what follows.
- */
-export function ignoreUpgrade(
-  http: Server,
-  { socket, latest }: HttpConnection,
-  { req, rest }: UpgradeOffer,
-): void {
-  const readAgain = (): void => {
-    socket.off('error', ignoreError);
-    if (socket.destroyed) return;
-    socket.unshift(Buffer.concat([headWithoutUpgrade(req), rest]));
-    http.emit('connection', socket);
-  };
-  // An answer that is still under way must be through first: answers go out in the order of requests.
-  afterAnswer(latest, readAgain);
-}
-
 /** Node lets go of a socket that it hands over, and an error without a listener would end the process. */
 export function ignoreError(): void {
   return undefined;
-}
-
-/** The request line and headers as they came; the parser has checked them, so nothing in them can end a line. */
-function headWithoutUpgrade(req: IncomingMessage): Buffer {
-  const lines = [`${req.method ?? ''} ${req.url ?? ''} HTTP/${req.httpVersion}`];
-  for (let i = 0; i + 1 < req.rawHeaders.length; i += 2) {
-    const name = req.rawHeaders[i] as string;
-    if (name.toLowerCase() !== 'upgrade') lines.push(`${name}: ${req.rawHeaders[i + 1] as string}`);
-  }
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
 }

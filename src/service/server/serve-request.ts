@@ -16,6 +16,7 @@ import { HEALTHY } from './readiness.ts';
 import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from './idempotency.ts';
 import { maskName } from './mask-secrets.ts';
 import { failedEnding } from './problem.ts';
+import { offersUpgrade } from './pipelined.ts';
 import { addressOf, isMailPath, isOperator, prove, refuse } from './prove.ts';
 import { sendAnswer } from './send-answer.ts';
 import { accessOf, type ServerContext } from './server-context.ts';
@@ -48,7 +49,7 @@ export async function serveRequest(
   exchange.failBody?.(aborted());
   context.unproved.release(exchange);
   sendAnswer(exchange, answered.answer, {
-    close: context.stopping.signal.aborted,
+    close: context.stopping.signal.aborted || offersUpgrade(exchange),
     limits: context.limits,
   });
   // Advice can take as long as the whole request: the sender does not wait for it.

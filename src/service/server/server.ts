@@ -12,7 +12,7 @@ import { parseTarget, readHeaders } from './received.ts';
 import { HEALTHY } from './readiness.ts';
 import { findSenderOf, answerProtocolError, protocolError } from './protocol-error.ts';
 import { createServer } from './node-http.ts';
-import { boundedMessages, endAfterLatest, endIfFull, ignoreError, ignoreUpgrade } from './pipelined.ts';
+import { boundedMessages, endAfterLatest, endIfFull, ignoreError } from './pipelined.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest } from './serve-request.ts';
 import {
@@ -134,7 +134,6 @@ function makeHttp(context: ServerContext, connections: ConnectionTable): Server 
     IncomingMessage: boundedMessages({
       endIfFull: countFull(context, connections),
       endIfTiny: refuseTiny(connections),
-      seesOffers: true,
     }),
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
@@ -267,11 +266,6 @@ function takeRequests(
   };
   http.on('request', (req, res) => receive(req, res, false));
   http.on('checkContinue', (req, res) => receive(req, res, true));
-  http.on('upgrade', (req, socket, rest: Buffer) => {
-    socket.on('error', ignoreError);
-    const connection = connections.find(socket as Socket);
-    if (connection !== undefined) ignoreUpgrade(http, connection, { req, rest });
-  });
   // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
   http.on('checkExpectation', (req, res) => receive(req, res, false));
 }

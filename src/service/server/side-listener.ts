@@ -108,7 +108,7 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
     socket.destroy();
     return true;
   };
-  const IncomingMessage = boundedMessages({ endIfFull, endIfTiny, seesOffers: false });
+  const IncomingMessage = boundedMessages({ endIfFull, endIfTiny });
   const http = createServer(
     { IncomingMessage, requestTimeout: timeoutMs, headersTimeout: Math.min(timeoutMs, 60_000) },
     (req, res) => options.handle(req, res),
