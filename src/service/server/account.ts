@@ -203,26 +203,11 @@ export function logRequest(
   }
   exchange.trace?.end({ status: answer.status, outcome, failure: ending.error?.code });
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
-  if (outcome === 'duplicate') warnOfKey(context, judged);
   const code = ending.error?.code;
   if (code === 'too_many_failures') context.tooManyFailures.count('refused');
   if (code === 'bodies_full') context.bodiesFull.count('refused');
   const level = levelOf(context, exchange, ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, { tookMs, advisor }), 'request');
-}
-
-/** Warns of a key that is the same for different events: they are lost as repeats, and nobody else says so. */
-function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: HookJudgement): void {
-  const { mapping, outcome } = evaluation ?? {};
-  const [action] = outcome?.kind === 'accepted' ? outcome.actions : [];
-  const key = mapping?.dedupe?.key;
-  if (request === undefined || action?.dedupe === undefined || key === undefined || key === 'body') return;
-  const bodies = sameKeys.count(action.dedupe, request.bodySha256);
-  if (bodies === undefined) return;
-  deps.log.warn(
-    { requestId: request.id, mapping: mapping?.id, bodies },
-    `dedupe.key took requests with ${bodies} different bodies for repeats of one event, and nothing was made of them: if they are events of their own, let the key read what is new for each`,
-  );
 }
 
 /** Warns of carriers, tokens and secrets that will not be accepted much longer. */

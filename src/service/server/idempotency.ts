@@ -1,6 +1,5 @@
 import type { HookRequest } from '../../base/request.ts';
 import { hash } from 'node:crypto';
-import type { DedupeKey } from '../../base/action.ts';
 import { HookError } from '../../base/errors.ts';
 import {
   type AcceptResult,
@@ -134,30 +133,4 @@ function checkSameBody(first: { readonly bodySha256: string }, key: IdempotencyK
     'idempotency_mismatch',
     'this Idempotency-Key came before with another body; use a new key for a new request',
   );
-}
-
-/** Repeats of one event may have another time or count in their body, but hardly so many. */
-const MANY = 10;
-/** Most keys that are counted; then the oldest is forgotten. */
-const MAX_KEYS = 1_000;
-
-/** Notices keys of `dedupe` that are the same for events of their own: their repeats have many different bodies. */
-export class RepeatWatch {
-  readonly #bodies = new Map<string, Set<string>>();
-  readonly #reported = new Set<string>();
-
-  /** How many bodies the repeats of this key had, where that has just become too many; once for each mapping. */
-  count({ scope, key }: DedupeKey, bodySha256: string): number | undefined {
-    if (this.#reported.has(scope)) return undefined;
-    const name = `${scope}\n${key}`;
-    const bodies = this.#bodies.get(name) ?? new Set<string>();
-    bodies.add(bodySha256);
-    this.#bodies.delete(name);
-    this.#bodies.set(name, bodies);
-    const [oldest = ''] = this.#bodies.keys();
-    if (this.#bodies.size > MAX_KEYS) this.#bodies.delete(oldest);
-    if (bodies.size < MANY) return undefined;
-    this.#reported.add(scope);
-    return bodies.size;
-  }
 }

@@ -60,7 +60,7 @@ export function boundedMessages({ endIfFull, endIfTiny }: PipeliningOptions): ty
 
     /** Node sets null at first, then whether the head has an `Upgrade` header: an offer that a server may ignore. */
     set upgrade(offered: boolean | null) {
-      if (offered !== null) this.asked ??= endIfFull(this.socket) ? 0 : null;
+      if (offered !== null && this.asked === undefined) this.asked = endIfFull(this.socket) ? 0 : null;
     }
   };
 }

@@ -8,13 +8,13 @@ import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } f
 import { LaterRequests } from './later-requests.ts';
 import { MAX_PIPELINED } from './pipelined.ts';
 import { createReadinessProbe, type ReadinessProbe } from './readiness.ts';
-import { RepeatGuard, RepeatWatch } from './idempotency.ts';
+import { RepeatGuard } from './idempotency.ts';
 import { describeFault } from './problem.ts';
 import { createFailureLimiter, type FailureLimiter, FewPerSecond, PathRates, Tally } from './rates.ts';
 import { UnprovedBodies } from './body.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { RequestFacts } from './exchange.ts';
-import { randomFillSync, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
 
 export interface ServerContext {
@@ -36,7 +36,6 @@ export interface ServerContext {
   /** Limits the lines about bytes that are no request and hook names at other paths, as nothing else does. */
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
-  readonly sameKeys: RepeatWatch;
   readonly tooManyFailures: Tally<'refused'>;
   readonly unproved: UnprovedBodies;
   /** Requests whose body had to give way to those of others. */
@@ -81,7 +80,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     deps,
     limits,
     clock,
-    ids: deps.ids ?? createIdSource(),
+    ids: deps.ids ?? drawIds,
     decoder: new TextDecoder('utf-8', { fatal: true }),
     proxies,
     findAddress: createAddressFinder(proxies),
@@ -91,7 +90,6 @@ export function createContext(deps: ServerDeps): ServerContext {
     advices: new FewPerSecond(),
     kept: { whole: new FewPerSecond(WHOLE_PER_SECOND), shape: new FewPerSecond(SHAPES_PER_SECOND) },
     unread: new FewPerSecond(),
-    sameKeys: new RepeatWatch(),
     tooManyFailures: tally(
       { refused: 0 },
       'requests were refused because their senders failed to prove themselves too often',
@@ -142,25 +140,9 @@ function deriveSettings(
   return { hooks, tokens: compileTokens(hooks), limiter };
 }
 
-const BYTES_PER_REQUEST = 12;
-
-/** Draws randomness in blocks: one call of the system's generator serves 340 requests. */
-export function createIdSource(): () => RequestIds {
-  const pool = Buffer.alloc(4096);
-  let used = pool.length;
-  return () => {
-    if (used + BYTES_PER_REQUEST > pool.length) {
-      randomFillSync(pool);
-      used = 0;
-    }
-    const start = used;
-    used += BYTES_PER_REQUEST;
-    return {
-      id: randomUUID(),
-      seed: pool.readUInt32LE(start),
-      nonce: pool.toString('hex', start + 4, start + 12),
-    };
-  };
+function drawIds(): RequestIds {
+  const bytes = randomBytes(12);
+  return { id: randomUUID(), seed: bytes.readUInt32LE(0), nonce: bytes.toString('hex', 4) };
 }
 
 /** How a path checks its senders, made once for each generation. */

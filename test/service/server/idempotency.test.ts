@@ -5,7 +5,6 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { OPENCLAW } from '../../../src/engine/config/openclaw/behaviours.ts';
 import type { HookRequest } from '../../../src/base/request.ts';
-import type { Evaluation } from '../../../src/engine/hook/hook.ts';
 import { HookError } from '../../../src/base/errors.ts';
 import {
   agentAction,
@@ -114,38 +113,6 @@ test.each([
   const [first, second, again] = server.evaluated.map(({ bodySha256 }) => bodySha256);
   expect(second).not.toBe(first);
   expect(again).toBe(first);
-});
-
-test('warns once of a mapping whose key took many different bodies for repeats', async () => {
-  const mapping = { id: 'm', dedupe: { key: {} } };
-  const dedupe = { scope: 'm', key: 'order', ttlSeconds: 60 };
-  const server = await startTestServer({
-    generation: {
-      evaluate: (request: HookRequest) =>
-        evaluationOf(
-          { kind: 'accepted', actions: [{ ...agentAction(request), dedupe }] },
-          { mapping: mapping as unknown as NonNullable<Evaluation['mapping']> },
-        ),
-    },
-    storage: {
-      accept: ({ actions: [action] }) => {
-        const accepted = { kind: 'agent', id: action?.id ?? '', mode: 'now', duplicate: true } as const;
-        return Promise.resolve({ accepted: [accepted], warnings: [], duplicate: true });
-      },
-    },
-  });
-  const warnings = () => server.log.filter(({ fields }) => fields['mapping'] === 'm' && 'bodies' in fields);
-  // The same body again and again is what a repeat is.
-  for (const n of [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
-    await send(server, '/hooks/agent', { headers: BEARER, body: `{"message":"${n}"}` });
-  }
-  expect(warnings()).toEqual([]);
-  for (const n of [10, 11, 12]) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
-    await send(server, '/hooks/agent', { headers: BEARER, body: `{"message":"${n}"}` });
-  }
-  expect(warnings().map(({ fields }) => fields['bodies'])).toEqual([10]);
 });
 
 test('a key may be used again for a body that was packed in another way', async () => {

@@ -4,7 +4,6 @@ import { describe, expect, test } from 'vitest';
 import { createAddressFinder, createAddressList, networksOf } from '../../../src/service/server/addresses.ts';
 import { createFailureLimiter } from '../../../src/service/server/rates.ts';
 import { EXPECTED, findJsonError } from '../../../src/base/payload/json-error.ts';
-import { createIdSource } from '../../../src/service/server/server-context.ts';
 import { parseTarget } from '../../../src/service/server/received.ts';
 
 describe('the place where a text stops being JSON', () => {
@@ -164,16 +163,4 @@ describe('counting failures', () => {
     now = 60_000;
     expect(limiter.fail('192.0.2.3')).toBeUndefined();
   });
-});
-
-test('ids never repeat, across the blocks of randomness too', () => {
-  const draw = createIdSource();
-  const drawn = Array.from({ length: 1_000 }, draw);
-  for (const key of ['id', 'nonce'] as const) expect(new Set(drawn.map((ids) => ids[key])).size).toBe(1_000);
-  expect(
-    drawn.every(
-      ({ seed, nonce }) =>
-        Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32 && /^[0-9a-f]{16}$/.test(nonce),
-    ),
-  ).toBe(true);
 });
