@@ -71,15 +71,16 @@ export function startsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
-    test('what is allowed is stored as if it had just come', async () => {
+    test('what is allowed is stored as if it had just come, in its place in the order of arrival', async () => {
       const { storage } = await fresh();
       const { waiting, plain } = await withWaiting(storage);
       const [run, gathering, asked, event, message] = waiting;
       expect(await storage.decideStart(idsOf(waiting), { kind: 'allowed' }, NOW + 10)).toBe('begun');
       expect(await storage.findUndecided(NOW + 99)).toEqual([]);
-      expect(ids(await claim(storage, 9, NOW + 20))).toEqual([plain.id]);
-      await storage.completeRun({ runId: plain.id, outcome: 'ok', reply: '', nowMs: NOW + 21 });
-      expect(ids(await claim(storage, 9, NOW + 22))).toEqual([run?.id]);
+      const id = run?.id ?? '';
+      expect(ids(await claim(storage, 9, NOW + 20))).toEqual([id]);
+      await storage.completeRun({ runId: id, outcome: 'ok', reply: '', nowMs: NOW + 21 });
+      expect(ids(await claim(storage, 9, NOW + 22))).toEqual([plain.id]);
       expect(ids(await claim(storage, 9, NOW + 5_010))).toEqual([gathering?.id]);
       expect(await storage.findRun(asked?.id ?? '')).toMatchObject({ approval: { expiresAt: NOW + 60_010 } });
       expect(await storage.listEvents({ limit: 9 })).toMatchObject([{ id: event?.id, kind: 'wake' }]);

@@ -1,34 +1,14 @@
 import { HookError } from '../../../base/errors.ts';
-import type {
-  PreparedQuestion,
-  NewRun,
-  PreparedAction,
-  PreparedAgent,
-  PreparedRequest,
-  Reservation,
-} from '../prepared-request.ts';
-import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
-import { insertWake } from './event-rows.ts';
-import { insertDelivery } from './outbox-rows.ts';
-import { CHECKING } from './rows.ts';
-import { insertEnded } from './run-rows.ts';
-import { insertRun } from './session-queue.ts';
+import type { NewRun, PreparedAction, PreparedRequest, Reservation } from '../prepared-request.ts';
+import type { AcceptedAction, AcceptResult } from '../records.ts';
+import { findReserved, nameOf, reservationQuestion, reserve } from './reservations.ts';
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
-import { type Arrival, arrive } from './waiting-events.ts';
-import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
-
-/** Keys that requests and actions have taken, as accepts find and take them. */
-
-const FIND_RESERVED = `SELECT body_sha256 AS "bodySha256", result, expires_at AS "expiresAt" FROM idempotency
-  WHERE scope = ? AND key = ?`;
-const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
-    expires_at = excluded.expires_at`;
+import { insertAction, isAsking, placeQuestion } from './waiting-events.ts';
 
 /** What `lookUpReservations` asks. */
 export function reservationQuestions(requests: readonly PreparedRequest[]): readonly SqlQuestion[] {
-  return wantedBy(requests).map(({ scope, key }) => [FIND_RESERVED, scope, key]);
+  return wantedBy(requests).map(reservationQuestion);
 }
 
 /** Looks up at once what all requests of a transaction will ask for; `reserve` keeps it true. */
@@ -46,30 +26,6 @@ function wantedBy(requests: readonly PreparedRequest[]): readonly Reservation[] 
     ...(reservation === undefined ? [] : [reservation]),
     ...actions.flatMap(({ dedupe }) => dedupe ?? []),
   ]);
-}
-
-function nameOf({ scope, key }: Reservation): string {
-  return JSON.stringify([scope, key]);
-}
-
-function findReserved(store: Store, reservation: Reservation, nowMs: number): ReservedKey | undefined {
-  const name = nameOf(reservation);
-  if (!store.reserved.has(name)) {
-    const { scope, key } = reservation;
-    store.reserved.set(name, store.sql.find<ReservedKey>(FIND_RESERVED, scope, key));
-  }
-  const reserved = store.reserved.get(name);
-  return reserved !== undefined && reserved.expiresAt > nowMs ? reserved : undefined;
-}
-
-function reserve(
-  { sql, reserved }: Store,
-  reservation: Reservation,
-  { bodySha256, result }: Pick<ReservedKey, 'bodySha256' | 'result'>,
-): void {
-  const { scope, key, expiresAt } = reservation;
-  reserved.set(nameOf(reservation), { bodySha256, result, expiresAt });
-  sql.post(RESERVE, scope, key, bodySha256, result, expiresAt);
 }
 
 interface NeededSpace {
@@ -119,8 +75,8 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   const repeats = findRepeats(store, request);
   const fresh = actions.filter((_, index) => repeats[index] === undefined);
   checkRoomFor(store, fresh);
-  const own = fresh.length === 1 && reservation !== undefined ? [reservation] : [];
-  const stored = new Map(fresh.map((action) => [action, insertAction(store, action, own)]));
+  const frees = fresh.length === 1 && reservation !== undefined ? [reservation] : [];
+  const stored = new Map(fresh.map((action) => [action, insertAction(store, action, { frees })]));
   placeQuestion(
     store,
     fresh.filter((action) => stored.get(action)?.without === undefined),
@@ -140,12 +96,6 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   const isNone = accepted.every(({ without }) => without === 'none');
   if (reservation !== undefined && !isNone) reserve(store, reservation, { ...reservation, result });
   return result;
-}
-
-/** Asks about the runs of a request, which are stored: once for all of them. */
-export function placeQuestion(store: Store, actions: readonly PreparedAction[]): void {
-  const asking = actions.find(isAsking);
-  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
 }
 
 /** What each action was accepted as: the one it repeats, or itself. */
@@ -192,59 +142,4 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
     }
   }
   checkSpace(store, needed);
-}
-
-type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: PreparedQuestion };
-
-function isAsking(action: PreparedAction): action is AskingAction {
-  return action.kind === 'agent' && action.ask !== undefined && action.checked === undefined;
-}
-
-/**
- * Stores an action, and says under which id the sender finds it: an event that joined a run has that run's. `own` is
- * what the request reserves for it alone.
- */
-export function insertAction(
-  store: Store,
-  action: PreparedAction,
-  own: readonly Reservation[],
-): AcceptedAction {
-  const { checked, dedupe, kind, mode } = action;
-  const done = { kind, id: action.row.id, mode, duplicate: false };
-  let { id } = done;
-  let arrival: Arrival = 'came';
-  if (checked !== undefined) {
-    const { acceptedAt: dueAt } = checked;
-    insertRun(store, checked, { key: CHECKING, dueAt, until: dueAt, isLatest: false });
-  } else if (action.kind === 'wake') insertWake(store, action.row);
-  else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
-  else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
-  else {
-    const frees = dedupe === undefined ? own : [...own, dedupe];
-    const insert = (row: NewRun): void => void (id = insertAgent(store, action, row));
-    arrival = arrive(store, { action: { ...action, conversation: action.conversation }, frees, insert });
-  }
-  // Where as many messages wait as may, the emoji is left out: it is no reason to refuse an event.
-  const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
-  const begins = checked === undefined && arrival === 'came';
-  if (action.kind === 'agent' && action.seen !== undefined && begins && hasSpace)
-    insertDelivery(store, action.seen, { ...action.row, runId: id, nowMs: action.row.acceptedAt });
-  if (dedupe !== undefined && arrival !== 'none')
-    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify({ ...done, id }) });
-  return { ...done, id, ...(arrival !== 'came' && { without: arrival }) };
-}
-
-function insertAgent(store: Store, action: PreparedAgent, row: NewRun): string {
-  if (action.conversation?.end === 'now') insertEnded(store, row);
-  else if (action.gather !== undefined) return gather(store, row, action.gather);
-  else if (action.ask !== undefined) insertAsking(store, row, action.ask);
-  else insertRun(store, row);
-  return row.id;
-}
-
-/** Stores a notification, which has ended as it begins, and its delivery: what is left to do is in the outbox. */
-function insertNotification(store: Store, run: NewRun, delivery: NewDelivery): void {
-  const { id, sessionKey, mappingId, acceptedAt } = run;
-  insertEnded(store, run);
-  insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
 }

@@ -1,4 +1,9 @@
-import type { ConversationKey, FoundConversation } from '../../../base/action.ts';
+import {
+  type AgentAction,
+  type ConversationKey,
+  conversationKeysOf,
+  type FoundConversation,
+} from '../../../base/action.ts';
 import { type Conversation, SUPERSEDED } from '../records.ts';
 import { RUN, UNBEGUN } from './rows.ts';
 import { adoptNamesake, queueOf } from './session-queue.ts';
@@ -79,6 +84,43 @@ export function keepKeys(
   for (const key of forgotten) sql.post(REMOVE, owner, key);
   for (const key of added) sql.post(ADD, owner, key, own, addedBy, runId, nowMs, until);
   return { taken, added, forgotten };
+}
+
+/** The action as one of its conversation, which is known by the keys of the event from now on. */
+export function join(
+  store: Store,
+  action: AgentAction,
+  {
+    known,
+    found,
+    nowMs,
+  }: { readonly known: readonly KnownKey[]; readonly found: KnownKey | undefined; readonly nowMs: number },
+): { readonly action: AgentAction; readonly added: readonly ConversationKey[] } {
+  const { owner, id, origin, conversation } = action;
+  if (conversation === undefined) return { action, added: [] };
+  const sessionKey = found?.conversation ?? action.sessionKey;
+  const addition = {
+    addedBy: `mapping ${origin.mappingId ?? ''}`,
+    runId: id,
+    nowMs,
+    until: nowMs + conversation.keySeconds * 1000,
+  };
+  const keys = conversationKeysOf(action);
+  const { taken, forgotten, added } = keepKeys(
+    store,
+    { owner, key: sessionKey },
+    { keys, known, ...addition },
+  );
+  const by = found && { key: found.key, addedBy: found.addedBy, until: addition.until };
+  const seen = {
+    ...(by && { by }),
+    ...(taken.length > 0 && { taken }),
+    ...(forgotten.length > 0 && { forgotten }),
+  };
+  return {
+    action: { ...action, sessionKey, conversation: { ...conversation, found: seen } },
+    added: added.map((key) => ({ key, ...addition })),
+  };
 }
 
 /**

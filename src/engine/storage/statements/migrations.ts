@@ -226,7 +226,7 @@ ${KEYED};
 
 /**
  * By which keys conversations are known that several mappings share, or that their events begin or end, and events that
- * wait for one: each has a run that is not claimed, and says what becomes free when it ends without one (`frees`).
+ * wait: each has a run that is not claimed, and says which keys of repeats are free when it ends as one (`frees`).
  */
 const CONVERSATIONS = both`
 CREATE TABLE conversation_keys (
@@ -246,8 +246,7 @@ CREATE TABLE waiting_events (
   run_id TEXT NOT NULL UNIQUE,
   path TEXT NOT NULL,
   bytes ${BIG} NOT NULL,
-  frees TEXT NOT NULL,
-  asks TEXT
+  frees TEXT NOT NULL
 ${STRICT};
 CREATE INDEX waiting_events_of_path ON waiting_events (path, seq, bytes);
 CREATE TABLE waited_keys (

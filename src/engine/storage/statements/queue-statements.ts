@@ -15,8 +15,7 @@ import { conditionOf } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
-import { beginUnasked } from './start-statements.ts';
-import { forgetWaiting } from './waiting-events.ts';
+import { beginUnasked, forgetWaiting } from './waiting-events.ts';
 import type { Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */

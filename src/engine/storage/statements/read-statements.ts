@@ -144,8 +144,8 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
-export { findCutOff, findUnbegun } from './waiting-events.ts';
-export { findAsked, findUndecided } from './waiting-runs.ts';
+export { findCutOff, findUnbegun, findUndecided } from './waiting-events.ts';
+export { findAsked } from './waiting-runs.ts';
 export { oldestAmong } from './row-queries.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);

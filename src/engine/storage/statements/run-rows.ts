@@ -16,10 +16,10 @@ import { advance, postAction } from './session-queue.ts';
 import { both, type Dialects, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
-/** Reads a `RunHead`. */
-const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
-  holder, worker_attempt AS "workerAttempt", worker_until AS "workerUntil"
-  FROM runs WHERE id = ?`;
+/** Those of a `RunHead`. */
+export const HEAD_FIELDS = `seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
+  holder, worker_attempt AS "workerAttempt", worker_until AS "workerUntil"`;
+const FIND_HEAD = `SELECT ${HEAD_FIELDS} FROM runs WHERE id = ?`;
 const END: Dialects = {
   sqlite: `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
   pgid = NULL, start_ticks = NULL WHERE seq = ?`,

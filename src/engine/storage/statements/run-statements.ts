@@ -215,4 +215,4 @@ export function clearSession({ sql, counters }: Store, { owner, key }: Conversat
 }
 
 export { saveLastTarget } from './outbox-rows.ts';
-export { addConversationKey, endUnbegun } from './waiting-events.ts';
+export { addConversationKey, decideStart, endUnbegun } from './waiting-events.ts';

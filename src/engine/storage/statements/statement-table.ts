@@ -9,7 +9,6 @@ import * as queue from './queue-statements.ts';
 import * as reads from './read-statements.ts';
 import { pruneSlice } from './retention-statements.ts';
 import * as runs from './run-statements.ts';
-import { decideStart } from './start-statements.ts';
 import type { Store } from './store.ts';
 import * as workers from './worker-statements.ts';
 
@@ -19,7 +18,6 @@ import * as workers from './worker-statements.ts';
  */
 export const WRITES = {
   acceptRequest,
-  decideStart,
   pruneSlice,
   ...events,
   ...journal,

@@ -1,155 +1,195 @@
-import { type AgentAction, type ConversationKey, conversationKeysOf } from '../../../base/action.ts';
-import type {
-  NewRun,
-  PreparedAgent,
-  PreparedConversation,
-  PreparedQuestion,
-  Reservation,
+import { randomBytes } from 'node:crypto';
+import type { Action, AgentAction, ConversationKey } from '../../../base/action.ts';
+import {
+  type NewRun,
+  prepareAction,
+  type PreparedAction,
+  type PreparedAgent,
+  type PreparedConversation,
+  type PreparedQuestion,
+  type Reservation,
 } from '../prepared-request.ts';
 import {
-  type Conversation,
+  type AcceptedAction,
   type KeyResult,
   type NewConversationKey,
   NO_CONVERSATION,
   type RunDeadLetter,
+  type StartDecision,
+  type StartResult,
 } from '../records.ts';
-import { endConversation, findKeys, keepKeys, type KnownKey } from './conversation-rows.ts';
-import { insertCallback } from './outbox-rows.ts';
-import { ASKING, RUN, RUN_FIELDS, type RunHead, type RunRow, UNBEGUN } from './rows.ts';
-import { endRuns, findRunHead } from './run-rows.ts';
-import { adoptNamesake, insertRun, makeDue, queueOf } from './session-queue.ts';
+import { endConversation, findKeys, join, keepKeys } from './conversation-rows.ts';
+import { insertWake } from './event-rows.ts';
+import { insertCallback, insertDelivery } from './outbox-rows.ts';
+import { free, reserve } from './reservations.ts';
+import { ASKING, CHECKING, RUN, RUN_FIELDS, type RunHead, type RunRow, UNBEGUN } from './rows.ts';
+import { countState, endRuns, HEAD_FIELDS, insertEnded } from './run-rows.ts';
+import { insertRun } from './session-queue.ts';
 import { both, by, listed } from './statements.ts';
 import type { Store } from './store.ts';
-import { insertQuestion, setApproval } from './waiting-runs.ts';
+import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
 
-/**
- * To which conversation an event comes, and those that wait for one. A waiting event is a run that no claim takes; it
- * keeps its place in the order of arrival. Once its conversation has one of its keys it steps into its queue there; when
- * its time is over it ends as `no_conversation`.
+/*
+ * What an event becomes: work, or something that waits. A waiting event is a run that no claim takes, under a key that no
+ * event has, also where it becomes a system event or a notification:
+ *   permission    until it is known whether the account that caused it may start it (`startedBy`)
+ *   conversation  until a conversation has one of its keys; when its time is over, it ends as `no_conversation`
+ * What it waited for has come: it is stored anew, as what it becomes then, in its place in the order of arrival. Else it
+ * ends, and the keys by which a repeat of it is known are free again.
  */
 
-/** Events of one path that wait at most, and bytes they take: the oldest gives way. */
+/** Events of one path that wait for a conversation at most, and bytes they take: the oldest gives way. */
 const MAX_WAITING = 1_000;
 const MAX_WAITING_BYTES = 16_777_216;
 const MAX_NAMED_CHARS = 500;
+const HOUR_MS = 3_600_000;
+/** Questions to people for one mapping within an hour. */
+const MAX_QUESTIONS = 5;
 
-const WAIT = `INSERT INTO waiting_events (run_id, path, bytes, frees, asks) VALUES (?, ?, ?, ?, ?)`;
+const WAIT = 'INSERT INTO waiting_events (run_id, path, bytes, frees) VALUES (?, ?, ?, ?)';
 const WAIT_FOR = 'INSERT INTO waited_keys (owner, key, run_id) VALUES (?, ?, ?)';
 const NAME = 'UPDATE runs SET error_code = ?, error_message = ? WHERE id = ?';
 const SPACE = 'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM waiting_events WHERE path = ?';
 const OLDEST = 'SELECT run_id AS id, bytes, frees FROM waiting_events WHERE path = ? ORDER BY seq LIMIT 100';
 const GIVE_WAY = 'UPDATE runs SET due_at = 0, error_message = ? WHERE id = ?';
 const FORGET = ['DELETE FROM waiting_events WHERE run_id = ?', 'DELETE FROM waited_keys WHERE run_id = ?'];
-const FREES = 'SELECT frees FROM waiting_events WHERE run_id = ?';
-const FREE = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
-const WAITING = both`SELECT seq, id, owner, mapping_id AS "mappingId", accepted_at AS "acceptedAt",
-    (SELECT action FROM run_actions WHERE run_actions.seq = runs.seq) AS action,
-    (SELECT asks FROM waiting_events WHERE run_id = runs.id) AS asks
-  FROM runs WHERE id IN (SELECT run_id FROM waited_keys WHERE owner = ? AND key IN ${listed('?')})
-    AND state = ${RUN.waiting} AND gather_key = '${UNBEGUN}' ORDER BY seq`;
-const SET_ACTION = 'UPDATE run_actions SET action = ? WHERE seq = ?';
-const BRING = `UPDATE runs SET line = ?, session_key = ?, gather_key = ?, gather_until = NULL, error_code = NULL,
-  error_message = NULL, due_at = ? WHERE seq = ?`;
-const UNBEGUN_RUN = `SELECT 1 FROM runs WHERE id = ? AND state = ${RUN.waiting} AND gather_key = '${UNBEGUN}' AND due_at <= ?`;
+const FIND = `SELECT ${HEAD_FIELDS}, accepted_at AS "acceptedAt", due_at AS "dueAt", error_code AS code,
+    gather_key AS "waitsFor", (SELECT action FROM run_actions WHERE run_actions.seq = runs.seq) AS action,
+    (SELECT frees FROM waiting_events WHERE run_id = runs.id) AS frees
+  FROM runs WHERE id = ?`;
+const WAITING_FOR = both`SELECT id FROM runs WHERE id IN (SELECT run_id FROM waited_keys WHERE owner = ? AND key IN ${listed('?')})
+  ORDER BY seq`;
+const REMOVE = ['DELETE FROM run_actions WHERE seq = ?', 'DELETE FROM runs WHERE seq = ?'];
+const MOVE_ACTION = 'UPDATE run_actions SET seq = ?1 WHERE seq = (SELECT seq FROM runs WHERE id = ?2)';
+/** A claim puts it into its queue, before those that came after it. */
+const TAKE_PLACE = `UPDATE runs SET seq = ?1, accepted_at = ?2, due_at = CASE WHEN state < ${RUN.waiting} THEN 0 ELSE due_at END,
+  state = CASE WHEN state < ${RUN.waiting} THEN ${RUN.waiting} ELSE state END WHERE id = ?3`;
+const ASK_LATER = `UPDATE runs SET due_at = ?, error_code = 'not_asked', error_message = ? WHERE seq = ?`;
+/** Questions to people are counted as runs that begin are, under a name that no mapping has, and the account as the line. */
+const QUESTIONS = `SELECT count(*) AS "all", coalesce(sum(CASE WHEN line = ? THEN 1 ELSE 0 END), 0) AS same
+  FROM run_starts WHERE mapping_id = ? AND started_at > ?`;
+const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at) VALUES (?, ?, ?, ?)
+  ON CONFLICT (run_seq, started_at) DO NOTHING`;
 const CUT_OFF = both`SELECT id FROM runs WHERE id IN ${listed('?')} AND state = ${RUN.active} AND gather_key = '${UNBEGUN}'`;
-const DUE_UNBEGUN = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
+const due = (...keys: readonly string[]) => both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
-  WHERE state = ${RUN.waiting} AND gather_key IN ('${ASKING}', '${UNBEGUN}') AND due_at <= ? ORDER BY due_at, runs.seq LIMIT 100`;
+  WHERE state = ${RUN.waiting} AND gather_key IN ('${keys.join("', '")}') AND due_at <= ? ORDER BY due_at, runs.seq LIMIT 100`;
+const UNBEGUN_RUNS = due(ASKING, UNBEGUN);
+const UNDECIDED = due(CHECKING);
 
-/** What became of an event: its run has come to a conversation, or it waits for one, or there is none. */
-export type Arrival = 'came' | 'waiting' | 'none';
+/** How an event comes. */
+interface Arriving {
+  /** Keys of its request by which a repeat is known: free again where it waits and ends. */
+  readonly frees?: readonly Reservation[];
+  /** True where it was accepted before, so that it is never left out. */
+  readonly isKept?: true;
+  /** Gets the keys for which others may wait, where somebody sees to these. */
+  readonly news?: ConversationKey[];
+}
 
-/** An event with a conversation, and what it takes of the store. */
-export interface ArrivingEvent {
-  readonly action: PreparedAgent & { readonly conversation: PreparedConversation };
-  /** Keys by which a repeat is known: free again once it has ended without a conversation. */
-  readonly frees: readonly Reservation[];
+/**
+ * Stores what an event becomes, and says under which id the sender finds it: an event that joined a run has that run's.
+ */
+export function insertAction(store: Store, action: PreparedAction, how: Arriving = {}): AcceptedAction {
+  const { checked, dedupe, kind, mode } = action;
+  const done = { kind, id: action.row.id, mode, duplicate: false };
+  const frees = [...(how.frees ?? []), ...(dedupe === undefined ? [] : [dedupe])];
+  let { id } = done;
+  let without: AcceptedAction['without'];
+  if (checked !== undefined) {
+    const { acceptedAt: dueAt } = checked;
+    wait(store, checked, { for: CHECKING, until: dueAt, path: '', frees });
+  } else if (action.kind === 'wake') insertWake(store, action.row);
+  else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
+  else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
+  else {
+    const insert = (row: NewRun): void => void (id = insertAgent(store, action, row));
+    without = arrive(
+      store,
+      { row: action.row, conversation: action.conversation, insert },
+      { ...how, frees },
+    );
+  }
+  // Where as many messages wait as may, the emoji is left out: it is no reason to refuse an event.
+  const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
+  const begins = checked === undefined && without === undefined;
+  if (action.kind === 'agent' && action.seen !== undefined && begins && hasSpace)
+    insertDelivery(store, action.seen, { ...action.row, runId: id, nowMs: action.row.acceptedAt });
+  if (dedupe !== undefined && without !== 'none')
+    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify({ ...done, id }) });
+  return { ...done, id, ...(without && { without }) };
+}
+
+function insertAgent(store: Store, action: PreparedAgent, row: NewRun): string {
+  if (action.conversation?.end === 'now') insertEnded(store, row);
+  else if (action.gather !== undefined) return gather(store, row, action.gather);
+  else if (action.ask !== undefined) insertAsking(store, row, action.ask);
+  else insertRun(store, row);
+  return row.id;
+}
+
+/** Stores a notification, which has ended as it begins, and its delivery: what is left to do is in the outbox. */
+function insertNotification(
+  store: Store,
+  run: NewRun,
+  delivery: Extract<PreparedAction, { readonly kind: 'notify' }>['delivery'],
+): void {
+  const { id, sessionKey, mappingId, acceptedAt } = run;
+  insertEnded(store, run);
+  insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
+}
+
+/** An event with a conversation. */
+interface ConversingEvent {
+  readonly row: NewRun;
+  readonly conversation: PreparedConversation;
   /** Stores the run, whose conversation is known. */
   insert(row: NewRun): void;
 }
 
-/** Brings an event to its conversation, or lets it wait for one. */
-export function arrive(store: Store, { action, frees, insert }: ArrivingEvent): Arrival {
-  const { row, conversation } = action;
+/** Brings an event to its conversation, or lets it wait for one; says where it has come to none. */
+function arrive(
+  store: Store,
+  { row, conversation, insert }: ConversingEvent,
+  { frees = [], isKept, news }: Arriving,
+): AcceptedAction['without'] {
   const { owner, acceptedAt: nowMs } = row;
-  const known = findKeys(store, owner, conversation.keys, nowMs);
-  const found = conversation.keys.map((key) => known.find((each) => each.key === key)).find(Boolean);
-  if (found === undefined && !conversation.starts) return wait(store, { action, frees, nowMs });
+  const { keys, path, waitUntil: until } = conversation;
+  const known = findKeys(store, owner, keys, nowMs);
+  const found = keys.map((key) => known.find((each) => each.key === key)).find(Boolean);
+  if (found === undefined && !conversation.starts) {
+    if (until <= nowMs && isKept !== true) return 'none';
+    makeSpace(store, path, row.bytes);
+    wait(store, row, { for: UNBEGUN, until, path, frees });
+    store.sql.post(
+      NAME,
+      NO_CONVERSATION,
+      `no conversation has ${keys.join(' or ')}`.slice(0, MAX_NAMED_CHARS),
+      row.id,
+    );
+    if (until > nowMs) for (const key of keys) store.sql.post(WAIT_FOR, owner, key, row.id);
+    return until > nowMs ? 'waiting' : 'none';
+  }
   const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs });
   const of = { owner: joined.action.owner, key: joined.action.sessionKey };
   insert({ ...row, sessionKey: of.key, action: JSON.stringify(joined.action) });
   if (conversation.end === 'now') endConversation(store, of, 'now');
-  else bringWaiting(store, of, { keys: joined.added, nowMs });
-  return 'came';
+  else if (news !== undefined) news.push(...joined.added);
+  else bringWaiting(store, owner, { keys: joined.added, nowMs });
+  return undefined;
 }
 
-/** The action as one of its conversation, which is known by the keys of the event from now on. */
-function join(
-  store: Store,
-  action: AgentAction,
-  {
-    known,
-    found,
-    nowMs,
-  }: { readonly known: readonly KnownKey[]; readonly found: KnownKey | undefined; readonly nowMs: number },
-): { readonly action: AgentAction; readonly added: readonly ConversationKey[] } {
-  const { owner, id, origin, conversation } = action;
-  if (conversation === undefined) return { action, added: [] };
-  const sessionKey = found?.conversation ?? action.sessionKey;
-  const addition = {
-    addedBy: `mapping ${origin.mappingId ?? ''}`,
-    runId: id,
-    nowMs,
-    until: nowMs + conversation.keySeconds * 1000,
-  };
-  const keys = conversationKeysOf(action);
-  const { taken, forgotten, added } = keepKeys(
-    store,
-    { owner, key: sessionKey },
-    { keys, known, ...addition },
-  );
-  const by = found && { key: found.key, addedBy: found.addedBy, until: addition.until };
-  const seen = {
-    ...(by && { by }),
-    ...(taken.length > 0 && { taken }),
-    ...(forgotten.length > 0 && { forgotten }),
-  };
-  return {
-    action: { ...action, sessionKey, conversation: { ...conversation, found: seen } },
-    added: added.map((key) => ({ key, ...addition })),
-  };
+interface Waiting {
+  readonly for: typeof CHECKING | typeof UNBEGUN;
+  readonly until: number;
+  /** Where it takes of the space for events that wait; empty where it does not. */
+  readonly path: string;
+  readonly frees: readonly Reservation[];
 }
 
-function wait(
-  store: Store,
-  { action, frees, nowMs }: Omit<ArrivingEvent, 'insert'> & { readonly nowMs: number },
-): Arrival {
-  const { row, ask, conversation } = action;
-  const { keys, path, waitUntil } = conversation;
-  if (waitUntil <= nowMs) return 'none';
-  makeSpace(store, path, row.bytes);
-  insertWithout(store, row, conversation);
-  store.sql.post(
-    WAIT,
-    row.id,
-    path,
-    row.bytes,
-    JSON.stringify(frees),
-    ask === undefined ? null : JSON.stringify(ask),
-  );
-  for (const key of keys) store.sql.post(WAIT_FOR, row.owner, key, row.id);
-  return 'waiting';
-}
-
-/** Stores an event that has no conversation, and ends as such when its time is over. */
-export function insertWithout(
-  store: Store,
-  row: NewRun,
-  { keys, waitUntil }: Pick<PreparedConversation, 'keys' | 'waitUntil'>,
-): void {
-  insertRun(store, row, { key: UNBEGUN, dueAt: waitUntil, until: waitUntil, isLatest: false });
-  const message = `no conversation has ${keys.join(' or ')}`.slice(0, MAX_NAMED_CHARS);
-  store.sql.post(NAME, NO_CONVERSATION, message, row.id);
+function wait(store: Store, row: NewRun, { for: key, until, path, frees }: Waiting): void {
+  insertRun(store, row, { key, dueAt: until, until, isLatest: false });
+  store.sql.post(WAIT, row.id, path, row.bytes, JSON.stringify(frees));
 }
 
 /** Lets the oldest waiting events of a path end where there is no space for one more. */
@@ -157,109 +197,83 @@ function makeSpace(store: Store, path: string, needed: number): void {
   const { sql } = store;
   const used = sql.find<{ count: number; bytes: number }>(SPACE, path) ?? { count: 0, bytes: 0 };
   let { count, bytes } = used;
-  if (count < MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES) return;
+  const hasSpace = (): boolean => count < MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES;
+  if (hasSpace()) return;
   for (const oldest of sql.all<{ id: string; bytes: number; frees: string }>(OLDEST, path)) {
-    if (count < MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES) return;
+    if (hasSpace()) return;
     count -= 1;
     bytes -= oldest.bytes;
-    sql.post(
-      GIVE_WAY,
-      `it gave way: ${MAX_WAITING} events of this path, or 16 MB of them, wait for a conversation`,
-      oldest.id,
-    );
-    forget(store, oldest.id, oldest.frees);
+    const why = `it gave way: ${MAX_WAITING} events of this path, or 16 MB of them, wait for a conversation`;
+    sql.post(GIVE_WAY, why, oldest.id);
+    forgetWaiting(store, oldest.id, oldest.frees);
   }
 }
 
-/** The event waits no more. */
-export function forgetWaiting({ sql }: Store, runId: string): void {
-  for (const text of FORGET) sql.post(text, runId);
+/** The event waits no more; with what it frees, a repeat of it is no repeat any more. */
+export function forgetWaiting(store: Store, runId: string, frees?: string | null): void {
+  for (const text of FORGET) store.sql.post(text, runId);
+  for (const key of JSON.parse(frees ?? '[]') as readonly Reservation[]) free(store, key);
 }
 
-/** The same, and a repeat of it is no repeat any more. */
-function forget(store: Store, runId: string, frees: string | undefined): void {
-  forgetWaiting(store, runId);
-  free(store, JSON.parse(frees ?? '[]') as readonly Reservation[]);
-}
-
-/** What has these keys is no repeat any more. */
-export function free(store: Store, reservations: readonly Reservation[]): void {
-  for (const { scope, key } of reservations) {
-    store.sql.post(FREE, scope, key);
-    store.reserved.delete(JSON.stringify([scope, key]));
-  }
-}
-
-/** A waiting event. */
-interface WaitingRow extends Pick<RunHead, 'seq' | 'id' | 'mappingId'> {
-  readonly owner: string;
+/** An event that waits, or has waited; what is no run keeps beside it what it becomes. */
+interface WaitingEvent extends RunHead {
   readonly acceptedAt: number;
+  readonly dueAt: number;
+  readonly code: string | null;
+  readonly waitsFor: string | null;
   readonly action: string;
-  readonly asks: string | null;
+  readonly frees: string | null;
+}
+
+const findEvent = ({ sql }: Store, runId: string): WaitingEvent | undefined => sql.find(FIND, runId);
+
+const waitsFor = (event: WaitingEvent | undefined, key: string): event is WaitingEvent =>
+  event?.state === RUN.waiting && event.waitsFor === key;
+
+const actionOf = ({ action }: WaitingEvent): AgentAction & { readonly becomes?: Action } =>
+  JSON.parse(action) as AgentAction;
+
+/** Stores waiting events as what they become now. */
+function begin(
+  store: Store,
+  events: readonly WaitingEvent[],
+  { nowMs, asks = true, news }: { readonly nowMs: number; readonly asks?: boolean } & Pick<Arriving, 'news'>,
+): void {
+  const nonce = randomBytes(16).toString('hex');
+  const placed = events.flatMap((event) => {
+    const { seq, id, acceptedAt, frees } = event;
+    for (const remove of REMOVE) store.sql.post(remove, seq);
+    forgetWaiting(store, id);
+    countState(store, event, -1);
+    const waiting = actionOf(event);
+    const { startedBy: _, dedupe: _key, ...action } = waiting.becomes ?? waiting;
+    if (!asks && 'approve' in action) delete action.approve;
+    const prepared = prepareAction(action, nowMs, nonce);
+    const kept = JSON.parse(frees ?? '[]') as readonly Reservation[];
+    const { without } = insertAction(store, prepared, { frees: kept, isKept: true, ...(news && { news }) });
+    store.sql.post(MOVE_ACTION, seq, id);
+    store.sql.post(TAKE_PLACE, seq, acceptedAt, id);
+    return without === undefined ? [prepared] : [];
+  });
+  placeQuestion(store, placed);
 }
 
 /** Brings the events to a conversation that wait for keys which it has now; what they bring may be waited for, too. */
 function bringWaiting(
   store: Store,
-  conversation: Conversation,
+  owner: string,
   { keys, nowMs }: { readonly keys: readonly ConversationKey[]; readonly nowMs: number },
 ): void {
   let added = [...keys];
   while (added.length > 0) {
-    const rows = store.sql.all<WaitingRow>(
-      WAITING,
-      conversation.owner,
-      JSON.stringify(added.map(({ key }) => key)),
-    );
-    const next: ConversationKey[] = [];
-    for (const row of rows) {
-      const waiting = JSON.parse(row.action) as AgentAction;
-      const own = conversationKeysOf(waiting);
-      const known = findKeys(store, row.owner, own, nowMs);
-      const found = own
-        .map((key) => known.find((each) => each.key === key && each.conversation === conversation.key))
-        .find(Boolean);
-      if (found === undefined) continue;
-      const joined = join(store, waiting, { known, found, nowMs });
-      bring(store, row, { action: joined.action, nowMs });
-      if (joined.action.conversation?.end === 'now') return endConversation(store, conversation, 'now');
-      next.push(...joined.added);
+    const names = JSON.stringify(added.map(({ key }) => key));
+    added = [];
+    for (const { id } of store.sql.all<{ id: string }>(WAITING_FOR, owner, names)) {
+      const event = findEvent(store, id);
+      if (!waitsFor(event, UNBEGUN)) continue;
+      begin(store, [event], { nowMs, news: added });
+      if (actionOf(event).conversation?.end === 'now') return;
     }
-    added = next;
-  }
-}
-
-function bring(
-  store: Store,
-  row: WaitingRow,
-  { action, nowMs }: { readonly action: AgentAction; readonly nowMs: number },
-): void {
-  const { sql } = store;
-  const { seq, id, mappingId, acceptedAt } = row;
-  const { owner, sessionKey, approve, conversation } = action;
-  const queue = queueOf(owner, sessionKey);
-  forgetWaiting(store, id);
-  sql.post(SET_ACTION, JSON.stringify(action), seq);
-  adoptNamesake(store, { id, owner, sessionKey }, queue);
-  const asks = row.asks === null ? undefined : (JSON.parse(row.asks) as PreparedQuestion);
-  if (conversation?.end === 'now') {
-    sql.post(BRING, queue, sessionKey, null, nowMs, seq);
-    const head = findRunHead(store, id);
-    if (head !== undefined) endRuns(store, [[head, { state: RUN.completed, outcome: 'ok', nowMs }]]);
-  } else if (asks !== undefined && approve !== undefined) {
-    const expiresAt = nowMs + Math.round(approve.withinSeconds * 1000);
-    const { nonce, delivery } = asks;
-    sql.post(BRING, queue, sessionKey, ASKING, expiresAt, seq);
-    setApproval(store, id, { expiresAt, nonce });
-    const asked = delivery.asks && { ...delivery.asks, expiresAt };
-    insertQuestion(
-      store,
-      { id, mappingId, sessionKey, acceptedAt: nowMs },
-      { delivery: { ...delivery, ...(asked && { asks: asked }) } },
-    );
-  } else {
-    sql.post(BRING, queue, sessionKey, null, acceptedAt, seq);
-    makeDue(store, { seq, queue });
   }
 }
 
@@ -273,23 +287,21 @@ export function addConversationKey(store: Store, added: NewConversationKey): Key
   if (of === undefined) return 'none';
   const conversation = { owner, key: of.conversation };
   const own = known.filter((each) => each.key === key);
-  const { taken, added: news } = keepKeys(store, conversation, {
-    keys: [key],
-    known: own,
-    addedBy,
-    runId,
-    nowMs,
-    until,
-  });
+  const addition = { addedBy, runId, nowMs, until };
+  const { taken, added: news } = keepKeys(store, conversation, { keys: [key], known: own, ...addition });
   if (taken.length > 0) return 'taken';
   if (news.length === 0) return 'known';
-  bringWaiting(store, conversation, { keys: [{ key, addedBy, until }], nowMs });
+  bringWaiting(store, owner, { keys: [{ key, addedBy, until }], nowMs });
   return 'added';
 }
 
 /** Runs that will not begin: not approved in time, or their conversation has ended, or no conversation came. */
 export const findUnbegun = ({ sql }: Store, nowMs: number): RunRow[] =>
-  sql.all(DUE_UNBEGUN, Math.round(nowMs));
+  sql.all(UNBEGUN_RUNS, Math.round(nowMs));
+
+/** Work of which it is to be found out now whether the account that caused it may start it. */
+export const findUndecided = ({ sql }: Store, nowMs: number): RunRow[] =>
+  sql.all(UNDECIDED, Math.round(nowMs));
 
 /** Those of some active runs whose conversation has ended: their turns are to be ended. */
 export const findCutOff = ({ sql }: Store, runIds: readonly string[]): readonly string[] =>
@@ -297,12 +309,80 @@ export const findCutOff = ({ sql }: Store, runIds: readonly string[]): readonly 
 
 /** Ends a run that will not begin as its conversation says; false where it has come to one meanwhile. */
 export function endUnbegun(store: Store, runId: string, ending: RunDeadLetter): boolean {
-  const run = findRunHead(store, runId);
-  const isDue = store.sql.find(UNBEGUN_RUN, runId, Math.round(ending.nowMs)) !== undefined;
-  if (run === undefined || !isDue) return false;
-  forget(store, runId, store.sql.find<{ frees: string }>(FREES, runId)?.frees);
-  endRuns(store, [[run, { ...ending, state: RUN.completed, outcome: 'error' }]]);
-  const { callback, nowMs } = ending;
-  if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
+  const event = findEvent(store, runId);
+  if (!waitsFor(event, UNBEGUN) || event.dueAt > Math.round(ending.nowMs)) return false;
+  end(store, event, ending);
   return true;
+}
+
+function end(store: Store, event: WaitingEvent, ending: RunDeadLetter): void {
+  const { id: runId, frees } = event;
+  const { callback, nowMs } = ending;
+  forgetWaiting(store, runId, frees);
+  endRuns(store, [[event, { ...ending, state: RUN.completed, outcome: 'error' }]]);
+  if (callback !== undefined) insertCallback(store, callback, { ...event, runId, nowMs });
+}
+
+/** Decides about the work of one mapping and one request; nothing where that was done before. */
+export function decideStart(
+  store: Store,
+  runIds: readonly string[],
+  decision: StartDecision,
+  atMs: number,
+): StartResult {
+  const events = runIds.map((id) => findEvent(store, id)).filter((event) => waitsFor(event, CHECKING));
+  const [first] = events;
+  if (first === undefined) return 'decided';
+  const nowMs = Math.round(atMs);
+  const asks = actionOf(first).startedBy?.asksOthers === true;
+  switch (decision.kind) {
+    case 'later':
+      for (const { seq } of events)
+        store.sql.post(ASK_LATER, Math.round(decision.retryAt), decision.message, seq);
+      return 'later';
+    case 'allowed':
+      begin(store, events, { nowMs, asks: !asks });
+      return 'begun';
+    case 'refused': {
+      const { account, error, callbacks } = decision;
+      if (asks && mayAsk(store, first, account, nowMs)) {
+        begin(store, events, { nowMs });
+        return 'asked';
+      }
+      for (const [index, event] of events.entries()) {
+        const callback = callbacks[index];
+        end(store, event, { error, nowMs, ...(callback && { callback }) });
+      }
+      return asks ? 'full' : 'refused';
+    }
+  }
+}
+
+/** Lets work begin all the same, as an operator wants it; false where nobody asks, or has asked, whether it may. */
+export function beginUnasked(store: Store, runId: string, nowMs: number): boolean {
+  const event = findEvent(store, runId);
+  if (event?.code !== 'not_allowed' && !waitsFor(event, CHECKING)) return false;
+  begin(store, [event], { nowMs: Math.round(nowMs), asks: false });
+  return true;
+}
+
+function mayAsk(store: Store, { seq, mappingId }: WaitingEvent, account: string, nowMs: number): boolean {
+  const name = `?${mappingId}`;
+  const line = account.toLowerCase();
+  const asked = store.sql.find<{ all: number; same: number }>(QUESTIONS, line, name, nowMs - HOUR_MS);
+  if (asked === undefined || asked.same > 0 || asked.all >= MAX_QUESTIONS) return false;
+  store.sql.post(NOTE, seq, name, line, nowMs);
+  return true;
+}
+
+type AskingAction = Extract<PreparedAction, PreparedAgent> & { readonly ask: PreparedQuestion };
+
+export function isAsking(action: PreparedAction): action is AskingAction {
+  return action.kind === 'agent' && action.ask !== undefined && action.checked === undefined;
+}
+
+/** Asks about the runs of a request, which are stored: once for all of them. */
+export function placeQuestion(store: Store, actions: readonly PreparedAction[]): void {
+  const asking = actions.find(isAsking);
+  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
 }

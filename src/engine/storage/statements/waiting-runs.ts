@@ -1,7 +1,7 @@
 import type { PreparedQuestion, Gathering, NewRun } from '../prepared-request.ts';
 import type { Approval, ApprovalAnswer, ApprovalResult } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
-import { ASKING, CHECKING, RUN, RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
+import { ASKING, RUN, RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
 import { findRunHead } from './run-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { both, by, type Statements } from './statements.ts';
@@ -74,10 +74,6 @@ export function withEvents(sql: Statements, rows: readonly RunRow[]): RunRow[] {
  * keeps it: no claim takes it, and it is given up without waiting for limits, pauses or its conversation.
  */
 
-/** The rest follows with the next look. */
-const UNDECIDED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
-  JOIN run_actions ON run_actions.seq = runs.seq
-  WHERE state = ${RUN.waiting} AND gather_key = '${CHECKING}' AND due_at <= ? ORDER BY due_at, runs.seq LIMIT 100`;
 /** Runs of one request, as no other has the nonce. */
 const ASKED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
@@ -103,7 +99,7 @@ export function insertQuestion(
   insertDelivery(store, delivery, { runId, mappingId, sessionKey, nowMs });
 }
 
-export function setApproval({ sql }: Store, runId: string, approval: Approval): void {
+function setApproval({ sql }: Store, runId: string, approval: Approval): void {
   sql.post(SET, JSON.stringify(approval), runId);
 }
 
@@ -138,7 +134,3 @@ export function decideApproval(
   }
   return { approval, isFirst: true, runs: runs.length };
 }
-
-/** Work of which it is to be found out now whether the account that caused it may start it. */
-export const findUndecided = ({ sql }: Store, nowMs: number): RunRow[] =>
-  sql.all(UNDECIDED, Math.round(nowMs));
