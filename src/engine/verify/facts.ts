@@ -10,7 +10,6 @@ export { signRequest } from './sign.ts';
 export { readPresented, SIGNED_ID, unitOf, writtenTime } from './signature.ts';
 export { onlyField } from './challenge.ts';
 export { readJsonMember } from './signed-fields.ts';
-export { signsUrl } from './verifier.ts';
 export { secretsText } from './verify-settings.ts';
 export { MERCADO_PAGO } from './own-ways.ts';
 export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';

@@ -51,12 +51,11 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
   readonly 'signed-content': OtherVerify;
   readonly 'timestamp-unit': OtherVerify;
   readonly 'secret-encoding': OtherVerify;
-  readonly 're-encoded-body': object;
   readonly 'secret-white-space': Secrets & { readonly around: 'space' | 'quotes' };
   /** `word`: it stands before the secret, in its value or as it is sent; absent of a prefix such as `whsec_`. */
   readonly 'secret-prefix': Secrets & { readonly word?: string; readonly isSent?: boolean };
-  /** `signed`: the address that fits; `origin`: its beginning, where that alone differs; `taken`: the one that was tried. */
-  readonly 'other-url': { readonly signed?: FactName; readonly origin?: FactName; readonly taken?: string };
+  /** `taken`: the address that was tried. */
+  readonly 'other-url': { readonly taken?: string };
   /** `beside`: the scheme of a path that asks for both. `has`: what Authorization holds in its place. */
   readonly 'no-token': VerifyPlace & {
     readonly beside?: string;
@@ -132,7 +131,6 @@ export type ProofCode =
   | 'algorithm'
   | 'signed-content'
   | 'timestamp-unit'
-  | 're-encoded-body'
   | 'secret-white-space'
   | 'secret-encoding'
   | 'secret-prefix'

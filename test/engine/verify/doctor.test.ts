@@ -353,36 +353,6 @@ describe('the doctor', () => {
       'replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature-256, algorithm: sha1, ',
     ],
     [
-      'a body that was written again',
-      { headers: github(mac(SECRET, '{"a":1,"b":[2]}')), body: '{ "a": 1, "b": [2] }' },
-      're-encoded-body',
-      'let the bytes pass as they are',
-    ],
-    [
-      'a body that Python wrote, and a proxy wrote again',
-      { headers: github(mac(SECRET, String.raw`{"a": 1, "b": ["\u00e4"]}`)), body: '{"a":1,"b":["ä"]}' },
-      're-encoded-body',
-      'let the bytes pass as they are',
-    ],
-    [
-      'a body that Go wrote, and a proxy wrote again',
-      { headers: github(mac(SECRET, String.raw`{"a":"\u003cb\u003e"}`)), body: '{"a":"<b>"}' },
-      're-encoded-body',
-      'let the bytes pass as they are',
-    ],
-    [
-      'line ends that were changed',
-      { headers: github(mac(SECRET, '{"a":\r\n1}')), body: '{"a":\n1}' },
-      're-encoded-body',
-      'let the bytes pass as they are',
-    ],
-    [
-      'a line end that was added',
-      { headers: github(mac(SECRET, '{"a":1}')), body: '{"a":1}\n' },
-      're-encoded-body',
-      'let the bytes pass as they are',
-    ],
-    [
       'white space in the secret',
       { headers: github(mac('abc', '{"a":1}')), secret: ' abc\n' },
       'secret-white-space',
@@ -615,32 +585,6 @@ describe('the doctor', () => {
       'the time of signing is not there',
     ],
     [
-      'the scheme of the address',
-      {
-        settings: { scheme: 'square' },
-        url: 'http://hooks.example.com/hooks/x',
-        headers: {
-          'x-square-hmacsha256-signature': mac(SECRET, 'https://hooks.example.com/hooks/x{"a":1}', 'base64'),
-        },
-      },
-      'other-url',
-      'the sender signed another address: write publicUrl: https://hooks.example.com below server',
-    ],
-    [
-      'the port of the address',
-      {
-        settings: { scheme: 'twilio' },
-        url: 'http://hooks.example.com:8787/hooks/x',
-        body: 'a=1',
-        headers: {
-          'content-type': 'application/x-www-form-urlencoded',
-          'x-twilio-signature': mac(SECRET, 'https://hooks.example.com/hooks/xa1', 'base64', 'sha1'),
-        },
-      },
-      'other-url',
-      'write publicUrl: https://hooks.example.com below server',
-    ],
-    [
       'a body that Twilio does not cover',
       {
         settings: { scheme: 'twilio' },
@@ -826,32 +770,6 @@ describe('the doctor', () => {
       'wrong-secret',
       'the value of the header x-telegram-bot-api-secret-token is not the secret of this path',
     ],
-    [
-      'an address with its path twice',
-      {
-        settings: { scheme: 'square' },
-        url: 'https://hooks.example.com/hooks/x/hooks/x',
-        headers: {
-          'x-square-hmacsha256-signature': mac(SECRET, 'https://hooks.example.com/hooks/x{"a":1}', 'base64'),
-        },
-      },
-      'other-url',
-      'another address, https://hooks.example.com/hooks/x, than the one that was judged, https://hooks.example.com/hooks/x/hooks/x: write its beginning, before the path of the hook, at server.publicUrl',
-    ],
-    [
-      'an address with its path twice, and another scheme',
-      {
-        settings: { scheme: 'twilio' },
-        url: 'http://hooks.example.com/gate/hooks/hooks/x',
-        body: 'a=1',
-        headers: {
-          'content-type': 'application/x-www-form-urlencoded',
-          'x-twilio-signature': mac(SECRET, 'https://hooks.example.com/hooks/xa1', 'base64', 'sha1'),
-        },
-      },
-      'other-url',
-      'another address, https://hooks.example.com/hooks/x, than the one that was judged',
-    ],
   ])('%s', (_name, trial, code, words) => {
     const found = doctor(trial);
     expect(found.code).toBe(code);
@@ -912,11 +830,6 @@ describe('the doctor', () => {
     const found = doctor({ settings, headers: { 'x-sign': mac('other', 'x'), ...Object.fromEntries(ids) } });
     expect(found.code).toBe('wrong-secret');
     expect(threadMs() - started).toBeLessThan(500);
-  });
-
-  test('a body so deep that it cannot be written again harms nothing', () => {
-    const body = '['.repeat(30_000) + ']'.repeat(30_000);
-    expect(doctor({ headers: github(mac('other', 'x')), body }).code).toBe('wrong-secret');
   });
 
   test('a sender of the user is known by its header and by what it signs', () => {

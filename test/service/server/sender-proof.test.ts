@@ -226,13 +226,13 @@ describe('the doctor at the refusal', () => {
       status: 401,
       reason: 'wrong-proof',
       scheme: 'github',
-      finding: 're-encoded-body',
+      finding: 'wrong-secret',
     });
     expect(server.decisions).toEqual([]);
     expect(server.strangers[0]).toMatchObject({
       path: 'x',
       status: 401,
-      refusal: { scheme: 'github', code: 're-encoded-body' },
+      refusal: { scheme: 'github', code: 'wrong-secret' },
     });
     expectNoTrace(server);
   });

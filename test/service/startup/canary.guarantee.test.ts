@@ -215,7 +215,7 @@ test('no canary sings where only operators and strangers look', async () => {
   const metrics = await (await fetch(metricsUrl)).text();
   expect(metrics).toContain('sluice_verify_failures_total{scheme="github",reason="wrong-proof"} 2');
   expect(metrics).toContain('sluice_auth_failures_total{reason="wrong"}');
-  expect(logged).toContain('"finding":"re-encoded-body"');
+  expect(logged).toContain('"finding":"wrong-secret"');
 
   const asked = { headers: { authorization: `Bearer ${CANARIES.gateway}` } };
   const readiness = async (): Promise<string> => (await fetch(`${service.url}/readyz`, asked)).text();

@@ -1,17 +1,14 @@
 /**
- * Tries what a refused request may have been meant as: other readings of the secret, the address and the body, and
- * other proofs. Each attempt is judged as the service judges, and the first that fits says what is wrong.
+ * Tries what a refused request may have been meant as: other readings of the secret, and other proofs. Each attempt is judged as the service judges, and the first that fits says what is wrong.
  */
 import {
   basicPair,
-  findHeader,
   isPlainHeaderName,
   isTable,
   PROVIDER_NAMES,
   schemeOf,
   schemesOfHeader,
   type OtherVerify,
-  signsUrl,
 } from '../../../engine/verify/facts.ts';
 import {
   createVerifier,
@@ -38,7 +35,6 @@ interface ProofAttempt {
   readonly found?: ProofFinding;
   readonly verify?: SenderProof;
   readonly secrets?: readonly string[];
-  readonly request?: Partial<SignedRequest>;
 }
 
 /** Returns what would have fitted; undefined where nothing does. It computes at most some two hundred signatures. */
@@ -47,8 +43,7 @@ export function findFitting(proof: SecretProof, request: SignedRequest): ProofFi
   for (const { verify, found, ...attempt } of attemptsAt(proof, request)) {
     if (verify !== undefined && isWeaker(settings, verify)) continue;
     const tried = verify === undefined ? settings : withSecrets(verify, settings.secrets);
-    const secrets = attempt.secrets ?? proof.secrets;
-    if (!fits({ settings: tried, secrets }, { ...request, ...attempt.request })) continue;
+    if (!fits({ settings: tried, secrets: attempt.secrets ?? proof.secrets }, request)) continue;
     return found ?? (verify && otherVerify(settings, verify, { isProved: true }));
   }
   return undefined;
@@ -75,9 +70,6 @@ function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Proo
   yield* otherPlaces(settings, request);
   if (request.body.length > MAX_TRIED_BYTES) return;
   yield* trimmedSecrets(proof);
-  if (signsUrl(settings)) yield* otherUrls(request);
-  for (const body of bodyVariants(request.body))
-    yield { request: { body }, found: { code: 're-encoded-body', facts: {} } };
   for (const scheme of PROVIDER_NAMES) if (scheme !== settings.scheme) yield { verify: { scheme } };
   for (const { folder, verify } of proof.senders)
     if (folder !== undefined && verify !== undefined) yield { verify };
@@ -142,81 +134,6 @@ function* prefixedSecrets({ settings, secrets }: SecretProof): Generator<ProofAt
       found: { code: 'wrong-secret', facts: { names, scheme, isSentInQuotes: true } },
     };
 }
-
-const ABSOLUTE = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?$/is;
-const MAX_CUTS = 6;
-
-function* otherUrls({ url, rawHeaders }: SignedRequest): Generator<ProofAttempt> {
-  const [, scheme = '', authority = '', path = '', query = ''] = ABSOLUTE.exec(url) ?? [];
-  if (authority === '') return;
-  const own = `${scheme}://${authority}`;
-  const [origins, paths] = [originsOf(scheme, authority, rawHeaders), pathsOf(path, query)];
-  const at = (origin: string, text: string): ProofAttempt => {
-    const [signed = ''] = (origin + text).split('?', 1);
-    const more = text === path + query ? { origin: { sent: origin } } : { taken: own + path };
-    return {
-      request: { url: origin + text },
-      found: { code: 'other-url', facts: { signed: { sent: signed }, ...more } },
-    };
-  };
-  for (const origin of origins) yield at(origin, path + query);
-  for (const origin of [own, ...origins]) for (const text of paths) yield at(origin, text);
-}
-
-function originsOf(scheme: string, authority: string, rawHeaders: readonly string[]): readonly string[] {
-  const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
-  const bare = authority.replace(/:\d+$/, '');
-  const hosts = ['host', 'x-forwarded-host'].flatMap((name) => findHeader(rawHeaders, name) ?? []);
-  return [
-    `${other}://${authority}`,
-    `${scheme}://${bare}`,
-    `${scheme}://${bare}:${port}`,
-    `${other}://${bare}`,
-    ...hosts.flatMap((host) => (typeof host === 'string' ? [`https://${host}`, `http://${host}`] : [])),
-  ];
-}
-
-function pathsOf(path: string, query: string): readonly string[] {
-  const steps = path.split('/').slice(1);
-  const cuts = steps.slice(1, MAX_CUTS).map((_, index) => `/${steps.slice(index + 1).join('/')}${query}`);
-  const slash = path.endsWith('/') ? path.slice(0, -1) : `${path}/`;
-  return [...(query === '' ? [] : [path]), slash + query, ...cuts];
-}
-
-function bodyVariants(body: Buffer): readonly Buffer[] {
-  const text = body.toString('utf8');
-  const forms = [
-    text.trimEnd(),
-    `${text}\n`,
-    text.replaceAll(/\r?\n/g, '\r\n'),
-    ...jsonForms(text).flatMap((written) => [
-      written,
-      written.replaceAll(/[\u0080-\uffff]/g, asEscape),
-      written.replaceAll('/', String.raw`\/`),
-      written.replaceAll(/[<>&]/g, asEscape),
-    ]),
-  ];
-  return forms.filter((form) => form !== text).map((form) => Buffer.from(form, 'utf8'));
-}
-
-function jsonForms(text: string): readonly string[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return [JSON.stringify(value), JSON.stringify(value, undefined, 2), spaced(value)];
-  } catch {
-    // The text is no JSON, or is so deep that writing it again overflows the stack.
-    return [];
-  }
-}
-
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${spaced(item)}`);
-  return `{${members.join(', ')}}`;
-}
-
-const asEscape = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 type OtherCode = Extract<ProofFinding, { readonly facts: OtherVerify }>['code'];
 

@@ -18,8 +18,6 @@ const SAY: { readonly [Code in ProofCode]: (facts: FactsOf<Code>) => Sentence } 
   'signed-content': sayOther,
   'timestamp-unit': sayOther,
   'secret-encoding': sayOther,
-  're-encoded-body': () =>
-    say`the signature fits the body as it was before something on the way read it and wrote it again, with other blanks, line ends or escapes: let the bytes pass as they are`,
   'secret-white-space': ({ names, around }) =>
     say`the value of the secret has ${around === 'space' ? 'white space' : 'quotes'} around it, and without that the proof is right: remove it where the value is set, in the environment or the file${ofPath(names)}`,
   'secret-prefix': ({ names, word, isSent }) =>
@@ -124,11 +122,7 @@ function ofPath(names: readonly string[]): string {
   return ` (${are} ${names.join(', ')})`;
 }
 
-function sayUrl({ signed, origin, taken }: FactsOf<'other-url'>): Sentence {
-  const differs = say`the secret is right, and the sender signed another address`;
-  if (origin !== undefined) return say`${differs}: write publicUrl: ${origin} below server`;
-  if (signed !== undefined)
-    return say`${differs}, ${signed}, than the one that was judged, ${taken ?? ''}: write its beginning, before the path of the hook, at server.publicUrl, and let a proxy pass the path on as it came`;
+function sayUrl({ taken }: FactsOf<'other-url'>): Sentence {
   return taken === undefined
     ? say`this sender signs the address that it calls, and server.publicUrl does not say what that is: set it, e.g. https://hooks.example.com; if the signature still does not fit, the secret is another one`
     : say`this sender signs the address that it calls, and it was taken for ${taken} (server.publicUrl with the path): if another one stands at the sender, write the beginning of that at publicUrl; if it is this one, the secret is another one`;
@@ -160,7 +154,7 @@ function sayWrongSecret({ names, scheme, ...facts }: FactsOf<'wrong-secret'>): S
   if (time !== undefined)
     return say`the signature does not fit, and the request carries ${time}, which looks like a time of signing: the sender probably signs the time, too, and this path takes the body alone as signed; look in its documents for what it signs, before the secret is blamed${ofPath(names)}`;
   const set = shown === undefined ? '' : `; set it to ${shown}`;
-  return say`the signature fits neither the body as it came nor the usual forms in which JSON is written: the secret at the sender may be another one, for example a retired one${set}; the sender may sign more than the body (a time, the method, the address), as its documents say; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be known${ofPath(names)}`;
+  return say`the signature does not fit the body as it came: the secret at the sender may be another one, for example a retired one${set}; the sender may sign more than the body (a time, the method, the address), as its documents say; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be known${ofPath(names)}`;
 }
 
 function sayAbsence({ scheme, headers, hasToken, carries }: FactsOf<'no-proof'>): Sentence {
