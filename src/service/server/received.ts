@@ -13,22 +13,6 @@ export interface ReceivedHeaders {
   readonly hosts: number;
 }
 
-/** Headers of one connection, which the next one has of its own (RFC 9110, section 7.6.1). */
-const OF_CONNECTION = new Set([
-  'connection',
-  'expect',
-  'http2-settings',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-/** Whether a header speaks of the connection that it came on: it is not handed on. */
-export const isOfConnection = (name: string): boolean => OF_CONNECTION.has(name.toLowerCase());
-
 const BEARER = /^bearer[ \t]+(.*)$/i;
 
 /** Reads node's flat list of names and values, in which repeated headers stand as they were sent. */

@@ -40,8 +40,6 @@ export type { RecoveredEvent, SeenRequest, ServerDeps, ServerGeneration } from '
 export { createAddressList } from './addresses.ts';
 export { compileTokens } from './authenticate.ts';
 export { toHookError } from './problem.ts';
-export { openHookGate } from './hook-gate.ts';
-export { isOfConnection } from './received.ts';
 export {
   type ListenerRequest,
   listenForRedirect,

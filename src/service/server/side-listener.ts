@@ -68,14 +68,13 @@ export type ListenerRequest = IncomingMessage;
 export type ListenerResponse = ServerResponse;
 
 export interface HandlerListenerOptions extends Pick<SideListenerOptions, 'host' | 'port' | 'setting'> {
-  /** Default `PROBE_LIMITS`. */
-  readonly limits?: { readonly connections: number; readonly timeoutMs: number };
   /** Answers every request; must not throw. */
   handle(req: ListenerRequest, res: ListenerResponse): void;
 }
 
 /** The limits for clients that ask something short. */
-const PROBE_LIMITS = { connections: 50, timeoutMs: 10_000 };
+const MAX_CONNECTIONS = 50;
+const TIMEOUT_MS = 10_000;
 
 /**
  * Serves the routes; anything else is 404.
@@ -97,7 +96,6 @@ export function startSideListener(options: SideListenerOptions): Promise<SideLis
  * @throws Error naming the setting where the address cannot be listened on
  */
 export async function startHandlerListener(options: HandlerListenerOptions): Promise<SideListener> {
-  const { connections, timeoutMs } = options.limits ?? PROBE_LIMITS;
   const requests: OpenRequests = new Map();
   const endIfFull = (socket: Socket): boolean => {
     if ((requests.get(socket) ?? 0) < MAX_PIPELINED) return false;
@@ -110,10 +108,10 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
   };
   const IncomingMessage = boundedMessages({ endIfFull, endIfTiny });
   const http = createServer(
-    { IncomingMessage, requestTimeout: timeoutMs, headersTimeout: Math.min(timeoutMs, 60_000) },
+    { IncomingMessage, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS },
     (req, res) => options.handle(req, res),
   );
-  boundConnections(http, requests, connections);
+  boundConnections(http, requests);
   await listen(http, options, options.setting);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> =>
@@ -131,7 +129,7 @@ type OpenRequests = Map<Socket, number>;
  * Beyond the limit the connection that waits longest for a request, or for the rest of one, closes for a new one:
  * else some silent connections would keep every probe out. Where all wait for an answer, the new one is closed.
  */
-function boundConnections(http: Server, requests: OpenRequests, most: number): void {
+function boundConnections(http: Server, requests: OpenRequests): void {
   const resting = new Set<Socket>();
   const leave = (socket: Socket): void => {
     requests.delete(socket);
@@ -145,7 +143,7 @@ function boundConnections(http: Server, requests: OpenRequests, most: number): v
     else if (!socket.destroyed) resting.add(socket);
   };
   http.on('connection', (socket) => {
-    if (requests.size >= most) endLongest(resting, socket);
+    if (requests.size >= MAX_CONNECTIONS) endLongest(resting, socket);
     if (socket.destroyed) return;
     requests.set(socket, 0);
     resting.add(socket);

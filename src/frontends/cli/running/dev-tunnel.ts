@@ -1,6 +1,5 @@
 import { hooksAddress } from '../../../engine/config/config.ts';
 import type { PathSettings } from '../../../engine/mapping/mapping.ts';
-import { openHookGate } from '../../../service/server/server.ts';
 import type { Service } from '../../../service/startup/startup.ts';
 import { signsUrl } from '../../../engine/verify/verify.ts';
 import type { Terminal } from '../terminal.ts';
@@ -11,28 +10,20 @@ export interface DevTunnel {
   stop(): Promise<void>;
 }
 
-/**
- * Opens a tunnel to the hooks of a running service, through a gate that passes only hooks, and prints the
- * addresses that senders call.
- */
+/** Opens a tunnel to the port of a running service, and prints the addresses that senders call. */
 export async function openDevTunnel(
   terminal: Terminal,
   service: Service,
   wanted: TunnelTool | true,
 ): Promise<DevTunnel> {
   const { settings } = service.generation.config;
-  const gate = await openHookGate({ service: new URL(service.url), hooksPath: settings.hooks.path });
   terminal.err('opening a tunnel');
-  const opening = openTunnel({
-    port: gate.port,
+  const tunnel = await openTunnel({
+    port: Number(new URL(service.url).port),
     env: terminal.env,
     ...(wanted === true ? {} : { tool: wanted }),
     // The problem is printed before another tool is tried.
     onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
-  });
-  const tunnel = await opening.catch(async (error: unknown) => {
-    await gate.stop();
-    throw error;
   });
   let isStopping = false;
   void tunnel.ended.then(() => {
@@ -43,7 +34,6 @@ export async function openDevTunnel(
     stop: async () => {
       isStopping = true;
       await tunnel.stop();
-      await gate.stop();
     },
   };
 }
@@ -54,7 +44,7 @@ function addressLines({ generation }: Service, address: string): readonly string
   const signing = paths.filter((path) => signsAddress(table.settingsOf(path)));
   return [
     '',
-    'Through the tunnel, only the hooks can be reached:',
+    'Through the tunnel, senders reach the hooks:',
     ...paths.map((path) => `  Payload URL: ${address}/${path}   (${proofText(table.settingsOf(path))})`),
     ...(paths.length === 0 ? [`  Payload URL: ${address}/NAME`] : []),
     // Some senders sign the address they call, so the service must know it.

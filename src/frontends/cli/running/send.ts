@@ -12,7 +12,6 @@ import type { Cli } from '../command-line.ts';
 import { loadSettings, type JsonFlags } from '../config-file.ts';
 import { printJson, type Answer } from '../json.ts';
 import { readDeliveries } from '../authoring/request-file.ts';
-import { isOfConnection } from '../../../service/server/server.ts';
 import { CliError } from '../terminal.ts';
 import { openWorkbench } from '../authoring/workbench.ts';
 
@@ -164,11 +163,12 @@ async function postAsSender(
   });
 }
 
+/** Headers of the connection that a request came on (RFC 9110, section 7.6.1), its length and its host. */
+const FRAMING =
+  /^(?:connection|content-length|expect|host|http2-settings|keep-alive|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
+
 function withoutFraming(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const own = Object.entries(headers).filter(
-    ([name]) => !isOfConnection(name) && !/^(content-length|host)$/i.test(name),
-  );
-  return Object.fromEntries(own);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !FRAMING.test(name)));
 }
 
 /** Posts one request as it was received, with the target's token. */
