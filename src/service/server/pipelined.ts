@@ -55,7 +55,7 @@ export function boundedMessages({ endIfFull, endIfTiny }: PipeliningOptions): ty
     }
 
     get upgrade(): boolean {
-      return typeof this.asked === 'number' && (this.asked += 1) <= ASKED_TO_STOP;
+      return typeof this.asked === 'number' ? (this.asked += 1) <= ASKED_TO_STOP : this.method === 'CONNECT';
     }
 
     /** Node sets null at first, then whether the head has an `Upgrade` header: an offer that a server may ignore. */
