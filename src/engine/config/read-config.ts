@@ -15,8 +15,7 @@ import {
 import { isOnPath } from './on-path.ts';
 import { OPENCLAW, type Behaviours } from './openclaw/behaviours.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
-import { isJsonObject } from '../../base/json.ts';
-import { grafted, type Graft } from './openclaw/graft.ts';
+import { grafted, putOver, type Graft } from './openclaw/graft.ts';
 import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
@@ -131,7 +130,8 @@ function unreadable(name: LocatedValue, message: string): Finding {
 /** The Sluice file overrides the gateway's file, and its mappings come first. */
 function extended(own: ReadConfig, base: ReadConfig): ReadConfig {
   const grafts: Graft[] = [];
-  const value = overlay(base.root.value, own.root, { path: [], grafts });
+  const { extends: _, ...above } = own.root.value as Readonly<Record<string, unknown>>;
+  const value = putOver(grafts, [], { below: base.root.value, above, source: own.root });
   return {
     ...base,
     root: grafted(value, grafts, base.root),
@@ -140,24 +140,6 @@ function extended(own: ReadConfig, base: ReadConfig): ReadConfig {
     files: [...own.files, ...base.files],
     sha256: createHash('sha256').update(own.sha256).update(base.sha256).digest('hex'),
   };
-}
-
-function overlay(
-  below: unknown,
-  above: LocatedValue,
-  position: { readonly path: Path; readonly grafts: Graft[] },
-): unknown {
-  const { path, grafts } = position;
-  if (!isJsonObject(below) || !isJsonObject(above.value)) {
-    grafts.push({ to: path, source: above });
-    return above.value;
-  }
-  const merged: Record<string, unknown> = { ...below };
-  for (const key of Object.keys(above.value)) {
-    if (path.length === 0 && key === 'extends') continue;
-    merged[key] = overlay(merged[key], above.at([key]), { path: [...path, key], grafts });
-  }
-  return merged;
 }
 
 async function readOpenClaw(

@@ -36,6 +36,40 @@ export function grafted(
   };
 }
 
+/** A value, what is put over it, and where that was written. */
+interface Layers {
+  readonly below: unknown;
+  readonly above: unknown;
+  readonly source: LocatedValue;
+}
+
+/**
+ * Puts a value over another, and says where its parts were written: objects are merged key by key, lists follow each
+ * other where that is asked for, anything else is replaced.
+ */
+export function putOver(
+  grafts: Graft[],
+  path: Path,
+  { below, above, source }: Layers,
+  joinsLists = false,
+): unknown {
+  if (isJsonObject(below) && isJsonObject(above)) {
+    const merged: Record<string, unknown> = { ...below };
+    for (const [key, value] of Object.entries(above)) {
+      const layers = { below: merged[key], above: value, source: source.at([key]) };
+      merged[key] = putOver(grafts, [...path, key], layers, joinsLists);
+    }
+    return merged;
+  }
+  if (joinsLists && Array.isArray(below) && Array.isArray(above)) {
+    for (const index of above.keys())
+      grafts.push({ to: [...path, below.length + index], source: source.at([index]) });
+    return [...(below as readonly unknown[]), ...(above as readonly unknown[])];
+  }
+  grafts.push({ to: path, source });
+  return above;
+}
+
 /** Where a part was written. */
 interface Origin {
   readonly source: LocatedValue;

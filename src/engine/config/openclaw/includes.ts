@@ -9,7 +9,7 @@ import {
   type Path,
 } from '../../../base/document/document.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { grafted, type Graft } from './graft.ts';
+import { grafted, putOver, type Graft } from './graft.ts';
 
 /** As in OpenClaw's documentation of `$include`. */
 const MAX_DEPTH = 10;
@@ -101,7 +101,7 @@ async function expandObject(
     const inner: IncludeResolution = { ...run, grafts: [] };
     const above = await expandAt(inner, located, key, position);
     const layers = { below: merged[key], above, source: located.at([key]) };
-    merged[key] = included === undefined ? above : mergeAt(run, [...position.path, key], layers);
+    merged[key] = included === undefined ? above : putOver(run.grafts, [...position.path, key], layers, true);
     // What a part itself includes lies above the part's own place.
     run.grafts.push(...inner.grafts);
   }
@@ -131,7 +131,8 @@ async function readIncludes(
     if (typeof name !== 'string')
       problem(run, at, say`$include must be the path of a file, or a list of paths`);
     if (read === undefined) continue;
-    merged = mergeAt(run, position.path, { below: merged, above: read.value, source: read.source });
+    const layers = { below: merged, above: read.value, source: read.source };
+    merged = putOver(run.grafts, position.path, layers, true);
     run.grafts.push(...inner.grafts);
   }
   return merged;
@@ -180,40 +181,6 @@ async function refusalOf(
 function isInside(folder: string, file: string): boolean {
   const way = relative(folder, file);
   return way !== '' && !way.startsWith('..') && !isAbsolute(way);
-}
-
-interface Layers {
-  readonly below: unknown;
-  readonly above: unknown;
-  /** Where `above` was written. */
-  readonly source: LocatedValue;
-}
-
-/** Objects are merged key by key, lists are put one after the other, anything else is replaced. */
-function mergeAt(run: IncludeResolution, path: Path, layers: Layers): unknown {
-  const { below, above, source } = layers;
-  if (isJsonObject(below) && isJsonObject(above)) return mergeKeys(run, path, { below, above, source });
-  if (Array.isArray(below) && Array.isArray(above)) {
-    for (const index of above.keys()) {
-      run.grafts.push({ to: [...path, below.length + index], source: source.at([index]) });
-    }
-    return [...(below as readonly unknown[]), ...(above as readonly unknown[])];
-  }
-  run.grafts.push({ to: path, source });
-  return above;
-}
-
-function mergeKeys(
-  run: IncludeResolution,
-  path: Path,
-  { below, above, source }: Layers & Readonly<Record<'below' | 'above', object>>,
-): unknown {
-  const merged: Record<string, unknown> = { ...below };
-  for (const [key, value] of Object.entries(above)) {
-    const layers = { below: merged[key], above: value as unknown, source: source.at([key]) };
-    merged[key] = mergeAt(run, [...path, key], layers);
-  }
-  return merged;
 }
 
 function problem(run: IncludeResolution, at: LocatedValue, message: Sentence): undefined {

@@ -127,17 +127,8 @@ export class Pool implements WorkerListener {
     const answers = workers.map((worker) => {
       this.#startWatching();
       return new Promise<JobOutcome>((end) => {
-        const now = performance.now();
-        const job = {
-          id: this.#takeId(),
-          module,
-          asked,
-          ...NO_ARGUMENT,
-          timeoutMs,
-          queuedAt: now,
-          sentAt: now,
-        };
-        worker.send({ ...job, isTrial: false, isAlone: true, end });
+        const job = { id: this.#takeId(), module, asked, ...NO_ARGUMENT, timeoutMs, sentAt: 0 };
+        worker.send({ ...job, queuedAt: performance.now(), isTrial: false, isAlone: true, end });
       });
     });
     const outcomes = await Promise.all(answers);
@@ -218,8 +209,7 @@ export class Pool implements WorkerListener {
       const module = head === undefined ? {} : { module: head.module.name };
       this.#options.onEvent({ kind: 'worker-died', cause: label, ...module });
     }
-    if (this.#stopping === undefined) this.#queue.addFirst(behind);
-    else for (const job of behind) this.#defer(job, STOPPING, 1000);
+    this.#putBack(behind);
     if (head === undefined) return;
     switch (cause) {
       case 'deadline':
@@ -234,11 +224,8 @@ export class Pool implements WorkerListener {
       case 'recycled':
       case 'suspended':
       case 'boot':
-        if (this.#stopping === undefined) this.#queue.addFirst([head]);
-        else this.#defer(head, STOPPING, 1000);
-        return;
       case 'stopped':
-        this.#defer(head, STOPPING, 1000);
+        this.#putBack([head]);
         return;
       case 'protocol':
       case undefined:
@@ -247,6 +234,12 @@ export class Pool implements WorkerListener {
         else if (this.#stopping !== undefined) this.#defer(head, STOPPING, 1000);
         else this.#retryAlone(head);
     }
+  }
+
+  /** Lets jobs that never began wait again, in order. */
+  #putBack(jobs: readonly ModuleJob[]): void {
+    if (this.#stopping === undefined) this.#queue.addFirst(jobs);
+    else for (const job of jobs) this.#defer(job, STOPPING, 1000);
   }
 
   #condemn(job: ModuleJob, failure: 'timeout' | 'memory' | 'crashed'): void {
