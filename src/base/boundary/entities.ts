@@ -5,16 +5,15 @@
  */
 import { characterEntities } from 'character-entities';
 import { characterEntitiesLegacy } from 'character-entities-legacy';
-import { foldNumber, numberOf, OTHER, pieceOf } from './fold.ts';
+import { foldCodePoint, OTHER } from './fold.ts';
 
 export interface DecodedEntity {
-  /** The character that the entity is folded to, as a number of the fold table. */
-  readonly piece: number;
+  /** What the entity is folded to. */
+  readonly piece: string;
   /** Where the text goes on. */
   readonly end: number;
 }
 
-const AMPERSAND = 0x26;
 const ESCAPED_AMPERSAND = /(?:amp|#0*38(?![0-9])|#x0*26(?![0-9a-f]));?/iy;
 const NUMBER = /#(?:x([0-9a-f]+)|([0-9]+));?/iy;
 const NAME = /[a-z][a-z0-9]{1,31}/iy;
@@ -38,7 +37,7 @@ export function decodeEntity(text: string, start: number): DecodedEntity | undef
     at = ESCAPED_AMPERSAND.lastIndex;
   }
   const found = decodeNumber(text, at) ?? decodeName(text, at);
-  return found ?? (at > start ? { piece: AMPERSAND, end: at } : undefined);
+  return found ?? (at > start ? { piece: '&', end: at } : undefined);
 }
 
 function decodeNumber(text: string, at: number): DecodedEntity | undefined {
@@ -49,7 +48,7 @@ function decodeNumber(text: string, at: number): DecodedEntity | undefined {
   const value = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
   const codePoint =
     value >= 0x80 && value <= 0x9f ? (WINDOWS_1252.codePointAt(value - 0x80) ?? value) : value;
-  return { piece: value > 0x10ffff ? numberOf(OTHER) : foldNumber(codePoint), end: at + whole.length };
+  return { piece: value > 0x10ffff ? OTHER : foldCodePoint(codePoint), end: at + whole.length };
 }
 
 function decodeName(text: string, at: number): DecodedEntity | undefined {
@@ -67,15 +66,12 @@ function decodeName(text: string, at: number): DecodedEntity | undefined {
 }
 
 /** Undefined for a name whose characters can be no part of a marker or of a token. */
-function pieceByName(name: string): number | undefined {
+function pieceByName(name: string): string | undefined {
   const characters = Object.hasOwn(characterEntities, name)
     ? characterEntities[name]
     : BY_LOWER_NAME.get(name.toLowerCase());
   if (characters === undefined) return undefined;
-  const numbers = Array.from(characters, (one) => foldNumber(one.codePointAt(0) ?? 0));
-  const piece = numbers
-    .flatMap((number) => (number === 0 ? [] : pieceOf(number)))
-    .join('')
-    .replaceAll(/ +/g, ' ');
-  return piece !== '' && piece.replaceAll(OTHER, '') === '' ? undefined : numberOf(piece);
+  const pieces = Array.from(characters, (one) => foldCodePoint(one.codePointAt(0) ?? 0));
+  const piece = pieces.join('').replaceAll(/ +/g, ' ');
+  return piece !== '' && piece.replaceAll(OTHER, '') === '' ? undefined : piece;
 }

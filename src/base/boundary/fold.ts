@@ -9,26 +9,21 @@
 /** A character that cannot matter; no fold of ASCII gives it. */
 export const OTHER = '\x7f';
 
-/** Below: the one character itself, 0 for nothing. From here on: an index into `PIECES`. */
-const FIRST_PIECE = 128;
-const PIECES: string[] = [];
-const PIECE_NUMBERS = new Map<string, number>();
-const PAGES: (Uint16Array | undefined)[] = [];
+const PAGES: (readonly string[] | undefined)[] = [];
 
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{M}]$/u;
 const MARKS = /\p{M}/gu;
 /** A sign to Unicode, and blank to whoever looks. */
 const BRAILLE_BLANK = 0x2800;
 
-/** The fold as a number: a code below 128, or one for `pieceOf`. */
-export function foldNumber(codePoint: number): number {
-  const page = PAGES[codePoint >> 8] ?? fillPage(codePoint >> 8);
-  return page[codePoint & 0xff] ?? 0;
+/** What a code point is folded to: at most four characters, or none. */
+export function foldCodePoint(codePoint: number): string {
+  const page = (PAGES[codePoint >> 8] ??= foldPage(codePoint >> 8));
+  return page[codePoint & 0xff] ?? '';
 }
 
-/** A piece by its number; at most four characters, never empty. */
-export function pieceOf(number: number): string {
-  return number < FIRST_PIECE ? String.fromCharCode(number) : (PIECES[number - FIRST_PIECE] ?? '');
+function foldPage(number: number): readonly string[] {
+  return Array.from({ length: 256 }, (_, low) => computeFold((number << 8) | low));
 }
 
 /** A folded word without what may stand between its letters. */
@@ -39,23 +34,6 @@ export function squeeze(word: string): string {
 /** The fold of a word of ASCII, squeezed. */
 export function foldWord(word: string): string {
   return squeeze(Array.from(word, (character) => foldAscii(character.charCodeAt(0))).join(''));
-}
-
-function fillPage(number: number): Uint16Array {
-  const page = new Uint16Array(256);
-  for (let low = 0; low < 256; low += 1) page[low] = numberOf(computeFold((number << 8) | low));
-  PAGES[number] = page;
-  return page;
-}
-
-export function numberOf(piece: string): number {
-  if (piece.length < 2) return piece === '' ? 0 : piece.charCodeAt(0);
-  const known = PIECE_NUMBERS.get(piece);
-  if (known !== undefined) return known;
-  const number = FIRST_PIECE + PIECES.length;
-  PIECES.push(piece);
-  PIECE_NUMBERS.set(piece, number);
-  return number;
 }
 
 function computeFold(codePoint: number): string {

@@ -1,5 +1,5 @@
 import { decodeEntity } from './entities.ts';
-import { foldNumber, pieceOf } from './fold.ts';
+import { foldCodePoint } from './fold.ts';
 
 /**
  * A *skeleton* is a text as it looks: every code point folded (`fold.ts`), HTML entities decoded (nested ones too),
@@ -44,21 +44,20 @@ export function foldText(text: string, { readTags = false } = {}): Skeleton {
   for (let index = 0, end = 0; index < text.length; index = end) {
     const code = text.charCodeAt(index);
     end = index + 1;
-    let piece: number;
-    if (code < 128 && code !== AMPERSAND) piece = foldNumber(code);
+    let piece: string;
+    if (code < 128 && code !== AMPERSAND) piece = foldCodePoint(code);
     else {
       const unit = readUnit(text, index, readTags);
       ({ piece, end } = unit);
     }
-    if (piece === 0) {
+    if (piece === '') {
       if (code === ESCAPE) end = afterControl(text, end);
       continue;
     }
-    if (piece === SPACE && codes[length - 1] === SPACE) continue;
+    if (piece === ' ' && codes[length - 1] === SPACE) continue;
     if (length + PIECE_SPACE > codes.length) [codes, starts] = [grown(codes), grown(starts)];
-    const characters = piece < 128 ? undefined : pieceOf(piece);
-    for (let at = 0; at < (characters?.length ?? 1); at += 1) {
-      codes[length] = characters?.charCodeAt(at) ?? piece;
+    for (let at = 0; at < piece.length; at += 1) {
+      codes[length] = piece.charCodeAt(at);
       starts[length] = index;
       length += 1;
     }
@@ -81,12 +80,12 @@ function readUnit(
   text: string,
   index: number,
   readTags: boolean,
-): { readonly piece: number; readonly end: number } {
+): { readonly piece: string; readonly end: number } {
   const codePoint = text.codePointAt(index) ?? 0;
   const end = index + (codePoint > 0xffff ? 2 : 1);
   const isTag = readTags && codePoint >= FIRST_TAG && codePoint <= LAST_TAG;
-  const piece = foldNumber(isTag ? codePoint - TAG_OFFSET : codePoint);
-  return (piece === AMPERSAND ? decodeEntity(text, end) : undefined) ?? { piece, end };
+  const piece = foldCodePoint(isTag ? codePoint - TAG_OFFSET : codePoint);
+  return (piece === '&' ? decodeEntity(text, end) : undefined) ?? { piece, end };
 }
 
 function grown<T extends Uint8Array | Uint32Array>(array: T): T {

@@ -1,22 +1,5 @@
+import { defined } from '../json.ts';
 import { SECRET_KEY } from './secret-names.ts';
-
-/** Log lines use few keys, over and over; more than this many are judged again each time. */
-const MAX_JUDGED = 500;
-const judgedKeys = new Map<string, JudgedKey>();
-
-interface JudgedKey {
-  readonly isSecret: boolean;
-  /** The start of a member of a JSON object, behind a comma. */
-  readonly start: string;
-}
-
-function judge(key: string): JudgedKey {
-  const known = judgedKeys.get(key);
-  if (known !== undefined) return known;
-  const judged = { isSecret: SECRET_KEY.test(key), start: `,${JSON.stringify(key)}:` };
-  if (judgedKeys.size < MAX_JUDGED) judgedKeys.set(key, judged);
-  return judged;
-}
 
 /** What stands in a log in place of a secret. */
 const REDACTED = '[redacted]';
@@ -36,25 +19,19 @@ const MAX_TEXT = 2000;
 export function membersOf(fields: Readonly<Record<string, unknown>>): string {
   let members = '';
   for (const key of Object.keys(fields).slice(0, MAX_ENTRIES)) {
-    const { isSecret, start } = judge(key);
-    const json = toJson(isSecret ? hidden(fields[key]) : fields[key]);
-    if (json !== undefined) members += start + json;
+    const json = JSON.stringify(copyField(fields, key, 1)) as string | undefined;
+    if (json !== undefined) members += `,${JSON.stringify(key)}:${json}`;
   }
   return members;
 }
 
-/** Nothing but what JSON has no escape for: most texts of a log line, which are written as they are. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-
-function toJson(value: unknown): string | undefined {
-  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'null';
-  return typeof value === 'string' ? textToJson(value) : JSON.stringify(copy(value, 1));
-}
-
 /** A text as JSON, bounded and without tokens in queries. */
 export function textToJson(value: string): string {
-  const text = redactText(value);
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+  return JSON.stringify(redactText(value));
+}
+
+function copyField(fields: Readonly<Record<string, unknown>>, key: string, depth: number): unknown {
+  return copy(SECRET_KEY.test(key) ? hidden(fields[key]) : fields[key], depth);
 }
 
 /** What stands under a secret's name: numbers and flags are no secrets. */
@@ -78,11 +55,7 @@ function copy(value: unknown, depth: number): unknown {
 function copyObject(value: Readonly<Record<string, unknown>>, depth: number): object {
   // Without a prototype a field named __proto__ stays a field.
   const copied = Object.create(null) as Record<string, unknown>;
-  let entries = 0;
-  for (const key of Object.keys(value)) {
-    if ((entries += 1) > MAX_ENTRIES) break;
-    copied[key] = judge(key).isSecret ? copy(hidden(value[key]), depth + 1) : copy(value[key], depth + 1);
-  }
+  for (const key of Object.keys(value).slice(0, MAX_ENTRIES)) copied[key] = copyField(value, key, depth + 1);
   return copied;
 }
 
@@ -95,13 +68,7 @@ function redactText(text: string): string {
 
 function errorFields(error: Error): object {
   const { code } = error as NodeJS.ErrnoException;
-  return {
-    type: error.name,
-    message: error.message,
-    ...(code === undefined ? {} : { code }),
-    stack: error.stack,
-    ...(error.cause === undefined ? {} : { cause: error.cause }),
-  };
+  return defined({ type: error.name, message: error.message, code, stack: error.stack, cause: error.cause });
 }
 
 /** Shorter texts are words rather than secrets, and replacing them would garble every line. */

@@ -99,6 +99,10 @@ export function deriveSignal(parent: AbortSignal, timeoutMs?: number): DerivedSi
   };
 }
 
+/** Whether a derived signal was aborted by its own time. */
+export const isTimeOver = ({ reason }: AbortSignal): boolean =>
+  reason instanceof DOMException && reason.name === 'TimeoutError';
+
 /** A thread is there after 0.2 s; longer waits are those of a machine that has nothing left. */
 const START_MS = 30_000;
 /** However little of the processor it gets. */

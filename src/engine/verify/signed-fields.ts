@@ -11,11 +11,6 @@ const MAX_PAIRS = 1000;
 /** A member that is asked for is a token, a time or a signature. */
 const MAX_MEMBER_BYTES = 1024;
 
-const SPACE = 0x20;
-const PERCENT = 0x25;
-const AMPERSAND = 0x26;
-const PLUS = 0x2b;
-const EQUALS = 0x3d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -33,52 +28,19 @@ interface ByteRange {
 
 /** The pairs of a form in their order, or undefined where it has too many or text that is not UTF-8. */
 export function readFormPairs(body: Buffer): readonly (readonly [string, string])[] | undefined {
-  const pairs: (readonly [string, string])[] = [];
-  let items = 0;
-  for (let at = 0; at < body.length;) {
-    if ((items += 1) > MAX_PAIRS) return undefined;
-    const found = body.indexOf(AMPERSAND, at);
-    const end = found < 0 ? body.length : found;
-    const item = body.subarray(at, end);
-    at = end + 1;
-    if (item.length === 0) continue;
-    const equals = item.indexOf(EQUALS);
-    const name = decodeFormText(equals < 0 ? item : item.subarray(0, equals));
-    const value = equals < 0 ? '' : decodeFormText(item.subarray(equals + 1));
-    if (name === undefined || value === undefined) return undefined;
-    pairs.push([name, value]);
+  const items = isUtf8(body) ? body.toString('utf8').split('&', MAX_PAIRS + 1) : [];
+  if (items.length === 0 || items.length > MAX_PAIRS) return undefined;
+  const decode = (text: string): string => decodeURIComponent(text.replaceAll('+', ' '));
+  try {
+    return items
+      .filter((item) => item !== '')
+      .map((item) => {
+        const [name = '', ...value] = item.split('=');
+        return [decode(name), decode(value.join('='))] as const;
+      });
+  } catch {
+    return undefined;
   }
-  return pairs;
-}
-
-/** Percent escapes and `+` of a form, in one pass over its bytes; undefined where they are not UTF-8. */
-function decodeFormText(text: Buffer): string | undefined {
-  if (!text.includes(PERCENT) && !text.includes(PLUS)) return decodeUtf8(text);
-  const bytes = Buffer.allocUnsafe(text.length);
-  let length = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    let byte = text[at] as number;
-    if (byte === PLUS) byte = SPACE;
-    else if (byte === PERCENT) {
-      byte = hexValue(text[at + 1]) * 16 + hexValue(text[at + 2]);
-      if (Number.isNaN(byte)) return undefined;
-      at += 2;
-    }
-    bytes[length] = byte;
-    length += 1;
-  }
-  return decodeUtf8(bytes.subarray(0, length));
-}
-
-const decodeUtf8 = (bytes: Buffer): string | undefined =>
-  isUtf8(bytes) ? bytes.toString('utf8') : undefined;
-
-/** The value of a hexadecimal digit, or NaN. */
-function hexValue(byte: number | undefined): number {
-  if (byte === undefined) return Number.NaN;
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : Number.NaN;
 }
 
 /**

@@ -28,8 +28,8 @@ import {
   StatusError,
   textField,
 } from '../../base/outgoing/outgoing.ts';
-import { failedTurn, type Runner, startDeadline, type Turn, type TurnResult } from './runner.ts';
-import { pause } from '../../base/timers/timers.ts';
+import { failedTurn, type Runner, type Turn, type TurnResult } from './runner.ts';
+import { deriveSignal, isTimeOver, pause } from '../../base/timers/timers.ts';
 
 export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward' }>;
 
@@ -61,13 +61,13 @@ export function createForwardRunner(settings: ForwardSettings, name: string): Ru
     kind: 'forward',
     isForgetful: true,
     run: async (turn, { signal }) => {
-      const deadline = startDeadline(turn, signal);
+      const bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
       try {
-        return await forward(turn, deadline.signal);
+        return await forward(turn, bounded.signal);
       } catch (error) {
-        return failureOf(error, { timedOut: deadline.isOver(), started: true });
+        return failureOf(error, { timedOut: isTimeOver(bounded.signal), started: true });
       } finally {
-        deadline.cancel();
+        bounded.release();
       }
     },
   };

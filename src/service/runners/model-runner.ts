@@ -15,14 +15,8 @@ import {
   parseRetryAfter,
   retryDelay,
 } from '../../base/outgoing/outgoing.ts';
-import {
-  failedTurn,
-  type Runner,
-  type RunnerOptions,
-  startDeadline,
-  type Turn,
-  type TurnResult,
-} from './runner.ts';
+import { deriveSignal, isTimeOver } from '../../base/timers/timers.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 export interface ModelRunnerOptions {
   /** `agents.defaults.model`, aliases resolved: used where a turn names none. */
@@ -93,17 +87,17 @@ async function runTurn(
   settings: ModelSettings,
   { name, signal, turn }: ModelTurn,
 ): Promise<TurnResult> {
-  const deadline = startDeadline(turn, signal);
+  const bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
   const provider = settings.providers[name.slice(0, name.indexOf('/'))];
   const asked = questionOf(turn, settings, provider?.reasoning === true);
   try {
     const model = registry.getModel(name);
-    return resultOf(await registry.generateText({ model, ...asked, abortSignal: deadline.signal }));
+    return resultOf(await registry.generateText({ model, ...asked, abortSignal: bounded.signal }));
   } catch (error) {
-    if (deadline.isOver()) return timedOut(turn);
+    if (isTimeOver(bounded.signal)) return timedOut(turn);
     return failureOf(registry, error, provider?.apiKey === undefined ? [] : [provider.apiKey]);
   } finally {
-    deadline.cancel();
+    bounded.release();
   }
 }
 

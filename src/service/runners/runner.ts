@@ -1,5 +1,4 @@
 import type { DeliveryTarget, SafeText } from '../../base/action.ts';
-import { armTimer } from '../../base/timers/timers.ts';
 import type { ProcessMark, SessionTurn, TokenUsage } from '../../engine/storage/storage.ts';
 
 /** One turn of a session, ready to be run. */
@@ -93,20 +92,4 @@ export interface RunnerOptions {
   readonly signal: AbortSignal;
   /** Rejects where the turn must not begin. */
   onProcess(process: ProcessMark): Promise<void>;
-}
-
-interface TurnDeadline {
-  /** Aborts when the time is over, and with the caller's signal. */
-  readonly signal: AbortSignal;
-  isOver(): boolean;
-  cancel(): void;
-}
-
-export function startDeadline({ timeoutSeconds }: Turn, signal: AbortSignal): TurnDeadline {
-  const deadline = new AbortController();
-  return {
-    signal: AbortSignal.any([signal, deadline.signal]),
-    isOver: () => deadline.signal.aborted,
-    cancel: armTimer(timeoutSeconds * 1000, () => deadline.abort()),
-  };
 }

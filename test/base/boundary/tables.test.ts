@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { foldNumber, OTHER, pieceOf } from '../../../src/base/boundary/fold.ts';
+import { foldCodePoint, OTHER } from '../../../src/base/boundary/fold.ts';
 import { neutralise } from '../../../src/base/boundary/neutralise.ts';
 import { foldText } from '../../../src/base/boundary/skeleton.ts';
 
@@ -10,11 +10,6 @@ const LAST_CODE_POINT = 0x10ffff;
 const HTML_ENTITIES = JSON.parse(
   readFileSync(new URL('html-entities.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, string>>;
-
-function foldCodePoint(codePoint: number): string {
-  const number = foldNumber(codePoint);
-  return number === 0 ? '' : pieceOf(number);
-}
 
 /** All code points, as characters, by their fold. */
 const BY_FOLD = Map.groupBy(

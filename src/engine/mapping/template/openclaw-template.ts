@@ -23,6 +23,7 @@ const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
 
 interface Expression {
   readonly text: string;
+  readonly at: Place;
   readonly read: Reader;
   readonly start: number;
   readonly end: number;
@@ -86,41 +87,34 @@ function templateOf(located: LocatedValue, source: string): CompiledTemplate {
   const at = located.place([]);
   const expressions = [...source.matchAll(EXPRESSION)].map((match): Expression => {
     const text = (match[1] ?? '').trim();
-    return { text, read: readerOf(text), start: match.index, end: match.index + match[0].length };
+    const [start, end] = [match.index, match.index + match[0].length];
+    return { text, at: placeWithin(located, [], start, end), read: readerOf(text), start, end };
   });
   if (expressions.length === 0) return literalTemplate(source, at);
   const reads = [...new Set(expressions.map(({ text }) => text.split('.', 1)[0] ?? ''))];
-  return {
-    source,
-    at,
-    blocks: [],
-    reads,
-    render: (scope, trace) => {
-      let text = '';
-      let end = 0;
-      for (const expression of expressions) {
-        const value = expression.read(scope);
-        text += source.slice(end, expression.start) + textOf(value);
-        end = expression.end;
-        if (value === undefined || value === null) noteEmpty(trace, expression, located);
-      }
-      return checkOutput(text + source.slice(end));
-    },
-    pieces: (scope) => piecesOf(source, expressions, { scope, located }),
-  };
+  const pieces = (scope: Scope, trace?: RenderTrace): readonly TemplatePiece[] =>
+    piecesOf(source, expressions, { scope, trace });
+  const render = (scope: Scope, trace?: RenderTrace): string =>
+    checkOutput(
+      pieces(scope, trace)
+        .map(({ text }) => text)
+        .join(''),
+    );
+  return { source, at, blocks: [], reads, render, pieces };
 }
 
 function piecesOf(
   source: string,
   expressions: readonly Expression[],
-  { scope, located }: { readonly scope: Scope; readonly located: LocatedValue },
+  { scope, trace }: { readonly scope: Scope; readonly trace: RenderTrace | undefined },
 ): readonly TemplatePiece[] {
   const pieces: TemplatePiece[] = [];
   let from = 0;
-  for (const { text: expression, read, start, end } of expressions) {
+  for (const { text: expression, at, read, start, end } of expressions) {
     if (start > from) pieces.push({ text: source.slice(from, start) });
-    const at = placeWithin(located, [], start, end);
-    pieces.push({ text: textOf(read(scope)), expression, at, path: ownSpelling(expression) });
+    const value = read(scope);
+    if (value === undefined || value === null) trace?.empty.push({ expression, at });
+    pieces.push({ text: textOf(value), expression, at, path: ownSpelling(expression) });
     from = end;
   }
   return from < source.length ? [...pieces, { text: source.slice(from) }] : pieces;
@@ -130,14 +124,6 @@ function piecesOf(
 function ownSpelling(expression: string): string {
   const isWhole = /^(?:path|now|headers\..*|query\..*|payload\..*)$/s.test(expression);
   return (isWhole ? expression : `payload.${expression}`).replaceAll(/\[(\d+)\]/g, '.$1');
-}
-
-function noteEmpty(
-  trace: RenderTrace | undefined,
-  { text, start, end }: Expression,
-  located: LocatedValue,
-): void {
-  trace?.empty.push({ expression: text, at: placeWithin(located, [], start, end) });
 }
 
 function readerOf(text: string): Reader {
