@@ -8,14 +8,62 @@ import { readDocument } from '../../src/base/document/document.ts';
 import { OPENCLAW } from '../../src/engine/config/openclaw/behaviours.ts';
 import type { Finding, LocatedValue } from '../../src/base/document/document.ts';
 import { loadMappings } from '../../src/engine/mapping/mapping.ts';
-import { MAPPING_CODES } from '../../src/engine/mapping/mapping-codes.ts';
 import { otherKey } from '../../src/engine/senders/senders.ts';
 
 /** What mapping files give to look at. */
 const KINDS = ['mapping', 'mappings', 'condition', 'template'];
 
 export const codes = [
-  ...MAPPING_CODES,
+  'CHALLENGE_INCOMPLETE',
+  'CONDITION_ARITY',
+  'CONDITION_LOG',
+  'CONDITION_NOT_A_RULE',
+  'CONDITION_NOT_ONE_OPERATOR',
+  'CONDITION_TOO_DEEP',
+  'CONDITION_UNKNOWN_OPERATOR',
+  'DUPLICATE_MAPPING_ID',
+  'FOREIGN_PATH',
+  'HEADER_NAME_CASE',
+  'INSTRUCTIONS_NOT_LITERAL',
+  'INVALID_CALLBACK_URL',
+  'INVALID_DEBOUNCE',
+  'INVALID_FOR_EACH',
+  'INVALID_MAPPING_PATH',
+  'INVALID_RECIPIENT',
+  'INVALID_STARTED_BY',
+  'KEY_ESCAPED',
+  'ITEM_WITHOUT_FOR_EACH',
+  'MAIN_SESSION_KEY',
+  'MAPPING_FILE_PASSED_OVER',
+  'MAPPING_FILE_SHAPE',
+  'MODEL_NOT_ALLOWED',
+  'NOT_LITERAL',
+  'OPENCLAW_SHARED_CONVERSATIONS',
+  'PATH_SETTINGS_DIFFER',
+  'PATH_SETTINGS_WITHOUT_PATH',
+  'PROOF_NOT_COVERING',
+  'REFERENCE_NOT_REPLACED',
+  'RESERVED_PATH',
+  'SESSION_KEY_REFUSED',
+  'SESSION_KEY_WITHOUT_ID',
+  'TEMPLATE_FOREIGN_SYNTAX',
+  'TEMPLATE_HELPER_USAGE',
+  'TEMPLATE_NOT_SUPPORTED',
+  'TEMPLATE_SYNTAX',
+  'TEMPLATE_TOO_LONG',
+  'TEMPLATE_UNKNOWN_DATA',
+  'TEMPLATE_UNKNOWN_HELPER',
+  'TOKEN_CARRIER_READ',
+  'UNKNOWN_CHANNEL',
+  'UNKNOWN_RUNNER',
+  'UNKNOWN_AGENT_ID',
+  'UNKNOWN_THINKING',
+  'UNKNOWN_WORK_FOLDER',
+  'UNREACHABLE_MAPPING',
+  'UNSAFE_CONTENT_ALLOWED',
+  'UNTRUSTED_ROUTING',
+  'VERIFY_SECRET',
+  'WRONG_TEMPLATE_KEY',
   ...LOOKS.filter(({ on }) => KINDS.includes(on)).flatMap(({ codes: own }) => own),
 ];
 

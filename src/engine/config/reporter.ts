@@ -1,10 +1,9 @@
 import { findingAt, type Finding, type LocatedValue, type Path } from '../../base/document/document.ts';
-import type { ConfigCode } from './config-codes.ts';
 
 /** Collects findings about one configuration file. */
 export interface ConfigReporter {
   readonly root: LocatedValue;
-  report(code: ConfigCode, path: Path, finding: ConfigReport): void;
+  report(code: string, path: Path, finding: ConfigReport): void;
   /** Takes findings of a schema. */
   add(findings: readonly Finding[]): void;
 }

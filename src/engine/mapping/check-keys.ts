@@ -1,7 +1,7 @@
 import { type Finding, type LocatedValue, type Path, validate } from '../../base/document/document.ts';
 import { say } from '../../base/finding.ts';
 import type { MappingEntry } from './compile-options.ts';
-import { type MappingReporter, createReporter } from './mapping-codes.ts';
+import { type MappingReporter, createReporter } from './reporter.ts';
 import { type MappingSource, MappingSchema } from './mapping-schema.ts';
 
 /** What a mapping of an OpenClaw file may have (2026.9.6); its gateway does not start with any other key. */

@@ -3,7 +3,7 @@ import type { Finding, LocatedValue, Path, Place } from '../../base/document/doc
 import { defined } from '../../base/json.ts';
 import { checkTemplateKey, templateKeys, readEntry } from './check-keys.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote, type MappingReporter } from './mapping-codes.ts';
+import { quote, type MappingReporter } from './reporter.ts';
 import { MAPPING_KEYS, PATH_KEYS, type MappingSource } from './mapping-schema.ts';
 import { DECIDING, type CompiledMapping, type CompiledTemplate, type Fill } from './compiled-mapping.ts';
 import { hookName } from './keys/routing-keys.ts';

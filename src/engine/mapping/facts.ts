@@ -18,7 +18,7 @@ export {
   type RuleOperation,
 } from './condition/condition-check.ts';
 export { GATEWAY_KEYS, templateKeys } from './check-keys.ts';
-export { quote } from './mapping-codes.ts';
+export { quote } from './reporter.ts';
 export { MappingSchema, mappingJsonSchema, PATH_KEYS } from './mapping-schema.ts';
 export { canonicalPath, compileReader, isReserved } from './scope.ts';
 export { unknownKeys } from './check-keys.ts';

@@ -13,7 +13,6 @@ import {
 } from '../../base/document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import type { MappingCode } from './mapping-codes.ts';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { MappingFacts } from './finding-facts.ts';
@@ -157,7 +156,7 @@ function mappingsIn(root: LocatedValue): {
 function noMappingFile(root: LocatedValue): Finding {
   return {
     severity: 'error',
-    code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
+    code: 'MAPPING_FILE_SHAPE',
     message: say`a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(root.value)}`,
     at: root.place([]),
   };
@@ -224,6 +223,6 @@ interface FileMessage {
 
 function describe(path: string, { message, ...facts }: FileMessage, { cwd }: Names): Finding {
   const at = { source: { file: displayName(path, cwd), text: '' }, start: 0, end: 0 };
-  const code = 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode;
+  const code = 'MAPPING_FILE_PASSED_OVER';
   return { severity: 'warning', code, message: quoted(message), ...facts, at };
 }

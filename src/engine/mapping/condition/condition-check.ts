@@ -1,5 +1,4 @@
 import { say, type Sentence } from '../../../base/finding.ts';
-import type { MappingCode } from '../mapping-codes.ts';
 import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
 
@@ -94,7 +93,7 @@ export function operationProblem(
   operation: RuleOperation | undefined,
   { at, keyAt }: { readonly at: Place; readonly keyAt: () => Place },
 ): Finding | undefined {
-  const found = (code: MappingCode, message: Sentence, place = keyAt()): Finding => ({
+  const found = (code: string, message: Sentence, place = keyAt()): Finding => ({
     severity: 'error',
     code,
     message,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { SUMMARY_MODES, THINKING_LEVELS, thinkingLevel } from '../../../base/action.ts';
 import { say } from '../../../base/finding.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
-import { quote, type MappingReport, type MappingReporter } from '../mapping-codes.ts';
+import { quote, type MappingReport, type MappingReporter } from '../reporter.ts';
 import {
   type KeyCompiling,
   keysOf,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { namesMainSession, WAKE_MODES } from '../../../base/action.ts';
 import type { Place } from '../../../base/document/document.ts';
 import { say, type TextEdit } from '../../../base/finding.ts';
-import { quote } from '../mapping-codes.ts';
+import { quote } from '../reporter.ts';
 import { type KeyCompiling, keysOf, same, template } from './mapping-key.ts';
 
 /** What a run reads, and in which conversation. */

@@ -13,7 +13,7 @@ import { say, spanOf } from '../../../base/finding.ts';
 import { defined, valueAt } from '../../../base/json.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import type { CompiledMapping } from '../compiled-mapping.ts';
-import { quote, type MappingReport } from '../mapping-codes.ts';
+import { quote, type MappingReport } from '../reporter.ts';
 import { textOf } from '../template/template-helpers.ts';
 import { holdsReference, routingTemplate, type KeyCompiling, keysOf, same } from './mapping-key.ts';
 

@@ -4,7 +4,7 @@ import { type LocatedValue, type Path, didYouMean } from '../../../base/document
 import type { VerifySettings } from '../../verify/verify.ts';
 import type { CompiledMapping, CompiledTemplate, ActionFilling, PathSettings } from '../compiled-mapping.ts';
 import type { CompileOptions } from '../compile-options.ts';
-import type { MappingReporter, MappingCode } from '../mapping-codes.ts';
+import type { MappingReporter } from '../reporter.ts';
 import { quoted, say, type Sentence } from '../../../base/finding.ts';
 
 /**
@@ -101,7 +101,7 @@ interface NameCheck {
   readonly written: string;
   /** Undefined where it is not known which there are. */
   readonly known: readonly string[] | undefined;
-  readonly finding: { readonly code: MappingCode; readonly severity?: 'warning'; readonly message: Sentence };
+  readonly finding: { readonly code: string; readonly severity?: 'warning'; readonly message: Sentence };
   /** What is meant in place of it, where that is known otherwise than by its letters. */
   readonly meant?: string | undefined;
   /** What else may be done. */

@@ -17,7 +17,7 @@ import {
 } from '../../verify/verify.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import { KEPT_KINDS } from '../compiled-mapping.ts';
-import type { MappingReport } from '../mapping-codes.ts';
+import type { MappingReport } from '../reporter.ts';
 import { type KeyCompiling, keysOf, same, whole } from './mapping-key.ts';
 import { RecoverSchema } from './recover-settings.ts';
 

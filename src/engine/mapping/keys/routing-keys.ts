@@ -4,7 +4,7 @@ import { say, type Subject } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import type { CompiledCondition, CompiledMapping } from '../compiled-mapping.ts';
 import { compileCondition } from '../condition/condition.ts';
-import { quote, type MappingReporter } from '../mapping-codes.ts';
+import { quote, type MappingReporter } from '../reporter.ts';
 import { type KeyCompiling, keysOf } from './mapping-key.ts';
 
 const MatchSchema = z.strictObject({

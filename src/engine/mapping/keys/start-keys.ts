@@ -6,7 +6,7 @@ import { defined } from '../../../base/json.ts';
 import { accountsOf, type Sender, shippedSenders } from '../../senders/senders.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import type { StartRule } from '../compiled-mapping.ts';
-import { type MappingReport, quote } from '../mapping-codes.ts';
+import { type MappingReport, quote } from '../reporter.ts';
 import { AccountsSchema, byKey, hookName } from './routing-keys.ts';
 import { type KeyCompiling, keysOf } from './mapping-key.ts';
 

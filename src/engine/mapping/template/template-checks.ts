@@ -1,6 +1,6 @@
 import { quoted, say } from '../../../base/finding.ts';
 import { findingAt, shorten, type Finding } from '../../../base/document/document.ts';
-import type { MappingReport } from '../mapping-codes.ts';
+import type { MappingReport } from '../reporter.ts';
 import type { HelperProblem } from '../finding-facts.ts';
 import { isTimeZone } from './template-date.ts';
 import { BLOCK_HELPERS, HELPERS, isWholeNumber } from './template-helpers.ts';
