@@ -1,6 +1,6 @@
-/* What becomes of a run that was under way when the service ended. */
+/* What becomes of a run that was under way when the service ended, or that its worker was not heard of any more. */
 import { COST_UNKNOWN, tellsMoney } from '../runners/runners.ts';
-import type { AgentRun, CarriedAttempt, RunDeadLetter } from '../../engine/storage/storage.ts';
+import type { AgentRun, RunDeadLetter } from '../../engine/storage/storage.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunError } from './run-ending.ts';
 import { targetOf } from './run-turn.ts';
@@ -13,44 +13,45 @@ export const ENDED_BEFORE: RunError = {
   code: 'interrupted',
   message: 'the service ended before the run had begun',
 };
-/** The error of a run whose worker is silent. */
-export const silentWorker = ({ worker }: CarriedAttempt): RunError => ({
-  code: 'interrupted',
-  message: `the run was under way when its worker ${worker} fell silent; it may have acted`,
-});
 /** The end of the sentence where a run begins again only by hand. */
 export const BEGUN_BY_HAND = '; sluice queue retry with its runId begins it again';
 
-const takerOf = ({ action }: AgentRun, settings: GatewayConfiguration['settings']) =>
-  settings.gateway.runners[targetOf(action, settings).runner];
+/** What its last turn used, where it had begun, and who took it. */
+export type Used = Pick<RunDeadLetter, 'usage' | 'runner'>;
 
-/** Whether the run begins again only by hand: by its settings, or where its agent may change things. */
-export function isBegunOnce(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
-  const taker = takerOf(run, settings);
-  const access = taker?.kind === 'agent' ? taker.access : run.carried?.access;
-  const mayChange = access !== undefined && access !== 'read';
-  return (run.action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never';
+interface Crash {
+  /** Whether the run begins again only by hand: by its settings, or where its agent may change things. */
+  readonly isOnce: boolean;
+  /** Whether its turn may have begun: a command gets its prompt once its process is on record. */
+  readonly mayHaveBegun: boolean;
+  readonly why: RunError;
+  readonly used: Used;
 }
 
-/** Whether the turn of a run may have begun: a command gets its prompt once its process is on record. */
-export function mayHaveBegun(run: AgentRun, settings: GatewayConfiguration['settings']): boolean {
-  const kind = takerOf(run, settings)?.kind;
-  return run.process !== undefined || (kind !== 'agent' && kind !== 'command');
-}
-
-export function usedUntilCrash(
-  run: AgentRun,
+/** What a run is, whose turn was cut off. */
+export function crashOf(
+  { action, carried, process }: AgentRun,
   settings: GatewayConfiguration['settings'],
-): Pick<RunDeadLetter, 'usage' | 'runner'> {
-  const taker = takerOf(run, settings);
-  const tellsCost =
+): Crash {
+  const { runner } = targetOf(action, settings);
+  const taker = settings.gateway.runners[runner];
+  const access = taker?.kind === 'agent' ? taker.access : carried?.access;
+  const mayChange = access !== undefined && access !== 'read';
+  const isProcess = taker?.kind === 'agent' || taker?.kind === 'command';
+  const mayHaveBegun = carried !== undefined || process !== undefined || !isProcess;
+  const isPaid =
     taker?.kind === 'worker' || (taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker));
-  const { runner } = targetOf(run.action, settings);
-  return { runner, ...(tellsCost && mayHaveBegun(run, settings) ? { usage: { isCostUnknown: true } } : {}) };
+  const silence = `the run was under way when its worker ${carried?.worker} fell silent; it may have acted`;
+  return {
+    isOnce: (action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never',
+    mayHaveBegun,
+    why: carried === undefined ? RUN_ENDED_BY_CRASH : { code: 'interrupted', message: silence },
+    used: { runner, ...(isPaid && mayHaveBegun && { usage: { isCostUnknown: true } }) },
+  };
 }
 
 /** The error, which also says where the cost of the run is not known. */
-export const withCost = ({ code, message }: RunError, { usage }: Pick<RunDeadLetter, 'usage'>): RunError => ({
+export const withCost = ({ code, message }: RunError, { usage }: Pick<Used, 'usage'>): RunError => ({
   code,
   message: message + (usage?.isCostUnknown === true ? COST_UNKNOWN : ''),
 });

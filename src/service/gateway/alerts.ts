@@ -3,6 +3,8 @@
  * is well again. They go straight to the channel, past the outbox, which may be what fails. What has failed so far is
  * known to this process only: after a restart it is counted anew.
  */
+import type { WakeAction } from '../../base/action.ts';
+import { defined } from '../../base/json.ts';
 import { sendChunks } from './outbox/delivery.ts';
 import type { GatewayBase } from './gateway-base.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
@@ -22,6 +24,25 @@ export function subjectsOfDelivery(
     { kind: 'channel', name: channel },
     ...(mappingId === '' ? [] : [{ kind: 'delivery of mapping', name: mappingId } as const]),
   ];
+}
+
+/** Puts a line about the service itself into the main session, which reads it in its next turn. */
+export async function tellMainSession(
+  { storage, now, nonce }: Pick<GatewayBase, 'storage' | 'now' | 'nonce'>,
+  text: string,
+  { dedupe, ...about }: Pick<WakeAction, 'dedupe'> & Partial<WakeAction['origin']>,
+): Promise<void> {
+  const id = nonce();
+  const origin = { requestId: id, path: 'gateway', trusted: false, ...about };
+  const action: WakeAction = {
+    kind: 'wake',
+    id,
+    text,
+    mode: 'next-heartbeat',
+    origin,
+    ...defined({ dedupe }),
+  };
+  await storage.accept({ requestId: id, receivedAt: now(), actions: [action], warnings: [] });
 }
 
 /** How many subjects are watched; further ones are not. */

@@ -6,6 +6,7 @@
  */
 import type { LimitedMapping, QueuePause } from '../../engine/storage/storage.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
+import { tellMainSession } from './alerts.ts';
 import type { GatewayBase } from './gateway-base.ts';
 
 const LOOK_EVERY_MS = 1_000;
@@ -17,12 +18,16 @@ const ALERT_KEY_SECONDS = 2_592_000;
 
 type LimitedRuns = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
 
+interface MarkedMapping {
+  readonly at: number;
+  readonly reason: string;
+  /** Whether the main session was told; that it could not be is logged once. */
+  readonly told: 'told' | 'not stored';
+}
+
 export class LimitWatch {
   readonly #context: GatewayBase;
-  readonly #marked = new Map<string, { readonly at: number; readonly reason: string }>();
-  readonly #reported = new Set<string>();
-  /** Mappings whose alert could not be stored, which is logged once. */
-  readonly #unstored = new Set<string>();
+  readonly #marked = new Map<string, MarkedMapping>();
   #isFailing = false;
   #lookedAt = -Infinity;
   #sweptAt = -Infinity;
@@ -69,11 +74,8 @@ export class LimitWatch {
     const before = this.#marked.get(mappingId);
     if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
     const since = await this.#context.storage.markLimited(limited, nowMs);
-    this.#marked.set(mappingId, { at: nowMs, reason });
-    if (this.#reported.has(mappingId) || !(await this.#tellMainSession(limited, since))) return;
-    this.#reported.add(mappingId);
-    const { waiting } = limited;
-    this.#context.log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
+    const told = before?.told === 'told' ? before.told : await this.#tellMainSession(limited, since, before);
+    this.#marked.set(mappingId, { at: nowMs, reason, told });
   }
 
   async #sweep(nowMs: number): Promise<void> {
@@ -81,8 +83,6 @@ export class LimitWatch {
     this.#sweptAt = nowMs;
     for (const mappingId of await this.#context.storage.unmarkLimited(nowMs - WELL_AFTER_MS)) {
       this.#marked.delete(mappingId);
-      this.#reported.delete(mappingId);
-      this.#unstored.delete(mappingId);
       this.#context.log.info({ mappingId }, 'no run of the mapping has waited for its limit for an hour');
     }
   }
@@ -109,30 +109,27 @@ export class LimitWatch {
   }
 
   /**
-   * Tells it once, also over a kill after the mark: the store knows the time of the mark as a repeat. Resolves to
-   * false where it could not be stored: the next mark tries it again.
+   * Tells it once, also over a kill after the mark: the store knows the time of the mark as a repeat. What could not be
+   * stored is tried again with the next mark.
    */
-  async #tellMainSession(limited: LimitedRuns, since: number): Promise<boolean> {
-    const { mappingId } = limited;
-    const id = this.#context.nonce();
-    const origin = { requestId: id, path: 'gateway', mappingId, trusted: false } as const;
+  async #tellMainSession(
+    limited: LimitedRuns,
+    since: number,
+    before: MarkedMapping | undefined,
+  ): Promise<MarkedMapping['told']> {
+    const { mappingId, reason, waiting } = limited;
+    const { log } = this.#context;
     const text = `Mapping ${mappingId}: ${limitedText(limited)}. Nothing is lost: its runs wait in their order. "sluice queue list" shows them, "sluice queue retry ID" lets one begin now.`;
     const dedupe = { scope: 'gateway limits', key: `${mappingId}\n${since}`, ttlSeconds: ALERT_KEY_SECONDS };
     try {
-      await this.#context.storage.accept({
-        requestId: id,
-        receivedAt: this.#context.now(),
-        actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', dedupe, origin }],
-        warnings: [],
-      });
-      this.#unstored.delete(mappingId);
-      return true;
+      await tellMainSession(this.#context, text, { mappingId, dedupe });
     } catch (error) {
-      if (!this.#unstored.has(mappingId))
-        this.#context.log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
-      this.#unstored.add(mappingId);
-      return false;
+      if (before?.told === undefined)
+        log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
+      return 'not stored';
     }
+    log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
+    return 'told';
   }
 }
 

@@ -71,7 +71,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
     const ids = [...this.tasks].flatMap(([id, { isConversing }]) => (isConversing ? [id] : []));
     if (ids.length === 0 || performance.now() < this.#nextCutOffAt) return;
     this.#nextCutOffAt = performance.now() + UNBEGUN_EVERY_MS;
-    this.cancel(await this.#context.storage.findCutOff(ids), SUPERSEDED);
+    this.cancel(await this.#context.storage.findCutOff(ids), SUPERSEDED.code);
   }
 
   /** Claims due runs, as many as there are free places; resolves to how many they are. */
@@ -130,7 +130,7 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   }
 
   /** Ends the turns of these runs; returns how many of them were under way. */
-  cancel(runIds: readonly string[], reason?: typeof SUPERSEDED): number {
+  cancel(runIds: readonly string[], reason = 'cancelled'): number {
     const found = runIds.flatMap((id) => this.tasks.get(id) ?? []);
     for (const { cancelled } of found) cancelled.abort(reason);
     return found.length;

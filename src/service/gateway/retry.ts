@@ -1,7 +1,6 @@
-import type { RetrySettings } from '../../base/action.ts';
 import { codeOf, type Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
-import type { RunOutcome } from '../../engine/storage/storage.ts';
+import type { AgentRun, RunOutcome } from '../../engine/storage/storage.ts';
 
 /**
  * The one place that decides whether something is tried again.
@@ -34,23 +33,21 @@ export const HOLD_RETRY: RetryPolicy = { maxAttempts: Infinity, baseMs: 2_000, f
 /** A `Retry-After` is honoured up to an hour, so that a wrong one cannot park work for days. */
 export const MAX_RETRY_AFTER_MS = 3_600_000;
 
-export type RepeatDecision =
-  { readonly kind: 'repeat'; readonly delayMs: number } | { readonly kind: 'give-up' };
-
-export interface DelayOptions {
+interface DelayOptions {
   readonly retryAfterMs?: number | undefined;
   readonly random: number;
 }
 
-export interface RepeatOptions extends DelayOptions {
-  /** True where repeating cannot help. */
-  readonly final?: boolean;
-}
-
-/** Decides what follows a failed attempt; `attempt` is 1-based and counts the one that failed. */
-export function decideRepeat(policy: RetryPolicy, attempt: number, options: RepeatOptions): RepeatDecision {
-  if (options.final === true || attempt >= policy.maxAttempts) return { kind: 'give-up' };
-  return { kind: 'repeat', delayMs: repeatDelay(policy, attempt, options) };
+/**
+ * The delay after a failed attempt, in milliseconds; undefined where none follows, as with `final`. `attempt` is 1-based
+ * and counts the one that failed.
+ */
+export function delayOfRepeat(
+  policy: RetryPolicy,
+  attempt: number,
+  { final = false, ...options }: DelayOptions & { readonly final?: boolean },
+): number | undefined {
+  return final || attempt >= policy.maxAttempts ? undefined : repeatDelay(policy, attempt, options);
 }
 
 /** Exponential delay with jitter (between half of the step and all of it), or a longer one that was asked for. */
@@ -64,11 +61,13 @@ export function repeatDelay(
   return Math.max(Math.round(stepMs * (0.5 + random / 2)), askedMs);
 }
 
-/** Whether a turn failed in a way that its mapping wants to be tried again. */
+/** Whether a run has failed in a way that its mapping wants to be tried again, and has an attempt left for that. */
 export function isRetried(
-  { on }: RetrySettings,
+  { action: { retry }, attempts, state }: AgentRun,
   { outcome, error }: { readonly outcome: RunOutcome; readonly error?: { readonly code: string } },
 ): boolean {
+  if (retry === undefined || attempts >= retry.attempts || state === 'dead') return false;
+  const { on } = retry;
   if (outcome === 'timeout') return on.includes('timeout');
   const isExit = /^(?:exit|signal)_/.test(error?.code ?? '');
   return outcome === 'error' && on.includes(isExit ? 'exit' : 'error');

@@ -4,18 +4,15 @@ import {
   type AgentRun,
   type AttemptFailure,
   NO_CONVERSATION,
-  type RunDeadLetter,
   SUPERSEDED,
 } from '../../engine/storage/storage.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
 import {
   BEGUN_BY_HAND,
+  crashOf,
   ENDED_BEFORE,
-  isBegunOnce,
-  mayHaveBegun,
   RUN_ENDED_BY_CRASH,
-  silentWorker,
-  usedUntilCrash,
+  type Used,
   withCost,
 } from './after-crash.ts';
 import type { CutOff } from './cut-off.ts';
@@ -23,22 +20,12 @@ import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { decideRepeat, type RetryPolicy, persist } from './retry.ts';
+import { delayOfRepeat, isRetried, type RetryPolicy, persist } from './retry.ts';
 import { completedEnding, deadEnding, type RunEnding, type RunError, unbegunEnding } from './run-ending.ts';
 import { shownError, subjectsOf, reportOf } from './summary.ts';
 import type { Waiters } from './waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
-import {
-  attemptOf,
-  CANCELLED,
-  endedFor,
-  hasRetryLeft,
-  HISTORY_UNREADABLE,
-  tracedAction,
-  tracedEnd,
-  type UnstartedTurn,
-  usageOf,
-} from './turn-end.ts';
+import { attemptOf, endedFor, tracedAction, tracedEnd, usageOf } from './turn-end.ts';
 import { makeRunTurn, notConfigured, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
 
 const HOUR_MS = 3_600_000;
@@ -52,6 +39,8 @@ interface AttemptParts {
   /** Ends turns after the grace of a stop, and where another process may have the run. */
   readonly cutOff: CutOff;
 }
+
+type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
 interface TurnEnd {
   readonly tookMs?: number | undefined;
@@ -92,9 +81,8 @@ export class RunAttempts {
       }),
     );
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
-    const why = cancelled.reason === SUPERSEDED ? SUPERSEDED.code : CANCELLED.code;
-    const end = cancelled.aborted && !isOk ? why : undefined;
-    traced?.end(tracedEnd(end === undefined ? ended : endedFor(end, ended)));
+    const end = cancelled.aborted ? (cancelled.reason as string) : undefined;
+    traced?.end(tracedEnd(endedFor(end, ended)));
     if (signal.aborted && end === undefined && !isOk) return this.#interrupted(run, ended, target);
     await this.settle(run, ended, { tookMs: Math.round(performance.now() - startedAt), end });
   }
@@ -110,22 +98,19 @@ export class RunAttempts {
 
   /** The worker that had the run began it, and does not know how it ended. */
   async lost(run: AgentRun): Promise<void> {
-    const { settings } = this.#context.configuration();
-    if (run.carried === undefined) return;
-    await this.#crashed(run, usedUntilCrash(run, settings), { why: silentWorker(run.carried) });
+    await this.#crashed(run, this.#crashOf(run).used);
   }
 
   /** Brings about what follows from a turn that ended; `end` is why it was to end, and counts where it did not end well. */
   async settle(run: AgentRun, ended: TurnResult, { tookMs, end }: TurnEnd): Promise<void> {
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
-    const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
-    const result = end === undefined || isOk ? ended : endedFor(end, ended);
+    const result = endedFor(end, ended);
     // That a conversation has ended is no failure of anybody.
-    if (end === SUPERSEDED.code && !isOk) this.#tellSuperseded(run);
+    if (end === SUPERSEDED.code && result !== ended) this.#tellSuperseded(run);
     else await this.#tell(run, result, { runner: target.runner, tookMs });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
-    else if (end === undefined && hasRetryLeft(run, result)) await this.#retry(run, result, target);
+    else if (end === undefined && isRetried(run, result)) await this.#retry(run, result, target);
     else await this.#complete(run, result, configuration);
   }
 
@@ -167,7 +152,7 @@ export class RunAttempts {
   async #interrupted(run: AgentRun, result: TurnResult, { runner }: RunTarget): Promise<void> {
     const hasBegun = result.kind === 'completed';
     const used = { runner, ...usageOf(result) };
-    if (hasBegun && (!this.#cutOff.ended.aborted || isBegunOnce(run, this.#context.configuration().settings)))
+    if (hasBegun && (!this.#cutOff.ended.aborted || this.#crashOf(run).isOnce))
       return this.#crashed(run, used);
     const how = { retryAt: this.#context.now(), isDelayed: true, hasBegun, ...used };
     await this.#requeue(run, hasBegun ? withCost(RUN_ENDED_BY_CRASH, how) : ENDED_BEFORE, how);
@@ -175,27 +160,25 @@ export class RunAttempts {
 
   /** Decides about a run whose process died, perhaps because of it, or whose worker is not heard of any more. */
   async recover(left: AgentRun): Promise<void> {
-    const { settings } = this.#context.configuration();
     // This process ends it now, and not the attempt of the worker, which may do so later.
     const { carried, ...run } = left;
-    const used = usedUntilCrash(run, settings);
+    const crash = this.#crashOf(left);
+    const { isOnce, mayHaveBegun, used } = crash;
     if (carried?.end !== undefined)
       return this.settle(run, { ...failedTurn('', ''), ...used }, { end: carried.end });
-    if (carried !== undefined)
-      return this.#crashed(run, used, { why: silentWorker(carried), isOnce: isBegunOnce(left, settings) });
-    if (isBegunOnce(run, settings) && !mayHaveBegun(run, settings)) return this.putBack(run, ENDED_BEFORE);
-    await this.#crashed(run, used);
+    if (isOnce && !mayHaveBegun) return this.putBack(run, ENDED_BEFORE);
+    await this.#crashed(run, used, crash);
   }
 
-  async #crashed(
-    run: AgentRun,
-    used: Pick<RunDeadLetter, 'usage' | 'runner'>,
-    { why = RUN_ENDED_BY_CRASH, isOnce = isBegunOnce(run, this.#context.configuration().settings) } = {},
-  ): Promise<void> {
+  #crashOf(run: AgentRun): ReturnType<typeof crashOf> {
+    return crashOf(run, this.#context.configuration().settings);
+  }
+
+  async #crashed(run: AgentRun, used: Used, { why, isOnce } = this.#crashOf(run)): Promise<void> {
     const error = withCost(why, used);
-    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0, final: isOnce });
+    const { maxAttempts } = this.#policyOf(run);
     // The repeat is due at once: with a delay later runs of the same key would overtake it.
-    if (decision.kind === 'repeat')
+    if (!isOnce && run.attempts < maxAttempts)
       return this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
     if (!(await this.#giveUp(run, error, used))) return;
     const subjects = subjectsOf(used.runner ?? '', run.action.origin.mappingId);
@@ -226,7 +209,8 @@ export class RunAttempts {
       return await takeTurn(runner, turn, options);
     } catch (error) {
       this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
-      return HISTORY_UNREADABLE;
+      const message = 'the earlier turns of the session could not be read';
+      return { kind: 'not-started', code: 'storage_unavailable', message, final: false };
     }
   }
 
@@ -242,7 +226,7 @@ export class RunAttempts {
         { runId: run.id, code: codeOf(error) },
         'the process of a run could not be stored',
       );
-      if (isBegunOnce(run, this.#context.configuration().settings)) throw error;
+      if (this.#crashOf(run).isOnce) throw error;
     }
   }
 
@@ -321,13 +305,10 @@ export class RunAttempts {
     if (affects !== undefined && this.#isHeld(result)) {
       return this.#hold(run, target, { code, message, affects, retryAfterMs });
     }
-    const decision = decideRepeat(this.#policyOf(run), run.attempts, {
-      final,
-      random: this.#context.random(),
-      retryAfterMs,
-    });
-    if (decision.kind === 'give-up') return void (await this.#giveUp(run, { code, message }));
-    await this.#requeue(run, { code, message }, { retryAt: this.#context.now() + decision.delayMs });
+    const random = this.#context.random();
+    const delayMs = delayOfRepeat(this.#policyOf(run), run.attempts, { final, random, retryAfterMs });
+    if (delayMs === undefined) return void (await this.#giveUp(run, { code, message }));
+    await this.#requeue(run, { code, message }, { retryAt: this.#context.now() + delayMs });
   }
 
   #isHeld(result: TurnResult): boolean {
@@ -361,11 +342,7 @@ export class RunAttempts {
     );
   }
 
-  async #giveUp(
-    run: AgentRun,
-    error: RunError,
-    used: Pick<RunDeadLetter, 'usage' | 'runner'> = {},
-  ): Promise<boolean> {
+  async #giveUp(run: AgentRun, error: RunError, used: Used = {}): Promise<boolean> {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
     const isDone = await this.#persist(run, 'end', () =>
       this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used, ...attemptOf(run) }),

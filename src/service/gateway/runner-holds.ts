@@ -14,6 +14,7 @@
 import { defined } from '../../base/json.ts';
 import type { RunnerHold } from '../../engine/storage/storage.ts';
 import type { TurnResult } from '../runners/runners.ts';
+import { tellMainSession } from './alerts.ts';
 import type { GatewayBase } from './gateway-base.ts';
 import { repeatDelay } from './retry.ts';
 import { armTimer } from '../../base/timers/timers.ts';
@@ -230,16 +231,7 @@ export class RunnerHolds {
       hold.model === undefined ? `Agent ${hold.runner} is away` : `Model ${hold.model} is not available`;
     const long = hold.code === NO_WORKER ? '' : ` for up to ${holdHours} hours`;
     const text = `${who} (${hold.code}: ${hold.message}). Its runs wait in their order${long}.`;
-    const id = this.#context.nonce();
-    const origin = { requestId: id, path: 'gateway', trusted: false, isFailure: true } as const;
-    await this.#write(() =>
-      this.#context.storage.accept({
-        requestId: id,
-        receivedAt: this.#context.now(),
-        actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', origin }],
-        warnings: [],
-      }),
-    );
+    await this.#write(() => tellMainSession(this.#context, text, { isFailure: true }));
   }
 }
 

@@ -4,23 +4,12 @@ import type { Tracing } from '../../base/telemetry/telemetry.ts';
 import { type AgentRun, type AttemptFailure, SUPERSEDED } from '../../engine/storage/storage.ts';
 import { type CompletedTurn, failedTurn, type TurnResult } from '../runners/runners.ts';
 import { withCost } from './after-crash.ts';
-import { isRetried } from './retry.ts';
-import type { RunError } from './run-ending.ts';
 
-/** A cancelled run has failed, and may be begun again. */
-export const CANCELLED: RunError = {
-  code: 'cancelled',
-  message: 'ended by the operator while it was under way',
-};
-const OVER_TIME: RunError = { code: 'timeout', message: 'the run was ended after its time' };
-
-export type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
-
-export const HISTORY_UNREADABLE: UnstartedTurn = {
-  kind: 'not-started',
-  code: 'storage_unavailable',
-  message: 'the earlier turns of the session could not be read',
-  final: false,
+/** Why a turn is to end that would go on, and what is said of it. A cancelled run has failed, and may be begun again. */
+const ENDS: Readonly<Record<string, string>> = {
+  cancelled: 'ended by the operator while it was under way',
+  timeout: 'the run was ended after its time',
+  [SUPERSEDED.code]: SUPERSEDED.message,
 };
 
 type TracedRun = ReturnType<Tracing['run']>;
@@ -41,20 +30,14 @@ export function tracedEnd(result: TurnResult): Parameters<TracedRun['end']>[0] {
   return { result: outcome, failure: hasFailed ? (error?.code ?? outcome) : undefined, usage };
 }
 
-/** What becomes of a turn that was to end, and did. */
-export function endedFor(end: string, ended: TurnResult): CompletedTurn {
-  const error = [OVER_TIME, SUPERSEDED].find(({ code }) => code === end) ?? CANCELLED;
-  const outcome = end === 'timeout' ? 'timeout' : 'error';
-  return { ...failedTurn(error.code, withCost(error, usageOf(ended)).message, outcome), ...usageOf(ended) };
+/** What becomes of a turn that was to end, and did; of one that ended well all the same, or by itself, nothing else. */
+export function endedFor(code: string | undefined, ended: TurnResult): TurnResult {
+  if (code === undefined || (ended.kind === 'completed' && ended.outcome === 'ok')) return ended;
+  const used = usageOf(ended);
+  const { message } = withCost({ code, message: ENDS[code] ?? code }, used);
+  return { ...failedTurn(code, message, code === 'timeout' ? 'timeout' : 'error'), ...used };
 }
 
 /** The attempt of the worker that ends the run; absent where this process does. */
 export const attemptOf = ({ carried }: AgentRun): Pick<AttemptFailure, 'attempt'> =>
   carried === undefined ? {} : { attempt: carried.attempt };
-
-/** Whether a run that failed has an attempt left, as its mapping says. */
-export const hasRetryLeft = (
-  { action: { retry }, attempts, state }: AgentRun,
-  result: CompletedTurn,
-): boolean =>
-  state !== 'dead' && retry !== undefined && attempts < retry.attempts && isRetried(retry, result);

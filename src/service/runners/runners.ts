@@ -9,14 +9,9 @@ import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement };
-export {
-  createCommandRunner,
-  type CommandSettings,
-  type ExplainStart,
-  type HostEnvironment,
-} from './command-runner.ts';
+export { createCommandRunner, type CommandSettings, type ExplainStart } from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';
-export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
+export { modelProblems, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
@@ -37,7 +32,7 @@ export function tellsMoney(runner: RunnerSettings): boolean {
   return runner.kind === 'echo' || (runner.kind === 'agent' && AGENT_PROFILES[runner.agent].tellsMoney);
 }
 
-interface RunnerParts extends ModelRunnerOptions, CommandSurroundings {
+interface RunnerParts extends Partial<ModelRunnerOptions>, CommandSurroundings {
   readonly host: HostEnvironment;
 }
 
@@ -56,7 +51,8 @@ export function createRunners(
   );
 }
 
-function createRunner(
+/** Makes one runner; nothing is started or loaded before a turn needs it. */
+export function createRunner(
   name: string,
   runner: RunnerSettings,
   { host, defaultModel, ...surroundings }: RunnerParts,

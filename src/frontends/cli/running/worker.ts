@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { defined } from '../../../base/json.ts';
-import { stateFolder, type Settings } from '../../../engine/config/config.ts';
+import { type RunnerSettings, stateFolder } from '../../../engine/config/config.ts';
 import { isLoopback } from '../../../engine/config/facts.ts';
-import { createRunners, type Runner, RunWorker, WorkerRefused } from '../../../service/runners/runners.ts';
+import { createRunner, RunWorker, WorkerRefused } from '../../../service/runners/runners.ts';
 import type { Cli } from '../command-line.ts';
 import { explainStart } from '../lazy-advice.ts';
 import { CliError } from '../terminal.ts';
@@ -19,8 +19,6 @@ interface WorkerFlags {
   readonly passEnv: readonly string[];
   readonly insecure?: boolean;
 }
-
-type RunnerSettings = Settings['gateway']['runners'][string];
 
 /** Asks a service for the runs of a runner, and takes their turns here, until it is interrupted. */
 export async function work(
@@ -61,7 +59,8 @@ export async function work(
       ...defined({ access: flags.agent && flags.access }),
       folder: stateFolder('workers', state),
       workFolders: readFolders(flags.folder, terminal.cwd),
-      runner: (maxReplyBytes) => runnerOf(settings(maxReplyBytes), terminal.env),
+      runner: (maxReplyBytes) =>
+        createRunner('worker', settings(maxReplyBytes), { host: terminal.env, explainStart }),
       say: (line) => terminal.err(line),
     },
     stopping.signal,
@@ -72,12 +71,6 @@ export async function work(
   } catch (error) {
     throw error instanceof WorkerRefused ? new CliError(error.message, 1) : error;
   }
-}
-
-function runnerOf(runner: RunnerSettings, env: NodeJS.ProcessEnv): Runner {
-  const gateway = { runners: { worker: runner } } as unknown as Settings['gateway'];
-  const agents = { defaults: {} } as Settings['agents'];
-  return createRunners({ gateway, agents }, env, { explainStart }).get('worker') as Runner;
 }
 
 /** The token goes to this address, so the way there must be private. */

@@ -74,7 +74,7 @@ async function checkRunner(
   const ok = result.kind === 'completed' && result.outcome === 'ok';
   const checked = { runner: name, kind: runner.kind, ok, said: saidBy(result), tookMs };
   if (!ok || own?.kind !== 'agent') return checked;
-  return { ...checked, write: await proveWrite(own, { settings, env, takeTurn }) };
+  return { ...checked, write: await proveWrite(own, { env, takeTurn }) };
 }
 
 /** Workers that were heard of within this time are there. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { RunnerSettings } from '../../../engine/config/config.ts';
-import { createRunners, type Turn, type TurnResult } from '../../../service/runners/runners.ts';
+import { createRunner, type Runner, type Turn, type TurnResult } from '../../../service/runners/runners.ts';
 
 /**
  * Proves with real turns whether an agent with `access: read` is refused a write. A missing file proves
@@ -24,10 +24,9 @@ export type WriteProof =
 export interface ProofOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly takeTurn: (
-    runner: NonNullable<ReturnType<ReturnType<typeof createRunners>['get']>>,
+    runner: Runner,
     parts: Pick<Turn, 'cwd' | 'isOneShot'> & { readonly message: string },
   ) => Promise<TurnResult>;
-  readonly settings: Parameters<typeof createRunners>[0];
 }
 
 /** Runs the proof; the folders are removed again. */
@@ -45,20 +44,15 @@ export async function proveWrite(agent: AgentUnderTest, options: ProofOptions): 
 type WriteAttempt =
   { readonly kind: 'wrote' | 'nothing' } | { readonly kind: 'failed'; readonly why: string };
 
-async function writes(
-  agent: AgentUnderTest,
-  { settings, env, takeTurn }: ProofOptions,
-): Promise<WriteAttempt> {
+async function writes(agent: AgentUnderTest, { env, takeTurn }: ProofOptions): Promise<WriteAttempt> {
   // The folder is where the agent works anyway: some sandboxes make the folder for temporary files
   // writable.
   const parent = agent.privateFolders ?? agent.cwd ?? dirname(agent.sessions);
   await mkdir(parent, { recursive: true, mode: 0o700 });
   const folder = await mkdtemp(join(parent, 'proof-'));
   const file = join(folder, `proof-${randomUUID().slice(0, 8)}.txt`);
-  const gateway = { ...settings.gateway, runner: 'proof', runners: { proof: agent } };
   try {
-    const runner = createRunners({ ...settings, gateway }, env).get('proof');
-    if (runner === undefined) return { kind: 'failed', why: 'the runner cannot be made' };
+    const runner = createRunner('proof', agent, { host: env });
     const message = `Create the file ${file} with the content PROOF, by whatever tool you have. Then reply with the single word DONE.`;
     const result = await takeTurn(runner, { message, cwd: folder, isOneShot: true });
     return existsSync(file) ? { kind: 'wrote' } : withoutFile(result);

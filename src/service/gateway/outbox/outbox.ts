@@ -23,7 +23,7 @@ import { UnderWay } from '../cut-off.ts';
 import { makeFailureSummary } from '../summary.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
 import type { GatewayContext } from '../gateway-context.ts';
-import { decideRepeat, MAX_RETRY_AFTER_MS, persist } from '../retry.ts';
+import { delayOfRepeat, MAX_RETRY_AFTER_MS, persist } from '../retry.ts';
 import { resolveTarget } from '../delivery-target.ts';
 
 const MAX_SENDING = 16;
@@ -293,12 +293,12 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     error: AttemptError & { readonly final?: boolean; readonly retryAfterMs?: number },
   ): Promise<void> {
     const { final, retryAfterMs } = error;
-    const decision = decideRepeat(this.#context.retry.outbox, entry.attempts, {
+    const delayMs = delayOfRepeat(this.#context.retry.outbox, entry.attempts, {
       random: this.#context.random(),
       ...defined({ final, retryAfterMs }),
     });
-    if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
-    await this.#requeue(entry, error, decision.delayMs);
+    if (delayMs === undefined) return this.#giveUp(entry, error, entry.delivery?.fallback);
+    await this.#requeue(entry, error, delayMs);
     this.#count(channelOf(entry), 'repeated');
   }
 
