@@ -134,11 +134,6 @@ export class DistantStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  insert(text: string, ...values: SqlValue[]): number | bigint | undefined {
-    this.#ahead.clear();
-    return this.#message(() => this.#near.insert(text, ...values));
-  }
-
   find<Row>(text: Sql, ...values: SqlValue[]): Found<Row> {
     return this.all<Row>(text, ...values)[0];
   }

@@ -68,38 +68,3 @@ export interface MailPass extends MailboxHold {
   /** Id of a message that was set aside and has been delivered now. */
   readonly settled?: string;
 }
-
-/** The part of the port that keeps what a reader of mailboxes must not lose. */
-export interface MailStorage {
-  /**
-   * Takes a mailbox, or renews the hold of the same holder. Refused while another one's hold lasts, unless that is
-   * `goneHolder`, who is known to be no more: of several that ask at once, one gets it.
-   */
-  claimMailbox(
-    claim: MailboxHold & { readonly leaseMs: number; readonly goneHolder?: string },
-  ): Promise<{ readonly isHeld: boolean; readonly record: MailboxRecord }>;
-  /** Renews the hold and notes how reading goes; says what waits, and whether the mailbox is still the holder's. */
-  reportMailbox(report: MailboxHold & { readonly leaseMs: number; readonly state: string }): Promise<{
-    readonly isHeld: boolean;
-    /** Messages set aside whose retry was asked for. */
-    readonly retries: number;
-    /** All messages set aside, those included. */
-    readonly setAside: number;
-  }>;
-  /** Lets go; nothing where someone else holds it. */
-  releaseMailbox(release: MailboxHold & { readonly state: string }): Promise<void>;
-  /** Moves the position with everything that belongs to the step; false, and nothing is changed, where it is not held. */
-  passMail(pass: MailPass): Promise<boolean>;
-  /** Asked with an identity or a fingerprint, which have different forms. */
-  isMailPassed(mailbox: string, mark: string): Promise<boolean>;
-  listMailboxes(): Promise<readonly MailboxRecord[]>;
-  /** In the order they were set aside. */
-  listSetAsideMail(query: {
-    readonly limit: number;
-    readonly mailbox?: string;
-    readonly state?: SetAsideMail['state'];
-  }): Promise<readonly SetAsideMail[]>;
-  /** Asks for another try; resolves to how many messages that concerns. */
-  retrySetAsideMail(selection: SetAsideSelection): Promise<number>;
-  dropSetAsideMail(selection: SetAsideSelection): Promise<number>;
-}

@@ -1,5 +1,4 @@
 import type { DeliveryTarget } from '../../base/action.ts';
-import type { MailStorage } from './mail-port.ts';
 import type {
   AcceptedWork,
   AcceptResult,
@@ -182,7 +181,16 @@ type StepOperation =
  * (`test/engine/storage/contract.ts`) runs against every implementation.
  */
 export interface Storage
-  extends
-    ComposedOperations,
-    MailStorage,
-    Omit<RemoteOperations, StepOperation | keyof ComposedOperations | keyof MailStorage> {}
+  extends ComposedOperations, Omit<RemoteOperations, StepOperation | keyof ComposedOperations> {}
+
+/** The part that keeps what a reader of mailboxes must not lose. */
+export type MailStorage = Pick<
+  Storage,
+  | 'claimMailbox'
+  | 'reportMailbox'
+  | 'releaseMailbox'
+  | 'passMail'
+  | 'isMailPassed'
+  | 'listMailboxes'
+  | 'listSetAsideMail'
+>;

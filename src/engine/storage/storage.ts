@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
-import type { Worker } from 'node:worker_threads';
 import type { CopyOptions, CopyReport, CopySide } from './copy/copy-store.ts';
 import type { Storage } from './port.ts';
 import type { KnownStoreOptions } from './postgres/known-store.ts';
 import type { RetentionLimits } from './records.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
-import { openSqliteStorage, sqliteStatus, startStorageThread } from './sqlite/sqlite-storage.ts';
+import { openSqliteStorage, sqliteStatus } from './sqlite/sqlite-storage.ts';
 import type { AcceptLimits } from './statements/statements.ts';
 import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
-export type { Storage } from './port.ts';
+export type { MailStorage, Storage } from './port.ts';
 export {
   callbackPlace,
   DROPPED,
@@ -55,24 +54,8 @@ export interface StorageOptions {
   readonly onWarning?: (message: string) => void;
   /** Hears what the database does not promise, which may be meant. */
   readonly onNote?: (message: string) => void;
-  /** From `prepareStorage`. */
-  readonly prepared?: PreparedStorage;
   /** False gives up durability against power loss; for the bench. Default true. */
   readonly fsync?: boolean;
-}
-
-/** A thread for a store in a file, which starts while it is not yet known which file. */
-export interface PreparedStorage {
-  /** @internal */
-  readonly thread: Worker;
-  /** To be called where no store is opened with it. */
-  end(): Promise<unknown>;
-}
-
-/** Starts the thread that a store in a file will need, so that it loads its program while the configuration is read. */
-export function prepareStorage(): PreparedStorage {
-  const thread = startStorageThread();
-  return { thread, end: () => thread.terminate() };
 }
 
 /**
@@ -84,13 +67,12 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
   const { mode = 'performer', fsync = true, onWarning = () => undefined, onNote = () => undefined } = options;
   const limits = limitsOf(options);
   if (isPostgres(url)) {
-    await options.prepared?.end();
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
     return openPostgresStorage({ url, mode, limits, ...replica, known: options.known, onWarning, onNote });
   }
   const input = { file: fileOf(url), mode, fsync, limits };
-  return openSqliteStorage(input, { onWarning, prepared: options.prepared?.thread });
+  return openSqliteStorage(input, onWarning);
 }
 
 function limitsOf(options: StorageOptions): AcceptLimits {

@@ -2,6 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { HttpAnswer } from './exchange.ts';
 import { createServer } from './node-http.ts';
+import { createAddressList } from './addresses.ts';
+import { ConnectionTable } from './connections.ts';
 import { boundedMessages, MAX_PIPELINED } from './pipelined.ts';
 
 export interface ListeningAddress {
@@ -96,22 +98,23 @@ export function startSideListener(options: SideListenerOptions): Promise<SideLis
  * @throws Error naming the setting where the address cannot be listened on
  */
 export async function startHandlerListener(options: HandlerListenerOptions): Promise<SideListener> {
-  const requests: OpenRequests = new Map();
-  const endIfFull = (socket: Socket): boolean => {
-    if ((requests.get(socket) ?? 0) < MAX_PIPELINED) return false;
+  const table = new ConnectionTable({
+    limits: { connections: MAX_CONNECTIONS, perAddress: MAX_CONNECTIONS, strangerMs: Infinity },
+    proxies: createAddressList([]),
+    onFull: () => undefined,
+  });
+  const end = (socket: Socket): true => {
     socket.destroy();
     return true;
   };
-  const endIfTiny = (socket: Socket): boolean => {
-    socket.destroy();
-    return true;
-  };
-  const IncomingMessage = boundedMessages({ endIfFull, endIfTiny });
+  const endIfFull = (socket: Socket): boolean =>
+    (table.find(socket)?.open ?? MAX_PIPELINED) >= MAX_PIPELINED && end(socket);
+  const IncomingMessage = boundedMessages({ endIfFull, endIfTiny: end });
   const http = createServer(
     { IncomingMessage, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS },
     (req, res) => options.handle(req, res),
   );
-  boundConnections(http, requests);
+  keepConnections(http, table);
   await listen(http, options, options.setting);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> =>
@@ -122,43 +125,22 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
   return { ...listeningAddress(http), stop: () => (stopped ??= stop()) };
 }
 
-/** How many requests of each connection are not answered; a sender may write several at once. */
-type OpenRequests = Map<Socket, number>;
-
 /**
- * Beyond the limit the connection that waits longest for a request, or for the rest of one, closes for a new one:
- * else some silent connections would keep every probe out. Where all wait for an answer, the new one is closed.
+ * Beyond the limit the connection that waits longest for a request closes for a new one: else some silent connections
+ * would keep every probe out. Where all wait for an answer, the new one is closed.
  */
-function boundConnections(http: Server, requests: OpenRequests): void {
-  const resting = new Set<Socket>();
-  const leave = (socket: Socket): void => {
-    requests.delete(socket);
-    resting.delete(socket);
-  };
-  const count = (socket: Socket, change: number): void => {
-    const left = (requests.get(socket) ?? Number.NaN) + change;
-    if (Number.isNaN(left)) return;
-    requests.set(socket, left);
-    if (left > 0) resting.delete(socket);
-    else if (!socket.destroyed) resting.add(socket);
-  };
-  http.on('connection', (socket) => {
-    if (requests.size >= MAX_CONNECTIONS) endLongest(resting, socket);
-    if (socket.destroyed) return;
-    requests.set(socket, 0);
-    resting.add(socket);
-    socket.once('close', () => leave(socket));
-  });
+function keepConnections(http: Server, table: ConnectionTable): void {
+  http.on('connection', (socket) => table.add(socket));
   http.on('request', ({ socket }, res) => {
-    count(socket, 1);
-    res.once('close', () => count(socket, -1));
+    const connection = table.find(socket);
+    if (connection === undefined) return;
+    connection.open += 1;
+    table.proved(connection);
+    res.once('close', () => {
+      connection.open -= 1;
+      table.answered(connection, true);
+    });
   });
-}
-
-function endLongest(resting: Set<Socket>, socket: Socket): void {
-  const [longest = socket] = resting;
-  resting.delete(longest);
-  longest.destroy();
 }
 
 async function answerOf({ routes }: SideListenerOptions, req: IncomingMessage): Promise<HttpAnswer> {

@@ -12,13 +12,7 @@ import { Recovery } from '../recovery/recovery.ts';
 import { fetchJson } from '../../base/outgoing/outgoing.ts';
 import { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import { type RunningServer, startMetricsListener, startServer } from '../server/server.ts';
-import {
-  findStoreFile,
-  openStorage,
-  prepareStorage,
-  type PreparedStorage,
-  type Storage,
-} from '../../engine/storage/storage.ts';
+import { findStoreFile, openStorage, type Storage } from '../../engine/storage/storage.ts';
 import {
   createHealth,
   type Health,
@@ -87,14 +81,12 @@ const performsWork = ({ recording }: ServiceOptions): boolean => recording?.perf
 
 async function openParts(options: ServiceOptions, opened: Close[]): Promise<ServiceParts> {
   const { log, role, adviseRun } = options;
-  const prepared = prepareStorage();
-  opened.push(() => prepared.end());
   const health = createHealth({ log });
   const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
   opened.push(() => sandbox.stop());
   const live = await openLiveGeneration({ ...options, health }, sandbox);
   sayMissingWalls(log, live);
-  const storage = await openStore(live.generation, prepared, options);
+  const storage = await openStore(live.generation, options);
   opened.push(() => storage.close());
   const late: ServiceParts['late'] = {};
   const metrics = await startMetrics({ live, storage, sandbox, late }, options);
@@ -185,7 +177,6 @@ async function startMetrics(
 
 function openStore(
   generation: Generation,
-  prepared: PreparedStorage,
   { role = 'all', version = '', log, knownStore }: ServiceOptions,
 ): Promise<Storage> {
   const { storage, gateway } = generation.config.settings;
@@ -197,7 +188,6 @@ function openStore(
   const place = isFile ? undefined : agentPlace(generation.config.settings, log);
   return openStorage(storage.url, {
     mode: 'performer',
-    prepared,
     known: knownStore,
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000, ...(place && { place }) },
     onWarning: (message) => log.warn({}, message),

@@ -18,10 +18,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
+import { makeStorage } from '../../../src/engine/storage/client/make-storage.ts';
+import { WorkerClient } from '../../../src/engine/storage/client/worker-client.ts';
+import { inspect } from '../../../src/engine/storage/sqlite/inspector.ts';
+import { explainSqliteError } from '../../../src/engine/storage/sqlite/sqlite-errors.ts';
 import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-mark.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
@@ -262,17 +265,22 @@ test('answers 503 while another process holds the store for long, and goes on af
   await storage.close();
 });
 
-/** A thread that stops in each commit while a file is there, as one does whose disk hangs. */
-function threadHeldBy(hold: string): Worker {
-  const entry = new URL('../../fixtures/held-storage-thread.ts', import.meta.url);
-  return new Worker(entry, { argv: [hold], name: 'storage' });
+/** A store whose thread stops in each commit while a file is there, as one does whose disk hangs. */
+async function openHeldBy(hold: string): Promise<Storage> {
+  const limits = { maxBacklogRuns: 1_000, maxBacklogBytes: 1e9, maxPendingEvents: 1_000 };
+  const client = await WorkerClient.open({
+    entry: new URL('../../fixtures/held-storage-thread.ts', import.meta.url),
+    input: { file, mode: 'performer', fsync: true, limits, hold },
+    place: file,
+    explain: (error) => explainSqliteError(error, file),
+  });
+  const verify = () => inspect({ task: 'verify', file });
+  return makeStorage(client, { verify, backup: () => Promise.resolve() });
 }
 
 test('a disk that hangs: 503 in time, then at once; what was not begun is not stored, and what was is known by its key', async () => {
   const hold = join(folder, 'hold');
-  const thread = threadHeldBy(hold);
-  const prepared = { thread, end: () => thread.terminate() };
-  const storage = await openStorage(`sqlite:${file}`, { prepared });
+  const storage = await openHeldBy(hold);
   let heard = 0;
   storage.onOutsideChange(() => (heard += 1));
   const [before, begun] = [agent(), agent()] as const;

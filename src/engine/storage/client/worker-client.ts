@@ -17,8 +17,6 @@ import {
 
 export interface WorkerOptions {
   readonly entry: URL;
-  /** A thread of `entry` that waits for its input; taken in place of a new one. */
-  readonly prepared?: Worker | undefined;
   readonly input: object;
   /** How messages name the store. */
   readonly place: string;
@@ -37,9 +35,6 @@ interface Pending {
  * other works off all connections at once.
  */
 const MAX_GATHERED = 16;
-
-/** The id of a thread that is not there any more. */
-const ENDED = -1;
 
 /** The main thread's end of the storage worker: calls of one turn of the event loop go over together. */
 export class WorkerClient {
@@ -71,10 +66,7 @@ export class WorkerClient {
   }
 
   static open(options: WorkerOptions): Promise<WorkerClient> {
-    const { entry, input, prepared } = options;
-    const worker = prepared ?? new Worker(entry, { workerData: input, name: 'storage' });
-    if (prepared?.threadId === ENDED) return Promise.reject(endedEarly(options));
-    prepared?.postMessage(input);
+    const worker = new Worker(options.entry, { workerData: options.input, name: 'storage' });
     return new Promise((resolve, reject) => {
       worker.once('message', (message: WorkerMessage) => {
         if (message.kind === 'opened') {

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
 import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
@@ -14,29 +13,14 @@ import type { WorkerInput } from './worker/storage-worker.ts';
 
 const ENTRY = new URL(`worker/storage-worker${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts a thread that loads its program and waits for the store it is to open. */
-export function startStorageThread(): Worker {
-  const thread = new Worker(ENTRY, { name: 'storage' });
-  // Who opens a store with it hears of its end.
-  thread.on('error', () => undefined);
-  return thread;
-}
-
-interface SqliteOptions {
-  /** Hears what the operator should know of the store. */
-  readonly onWarning: (message: string) => void;
-  readonly prepared?: Worker | undefined;
-}
-
-/** Opens the store in one SQLite file. */
+/** Opens the store in one SQLite file; `onWarning` hears what the operator should know of it. */
 export async function openSqliteStorage(
   input: WorkerInput,
-  { onWarning, prepared }: SqliteOptions,
+  onWarning: (message: string) => void,
 ): Promise<Storage> {
   const { file } = input;
   const client = await WorkerClient.open({
     entry: ENTRY,
-    prepared,
     input,
     place: file,
     explain: (error) => explainSqliteError(error, file),

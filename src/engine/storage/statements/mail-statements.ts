@@ -3,15 +3,11 @@ import {
   type MailboxHold,
   type MailboxRecord,
   type MailPass,
-  type MailStorage,
   type SetAsideMail,
   type SetAsideSelection,
 } from '../mail-port.ts';
 import { MAILBOXES, type MailboxRow, toRecord } from './rows.ts';
 import type { Store } from './store.ts';
-
-type Result<Name extends keyof MailStorage> = Awaited<ReturnType<MailStorage[Name]>>;
-type MailArgument<Name extends keyof MailStorage> = Parameters<MailStorage[Name]>[0];
 
 const INSERT_MAILBOX = `INSERT INTO mailboxes (mailbox, held_until, floor_at, state, updated_at)
   VALUES (?, 0, 0, '{}', ?) ON CONFLICT DO NOTHING`;
@@ -40,7 +36,14 @@ function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
   return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
 }
 
-export function claimMailbox(store: Store, claim: MailArgument<'claimMailbox'>): Result<'claimMailbox'> {
+/**
+ * Takes a mailbox, or renews the hold of the same holder. Refused while another one's hold lasts, unless that is
+ * `goneHolder`, who is known to be no more: of several that ask at once, one gets it.
+ */
+export function claimMailbox(
+  store: Store,
+  claim: MailboxHold & { readonly leaseMs: number; readonly goneHolder?: string },
+): { readonly isHeld: boolean; readonly record: MailboxRecord } {
   const { sql } = store;
   const { mailbox, holder, nowMs, leaseMs, goneHolder = null } = claim;
   sql.post(INSERT_MAILBOX, mailbox, Math.round(nowMs));
@@ -48,16 +51,21 @@ export function claimMailbox(store: Store, claim: MailArgument<'claimMailbox'>):
   return { isHeld: changed > 0, record: getMailbox(store, mailbox) };
 }
 
+/**
+ * Renews the hold and notes how reading goes; says whether the mailbox is still the holder's, how many messages are set
+ * aside, and of how many of them a retry was asked for.
+ */
 export function reportMailbox(
   { sql }: Store,
-  report: MailArgument<'reportMailbox'>,
-): Result<'reportMailbox'> {
+  report: MailboxHold & { readonly leaseMs: number; readonly state: string },
+): { readonly isHeld: boolean; readonly retries: number; readonly setAside: number } {
   const { mailbox, holder, nowMs, leaseMs, state } = report;
   const changed = sql.run(REPORT, Math.round(nowMs + leaseMs), state, Math.round(nowMs), mailbox, holder);
   const waiting = sql.find<{ retries: number; setAside: number }>(WAITING, mailbox);
   return { isHeld: changed > 0, retries: waiting?.retries ?? 0, setAside: waiting?.setAside ?? 0 };
 }
 
+/** Lets go; nothing where someone else holds it. */
 export function releaseMailbox(
   { sql }: Store,
   { mailbox, holder, nowMs, state }: MailboxHold & { readonly state: string },
@@ -65,6 +73,7 @@ export function releaseMailbox(
   sql.post(RELEASE, state, Math.round(nowMs), mailbox, holder);
 }
 
+/** Moves the position with everything that belongs to the step; false, and nothing is changed, where it is not held. */
 export function passMail({ sql }: Store, pass: MailPass): boolean {
   const { mailbox, holder, position = null, floorAt, state, nowMs, setAside, settled } = pass;
   if (sql.run(MOVE, position, Math.round(floorAt), state, Math.round(nowMs), mailbox, holder) === 0)
@@ -98,6 +107,7 @@ function insertSetAside({ sql }: Pick<Store, 'sql'>, mail: SetAsideMail): void {
   );
 }
 
+/** Asks for another try; returns how many messages that concerns. */
 export function retrySetAsideMail({ sql }: Store, selection: SetAsideSelection): number {
   if (selection.kind === 'all')
     return sql.run(`UPDATE mail_set_aside SET state = 'retry' WHERE code <> '${SENDER_NOT_PROVED}'`);

@@ -1,5 +1,5 @@
 import type { ConversationKey } from '../../../base/action.ts';
-import type { MailboxRecord, MailStorage, SetAsideMail } from '../mail-port.ts';
+import type { MailboxRecord, SetAsideMail } from '../mail-port.ts';
 import {
   type Backlog,
   type AwayRunner,
@@ -346,16 +346,15 @@ export function listMailboxes({ sql }: Store): MailboxRecord[] {
   return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);
 }
 
+/** Asked with an identity or a fingerprint, which have different forms. */
 export function isMailPassed({ sql }: Store, mailbox: string, mark: string): boolean {
   return sql.find(MAIL_PASSED, mailbox, mark) !== undefined;
 }
 
+/** In the order they were set aside. */
 export function listSetAsideMail(
   { sql }: Store,
-  { mailbox = null, state = null, limit }: LooseQuery,
+  query: { readonly limit: number; readonly mailbox?: string; readonly state?: SetAsideMail['state'] },
 ): SetAsideMail[] {
-  return sql.all(SET_ASIDE, mailbox, state, limit);
+  return sql.all(SET_ASIDE, query.mailbox ?? null, query.state ?? null, query.limit);
 }
-
-type Query = Parameters<MailStorage['listSetAsideMail']>[0];
-type LooseQuery = { readonly [Key in keyof Query]: Query[Key] | null } & { readonly limit: number };

@@ -35,7 +35,6 @@ const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner,
 const INSERT_ENDED = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
     ended_at, outcome)
   VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
-const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
 
 export function findRunHead({ sql }: Store, runId: string): RunHead | undefined {
   return sql.find<RunHead>(FIND_HEAD, runId);
@@ -122,7 +121,7 @@ export function insertEnded({ sql, counters }: Store, run: NewRun): void {
 export function insertHeartbeat(store: Store, run: AgentRun, runner?: string): void {
   const { sql, counters } = store;
   const { action, lastError, usage } = run;
-  const seq = sql.insert(
+  const stored = sql.run(
     INSERT_HEARTBEAT,
     run.id,
     action.sessionKey,
@@ -140,8 +139,8 @@ export function insertHeartbeat(store: Store, run: AgentRun, runner?: string): v
     lastError?.message ?? null,
     usage === undefined ? null : JSON.stringify(usage),
   );
-  if (seq === undefined) return;
-  sql.post(INSERT_ACTION, seq, JSON.stringify(action));
+  if (stored === 0) return;
+  postAction(sql, JSON.stringify(action));
   counters.endedRuns += 1;
   addCost(store, { mappingId: '', runner, usage, nowMs: run.endedAt ?? run.acceptedAt });
 }

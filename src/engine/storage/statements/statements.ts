@@ -89,8 +89,6 @@ export interface Statements {
    * No two rows may be about the same.
    */
   postEach(text: Dialects, rows: readonly (readonly SqlValue[])[]): void;
-  /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
-  insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
   /** Returns the first row. */
   find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row>;
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];

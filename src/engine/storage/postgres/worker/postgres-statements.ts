@@ -248,12 +248,6 @@ export class PostgresStatements implements Statements {
     this.#posted.push({ ...this.#statement(text), values: columns });
   }
 
-  insert(text: string, ...values: SqlValue[]): number | undefined {
-    this.#begunToWrite();
-    const [row] = this.#answer(`${text} RETURNING seq`, values).rows as readonly { readonly seq: number }[];
-    return row?.seq;
-  }
-
   find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     return this.all<Row>(text, ...values)[0];
   }

@@ -40,11 +40,6 @@ export class SqliteStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  insert(text: Sql, ...values: SqlValue[]): number | bigint | undefined {
-    const { changes, lastInsertRowid } = this.#prepare(text).statement.run(...values);
-    return changes === 0 ? undefined : lastInsertRowid;
-  }
-
   find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     const { statement, names } = this.#prepare(text);
     const found = statement.get(...values) as Values | undefined;

@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { Engine, postMessage, refuse, serveBatches } from '../../statements/engine.ts';
 import { HealthMonitor } from '../../statements/health-monitor.ts';
 import { newestVersion } from '../../statements/migrations.ts';
@@ -201,7 +201,4 @@ function main(input: WorkerInput): void {
   }
 }
 
-// A thread that was prepared hears later what to open.
-const given = workerData as WorkerInput | null | undefined;
-if (given) main(given);
-else parentPort?.once('message', main);
+main(workerData as WorkerInput);
