@@ -1,10 +1,9 @@
-import { say, type Sentence, spanOf } from '../../base/finding.ts';
+import { say, type Sentence, spanOf, write } from '../../base/finding.ts';
 import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import { placeIfWritten, type Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { type CommandRunnerSettings, environmentNote } from './command-failures.ts';
 
 export interface SettingNote {
   readonly at: Place | string | undefined;
@@ -46,48 +45,42 @@ export function runnerNamed(
   return Object.hasOwn(runners, name) ? runners[name] : undefined;
 }
 
-interface CommandRun {
-  readonly run: RunRecord;
-  readonly runner: CommandRunnerSettings;
-  readonly path: readonly string[];
-}
-
-function commandRun(
-  { config, stored }: RunFacts,
-  ended: (run: RunRecord) => boolean,
-): CommandRun | undefined {
-  const { gateway } = config.settings;
-  const run = stored?.runs.find((one) => ended(one.run))?.run;
-  if (run?.action.kind !== 'agent') return undefined;
-  const name = run.action.runner ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  return runner?.kind === 'command' ? { run, runner, path: runnerPath(config, name) } : undefined;
-}
-
-const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
-
-function runnerPath({ root }: RunFacts['config'], name: string): readonly string[] {
-  const path = ['gateway', 'runners', name];
-  return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
-}
-
-function placeOfKey(
-  { config }: RunFacts,
-  path: readonly string[],
-  keys: readonly string[],
-): Place | undefined {
-  const places = keys.map((key) => placeIfWritten(config.root, [...path, key]));
-  return places.find((place) => place !== undefined);
-}
-
 /** Applies where a command ended with an error and does not get the service's environment. */
-function keptFromCommand(facts: RunFacts): SettingNote | undefined {
-  const failed = commandRun(facts, hasFailed);
-  if (failed === undefined) return undefined;
-  const { run, runner, path } = failed;
+function keptFromCommand({ config, stored }: RunFacts): SettingNote | undefined {
+  const { root, settings } = config;
+  const run = stored?.runs.find((one) => one.run.lastError?.code.startsWith('exit_') === true)?.run;
+  if (run?.action.kind !== 'agent') return undefined;
+  const name = run.action.runner ?? settings.gateway.runner;
+  const runner = runnerNamed(settings.gateway, name);
+  if (runner?.kind !== 'command') return undefined;
+  const own = ['gateway', 'runners', name];
+  const path = placeIfWritten(root, own) === undefined ? ['gateway', 'runner'] : own;
   const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
-  const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
-  return text && { at, text };
+  return text && { at: placeIfWritten(root, [...path, 'argv']) ?? placeIfWritten(root, path), text };
+}
+
+type CommandSettings = Pick<Extract<RunnerSettings, { readonly kind: 'command' }>, 'env' | 'passEnv'>;
+
+/** How shells and programs say that a variable is not there. Without such words only names with an underscore count. */
+const ABSENT = [
+  /\b([A-Z][A-Z0-9_]{1,60}): (?:parameter (?:null or )?not set|unbound variable)\b/g,
+  /\b([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})['"`]?:? (?:is |was )?(?:not set|unset|undefined|missing|required)\b/g,
+  /(?:KeyError: |[Mm]issing |environment variable )['"`]?([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})\b/g,
+];
+
+/** Says how a command gets the variable that it lacks; undefined where its error names none. */
+export function environmentNote(
+  { env, passEnv }: CommandSettings,
+  error: string,
+  key: string,
+): Sentence | undefined {
+  const said = new Set(ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name)));
+  const missing = [...said].filter((name) => !Object.hasOwn(env, name));
+  const unset = missing.filter((name) => passEnv.includes(name)).join(', ');
+  if (unset !== '')
+    return say`passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`;
+  if (missing.length === 0) return undefined;
+  return say`of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets. It reads ${missing.join(', ')}. ${write(`passEnv: [${[...passEnv, ...missing].join(', ')}]`, `at ${key}`)}`;
 }
 
 /** Applies where a run ended because its time was over. */

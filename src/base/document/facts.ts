@@ -1,15 +1,7 @@
 /** What advice, explanation and editor read of documents, beside what the engine needs. At most 40 names. */
 export type { DocumentFacts, PartFacts, SchemaName, SyntaxFacts, UnknownKeyFacts } from './finding-facts.ts';
 export { formatPath, lineColumn, positionOf } from './located.ts';
-export {
-  definitionOf,
-  findSchemas,
-  findSchemasOf,
-  isFixed,
-  isObject,
-  knownKeys,
-  wrappedBy,
-} from './schema-keys.ts';
+export { definitionOf, findSchemas, findSchemasOf, isObject, knownKeys, wrappedBy } from './schema-keys.ts';
 export { firstStumbles } from './yaml-tree.ts';
 export { formatFindings, findingToJson, printAnnotation, type FindingJson } from './format-findings.ts';
 export { longerWord, spelling } from './did-you-mean.ts';

@@ -52,7 +52,7 @@ function agreeing(options: readonly z.ZodType[], value: unknown): readonly z.Zod
 }
 
 /** Whether a schema allows only texts that it names. */
-export function isFixed(schema: z.ZodType): boolean {
+function isFixed(schema: z.ZodType): boolean {
   return unwrap(schema).every((one) => ['literal', 'enum'].includes(definitionOf(one).type));
 }
 

@@ -304,15 +304,3 @@ describe('what rendered empty', () => {
     expect(told.instead.size).toBe(0);
   });
 });
-
-test.each([
-  ['{{path}} {{headers.kind}}', { path: '/x', headers: { kind: 'k' } }, ['path', 'headers.kind']],
-  ['{{payload.path}} {{query.a}}', { path: '/x', query: {} }, []],
-  ['{{path}}', { name: 'x' }, []],
-])('of %s each name that the body has, too, is reported', (messageTemplate, payload, names) => {
-  const settings = settingsWith({ table: `- {match: {path: a}, messageTemplate: "${messageTemplate}"}` });
-  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
-  const request = createHookRequest({ path: 'a', payload, receivedAt });
-  const { notes } = adviceFor(evaluation, request, settings.table);
-  expect(notes).toMatchObject(names.map((path) => ({ code: 'taken_name', facts: { path } })));
-});

@@ -9,7 +9,6 @@ export const ADVICE_CODES = [
   'address_check',
   'github_ping',
   'json_text',
-  'taken_name',
   'other_kind',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];

@@ -1,5 +1,5 @@
-import { say, todo, write, type Finding } from '../../../base/finding.ts';
-import { formatPlace, type Place } from '../../../base/document/document.ts';
+import { say, todo, type Finding } from '../../../base/finding.ts';
+import { formatPlace } from '../../../base/document/document.ts';
 import { requestFinding } from './findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
@@ -42,7 +42,6 @@ export function adviceFor(
     nearNames: near,
     notes: [
       ...[kind, misread].filter((each) => each !== undefined),
-      ...takenNameNotes(evaluation, request),
       ...jsonTextNotes(evaluation, request),
       ...otherKindNotes(evaluation, request, suggestions),
     ],
@@ -50,21 +49,6 @@ export function adviceFor(
     parts,
     alsoMatched: laterMappings(evaluation, request, table),
   };
-}
-
-const NAMES_OF_REQUEST: ReadonlySet<string | undefined> = new Set(['headers', 'query', 'path', 'now']);
-
-/** Names of the request that a template reads, where the body has a field of that name, too. */
-function takenNameNotes({ mapping }: Evaluation, request: HookRequest): readonly Finding[] {
-  const taken = new Map<string, Place>();
-  for (const { readsAt = [] } of mapping?.templates.values() ?? [])
-    for (const { keys, at } of readsAt)
-      if (NAMES_OF_REQUEST.has(keys[0]) && fieldAt(request.payload, keys) !== undefined)
-        taken.set(keys.join('.'), at);
-  return [...taken].map(([name, at]) => {
-    const text = say`${name} is that of the request, and the body has a field of that name, too: ${write(`payload.${name}`, 'for the field')}`;
-    return { ...requestFinding('taken_name', text, { at }), facts: { path: name } };
-  });
 }
 
 /** Whether a body of another form than was meant explains the result: nothing matched, or names found nothing. */

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../../base/document/document.ts';
 import type { Finding } from '../../../base/finding.ts';
 import type { GenerationFacts } from '../../../service/generation/facts.ts';
-import { recipientHint } from '../recipients.ts';
+import { exampleRecipient } from './names.ts';
 import { nearName, type Advice, type Join, type Rules } from '../rule.ts';
 
 type ChannelSetting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
@@ -55,23 +55,20 @@ export const CHANNEL_RULES: Rules = {
       main &&
       (main.wrong === undefined
         ? 'set gateway.main.channel, or set `to` in the settings of the channel instead'
-        : (recipientHint(main.wrong) ?? 'write the recipient in that form, or remove gateway.main.to')),
+        : `write the recipient in that form, such as ${exampleRecipient(main.wrong.isRecipient)}, or remove gateway.main.to`),
     ({ setting }, finding) => setting && adviceOn(setting, finding),
   ],
 };
 
 function adviceOn(setting: ChannelSetting, finding: Finding): Advice {
-  const { root, as, problem, isRecipient } = setting;
+  const { as, problem, isRecipient } = setting;
   const { channel, key, known } = problem;
   if (key === undefined)
     return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${as}`;
-  const to = key === 'to' && known === undefined ? root.at(['channels', as, 'to']).value : undefined;
-  const recipient = typeof to === 'string' ? recipientHint({ channel, to, isRecipient }) : undefined;
-  if (recipient !== undefined) return recipient;
   const near = nearKey(setting);
   if (near !== undefined) return nearName(key, [near], finding) ?? near;
   if (known !== undefined) return 'remove it: a channel only sends here, and takes no messages';
   return isMissing(setting)
     ? `add ${settingText(channel, key)} to channels.${as}, and set that variable where the service starts`
-    : `correct channels.${as}.${key}; sluice channels check tries it on the platform`;
+    : `correct channels.${as}.${key}${key === 'to' ? `, such as ${exampleRecipient(isRecipient)}` : ''}; sluice channels check tries it on the platform`;
 }

@@ -2,10 +2,15 @@ import { CHANNEL_ALIASES, LAST_CHANNEL, otherWay } from '../../../base/action.ts
 import { replaceWithin, didYouMean } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import type { MappingFacts } from '../../../engine/mapping/facts.ts';
-import { recipientHint } from '../recipients.ts';
 import { nearName, oneOf, type Rules } from '../rule.ts';
 
 const MAX_MODELS = 8;
+
+const EXAMPLES = ['#general', '-1001234567890', '+15551234567', '123456789012345678', 'owner/repository#123'];
+
+/** Shows how a recipient looks on a channel. */
+export const exampleRecipient = (isRecipient: MappingFacts['INVALID_RECIPIENT']['isRecipient']): string =>
+  JSON.stringify(EXAMPLES.find(isRecipient) ?? '…');
 
 type Channels = MappingFacts['UNKNOWN_CHANNEL'];
 
@@ -36,8 +41,8 @@ export const NAMES: Rules = {
     (channels) => `choose one of the channels: ${channelsOf(channels).join(' ')}`,
   ],
   INVALID_RECIPIENT: [
-    recipientHint,
-    ({ channel }) => `write "to" in that form, or remove it to use the default recipient of ${channel}`,
+    ({ channel, isRecipient }) =>
+      `write "to" in that form, such as ${exampleRecipient(isRecipient)}, or remove it to use the default recipient of ${channel}`,
   ],
   MODEL_NOT_ALLOWED: [
     ({ written, models, usable }, finding) => nearName(written, [...models, ...usable], finding),

@@ -2,7 +2,6 @@ import { formatPlace } from '../../../base/document/document.ts';
 import { say } from '../../../base/finding.ts';
 import { quote, type MappingSubject } from '../../../engine/mapping/facts.ts';
 import { type CompiledMapping } from '../../../engine/mapping/mapping.ts';
-import { ownPath } from '../body-formats.ts';
 import { replacing, type LookFinding, type Look, type Rules } from '../rule.ts';
 
 /** Such settings describe what a sender sends, and not what an operator wants. */
@@ -34,6 +33,13 @@ function withBase(subject: MappingSubject): readonly LookFinding[] {
     hint: say`write only the hook name: ${name}`,
   };
   return [replacing(found, (subject.source.match?.path ?? '').trim(), name)];
+}
+
+/** Suggests a hook name of its own for a mapping of another path. */
+function ownPath(path: string, { id }: CompiledMapping): string {
+  return id.startsWith(`${path}-`) && /^[\w-]+$/.test(id)
+    ? id
+    : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
 }
 
 const placed = ({ id, at }: CompiledMapping): string => `${id} (${formatPlace(at)})`;

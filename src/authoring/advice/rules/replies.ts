@@ -6,9 +6,9 @@ import { inWords } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import type { GenerationSubjects } from '../../../service/generation/facts.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
-import { exampleRecipient } from '../recipients.ts';
 import type { LookFinding, Look } from '../rule.ts';
 import { channelBlock } from './channel-settings.ts';
+import { exampleRecipient } from './names.ts';
 
 type Whole = GenerationSubjects['generation'];
 type ServiceSettings = Whole['config']['settings'];
@@ -189,7 +189,7 @@ const hasRecipient = ({ channels, gateway: { main } }: ServiceSettings, channel:
 
 function exampleOf(catalog: Whole['catalog'], channel: string): string {
   const to = exampleRecipient((written) => recipientProblem(catalog, channel, written) === undefined);
-  return `to: ${JSON.stringify(to)} with the recipient`;
+  return `to: ${to} with the recipient`;
 }
 
 function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly LookFinding[] {

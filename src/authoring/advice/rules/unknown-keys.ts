@@ -1,6 +1,5 @@
 import { didYouMean, isSecretPath, type Path, replaceWithin } from '../../../base/document/document.ts';
 import {
-  findSchemas,
   findSchemasOf,
   formatPath,
   knownKeys,
@@ -14,7 +13,6 @@ import type { Finding } from '../../../base/finding.ts';
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
 import { findKeyPlace, placeHint, takesAt } from '../key-places.ts';
 import type { Join, Rules } from '../rule.ts';
-import { kindsWith } from '../schema.ts';
 
 interface KeyAdvice {
   readonly hint: string;
@@ -25,7 +23,6 @@ interface KeyAdvice {
   readonly repaired?: Path;
 }
 
-const MAX_KINDS = 4;
 const MAX_KEYS = 20;
 
 /** Matches `<<: *common`, a merge key of YAML 1.1. */
@@ -48,19 +45,6 @@ function otherPlace(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   if (knownHere(unknown).some((name) => written.includes(spelling(name)))) return undefined;
   const place = findKeyPlace(unknown);
   return place && { hint: placeHint(unknown, place), isKnown: true, repaired: [...place, key] };
-}
-
-/** A key may belong to another option of the union: `encoding` is one of scheme hmac, not of github. */
-function otherKind({ root, schema, path, key }: UnknownKeyFacts): KeyAdvice | undefined {
-  const kinds = kindsWith(schema, { path, key, root: root.value });
-  if (kinds === undefined) return undefined;
-  const { name, own, others } = kinds;
-  const there = [...path, key];
-  const value = root.at(there).value;
-  return {
-    isKnown: !isSecretPath(there) && findSchemas(schema, there).some((one) => one.safeParse(value).success),
-    hint: `remove it, or choose the other ${name}: ${key} is a key of ${name}: ${others.slice(0, MAX_KINDS).join(' or ')}, not of ${name}: ${own}`,
-  };
 }
 
 /** Nothing is renamed to a name that is already used. */
@@ -102,12 +86,7 @@ function knownHere({ root, schema, path }: UnknownKeyFacts): readonly string[] {
 }
 
 const adviceOn = (unknown: UnknownKeyFacts): KeyAdvice =>
-  mergeKey(unknown) ??
-  keyOfEach(unknown) ??
-  otherPlace(unknown) ??
-  otherKind(unknown) ??
-  nearKey(unknown) ??
-  noWord(unknown);
+  mergeKey(unknown) ?? keyOfEach(unknown) ?? otherPlace(unknown) ?? nearKey(unknown) ?? noWord(unknown);
 
 export const UNKNOWN_KEYS: Rules = {
   UNKNOWN_KEY: [

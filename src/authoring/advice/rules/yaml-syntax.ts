@@ -3,7 +3,6 @@ import { firstStumbles, type DocumentFacts, type SyntaxFacts } from '../../../ba
 import { type Finding, type SourceText } from '../../../base/finding.ts';
 import { withAdvice, type Advice, type Join, type Rule, type Rules } from '../rule.ts';
 import {
-  escapeError,
   lineAt,
   missingBlank,
   quotesWithin,
@@ -13,8 +12,7 @@ import {
   type BrokenLine,
 } from '../yaml/line-errors.ts';
 
-const SLIPS: readonly ((line: BrokenLine, parser: SyntaxFacts) => Advice | undefined)[] = [
-  escapeError,
+const SLIPS: readonly ((line: BrokenLine) => Advice | undefined)[] = [
   shallowBlock,
   missingBlank,
   quotesWithin,
@@ -26,7 +24,7 @@ const SLIPS: readonly ((line: BrokenLine, parser: SyntaxFacts) => Advice | undef
 export const LINE_RULES = SLIPS.map(
   (find): Rule<DocumentFacts['YAML_SYNTAX']> =>
     ({ parser }, { at }) =>
-      parser && at && find(lineAt(at.source, parser.offset), parser),
+      parser && at && find(lineAt(at.source, parser.offset)),
 );
 
 export const YAML_SYNTAX: Rules = {
@@ -43,6 +41,8 @@ export const YAML_SYNTAX: Rules = {
       `mark an earlier value of this file with &${alias}, or repeat the text here in place of the alias, as an anchor holds in its own file only; a text that starts with * needs quotes`,
     ({ parser }) => {
       if (parser?.error === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
+      if (parser?.error === 'BAD_DQ_ESCAPE')
+        return 'put the text in single quotes, where a backslash is only a backslash, or write it twice';
       return parser?.isOpen === true
         ? 'look for a bracket, brace or quote that is not closed before it'
         : 'compare the indentation with the lines around it: keys of one object begin in one column, and each entry of a list with a dash; quote a text that contains ": " or " #" or starts with a special character';

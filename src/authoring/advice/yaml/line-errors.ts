@@ -1,7 +1,7 @@
 /** Explains slips of a line that YAML cannot read, each with what to write. A possible secret is not repeated. */
 import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
 import { shorten } from '../../../base/document/document.ts';
-import { singleQuoted, type SyntaxFacts } from '../../../base/document/facts.ts';
+import { singleQuoted } from '../../../base/document/facts.ts';
 import { say, type Place, type SourceText } from '../../../base/finding.ts';
 import type { Advice } from '../rule.ts';
 
@@ -112,31 +112,6 @@ function reasonOf(value: string): string | undefined {
   if (/^[@`%]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
   if (/^[[{]/.test(value)) return undefined;
   return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
-}
-
-/** Explains a backslash in double quotes that begins no escape of YAML, as in a path of Windows or a pattern. */
-export function escapeError(
-  { source, lineStart, line }: BrokenLine,
-  { offset, error }: SyntaxFacts,
-): Advice | undefined {
-  if (error !== 'BAD_DQ_ESCAPE') return undefined;
-  const column = offset - lineStart;
-  const quoted = [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].find(
-    ({ 0: text, index }) => index < column && column < index + text.length,
-  );
-  const text = quoted?.[1];
-  const start = lineStart + (quoted?.index ?? 0);
-  // What YAML would have read as an escape may be meant as one.
-  const isPlain = text !== undefined && !/\\["\\/0abefnrtvNLP_xuU\s]/.test(text);
-  const isEdit = isPlain && !SECRET_KEY.test(line.slice(0, quoted?.index));
-  return {
-    at: { source, start: offset, end: offset + 2 },
-    message: say`invalid YAML: invalid escape sequence ${source.text.slice(offset, offset + 2)}`,
-    hint: 'put the text in single quotes, where a backslash is only a backslash, or write it twice (\\\\): in double quotes it begins an escape',
-    edit: isEdit
-      ? { at: { source, start, end: start + text.length + 2 }, text: singleQuoted(text) }
-      : undefined,
-  };
 }
 
 /** Explains a block (`key: |`) whose lines are not indented deeper than its key. */

@@ -1,13 +1,13 @@
 /** Why a command failed, by what it said and what it lacked, and what to write. */
 import { expect, test } from 'vitest';
-import { environmentNote } from '../../../src/authoring/explanation/command-failures.ts';
+import { environmentNote } from '../../../src/authoring/explanation/run-notes.ts';
 import { printSentence } from '../../../src/base/finding.ts';
 
 type Runner = Parameters<typeof environmentNote>[0];
 
 const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined => {
   const note = environmentNote(
-    { kind: 'command', argv: ['./a.sh'], env: {}, passEnv: [], ...runner } as unknown as Runner,
+    { env: {}, passEnv: [], ...runner },
     `the command exited with code 2\n${stderr}`,
     'gateway.runner',
   );
@@ -17,14 +17,11 @@ const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined =
 test.each([
   './a.sh: 6: TEAM_ID: parameter not set',
   './a.sh: line 6: TEAM_ID: unbound variable',
-  './a.sh: 4: TEAM_ID: no id for the model',
   './a.sh: 6: TEAM_ID: parameter null or not set',
   "Traceback (most recent call last):\nKeyError: 'TEAM_ID'",
   'Error: TEAM_ID is not set',
   'Error: Missing TEAM_ID',
   'panic: environment variable TEAM_ID is empty',
-  '`fetch\': key not found: "TEAM_ID" (KeyError)',
-  'the TEAM_ID environment variable must be set',
   'zod: TEAM_ID: required',
 ])('"%s" names the variable to hand on', (stderr) => {
   expect(say(stderr)).toMatch(/It reads TEAM_ID\. Write passEnv: \[TEAM_ID\] at gateway\.runner$/);
@@ -46,10 +43,9 @@ test.each([
   expect(say(stderr)).toBeUndefined();
 });
 
-test.each<[string, Partial<Runner>]>([
-  ['TEAM_ID is missing', { env: { TEAM_ID: '' } }],
-  ['exit', { argv: ['sh', '-c', 'NAME=$(date); echo $NAME'] }],
-  ['exit', { argv: ['sh', '-c', 'echo ${MORE:-none}'], passEnv: ['A_KEY'] }],
-])('"%s" of %j needs nothing handed on', (stderr, runner) => {
-  expect(say(stderr, runner)).toBeUndefined();
-});
+test.each<[string, Partial<Runner>]>([['TEAM_ID is missing', { env: { TEAM_ID: '' } }]])(
+  '"%s" of %j needs nothing handed on',
+  (stderr, runner) => {
+    expect(say(stderr, runner)).toBeUndefined();
+  },
+);
