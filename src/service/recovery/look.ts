@@ -70,6 +70,8 @@ export interface LoggedEvent {
 
 export interface Webhook {
   readonly id: string;
+  /** When the sender said so, by its clock. */
+  readonly now: number;
   /** What the sender says of it, where that is not well. */
   readonly unwell?: string;
   /** Absent: all. */
@@ -78,7 +80,6 @@ export interface Webhook {
 
 /** What was found in the log from one moment to another, by the clock of the sender. */
 export interface Look {
-  readonly webhook: Webhook;
   /** The oldest first. */
   readonly events: readonly LoggedEvent[];
   readonly until: number;
@@ -179,9 +180,7 @@ function nextQuery(
 }
 
 /** Which webhook is ours: the one that is named, or has our address, or is the only one with our path. */
-export async function findWebhook(
-  asker: Asker,
-): Promise<{ readonly webhook: Webhook; readonly now: number }> {
+export async function findWebhook(asker: Asker): Promise<Webhook> {
   const { sender, settings, url, urlPath, asked } = asker;
   const { webhooks } = sender.deliveries;
   const found: JsonObject[] = [];
@@ -201,7 +200,7 @@ export async function findWebhook(
     (each) => URL.canParse(addressOf(each)) && new URL(addressOf(each)).pathname === urlPath,
   );
   const [hook] = ours.length > 0 || settings.hook !== undefined || samePath.length > 1 ? ours : samePath;
-  if (hook !== undefined) return { webhook: webhookOf(hook, asker), now };
+  if (hook !== undefined) return webhookOf(hook, now, asker);
   throw new RecoveryTrouble(
     settings.hook === undefined
       ? `${asked.title} has ${samePath.length === 0 ? 'no webhook' : 'several webhooks'} with the path ${urlPath}${url === undefined ? '' : `, and none has the address ${url}`}: name it as hook in recover, or set server.publicUrl`
@@ -209,11 +208,12 @@ export async function findWebhook(
   );
 }
 
-function webhookOf(hook: JsonObject, { sender: { health, deliveries } }: Asker): Webhook {
+function webhookOf(hook: JsonObject, now: number, { sender: { health, deliveries } }: Asker): Webhook {
   const says = health && valueAt(hook, health.active.split('.'));
   const kinds = deliveries.webhooks.kinds && valueAt(hook, deliveries.webhooks.kinds.split('.'));
   return {
     id: textAt(hook, 'id') ?? '',
+    now,
     ...(health === undefined || says === health.well || says === undefined
       ? {}
       : { unwell: clearLine(`${health.active}: ${JSON.stringify(says)}`).slice(0, 100) }),
@@ -224,7 +224,7 @@ function webhookOf(hook: JsonObject, { sender: { health, deliveries } }: Asker):
 /** Reads the log back to `from`; what is younger than the tries of the sender is left out, but for `isAll`. */
 export async function look(
   asker: Asker,
-  { webhook, now }: { readonly webhook: Webhook; readonly now: number },
+  { id: hook, now, kinds }: Webhook,
   { from, isAll }: { readonly from: number; readonly isAll: boolean },
 ): Promise<Look> {
   const { list, triesSeconds = 0 } = asker.sender.deliveries;
@@ -232,9 +232,9 @@ export async function look(
   const oldest = Math.max(from, now - asker.maxAgeMs);
   // What comes while the log is read is read, too; the next look reads it again.
   const newest = until === now ? Infinity : until;
-  const log: EventLog = { events: new Map(), kept: [], kinds: webhook.kinds };
+  const log: EventLog = { events: new Map(), kept: [], kinds };
   const seen = new Set<string>();
-  const filling = { hook: encodeURIComponent(webhook.id), since: String(Math.floor(oldest / 1000)) };
+  const filling = { hook: encodeURIComponent(hook), since: String(Math.floor(oldest / 1000)) };
   let incomplete: string | undefined;
   let pages = 0;
   for await (const { items } of pagesOf(asker, { ...list, filling })) {
@@ -257,7 +257,7 @@ export async function look(
   }
   // The list has the newest first, and times of whole seconds.
   const events = [...log.events.values()].toReversed().toSorted((a, b) => a.at - b.at);
-  return { webhook, events, until, ...defined({ incomplete }) };
+  return { events, until, ...defined({ incomplete }) };
 }
 
 /** The deliveries of a log by their events. */

@@ -4,7 +4,7 @@
  * off is begun again where nothing is settled yet, and the store knows what came.
  */
 import * as z from 'zod';
-import { isJsonObject, type JsonValue, valueAt } from '../../base/json.ts';
+import { defined, isJsonObject, type JsonValue, valueAt } from '../../base/json.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { type OwnAnswer, type OwnHook, signedIdKey } from '../server/server.ts';
 import type { AcceptResult, Storage } from '../../engine/storage/storage.ts';
@@ -18,6 +18,7 @@ import {
   type Look,
   MAX_EVENTS,
   OVERLAP_MS,
+  type Webhook,
 } from './look.ts';
 
 /** How long the next event waits for the one before. */
@@ -36,8 +37,8 @@ const Asked = z.object({
   askedAt: z.number().optional(),
   /** From whom it was fetched. */
   host: z.string().optional(),
-  /** What settled it; `untaken`: no mapping takes it. */
-  end: z.enum(['came', 'untaken', 'gaveUp']).optional(),
+  /** What settled it. */
+  end: z.enum(['came', 'gaveUp']).optional(),
 });
 type AskedEvent = z.output<typeof Asked>;
 
@@ -72,9 +73,6 @@ export const NOTHING: RecoveryReport = {
   isEnded: false,
 };
 
-/** The last round of a row, which may have no more. */
-export const Ended = z.object({ last: Report });
-
 /** The row of a path. Times of the log are by the sender's clock. */
 export const RecoveryState = z.object({
   /** All of the log before this is settled. */
@@ -84,9 +82,18 @@ export const RecoveryState = z.object({
   asked: z.record(z.string(), Asked),
   totals: z.object({ missed: Count, asked: Count, came: Count, gaveUp: Count }),
   unwell: z.string().optional(),
-  last: Report.optional(),
+  last: Report,
 });
 export type RecoveryState = z.output<typeof RecoveryState>;
+
+/** That of a path which was never looked at. */
+export const newState = (): RecoveryState => ({
+  upTo: 0,
+  lookedAt: 0,
+  asked: {},
+  totals: { missed: 0, asked: 0, came: 0, gaveUp: 0 },
+  last: { ...NOTHING, isEnded: true },
+});
 
 /** What somebody wants. */
 export const Wish = z.object({ id: z.string(), since: z.number().optional(), refused: z.boolean() });
@@ -96,7 +103,7 @@ export interface RoundParts {
   readonly storage: Pick<Storage, 'findIdempotent' | 'isDeduped'>;
   readonly wish: Wish | undefined;
   /** Stores how far it is. */
-  save(state: RecoveryState): Promise<void>;
+  save(): Promise<void>;
   /** Resolves when every service that may get an event knows what has been saved. */
   othersKnow(): Promise<void>;
   /** Resolves when the event has been answered here. */
@@ -117,18 +124,16 @@ export interface Plan {
   readonly open: readonly LoggedEvent[];
 }
 
-type Found = Awaited<ReturnType<typeof findWebhook>>;
-
 /** Looks, and asks for nothing. @throws RecoveryTrouble */
 export async function planRecovery(
   asker: Asker,
-  state: Pick<RecoveryState, 'upTo'> | undefined,
+  { upTo }: Pick<RecoveryState, 'upTo'>,
   { storage, wish }: Pick<RoundParts, 'storage' | 'wish'>,
-  found?: Found,
+  known?: Webhook,
 ): Promise<Plan> {
-  const at = found ?? (await findWebhook(asker));
-  const since = wish?.since ?? (state?.upTo ?? at.now) - OVERLAP_MS;
-  const seen = await look(asker, at, { from: since, isAll: wish?.since !== undefined });
+  const webhook = known ?? (await findWebhook(asker));
+  const since = wish?.since ?? (upTo === 0 ? webhook.now : upTo) - OVERLAP_MS;
+  const seen = await look(asker, webhook, { from: since, isAll: wish?.since !== undefined });
   const missed = seen.events.filter(
     ({ isDelivered, isRefused }) => !isDelivered && (!isRefused || wish?.refused === true),
   );
@@ -153,20 +158,15 @@ async function takenAs(
   return found?.result ?? (known.includes(true) ? true : undefined);
 }
 
-/** Asks for all that is missed. @throws RecoveryTrouble, and where the signal fires */
-export async function recoverPath(
-  asker: Asker,
-  known: RecoveryState | undefined,
-  parts: RoundParts,
-): Promise<RecoveryState> {
-  const found = await findWebhook(asker);
-  const totals = { missed: 0, asked: 0, came: 0, gaveUp: 0 };
-  const state: RecoveryState = known ?? { upTo: found.now, lookedAt: 0, asked: {}, totals };
-  await watchWebhook(asker, state, found.webhook);
-  const plan = await planRecovery(asker, state, parts, found);
-  const round = new Round(asker, state, parts, found.webhook.id);
+/** Asks for all that is missed, and writes it into the state. @throws RecoveryTrouble, and where the signal fires */
+export async function recoverPath(asker: Asker, state: RecoveryState, parts: RoundParts): Promise<void> {
+  const webhook = await findWebhook(asker);
+  if (state.upTo === 0) state.upTo = webhook.now;
+  await watchWebhook(asker, state, webhook);
+  const plan = await planRecovery(asker, state, parts, webhook);
+  const round = new Round(asker, state, { ...parts, hook: webhook.id });
   const last = round.begin(plan);
-  await parts.save(state);
+  await parts.save();
   if (last.toAsk > 0) await parts.othersKnow();
   for (const each of plan.open) {
     if (last.asked === (asker.settings.max ?? MAX_EVENTS)) break;
@@ -175,7 +175,6 @@ export async function recoverPath(
   }
   if (plan.seen.incomplete === undefined) settle(state, plan, parts.wish);
   last.isEnded = true;
-  return state;
 }
 
 /** Moves the moment up to which all is settled; who looks further back does not look at all before that. */
@@ -189,11 +188,7 @@ function settle(state: RecoveryState, { seen, open }: Plan, wish: Wish | undefin
 }
 
 /** Notes whether the sender still sends, and has it send again where that is wanted. */
-async function watchWebhook(
-  asker: Asker,
-  state: RecoveryState,
-  { unwell, id }: Found['webhook'],
-): Promise<void> {
+async function watchWebhook(asker: Asker, state: RecoveryState, { unwell, id }: Webhook): Promise<void> {
   const reactivate = asker.settings.reactivate === true ? asker.sender.health?.reactivate : undefined;
   delete state.unwell;
   if (unwell !== undefined && reactivate === undefined) state.unwell = unwell;
@@ -205,24 +200,21 @@ async function watchWebhook(
 class Round {
   readonly #asker: Asker;
   readonly #state: RecoveryState;
-  readonly #parts: RoundParts;
-  readonly #hook: string;
-  #last = NOTHING;
+  readonly #parts: RoundParts & { readonly hook: string };
 
-  constructor(asker: Asker, state: RecoveryState, parts: RoundParts, hook: string) {
+  constructor(asker: Asker, state: RecoveryState, parts: RoundParts & { readonly hook: string }) {
     this.#asker = asker;
     this.#state = state;
     this.#parts = parts;
-    this.#hook = hook;
   }
 
   begin({ seen, since, missed, open }: Plan): RecoveryReport {
     const { asked } = this.#state;
     const { wish } = this.#parts;
     const { events, incomplete } = seen;
-    this.#last = { ...NOTHING, wanted: wish?.id ?? '', since, events: events.length, missed: missed.length };
-    this.#state.last = this.#last;
-    if (incomplete !== undefined) this.#last.trouble = incomplete;
+    const counts = { since, events: events.length, missed: missed.length };
+    const last = { ...NOTHING, wanted: wish?.id ?? '', ...counts, ...defined({ trouble: incomplete }) };
+    this.#state.last = last;
     const isOpen = new Set(open.map(({ event }) => event));
     for (const { event, at } of missed) {
       const entry = asked[event];
@@ -233,8 +225,8 @@ class Round {
       else if (isNew || (entry !== undefined && wish !== undefined)) asked[event] = { at, asks: 0 };
       if (isOpen.has(event) && isNew) this.#state.totals.missed += 1;
     }
-    this.#last.toAsk = open.filter(({ event, isLost }) => !isLost && asked[event]?.end === undefined).length;
-    return this.#last;
+    last.toAsk = open.filter(({ event, isLost }) => !isLost && asked[event]?.end === undefined).length;
+    return last;
   }
 
   /** Asks for one event, unless that is settled, and waits for it. */
@@ -251,14 +243,16 @@ class Round {
     if ((await this.#taken(each.event)) !== undefined) return this.#count('came', entry);
     this.#countAsk(entry, 1);
     entry.askedAt = Date.now();
-    await save(this.#state);
+    await save();
     const arrived = arrival(each.event);
     const isAgain = await this.#sendAgain(each, entry);
-    if (!isAgain && !(await this.#fetch(each, entry))) return;
-    const taken = await this.#awaitTaken(each.event, isAgain ? arrivalMs : 0, arrived);
-    if (taken === undefined) return;
+    const came = !isAgain && (await this.#fetch(each, entry));
+    const taken =
+      isAgain || came ? await this.#awaitTaken(each.event, isAgain ? arrivalMs : 0, arrived) : undefined;
+    if (taken === undefined && !came) return;
     this.#count('came', entry);
-    if (taken !== true && taken.accepted.some(({ duplicate }) => !duplicate)) this.#last.started += 1;
+    if (typeof taken === 'object' && taken.accepted.some(({ duplicate }) => !duplicate))
+      this.#state.last.started += 1;
   }
 
   #taken(event: string): ReturnType<typeof takenAs> {
@@ -269,13 +263,13 @@ class Round {
     if (entry === undefined || entry.end !== undefined) return;
     entry.end = what;
     this.#state.totals[what] += 1;
-    this.#last[what] += 1;
+    this.#state.last[what] += 1;
   }
 
   #countAsk(entry: AskedEvent, by: 1 | -1): void {
     entry.asks += by;
     this.#state.totals.asked += by;
-    this.#last.asked += by;
+    this.#state.last.asked += by;
   }
 
   /** Whether the sender sends the event again. Where it was not asked at all, that does not count. */
@@ -283,7 +277,10 @@ class Round {
     const { redeliver, fetch } = this.#asker.sender.deliveries;
     if (redeliver === undefined) return false;
     try {
-      const answer = await askSender(this.#asker, redeliver, { hook: encodeURIComponent(this.#hook), id });
+      const answer = await askSender(this.#asker, redeliver, {
+        hook: encodeURIComponent(this.#parts.hook),
+        id,
+      });
       // The address may have changed, or the log may have forgotten it.
       if ([404, 409, 422].includes(answer.status)) return fetch === undefined;
       checkAnswer(answer, this.#asker);
@@ -294,7 +291,7 @@ class Round {
     }
   }
 
-  /** Hands the event over as it stands in the log; whether it may have become something. */
+  /** Hands the event over as it stands in the log; whether it came, also where no mapping takes it. */
   async #fetch({ item, event }: LoggedEvent, entry: AskedEvent): Promise<boolean> {
     const { path, settings, sender, asked } = this.#asker;
     const { fetch } = sender.deliveries;
@@ -304,12 +301,7 @@ class Round {
     const headers = headersOf(fetch.headers && valueAt(item, fetch.headers.split('.')));
     const hook = { name: path, body: Buffer.from(JSON.stringify(body)), idempotencyKey: event };
     const { status } = await this.#parts.deliver({ ...hook, again: { headers, query: {} }, isQuiet: true });
-    // The event is one of those of others, for whom the sender keeps one log.
-    if (status === 204 || status === 404) {
-      entry.end = 'untaken';
-      this.#last.toAsk -= 1;
-    }
-    return status < 300 && entry.end === undefined;
+    return status < 300 || status === 404;
   }
 
   /** Waits until the store has the event, here or by another service; undefined where that takes too long. */

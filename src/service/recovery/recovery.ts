@@ -8,10 +8,10 @@ import { codeOf, type HealthReporter, type Log } from '../../base/telemetry/tele
 import { pause } from '../../base/timers/timers.ts';
 import type { OwnAnswer, OwnHook, RecoveredEvent } from '../server/server.ts';
 import { type Asker, RecoveryTrouble } from './look.ts';
-import { Ended, NOTHING, recoverPath, type RecoveryReport, RecoveryState, Wish } from './recover-path.ts';
+import { newState, NOTHING, recoverPath, RecoveryState, Wish } from './recover-path.ts';
 
 export { RecoveryTrouble } from './look.ts';
-export { NOTHING, planRecovery, type RecoveryReport } from './recover-path.ts';
+export { newState, NOTHING, planRecovery, type RecoveryReport } from './recover-path.ts';
 
 /** How soon the other services know what was asked for, where no notice reaches them. */
 const REFRESH_MS = 2_000;
@@ -42,13 +42,9 @@ export function askerOf(
   return { ...recovery, token: token.trim(), url, urlPath: own, signal };
 }
 
-export function readState(text: string): RecoveryState | undefined {
-  return RecoveryState.safeParse(readJson(text)).data;
-}
-
-export function readReport(text: string): RecoveryReport | undefined {
-  return Ended.safeParse(readJson(text)).data?.last;
-}
+/** Reads the row of a path, which may have none. */
+export const readState = (text: string): RecoveryState =>
+  RecoveryState.safeParse(readJson(text)).data ?? newState();
 
 /** Has the service ask for what was missed, with a line of the audit; resolves to what its report is known by. */
 export async function wantRecovery(
@@ -63,7 +59,7 @@ export async function wantRecovery(
 }
 
 interface KnownPath {
-  state?: RecoveryState | undefined;
+  state: RecoveryState;
   wanted: string;
   /** The token, target or file that the path was read from changes with the generation. */
   readonly recovery: PathRecovery;
@@ -99,6 +95,7 @@ export class Recovery {
       const known: KnownPath = {
         recovery,
         stop,
+        state: newState(),
         wanted: '',
         isBusy: false,
         wake: () => undefined,
@@ -112,7 +109,7 @@ export class Recovery {
   /** An event that was asked for, where this is one. */
   recovered(path: string, event: string): RecoveredEvent | undefined {
     const known = this.#paths.get(path);
-    const asked = known?.state?.asked[event];
+    const asked = known?.state.asked[event];
     if (known === undefined || asked === undefined || asked.end !== undefined) return undefined;
     const { at: missedAt, host } = asked;
     return {
@@ -125,10 +122,19 @@ export class Recovery {
 
   /** How the recovery of each path goes, for the metrics. */
   figures() {
-    return [...this.#paths].flatMap(([path, { state }]) =>
-      state === undefined
-        ? []
-        : [{ path, ...state.totals, lookedAt: state.lookedAt, isWell: state.unwell === undefined }],
+    const known = [...this.#paths].filter(([, { state }]) => state.upTo > 0);
+    return known.map(
+      ([
+        path,
+        {
+          state: { totals, lookedAt, unwell },
+        },
+      ]) => ({
+        path,
+        ...totals,
+        lookedAt,
+        isWell: unwell === undefined,
+      }),
     );
   }
 
@@ -145,7 +151,7 @@ export class Recovery {
       if (known === undefined) continue;
       known.wanted = wanted;
       // Whoever does not lead knows from the store what is asked for.
-      if (!known.isBusy) known.state = readState(state) ?? known.state;
+      if (!known.isBusy) known.state = readState(state);
       if (wanted !== '') known.wake();
     }
   }
@@ -183,20 +189,19 @@ export class Recovery {
   }
 
   async #round(known: KnownPath): Promise<void> {
-    const { recovery, stop, wanted } = known;
+    const { recovery, stop, wanted, state } = known;
     const { storage, deliver, log, generation } = this.#deps;
     const { path } = recovery;
     const wish = wanted === '' ? undefined : Wish.safeParse(readJson(wanted)).data;
     const isOver = (): boolean => stop.signal.aborted || storage.lease?.isHeld === false;
-    const save = async (state: RecoveryState, done?: string): Promise<void> => {
+    const save = async (done?: string): Promise<void> => {
       // Another service may have it now.
       if (isOver()) throw new Error('the recovery of this path is over here');
-      known.state = state;
       await storage.keepRecovery(path, JSON.stringify(state), done);
     };
     known.isBusy = true;
     try {
-      const state = await recoverPath(askerOf(generation(), recovery, stop.signal), known.state, {
+      await recoverPath(askerOf(generation(), recovery, stop.signal), state, {
         storage,
         wish,
         save,
@@ -207,17 +212,16 @@ export class Recovery {
         arrival: (event) => new Promise<void>((arrived) => (known.awaited = { event, arrived })),
         gaveUp: (event) => log.warn({ path, event }, 'an event was asked for three times and did not come'),
       });
-      await save(state, wanted);
-      this.#say(path, state, state.last?.trouble);
+      await save(wanted);
+      this.#say(path, state, state.last.trouble);
     } catch (error) {
       if (isOver()) return;
       const trouble = error instanceof RecoveryTrouble ? error.message : `it failed: ${codeOf(error)}`;
-      this.#say(path, known.state, trouble);
+      this.#say(path, state, trouble);
       // What was done until then stays stored; whoever wished for it reads why it has ended.
-      const { last, upTo = Date.now() } = known.state ?? {};
-      const begun = last?.isEnded === false ? last : { ...NOTHING, since: upTo };
-      const row = { ...known.state, last: { ...begun, wanted: wish?.id ?? '', isEnded: true, trouble } };
-      await storage.keepRecovery(path, JSON.stringify(row), wanted).catch(() => undefined);
+      const begun = state.last.isEnded ? { ...NOTHING, since: state.upTo || Date.now() } : state.last;
+      state.last = { ...begun, wanted: wish?.id ?? '', isEnded: true, trouble };
+      await save(wanted).catch(() => undefined);
     } finally {
       known.isBusy = false;
       known.awaited = undefined;

@@ -3,7 +3,6 @@ import {
   askerOf,
   NOTHING,
   planRecovery,
-  readReport,
   readState,
   type RecoveryReport,
   RecoveryTrouble,
@@ -107,10 +106,10 @@ function perform(cli: Cli, { recovery: { path }, flags }: Job): Promise<Recovery
     let shown = '';
     for (;;) {
       // oxlint-disable-next-line no-await-in-loop -- until the service says that it has ended
-      const report = readReport(await rowOf(operator.storage, path));
-      const isOurs = report?.wanted === id;
-      if (report !== undefined && isOurs && report.isEnded) return report;
-      const isBusy = report !== undefined && !report.isEnded;
+      const { last: report } = readState(await rowOf(operator.storage, path));
+      const isOurs = report.wanted === id;
+      if (isOurs && report.isEnded) return report;
+      const isBusy = !report.isEnded;
       if (!isOurs && !isBusy && performance.now() - begun > BEGIN_MS)
         throw new CliError(
           'no service has begun with it: start one with "sluice serve", which does it then',
