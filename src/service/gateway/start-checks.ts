@@ -22,19 +22,11 @@ const MAX_KEPT = 10_000;
 
 type UnknownAnswer = Extract<PermissionAnswer, { readonly kind: 'unknown' }>;
 
-/** What the log says. */
-const REFUSED: Readonly<Record<StartResult, string>> = {
-  refused: 'not begun: its account may not start it',
-  full: 'not begun: its account may not start it, and people were asked as often as they may be within an hour',
-  asked: 'its account may not start it: somebody is asked',
-  begun: 'begun',
-  later: 'the sender is asked again',
-  decided: 'it was decided before who may start it',
-};
-
 export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
   readonly #context: GatewayContext;
   readonly #waiters: Waiters<RunEnding>;
+  /** By mapping: when it was told that no further person is asked. */
+  readonly #toldFullAt = new Map<string, number>();
   readonly #known = new Map<string, { readonly until: number; readonly answer: Promise<PermissionAnswer> }>();
   /** Senders that cannot be asked. */
   readonly #away = new Map<
@@ -117,11 +109,21 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     const callbacks = endings.map(({ ending, action }) => makeCallback(action, ending, nowMs));
     const { account = '' } = why;
     const became = await this.#settle(runs, { kind: 'refused', account, error, callbacks });
-    const { mappingId } = runs[0]?.action.origin ?? {};
-    this.#context.log.info({ mappingId, runId: runs[0]?.id }, REFUSED[became]);
+    const { mappingId = '' } = runs[0]?.action.origin ?? {};
+    if (became === 'full') this.#tellFull(mappingId, nowMs);
     if (became !== 'refused' && became !== 'full') return;
     for (const { ending } of endings) this.#waiters.settle(ending.runId, ending);
     this.#context.metrics?.observeRun({ runner: '', mappingId, result: error.code });
+  }
+
+  /** Strangers decide how many are left out: it is told once an hour, and not for each. */
+  #tellFull(mappingId: string, nowMs: number): void {
+    if (nowMs - (this.#toldFullAt.get(mappingId) ?? -Infinity) < HOUR_MS) return;
+    this.#toldFullAt.set(mappingId, nowMs);
+    this.#context.log.info(
+      { mappingId },
+      'an account that may not start this mapping is left out, and further ones of this hour without a line: people are asked once an hour about one account, and five times in all',
+    );
   }
 
   #settle(runs: readonly AgentRun[], found: StartDecision): Promise<StartResult> {

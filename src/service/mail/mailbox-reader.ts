@@ -7,7 +7,6 @@ import {
   type DeliveryOptions,
   filterReason,
   goneMail,
-  logRefused,
   setAsideMail,
   UNREADABLE,
 } from './offer-message.ts';
@@ -27,6 +26,8 @@ import { toMailFailure } from './mail-failure.ts';
 import type { MailMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes, Reconnection } from './reconnection.ts';
 import { passedRow, type MailCandidate, type FetchedMail, type MailSource } from './source.ts';
+
+const REFUSED_LOG_MS = 3_600_000;
 
 export interface ReaderOptions {
   readonly mail: MailBlock;
@@ -64,6 +65,8 @@ export class MailboxReader {
   #running: Promise<void> | undefined;
   #health: MailHealth;
   #figures = NOTHING_READ;
+  /** When a reason for a refusal was told, and how many messages had it since. */
+  readonly #refused = new Map<string, { readonly at: number; readonly count: number }>();
   #isWoken = false;
   /** Ends the wait for mail early. */
   #wakeUp: AbortController | undefined;
@@ -303,7 +306,20 @@ export class MailboxReader {
     const refusal = { mailbox: this.#mailbox, nowMs: this.#clock(), verdict, before };
     const setAside = setAsideMail(mail.identity, refusal, { mail, message });
     await this.#count({ setAside: this.#figures.setAside + 1 }, { ...rest, setAside });
-    logRefused(this.#options.log, setAside);
+    this.#tellRefused(setAside);
+  }
+
+  /** Strangers decide how many messages are refused: of one reason, a line an hour says how many there were. */
+  #tellRefused({ mailbox, id, status, code }: SetAsideMail): void {
+    const nowMs = this.#clock();
+    const { at = -Infinity, count = 0 } = this.#refused.get(code) ?? {};
+    const isTold = nowMs - at >= REFUSED_LOG_MS;
+    this.#refused.set(code, isTold ? { at: nowMs, count: 0 } : { at, count: count + 1 });
+    if (isTold)
+      this.#options.log.warn(
+        { mailbox, id, status, code, messages: count + 1 },
+        'a message was refused and set aside, with as many for the same reason since the last such line; "sluice webhooks mail list" shows them',
+      );
   }
 
   /** Counts a message where it is written down, so that both outlive the reader, or neither. */

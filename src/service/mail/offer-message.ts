@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { explainMissingPackages, type MailBlock } from '../../engine/config/config.ts';
 import { SENDER_NOT_PROVED, type SetAsideMail } from '../../engine/storage/storage.ts';
-import type { Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { type HookEndpoint, judge, type DeliveryVerdict } from './hook-endpoint.ts';
 import { LostMailbox } from './leased-mailbox.ts';
@@ -146,13 +145,6 @@ export const UNREADABLE = {
 export function goneMail(before: SetAsideMail, nowMs: number): SetAsideMail {
   const reason = 'the message is no longer in its folder';
   return { ...before, state: 'set-aside', status: 0, code: 'gone', reason, setAsideAt: nowMs };
-}
-
-export function logRefused(log: Pick<Log, 'warn'>, { mailbox, id, status, code }: SetAsideMail): void {
-  log.warn(
-    { mailbox, id, status, code },
-    'a message was refused and set aside; "sluice webhooks mail list" shows it',
-  );
 }
 
 /**

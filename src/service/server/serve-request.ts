@@ -62,10 +62,15 @@ export async function serveRequest(
 const DEPRECATION = ['deprecation', '@1795910400', 'link'];
 const DEPRECATED = '<https://github.com/OWNER/sluice/blob/main/docs/http.md#token>; rel="deprecation"';
 
-/** Says with the answer where a token in the address was the proof. */
-function withDeprecation({ headers }: Exchange, proof: Ending['proof'], answer: HttpAnswer): HttpAnswer {
-  const isToken = proof?.kind === 'proved' && (proof.by === 'token' || proof.scheme === 'token');
-  if (!isToken || (headers.bearer ?? headers.serviceToken) !== undefined) return answer;
+/** Says with the answer where a token in the address was to be the proof, also a wrong one. */
+function withDeprecation(
+  { headers, target }: Exchange,
+  proof: Ending['proof'],
+  answer: HttpAnswer,
+): HttpAnswer {
+  if (proof === undefined || (headers.bearer ?? headers.serviceToken) !== undefined) return answer;
+  const { scheme = 'token' } = 'scheme' in proof ? proof : {};
+  if (scheme !== 'token' || (proof.kind === 'refused' && target?.token === undefined)) return answer;
   return { ...answer, headers: [...(answer.headers ?? []), ...DEPRECATION, DEPRECATED] };
 }
 

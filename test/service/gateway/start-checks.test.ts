@@ -1,5 +1,5 @@
 /** Who may start something: a fake of GitHub's interface is asked, before anything begins. */
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { AgentAction, StartCheck, StartQuestion } from '../../../src/base/action.ts';
 import { askPermission, shippedSenders } from '../../../src/engine/senders/senders.ts';
 import type { RunRecord } from '../../../src/engine/storage/storage.ts';
@@ -29,17 +29,21 @@ const says = (role_name: string, permission = role_name): PlatformReply => ({
   body: { permission, role_name, user: {} },
 });
 
+const [github] = shippedSenders().filter(({ name }) => name === 'github');
+if (github === undefined) throw new Error('there is no sender');
+const askGithub = (question: StartQuestion, api: string) =>
+  askPermission(github, question, { token: 'secret-token', api });
+
 async function open(
   reply: (account: string, count: number) => PlatformReply,
   options: Omit<HouseOptions, 'options'> = {},
+  ask: typeof askGithub = askGithub,
 ) {
-  const github = await startPlatform(({ path }, index) => reply(path.split('/')[5] ?? '', index));
-  onTestFinished(() => github.stop());
-  const [sender] = shippedSenders().filter(({ name }) => name === 'github');
-  if (sender === undefined) throw new Error('there is no sender');
+  const server = await startPlatform(({ path }, index) => reply(path.split('/')[5] ?? '', index));
+  onTestFinished(() => server.stop());
   const house = await openHouse({
     ...options,
-    askPermission: (question) => askPermission(sender, question, { token: 'secret-token', api: github.url }),
+    askPermission: (question) => ask(question, server.url),
     options: {
       retry: { holds: { maxAttempts: Infinity, baseMs: 20, factor: 1, maxMs: 20 } },
     },
@@ -50,7 +54,7 @@ async function open(
       if (run?.endedAt === undefined) throw new Error('it has not ended');
       return run;
     }, WAIT);
-  return { ...house, github, ended };
+  return { ...house, github: server, ended };
 }
 
 test('a run begins after the sender has said that its account may, and the token goes to it alone', async () => {
@@ -174,7 +178,7 @@ test('each name is one part of the path, and what cannot be one is not asked abo
 
 test('fifty strangers at once start nothing, and somebody is asked five times; who is approved begins', async () => {
   const people = new RecordingChannel('slack', 4000);
-  const { accept, ended, storage, github, gateway } = await open(() => says('read'), {
+  const { accept, ended, storage, github, gateway, logged } = await open(() => says('read'), {
     channels: [people],
     approvalLink: ({ runId }) => `https://hooks.example.org/${runId}`,
   });
@@ -191,10 +195,89 @@ test('fifty strangers at once start nothing, and somebody is asked five times; w
     expect(people.messages).toHaveLength(5);
   }, WAIT);
   expect(github.requests).toHaveLength(50);
+  expect(logged.filter(({ message }) => message.includes('is left out'))).toHaveLength(1);
   const waiting = await storage.listRuns({ state: 'queued', limit: 99 });
   expect(waiting.map(({ approval }) => approval?.decision)).toEqual(Array(5).fill(undefined));
   const [first] = waiting as readonly [RunRecord];
   await storage.decideApproval(first.id, { decision: 'approved', by: 'link', nowMs: Date.now() });
   gateway.notify();
   expect(await ended(first)).toMatchObject({ outcome: 'ok', approval: { decision: 'approved' } });
+});
+
+/** GitLab's interface, as https://docs.gitlab.com/api/members/ describes it. */
+describe('GitLab', () => {
+  const [gitlab] = shippedSenders().filter(({ name }) => name === 'gitlab');
+  if (gitlab === undefined) throw new Error('there is no sender');
+  const of = (parts: Readonly<Record<string, string>> = { project: '7', user: '42' }): StartQuestion => ({
+    account: 'ann',
+    wanted: 'write',
+    sender: 'gitlab',
+    parts,
+  });
+  const level = (access_level: number): PlatformReply => ({ status: 200, body: { id: 42, access_level } });
+  const openGitlab = (reply: () => PlatformReply) =>
+    open(reply, {}, (question, api) => askPermission(gitlab, question, { token: 'secret-token', api }));
+
+  test.each<[string, PlatformReply, string | undefined]>([
+    ['a developer', level(30), undefined],
+    ['a maintainer', level(40), undefined],
+    ['an owner', level(50), undefined],
+    ['a planner', level(15), 'read'],
+    ['a reporter', level(20), 'triage'],
+    ['somebody with minimal access', level(5), 'no permission there'],
+    ['a level that nobody knows', level(31), 'no permission there'],
+    ['nobody', { status: 404, body: { message: '404 Not found' } }, 'no permission there'],
+    ['a list', { status: 200, body: [{ access_level: 50 }] }, 'no permission there'],
+  ])('of %s the answer decides', async (_who, reply, found) => {
+    const { accept, ended, github: server } = await openGitlab(() => reply);
+    const run = agentAction({ startedBy: { question: of() } });
+    await accept(run);
+    const { outcome, lastError } = await ended(run);
+    if (found === undefined) expect(outcome).toBe('ok');
+    else expect(lastError?.message).toContain(`write is wanted, and ann has ${found};`);
+    expect(server.requests).toMatchObject([
+      {
+        method: 'GET',
+        path: '/api/v4/projects/7/members/all/42',
+        headers: { 'private-token': 'secret-token' },
+      },
+    ]);
+  });
+
+  test.each<[string, PlatformReply]>([
+    ['401', { status: 401, body: {} }],
+    ['403', { status: 403, body: {} }],
+    ['429', { status: 429, body: {}, headers: { 'retry-after': '0' } }],
+    ['500', { status: 500 }],
+    ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }],
+    ['nothing', 'reset'],
+  ])('%s decides nothing: the run waits, and goes on by itself', async (_what, first) => {
+    let isWell = false;
+    const { accept, ended, storage } = await openGitlab(() => (isWell ? level(30) : first));
+    const run = agentAction({ startedBy: { question: of() } });
+    await accept(run);
+    await vi.waitFor(async () => {
+      const found = await storage.findRun(run.id);
+      expect(found).toMatchObject({ state: 'queued', attempts: 0, lastError: { code: 'not_asked' } });
+      expect(found?.lastError?.message).not.toContain('secret-token');
+    }, WAIT);
+    isWell = true;
+    expect(await ended(run)).toMatchObject({ outcome: 'ok' });
+  });
+
+  test('each name is one part of the path', async () => {
+    const { accept, ended, github: server } = await openGitlab(() => ({ status: 404, body: {} }));
+    const runs = [
+      { project: 'a/../b', user: '%2e%2e/x?y#z' },
+      { project: '..', user: '42' },
+      { project: '7', user: '' },
+    ];
+    const actions = runs.map((parts) => agentAction({ startedBy: { question: of(parts) } }));
+    await accept(...actions);
+    for (const action of actions)
+      expect((await ended(action)).lastError).toMatchObject({ code: 'not_allowed' });
+    expect(server.requests.map(({ path }) => path)).toEqual([
+      '/api/v4/projects/a%2F..%2Fb/members/all/%252e%252e%2Fx%3Fy%23z',
+    ]);
+  });
 });

@@ -247,6 +247,12 @@ describe('a level that mail has to reach', () => {
       { subject: 'mail under a trace', code: 'sender_not_proved' },
       { subject: 'refused mail', code: 'bad' },
     ]);
+    // One line tells of all of one reason, as strangers decide how many there are.
+    const lines = fixture.lines.filter((line) => line.includes('was refused and set aside'));
+    expect(lines.map((line) => (JSON.parse(line) as { code: string }).code)).toEqual([
+      'sender_not_proved',
+      'bad',
+    ]);
     const [forged, doubtful] = await listed();
     expect(forged?.reason).toContain('this mail is unverified: mx.example.net says dmarc=fail, dkim=none');
     test.answer = () => ({ status: 202 });

@@ -75,7 +75,9 @@ describe('carriers', () => {
     ['a token in the address', {}, `?token=${TOKEN}`, true],
     ['one beside a right header', { authorization: `Bearer ${TOKEN}` }, `?token=${TOKEN}`, false],
     ['one in a header', { 'x-service-token': TOKEN }, '', false],
-    ['a wrong one in the address', {}, '?token=no', false],
+    ['a wrong one in the address', {}, '?token=no', true],
+    ['none', {}, '', false],
+    ['a wrong one beside a wrong header', { authorization: 'Bearer no' }, '?token=no', false],
   ])('the answer to %s says whether that goes', async (_, headers, query, isTold) => {
     const server = await startTestServer();
     const answer = await send(server, `/hooks/wake${query}`, { headers, body: '{"text":"x"}' });
