@@ -50,7 +50,9 @@ export interface CompileOptions {
   /** Whether a channel has a token. */
   hasToken?(channel: string): boolean;
   /** How each path is proved, whichever of its mappings says it. */
-  readonly schemes?: ReadonlyMap<string, string>;
+  readonly schemes?: ReadonlyMap<string, unknown>;
+  /** Paths whose sender can be asked with the token of `recover`. */
+  readonly askedPaths?: ReadonlySet<string>;
   /** Whose credential a secret is by its form, where no sender signs with it. */
   otherKey?(secret: string): string | undefined;
   /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */

@@ -1,5 +1,5 @@
 import { say, type Subject, quoted } from '../../base/finding.ts';
-import { findingAt, type Place, type Finding } from '../../base/document/document.ts';
+import { findingAt, type Path, type Place, type Finding } from '../../base/document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { compileMapping, outOf, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -31,7 +31,8 @@ export interface CompiledMappings {
 
 /** Checks and compiles mappings given in first-match order: all findings of all mappings at once. */
 export function compileMappings(entries: readonly MappingEntry[], given: CompileOptions): CompiledMappings {
-  const options = { ...given, schemes: schemesOf(entries) };
+  const [schemes, tokens] = [byPath(entries, ['verify', 'scheme']), byPath(entries, ['recover', 'token'])];
+  const options = { ...given, schemes, askedPaths: new Set(tokens.keys()) };
   const results = entries.map((entry, order) => compileMapping(entry, { options, order }));
   const duplicates = findDuplicates(results);
   const enabled = results.flatMap(({ mapping, out, enabled: isOn }, index) => {
@@ -71,13 +72,13 @@ export function compileMappings(entries: readonly MappingEntry[], given: Compile
   };
 }
 
-/** How each path is proved: one of its mappings says it for all. */
-function schemesOf(entries: readonly MappingEntry[]): ReadonlyMap<string, string> {
+/** What is written of each path, which one of its mappings says for all. */
+function byPath(entries: readonly MappingEntry[], key: Path): ReadonlyMap<string, unknown> {
   return new Map(
-    entries.flatMap(({ value }): readonly (readonly [string, string])[] => {
+    entries.flatMap(({ value }): readonly (readonly [string, unknown])[] => {
       const { value: path } = value.at(['match', 'path']);
-      const { value: scheme } = value.at(['verify', 'scheme']);
-      return typeof path === 'string' && typeof scheme === 'string' ? [[hookName(path), scheme]] : [];
+      const { value: written } = value.at(key);
+      return typeof path === 'string' && written !== undefined ? [[hookName(path), written]] : [];
     }),
   );
 }

@@ -18,8 +18,8 @@ export interface GatewayConfiguration {
   readonly approvalLink?: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
   /** The only channel, where mappings deliver to it and nothing says which place of it is the main session's. */
   readonly sharedChannel?: string | undefined;
-  /** Asks a sender what an account may do; undefined where there is no token for it. */
-  readonly askPermission?: (question: StartQuestion) => Promise<PermissionAnswer | undefined>;
+  /** Asks the sender of a path what an account may do; undefined where there is no token for it. */
+  readonly askPermission?: (question: StartQuestion, path: string) => Promise<PermissionAnswer | undefined>;
   /** The text behind a reference in a mapping; undefined where it is not set. */
   readonly readReference?: (reference: CallbackAddress) => string | undefined;
 }

@@ -58,7 +58,7 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     const { question, notAllowed } = action.startedBy ?? {};
     if (notAllowed !== undefined) return this.#refuse(runs, notAllowed);
     if (question === undefined) return void (await this.#settle(runs, { kind: 'allowed' }));
-    const answer = await this.#ask(question);
+    const answer = await this.#ask(question, action.origin.path);
     const { account, wanted } = question;
     if (answer.kind === 'known') {
       if (answer.isEnough) return void (await this.#settle(runs, { kind: 'allowed' }));
@@ -73,7 +73,7 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
   }
 
   /** What a sender says, or has said within five minutes; one that cannot be asked is left alone for a while. */
-  async #ask(question: StartQuestion): Promise<PermissionAnswer> {
+  async #ask(question: StartQuestion, path: string): Promise<PermissionAnswer> {
     const { now, configuration, random, retry, alerts } = this.#context;
     const { sender, account, wanted, parts } = question;
     const away = this.#away.get(sender);
@@ -81,7 +81,7 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     const key = JSON.stringify([sender, account.toLowerCase(), wanted, parts]);
     const known = this.#known.get(key);
     if (known !== undefined && known.until > now()) return known.answer;
-    const asking = configuration().askPermission?.(question) ?? Promise.resolve(undefined);
+    const asking = configuration().askPermission?.(question, path) ?? Promise.resolve(undefined);
     const answered = asking.then(
       (answer) => answer ?? ({ kind: 'unknown', message: `there is no token for ${sender}` } as const),
     );

@@ -274,16 +274,20 @@ export function limitRules(
   return { byMapping: new Map(own), ...defined({ default: standard }) };
 }
 
-type AskPermission = (question: StartQuestion) => Promise<PermissionAnswer | undefined>;
+type AskPermission = (question: StartQuestion, path: string) => Promise<PermissionAnswer | undefined>;
 
-/** Asks a sender with the token of `startedBy`, or of its channel; a sender that no mapping names any more is not asked. */
+/** Asks a sender with the token of `startedBy`, of its channel, or of `recover` of the path; a sender that no mapping names any more is not asked. */
 const permissionAsker =
-  ({ config, table, readReference }: Generation): AskPermission =>
-  async (question) => {
+  ({ config, table, readReference, recoveries }: Generation): AskPermission =>
+  async (question, path) => {
     const rules = table.mappings.flatMap(({ startedBy }) => startedBy?.sender ?? []);
     const sender = rules.find(({ name }) => name === question.sender);
-    const { token: ofChannel, baseUrl: api } = config.settings.channels[question.sender] ?? {};
-    const token = question.token === undefined ? ofChannel : readReference(question.token);
+    const recovery = recoveries.get(path);
+    const own = recovery?.sender.name === question.sender ? recovery : undefined;
+    const { token: ofChannel, baseUrl: api = own?.asked.api.href } =
+      config.settings.channels[question.sender] ?? {};
+    const reference = question.token ?? (ofChannel === undefined ? own?.settings.token : undefined);
+    const token = reference === undefined ? ofChannel : readReference(reference)?.trim();
     if (sender === undefined || typeof token !== 'string') return undefined;
     return askPermission(sender, question, { token, api: typeof api === 'string' ? api : undefined });
   };

@@ -174,7 +174,7 @@ export async function findCauses(
     const key = ['request', path, code, mappingId, ...leaves, ...findings.map((finding) => finding.code)];
     add(key, { count: 1, firstAt: at, lastAt: at }, () => ({
       kind: 'request',
-      says: `${path}, ${describe(decision) || (code ?? '')}`,
+      says: `${path}, ${[code, describe(decision)].filter(Boolean).join(': ')}`,
       example: decision.requestId,
       ...defined({ path, mappingId }),
     }));

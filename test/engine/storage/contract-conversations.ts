@@ -304,6 +304,29 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('keeps no key of an event that nobody approved', async () => {
+      const { storage } = await fresh();
+      const approve = { channel: 'slack', to: 'C1', withinSeconds: 600 };
+      await accept(storage, event(PULL));
+      const denied = event(PULL, { keys: [BRANCH] }, { approve });
+      const unanswered = event('hook:github:o/r:8', { keys: ['hook:github:o/r:branch:other'] }, { approve });
+      const approved = event('hook:github:o/r:9', {}, { approve });
+      for (const asked of [denied, unanswered, approved]) await accept(storage, asked, 1);
+      const answer = { by: 'link', nowMs: later(2) } as const;
+      await storage.decideApproval(denied.id, { decision: 'denied', ...answer });
+      await storage.decideApproval(approved.id, { decision: 'approved', ...answer });
+      await storage.deadLetterRun(denied.id, ended('denied', later(3)));
+      await storage.deadLetterRun(unanswered.id, ended('not_approved', later(700)));
+      const waiting = event(BRANCH, goesOn);
+      expect(await accept(storage, waiting, 701)).toMatchObject({ without: 'waiting' });
+      expect(await accept(storage, event('hook:github:o/r:8', goesOn), 702)).toMatchObject({
+        without: 'waiting',
+      });
+      expect(await accept(storage, event(PULL, goesOn), 703)).not.toHaveProperty('without');
+      expect(await accept(storage, event('hook:github:o/r:9', goesOn), 704)).not.toHaveProperty('without');
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('decides the same where several open the store', async () => {
       const { url, storage } = await fresh();
       const other = await beside(url).catch(() => storage);

@@ -71,6 +71,23 @@ export function startsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('of one mapping a thousand wait, or 16 MB, and nobody else has less space for it', async () => {
+      const { storage } = await fresh();
+      const of = (mappingId: string, message = 'x') =>
+        agent({ startedBy, message, origin: { ...origin, mappingId } });
+      const thousand = Array.from({ length: 1_000 }, () => of('comments'));
+      await storage.accept(work(thousand));
+      const full = { code: 'backlog_full', retryAfterSeconds: 10 };
+      await expect(storage.accept(work([of('comments')]))).rejects.toMatchObject(full);
+      await storage.accept(
+        work([agent({ origin: { ...origin, mappingId: 'comments' } }), of('large', 'x'.repeat(9e6))]),
+      );
+      await expect(storage.accept(work([of('large', 'x'.repeat(9e6))]))).rejects.toMatchObject(full);
+      await storage.decideStart([thousand[0]?.id ?? ''], refused(), NOW);
+      await storage.accept(work([of('comments')]));
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('what is allowed is stored as if it had just come, in its place in the order of arrival', async () => {
       const { storage } = await fresh();
       const { waiting, plain } = await withWaiting(storage);

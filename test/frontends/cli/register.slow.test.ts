@@ -208,6 +208,10 @@ test.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
 
     const made = await run(['--register', ...target, ...token, '--yes']);
     expect([made.exitCode, made.err]).toEqual([0, '']);
+    if (name === 'github' || name === 'gitlab') {
+      expect(made.out).toContain(`recover: { token: { file: 'token' }, target: ${String(provider.target)} }`);
+      expect(made.out).toContain('startedBy of the path then asks with it');
+    }
     const file = join(folder, '.sluice/secrets', name);
     const secret = readFileSync(file, 'utf8').trim();
     expect(statSync(file).mode & 0o777).toBe(0o600);

@@ -63,6 +63,15 @@ test('requests of one failing condition are one cause, which began when they bec
   expect(second).toMatchObject({ count: 1, before: 0 });
 });
 
+test('a cause names its error, also where a finding says only which field it is about', async () => {
+  const { causes, keep } = await open();
+  const findings = [{ code: 'field', facts: { field: 'text' } }];
+  await keep(
+    refused(now, { path: 'wake', status: 400, code: 'missing_text', findings } as Partial<DecisionRecord>),
+  );
+  expect((await causes()).map(({ says }) => says)).toEqual(['wake, missing_text: it is about text']);
+});
+
 test('strangers, and what was taken when it was replayed, are nobody to look at', async () => {
   const { causes, keep } = await open();
   await keep(

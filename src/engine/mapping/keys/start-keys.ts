@@ -35,7 +35,9 @@ const StartedBySchema = z.union([
         z.strictObject({ file: z.string().min(1) }),
       ])
       .optional()
-      .describe('Reference to a token that may read permissions; default that of the channel of the sender.'),
+      .describe(
+        'Reference to a token that may read permissions; default that of the channel of the sender, or of recover.',
+      ),
     sender: z.string().min(1).optional().describe('The name of the sender, where the path does not say it.'),
     account: z.string().min(1).optional().describe('Template: who caused the event.'),
     role: z.string().min(1).optional().describe('Template: what the event says of that account.'),
@@ -100,7 +102,9 @@ function compileStart(written: WrittenStart, at: KeyCompiling): StartRule | unde
     asksOthers: written.others === 'approve',
     isAsked:
       sender?.permission !== undefined &&
-      (token !== undefined || at.options.hasToken?.(sender.name) === true),
+      (token !== undefined ||
+        at.options.hasToken?.(sender.name) === true ||
+        at.options.askedPaths?.has(hookName(at.source.match?.path ?? '')) === true),
     ...defined({ permission, sender, token, account: template('account'), role: template('role') }),
   };
 }

@@ -4,7 +4,7 @@ import type { AcceptedAction, AcceptResult } from '../records.ts';
 import { findReserved, nameOf, reservationQuestion, reserve } from './reservations.ts';
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
-import { insertAction, isAsking, placeQuestion } from './waiting-events.ts';
+import { checkUndecided, insertAction, isAsking, placeQuestion } from './waiting-events.ts';
 
 /** What `lookUpReservations` asks. */
 export function reservationQuestions(requests: readonly PreparedRequest[]): readonly SqlQuestion[] {
@@ -142,4 +142,8 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
     }
   }
   checkSpace(store, needed);
+  checkUndecided(
+    store,
+    fresh.flatMap(({ checked }) => checked ?? []),
+  );
 }

@@ -29,6 +29,8 @@ const RENEW = both`UPDATE conversation_keys SET expires_at = ?1 WHERE owner = ?2
   AND key IN ${listed('?4')} AND expires_at < ?1`;
 const REMOVE = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
 const REMOVE_ALL = 'DELETE FROM conversation_keys WHERE owner = ? AND conversation = ?';
+const REMOVE_ADDED = `DELETE FROM conversation_keys WHERE owner = (SELECT owner FROM runs WHERE id = ?1)
+  AND conversation = (SELECT session_key FROM runs WHERE id = ?1) AND run_id = ?1`;
 /** They are due, so that whoever leads ends them (`endUnbegun`), and no claim takes them. */
 const SUPERSEDE = `UPDATE runs SET state = ${RUN.waiting}, due_at = 0, gather_key = '${UNBEGUN}', gather_until = NULL,
   error_code = '${SUPERSEDED.code}', error_message = '${SUPERSEDED.message}' WHERE line = ? AND state <= ${RUN.waiting}
@@ -122,6 +124,9 @@ export function join(
     added: added.map((key) => ({ key, ...addition })),
   };
 }
+
+/** Takes the keys away that the event of a run added, as nobody approved it. */
+export const forgetAdded = ({ sql }: Store, runId: string): void => sql.post(REMOVE_ADDED, runId);
 
 /**
  * Ends a conversation: nothing comes to it any more, and its runs that have not begun end as superseded. With `now` the

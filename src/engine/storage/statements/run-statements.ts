@@ -11,7 +11,7 @@ import type {
 } from '../records.ts';
 import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { both, listed } from './statements.ts';
-import { endConversation } from './conversation-rows.ts';
+import { endConversation, forgetAdded } from './conversation-rows.ts';
 import { askForHeartbeat } from './event-rows.ts';
 import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
@@ -130,8 +130,10 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   if ((run.state === RUN.active || attempt !== undefined) && !isHeld(store, run, attempt)) return false;
   endAttempt(store, run, attempt);
   // Somebody decided at the last moment: an approved run begins, and a denied one is given up for that.
-  const decided = run.state === RUN.active ? undefined : findApproval(store, run)?.decision;
+  const approval = findApproval(store, run);
+  const { decision: decided } = (run.state === RUN.active ? undefined : approval) ?? {};
   if (decided !== undefined && decided !== deadLetter.error.code) return false;
+  if (approval !== undefined && approval.decision !== 'approved') forgetAdded(store, runId);
   endRuns(store, [[run, { ...deadLetter, state: RUN.dead, outcome: null }]]);
   const { reaction, callback, ends, nowMs } = deadLetter;
   if (reaction !== undefined) insertDelivery(store, reaction, { ...run, runId, nowMs });

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Action, AgentAction, ConversationKey } from '../../../base/action.ts';
+import { HookError } from '../../../base/errors.ts';
 import {
   type NewRun,
   prepareAction,
@@ -38,7 +39,10 @@ import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
  * ends, and the keys by which a repeat of it is known are free again.
  */
 
-/** Events of one path that wait for a conversation at most, and bytes they take: the oldest gives way. */
+/**
+ * Events that wait at most, and bytes they take: of a path for a conversation, where the oldest gives way, and of a mapping
+ * until it is known who may start them, where a further one is refused. Anybody may cause them.
+ */
 const MAX_WAITING = 1_000;
 const MAX_WAITING_BYTES = 16_777_216;
 const MAX_NAMED_CHARS = 500;
@@ -98,7 +102,7 @@ export function insertAction(store: Store, action: PreparedAction, how: Arriving
   let without: AcceptedAction['without'];
   if (checked !== undefined) {
     const { acceptedAt: dueAt } = checked;
-    wait(store, checked, { for: CHECKING, until: dueAt, path: '', frees });
+    wait(store, checked, { for: CHECKING, until: dueAt, path: undecidedOf(checked), frees });
   } else if (action.kind === 'wake') insertWake(store, action.row);
   else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
   else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
@@ -182,7 +186,7 @@ function arrive(
 interface Waiting {
   readonly for: typeof CHECKING | typeof UNBEGUN;
   readonly until: number;
-  /** Where it takes of the space for events that wait; empty where it does not. */
+  /** Whose space it takes. */
   readonly path: string;
   readonly frees: readonly Reservation[];
 }
@@ -206,6 +210,20 @@ function makeSpace(store: Store, path: string, needed: number): void {
     const why = `it gave way: ${MAX_WAITING} events of this path, or 16 MB of them, wait for a conversation`;
     sql.post(GIVE_WAY, why, oldest.id);
     forgetWaiting(store, oldest.id, oldest.frees);
+  }
+}
+
+/** No path is called so. */
+const undecidedOf = ({ mappingId }: NewRun): string => `?${mappingId}`;
+
+/** @throws HookError where as much of a mapping waits until it is known who may start it as may */
+export function checkUndecided({ sql }: Store, more: readonly NewRun[]): void {
+  for (const [space, rows] of Map.groupBy(more, undecidedOf)) {
+    const { count = 0, bytes = 0 } = sql.find<{ count: number; bytes: number }>(SPACE, space) ?? {};
+    const needed = rows.reduce((sum, row) => sum + row.bytes, 0);
+    if (count + rows.length <= MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES) continue;
+    const detail = `${MAX_WAITING} events of the mapping ${space.slice(1)}, or 16 MB of them, wait until its sender says who may start them`;
+    throw new HookError('backlog_full', detail, { retryAfterSeconds: 10 });
   }
 }
 

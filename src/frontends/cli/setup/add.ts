@@ -70,7 +70,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
     const made = await registerWebhook(terminal, { ...registers, secret: own });
     if (made !== undefined) await writeSecretFile(secret, `${made}\n`);
-    offerRecovery(terminal, name, registers);
+    offerRecovery(terminal, name, { ...registers, root: places.root, file: flags.tokenFile });
   } else {
     for (const step of plan.steps) terminal.out(step);
     if (plan.sentBy !== undefined && !existsSync(secret))
@@ -100,8 +100,7 @@ async function registering(
   const url = addressOf(name, setting);
   const api = apiOf(flags.api ?? asked.api);
   const isSure = flags.yes === true;
-  const { title, deliveries } = sender;
-  const given = { title, deliveries, interface: asked, register, target, url, api, isSure };
+  const given = { title: sender.title, sender, interface: asked, register, target, url, api, isSure };
   const ask = await openAsker(terminal, true);
   const token =
     flags.tokenFile === undefined
@@ -118,17 +117,25 @@ function apiOf(address: string): URL {
   }
 }
 
-/** Says the line with which what the sender cannot deliver is asked for. */
+/** Says the line with which what the sender cannot deliver is asked for; the token is named by where it is. */
 function offerRecovery(
   terminal: Terminal,
   name: string,
-  { deliveries, title, target }: WebhookRegistration,
+  {
+    sender: { deliveries, title, permission },
+    target,
+    root,
+    file,
+  }: WebhookRegistration & { readonly root: string; readonly file: string | undefined },
 ): void {
   if (deliveries === undefined) return;
-  const variable = `\${${name.toUpperCase().replaceAll('-', '_')}_TOKEN}`;
+  const variable = `'\${${name.toUpperCase().replaceAll('-', '_')}_TOKEN}'`;
+  const token = file === undefined ? variable : `{ file: '${relative(root, resolve(terminal.cwd, file))}' }`;
   const of = deliveries.places === undefined ? '' : `, target: ${target ?? ''}`;
+  const where = file === undefined ? ', with the token in that variable' : '';
+  const also = permission === undefined ? '' : ' startedBy of the path then asks with it, too.';
   terminal.out(
-    `To ask ${clearLine(title)} for what it could not deliver, add this line to a mapping of the path, with the token in that variable:\n  recover: { token: '${variable}'${of} }`,
+    `To ask ${clearLine(title)} for what it could not deliver, add this line to a mapping of the path${where}.${also}\n  recover: { token: ${token}${of} }`,
   );
 }
 

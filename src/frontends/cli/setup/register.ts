@@ -18,7 +18,7 @@ import { CliError, type Terminal } from '../terminal.ts';
 
 export interface WebhookRegistration extends AskedInterface {
   readonly register: Registration;
-  readonly deliveries: Sender['deliveries'];
+  readonly sender: Sender;
   readonly url: string;
   /** Absent where the sender makes the secret. */
   readonly secret?: string | undefined;
