@@ -66,9 +66,7 @@ test('requests of one failing condition are one cause, which began when they bec
 test('a cause names its error, also where a finding says only which field it is about', async () => {
   const { causes, keep } = await open();
   const findings = [{ code: 'field', facts: { field: 'text' } }];
-  await keep(
-    refused(now, { path: 'wake', status: 400, code: 'missing_text', findings } as Partial<DecisionRecord>),
-  );
+  await keep(refused(now, { path: 'wake', status: 400, code: 'missing_text', findings }));
   expect((await causes()).map(({ says }) => says)).toEqual(['wake, missing_text: it is about text']);
 });
 
