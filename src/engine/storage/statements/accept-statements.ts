@@ -4,7 +4,15 @@ import type { AcceptedAction, AcceptResult } from '../records.ts';
 import { findReserved, nameOf, reservationQuestion, reserve } from './reservations.ts';
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
-import { checkUndecided, insertAction, isAsking, placeQuestion } from './waiting-events.ts';
+import {
+  insertAction,
+  isAsking,
+  MAX_WAITING,
+  MAX_WAITING_BYTES,
+  placeQuestion,
+  SPACE,
+  undecidedOf,
+} from './waiting-events.ts';
 
 /** What `lookUpReservations` asks. */
 export function reservationQuestions(requests: readonly PreparedRequest[]): readonly SqlQuestion[] {
@@ -146,4 +154,15 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
     store,
     fresh.flatMap(({ checked }) => checked ?? []),
   );
+}
+
+/** @throws HookError where as much of a mapping waits until it is known who may start it as may */
+function checkUndecided({ sql }: Store, more: readonly NewRun[]): void {
+  for (const [space, rows] of Map.groupBy(more, undecidedOf)) {
+    const { count = 0, bytes = 0 } = sql.find<{ count: number; bytes: number }>(SPACE, space) ?? {};
+    const needed = rows.reduce((sum, row) => sum + row.bytes, 0);
+    if (count + rows.length <= MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES) continue;
+    const detail = `${MAX_WAITING} events of the mapping ${space.slice(1)}, or 16 MB of them, wait until its sender says who may start them`;
+    throw new HookError('backlog_full', detail, { retryAfterSeconds: 10 });
+  }
 }

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Action, AgentAction, ConversationKey } from '../../../base/action.ts';
-import { HookError } from '../../../base/errors.ts';
 import {
   type NewRun,
   prepareAction,
@@ -43,8 +42,8 @@ import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
  * Events that wait at most, and bytes they take: of a path for a conversation, where the oldest gives way, and of a mapping
  * until it is known who may start them, where a further one is refused. Anybody may cause them.
  */
-const MAX_WAITING = 1_000;
-const MAX_WAITING_BYTES = 16_777_216;
+export const MAX_WAITING = 1_000;
+export const MAX_WAITING_BYTES = 16_777_216;
 const MAX_NAMED_CHARS = 500;
 const HOUR_MS = 3_600_000;
 /** Questions to people for one mapping within an hour. */
@@ -53,7 +52,9 @@ const MAX_QUESTIONS = 5;
 const WAIT = 'INSERT INTO waiting_events (run_id, path, bytes, frees) VALUES (?, ?, ?, ?)';
 const WAIT_FOR = 'INSERT INTO waited_keys (owner, key, run_id) VALUES (?, ?, ?)';
 const NAME = 'UPDATE runs SET error_code = ?, error_message = ? WHERE id = ?';
-const SPACE = 'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM waiting_events WHERE path = ?';
+/** What is taken of a space. */
+export const SPACE =
+  'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM waiting_events WHERE path = ?';
 const OLDEST = 'SELECT run_id AS id, bytes, frees FROM waiting_events WHERE path = ? ORDER BY seq LIMIT 100';
 const GIVE_WAY = 'UPDATE runs SET due_at = 0, error_message = ? WHERE id = ?';
 const FORGET = ['DELETE FROM waiting_events WHERE run_id = ?', 'DELETE FROM waited_keys WHERE run_id = ?'];
@@ -213,19 +214,8 @@ function makeSpace(store: Store, path: string, needed: number): void {
   }
 }
 
-/** No path is called so. */
-const undecidedOf = ({ mappingId }: NewRun): string => `?${mappingId}`;
-
-/** @throws HookError where as much of a mapping waits until it is known who may start it as may */
-export function checkUndecided({ sql }: Store, more: readonly NewRun[]): void {
-  for (const [space, rows] of Map.groupBy(more, undecidedOf)) {
-    const { count = 0, bytes = 0 } = sql.find<{ count: number; bytes: number }>(SPACE, space) ?? {};
-    const needed = rows.reduce((sum, row) => sum + row.bytes, 0);
-    if (count + rows.length <= MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES) continue;
-    const detail = `${MAX_WAITING} events of the mapping ${space.slice(1)}, or 16 MB of them, wait until its sender says who may start them`;
-    throw new HookError('backlog_full', detail, { retryAfterSeconds: 10 });
-  }
-}
+/** Whose space an event takes until it is known who may start it: no path is called so. */
+export const undecidedOf = ({ mappingId }: NewRun): string => `?${mappingId}`;
 
 /** The event waits no more; with what it frees, a repeat of it is no repeat any more. */
 export function forgetWaiting(store: Store, runId: string, frees?: string | null): void {
