@@ -3,6 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
 import { findStoreFile, storeStatus } from '../../../engine/storage/storage.ts';
+import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { failoverPromise } from '../../../engine/storage/facts.ts';
 
 /** What one check of the set-up showed, also where all is well. */
@@ -11,6 +12,9 @@ export interface Check {
   readonly ok: boolean;
   readonly text: string;
 }
+
+export const good = (area: string, text: string): Check => ({ area, ok: true, text });
+export const bad = (area: string, text: string): Check => ({ area, ok: false, text });
 
 /** With less free space the store may soon accept nothing more. */
 const MIN_FREE_BYTES = 500_000_000;
@@ -24,7 +28,7 @@ export async function checkMachine(config: LoadedConfig): Promise<readonly Check
     ...(await findFileModes(config)),
     ...checkListener(config),
     await findClock(config.file),
-    await findStore(config),
+    ...(await attempt('store', async () => [await findStore(config)])),
   ];
 }
 
@@ -34,8 +38,7 @@ export const SECURITY_RELEASES = { at: 'November 2026', versions: ['24.22.1', '2
 export function checkNode(version: string): Check {
   const { at, versions } = SECURITY_RELEASES;
   const floor = versions.find((known) => Number.parseInt(known, 10) === Number.parseInt(version, 10));
-  if (floor === undefined)
-    return { area: 'node', ok: true, text: `${version}; its security releases are not known here` };
+  if (floor === undefined) return good('node', `${version}; its security releases are not known here`);
   const ok = version.localeCompare(floor, 'en', { numeric: true }) >= 0;
   const text = `${version} ${ok ? 'is not below' : 'is below'} ${floor}, the security release known in ${at}`;
   return { area: 'node', ok, text: ok ? text : `${text}; install it or a newer one, and start again` };
@@ -47,10 +50,10 @@ async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Ch
   for (const path of files) {
     const stats = await stat(path).catch(() => undefined);
     const problem = stats === undefined ? 'it cannot be read' : modeProblem(stats, path === file);
-    if (problem !== undefined) problems.push({ area: 'files', ok: false, text: `${path}: ${problem}` });
+    if (problem !== undefined) problems.push(bad('files', `${path}: ${problem}`));
   }
   const text = `${String(files.length)} files of configuration and secrets are closed to others`;
-  return problems.length > 0 ? problems : [{ area: 'files', ok: true, text }];
+  return problems.length > 0 ? problems : [good('files', text)];
 }
 
 function modeProblem({ mode }: Stats, isConfiguration: boolean): string | undefined {
@@ -69,9 +72,9 @@ function checkListener({ settings: { server } }: LoadedConfig): readonly Check[]
   const isPlain =
     publicUrl?.startsWith('http://') === true && !/^http:\/\/(localhost|127\.|\[::1\])/.test(publicUrl);
   return [
-    { area: 'listener', ok: true, text: parts.join(', ') },
-    ...all.map((entry) => proxyProblem(`server.trustedProxies holds ${entry}, ${EVERYBODY_IS_TRUSTED}`)),
-    ...(isPlain ? [proxyProblem(URL_IS_PLAIN)] : []),
+    good('listener', parts.join(', ')),
+    ...all.map((entry) => bad('proxies', `server.trustedProxies holds ${entry}, ${EVERYBODY_IS_TRUSTED}`)),
+    ...(isPlain ? [bad('proxies', URL_IS_PLAIN)] : []),
   ];
 }
 
@@ -79,10 +82,6 @@ const EVERYBODY_IS_TRUSTED =
   'which is everybody: whoever calls can write the address that limits and allowFrom go by, and has no limit of connections; name the addresses of your proxies';
 const URL_IS_PLAIN =
   'server.publicUrl is not https: tokens cross the network in the clear; put a proxy with TLS in front';
-
-function proxyProblem(text: string): Check {
-  return { area: 'proxies', ok: false, text };
-}
 
 /** Signed times are compared with this clock. */
 export async function findClock(file: string): Promise<Check> {
@@ -96,21 +95,11 @@ export async function findClock(file: string): Promise<Check> {
 }
 
 async function askDatabase(url: string): Promise<Check> {
-  try {
-    const { place, server, services } = await storeStatus(url);
-    const isDurable = server?.fsync !== 'off';
-    const promise = server === undefined ? '' : `; ${failoverPromise(server)}`;
-    const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services${promise}`;
-    return {
-      area: 'store',
-      ok: isDurable,
-      text: isDurable
-        ? text
-        : `${text}; fsync is off there: turn it on, or accepted work is lost with the power`,
-    };
-  } catch (error) {
-    return { area: 'store', ok: false, text: error instanceof Error ? error.message : String(error) };
-  }
+  const { place, server, services } = await storeStatus(url);
+  const promise = server === undefined ? '' : `; ${failoverPromise(server)}`;
+  const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services${promise}`;
+  if (server?.fsync !== 'off') return good('store', text);
+  return bad('store', `${text}; fsync is off there: turn it on, or accepted work is lost with the power`);
 }
 
 async function findStore({ settings: { storage } }: LoadedConfig): Promise<Check> {
@@ -123,9 +112,11 @@ async function findStore({ settings: { storage } }: LoadedConfig): Promise<Check
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     // A folder that is not there yet is made at the first start.
-    if (code === 'ENOENT') return { area: 'disk', ok: true, text: `${folder} is made at the first start` };
-    const text = `the store cannot be written in ${folder} (${code}); allow the user that Sluice runs as`;
-    return { area: 'disk', ok: false, text };
+    if (code === 'ENOENT') return good('disk', `${folder} is made at the first start`);
+    return bad(
+      'disk',
+      `the store cannot be written in ${folder} (${code}); allow the user that Sluice runs as`,
+    );
   }
 }
 
@@ -133,10 +124,19 @@ export function checkRoom(folder: string): Check {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;
-  if (free >= MIN_FREE_BYTES) return { area: 'disk', ok: true, text };
-  return {
-    area: 'disk',
-    ok: false,
-    text: `${text}; the store needs space: free some, or move it (storage.url)`,
-  };
+  if (free >= MIN_FREE_BYTES) return good('disk', text);
+  return bad('disk', `${text}; the store needs space: free some, or move it (storage.url)`);
+}
+
+/** Looks, and says why where that fails. */
+export async function attempt(
+  area: string,
+  look: () => Promise<readonly Check[]>,
+): Promise<readonly Check[]> {
+  try {
+    return await look();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return [bad(area, clearLine(`it could not be looked at: ${reason}`))];
+  }
 }

@@ -11,7 +11,16 @@ import { findConfigFile, type JsonFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import type { Terminal } from '../terminal.ts';
 import { checkAddress } from './doctor-address.ts';
-import { type Check, checkMachine, checkNode, checkRoom, findClock } from './doctor-machine.ts';
+import {
+  attempt,
+  bad,
+  type Check,
+  checkMachine,
+  checkNode,
+  checkRoom,
+  findClock,
+  good,
+} from './doctor-machine.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -47,11 +56,10 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
 }
 
 const LENIENT = { needSecrets: false, dev: true };
-const NOT_LOOKED: Check = {
-  area: 'settings',
-  ok: false,
-  text: 'the file has errors, so nothing that it sets was looked at: proxies, store, channels, mailbox, runner, address',
-};
+const NOT_LOOKED = bad(
+  'settings',
+  'the file has errors, so nothing that it sets was looked at: proxies, store, channels, mailbox, runner, address',
+);
 
 const checkWithoutFile = async (file: string): Promise<readonly Check[]> => [
   checkNode(process.versions.node),
@@ -85,7 +93,7 @@ async function furtherChecks(
   const found = await Promise.all([
     attempt('queue', () => checkQueue(config)),
     attempt('senders', async () =>
-      generation === undefined ? [{ area: 'senders', ok: false, text: mappings }] : checkSenders(generation),
+      generation === undefined ? [bad('senders', mappings)] : checkSenders(generation),
     ),
     attempt('channels', () => checkChannels(config, generation)),
     attempt('runner', async () => [checkRunner(config)]),
@@ -93,15 +101,6 @@ async function furtherChecks(
     attempt('address', async () => [await findAddress(config, generation)]),
   ]);
   return found.flat();
-}
-
-async function attempt(area: string, look: () => Promise<readonly Check[]>): Promise<readonly Check[]> {
-  try {
-    return await look();
-  } catch (error) {
-    const text = `it could not be looked at: ${error instanceof Error ? error.message : String(error)}`;
-    return [{ area, ok: false, text: clearLine(text) }];
-  }
 }
 
 /** Whether a setting still has a reference to what is not set on this machine. */
@@ -122,9 +121,9 @@ function hasStore({ settings }: LoadedConfig): boolean {
 
 function checkConfiguration(findings: readonly Finding[], rest: string): Check {
   const count = findings.length;
-  if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${rest}` };
+  if (count === 0) return good('configuration', `no findings: ${rest}`);
   const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
-  return { area: 'configuration', ok: false, text: [listed, rest].filter(Boolean).join('; ') };
+  return bad('configuration', [listed, rest].filter(Boolean).join('; '));
 }
 
 /** Each platform says whether the credentials are valid; no message is sent. */
@@ -133,8 +132,7 @@ async function checkChannels(
   generation: Generation | undefined,
 ): Promise<readonly Check[]> {
   const all = Object.entries(settings.channels);
-  if (all.length === 0)
-    return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
+  if (all.length === 0) return [good('channels', 'none: replies are stored and not delivered')];
   const lacking = all.filter(([, each]) => generation === undefined || lacksSecret(each));
   const rest = { ...settings, channels: Object.fromEntries(all.filter((entry) => !lacking.includes(entry))) };
   const verdicts =
@@ -146,43 +144,28 @@ async function checkChannels(
       ok,
       text: clearLine(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`),
     })),
-    ...lacking.map(([channel]) => ({
-      area: 'channels',
-      ok: false,
-      text: `${channel} was not asked: ${why}`,
-    })),
+    ...lacking.map(([channel]) => bad('channels', `${channel} was not asked: ${why}`)),
   ];
 }
 
 function checkRunner({ settings: { gateway } }: LoadedConfig): Check {
   const kind = gateway.runners[gateway.runner]?.kind ?? 'unknown';
-  return {
-    area: 'runner',
-    ok: kind !== 'echo',
-    text:
-      kind === 'echo'
-        ? 'echo: no agent runs; set gateway.runner'
-        : `${gateway.runner} (${kind}); "sluice runners check" tries each of them with a turn`,
-  };
+  return kind === 'echo'
+    ? bad('runner', 'echo: no agent runs; set gateway.runner')
+    : good('runner', `${gateway.runner} (${kind}); "sluice runners check" tries each of them with a turn`);
 }
 
 async function checkMail({ settings: { hooks } }: LoadedConfig): Promise<Check> {
   const { mail } = hooks;
-  if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
+  if (mail === undefined) return good('mail', 'no mailbox is read');
   const what = `the mailbox ${mail.account} (${mail.kind})`;
-  if (lacksSecret(mail))
-    return { area: 'mail', ok: false, text: `${what} was not tried: a secret of it is not set here` };
+  if (lacksSecret(mail)) return bad('mail', `${what} was not tried: a secret of it is not set here`);
   try {
     const folders = await tryMailbox(mail, MAIL_TIMEOUT_MS);
-    return {
-      area: 'mail',
-      ok: true,
-      text: `${what} takes the login and opens ${folders.map(({ path }) => path).join(', ')}`,
-    };
+    return good('mail', `${what} takes the login and opens ${folders.map(({ path }) => path).join(', ')}`);
   } catch (error) {
     if (!(error instanceof MailFailure)) throw error;
-    const text = clearLine(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`);
-    return { area: 'mail', ok: false, text };
+    return bad('mail', clearLine(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`));
   }
 }
 
@@ -197,14 +180,10 @@ async function checkQueue(config: LoadedConfig): Promise<readonly Check[]> {
   const { settings } = config;
   const { url } = settings.storage;
   if (!hasStore(config)) return [];
-  try {
-    const { pauses, limited } = await useStore(url, (storage) => findObstacles(storage, settings.gateway));
-    const lines = obstacleTexts({ pauses, limited }, Date.now());
-    if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
-    return lines.map((text) => ({ area: 'queue', ok: false, text }));
-  } catch (error) {
-    return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
-  }
+  const { pauses, limited } = await useStore(url, (storage) => findObstacles(storage, settings.gateway));
+  const lines = obstacleTexts({ pauses, limited }, Date.now());
+  if (lines.length === 0) return [good('queue', 'nothing is paused or at a limit')];
+  return lines.map((text) => bad('queue', text));
 }
 
 /** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
@@ -224,7 +203,7 @@ function checkSenders({ config, table }: Generation): readonly Check[] {
   const count = proofs.length;
   const text =
     count === 0 ? 'no path has a proof of its own' : `${String(count)} paths have a proof of their own`;
-  return [{ area: 'senders', ok: true, text }];
+  return [good('senders', text)];
 }
 
 /** What a secret of a sender must not equal, by its value. */
@@ -247,18 +226,15 @@ interface PathSecrets {
 function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly Check[] {
   return secrets.flatMap((secret, index) => {
     const which = `/${path} (${scheme}), secret ${String(index + 1)}`;
-    if (secret === '') return [senderProblem(`${which} is not set here: "sluice check" names its reference`)];
+    if (secret === '')
+      return [bad('senders', `${which} is not set here: "sluice check" names its reference`)];
     const owner = owners.get(secret);
     owners.set(secret, owner ?? `/${path}`);
     const short = `${which} has fewer than ${String(MIN_SECRET_CHARS)} characters and can be guessed; make a longer one and set it at the sender, too`;
     const shared = `${which} is the same as that of ${owner}: who knows one of them can use both; give each a secret of its own`;
     return [
-      ...(secret.length < MIN_SECRET_CHARS ? [senderProblem(short)] : []),
-      ...(owner === undefined || owner === `/${path}` ? [] : [senderProblem(shared)]),
+      ...(secret.length < MIN_SECRET_CHARS ? [bad('senders', short)] : []),
+      ...(owner === undefined || owner === `/${path}` ? [] : [bad('senders', shared)]),
     ];
   });
-}
-
-function senderProblem(text: string): Check {
-  return { area: 'senders', ok: false, text };
 }
