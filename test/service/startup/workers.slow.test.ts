@@ -120,6 +120,15 @@ test('says what is wrong with a token, an address or a command', () => {
     expect.stringContaining('--insecure'),
   ]);
   expect(fails([url(), '--token-file', 'token'])).toEqual([2, expect.stringContaining('--agent')]);
+  writeFileSync(join(folder, 'empty'), '');
+  for (const [file, problem] of [
+    ['nope', 'cannot be read (ENOENT)'],
+    ['empty', 'is empty'],
+  ] as const)
+    expect(fails([url(), '--token-file', file, '--', 'cat'])).toEqual([
+      2,
+      expect.stringContaining(`--token-file ${file} ${problem}: write the token of the runner`),
+    ]);
 });
 
 test('a worker in curl, from the page alone', async () => {

@@ -178,20 +178,16 @@ const judging: CommandTable = {
 };
 
 const connections: CommandTable = {
-  runners: {
-    about: 'the agents and programs that perform runs',
-    commands: {
-      'check [names...]': {
-        about: 'start each runner with a one-word prompt and say what came back',
-        isDefault: true,
-        options: [
-          CONFIG,
-          JSON_OUTPUT,
-          ['--timeout <seconds>', 'per runner', { read: wholeNumber(1, 3600), fallback: 120 }],
-        ],
-        load: async () => (await import('../setup/check-runners.ts')).checkRunners,
-      },
-    },
+  'runners [action] [names...]': {
+    about:
+      'start each runner, or those named, with a one-word prompt and say what came back; add NAME --worker makes one',
+    options: [
+      CONFIG,
+      JSON_OUTPUT,
+      ['--timeout <seconds>', 'per runner', { read: wholeNumber(1, 3600), fallback: 120 }],
+      ['--worker', 'with "add": make a runner whose runs workers on other machines ask for'],
+    ],
+    load: async () => (await import('../setup/check-runners.ts')).runners,
   },
   channels: {
     about: 'delivery channels',

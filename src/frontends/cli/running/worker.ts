@@ -1,8 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { defined } from '../../../base/json.ts';
-import { type RunnerSettings, stateFolder } from '../../../engine/config/config.ts';
+import { readSecretFile, type RunnerSettings, stateFolder } from '../../../engine/config/config.ts';
 import { isLoopback } from '../../../engine/config/facts.ts';
 import { createRunner, RunWorker, WorkerRefused } from '../../../service/runners/runners.ts';
 import type { Cli } from '../command-line.ts';
@@ -31,7 +30,7 @@ export async function work(
   const url = readAddress(address, flags);
   if ((flags.agent === undefined) === (command.length === 0))
     throw new CliError('say what takes the turns: --agent NAME, or -- COMMAND ARG…', 2);
-  const token = (await readFile(resolve(terminal.cwd, flags.tokenFile), 'utf8')).trim();
+  const token = readToken(flags.tokenFile, terminal.cwd);
   const state = { directory: url, env: terminal.env, name: flags.agent ?? 'command' };
   const { cwd = flags.agent === undefined ? '.' : undefined } = flags;
   const place =
@@ -71,6 +70,15 @@ export async function work(
   } catch (error) {
     throw error instanceof WorkerRefused ? new CliError(error.message, 1) : error;
   }
+}
+
+function readToken(file: string, cwd: string): string {
+  const read = readSecretFile(resolve(cwd, file));
+  if (read.kind === 'read') return read.secret.trim();
+  throw new CliError(
+    `--token-file ${file} ${read.problem}: write the token of the runner into it; "sluice runners add NAME --worker" makes one on the server`,
+    2,
+  );
 }
 
 /** The token goes to this address, so the way there must be private. */

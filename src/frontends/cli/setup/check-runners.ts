@@ -11,8 +11,9 @@ import { printJson, type CheckedRunner } from '../json.ts';
 import { type Column, formatRows } from '../operating/listings.ts';
 import { explainStart } from '../lazy-advice.ts';
 import { withStore } from '../operating/store-tasks.ts';
-import type { ListedWorker } from '../../../engine/storage/storage.ts';
+import type { ListedWorker, StorageError } from '../../../engine/storage/storage.ts';
 import { CliError } from '../terminal.ts';
+import { addRunner, type AddRunnerFlags } from './add-runner.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
 const PROMPT = 'Reply with the single word PONG and do nothing else.';
@@ -22,13 +23,24 @@ interface RunnersFlags extends JsonFlags {
   readonly timeout: number;
 }
 
+/** `check [names...]`, where "check" may be left out, or `add NAME --worker`. */
+export function runners(
+  cli: Cli,
+  action: string | undefined,
+  names: readonly string[],
+  flags: RunnersFlags & AddRunnerFlags,
+): Promise<void> {
+  if (action === 'add') return addRunner(cli.terminal, names, flags);
+  return checkRunners(cli, action === undefined || action === 'check' ? names : [action, ...names], flags);
+}
+
 /** Starts the runners, or those named, with a one-word prompt, and says what came back. */
-export async function checkRunners(cli: Cli, names: readonly string[], flags: RunnersFlags): Promise<void> {
+async function checkRunners(cli: Cli, names: readonly string[], flags: RunnersFlags): Promise<void> {
   const { settings } = await loadSettings(cli.terminal, flags, { needSecrets: true });
-  const runners = createRunners(settings, cli.terminal.env, { explainStart });
-  const chosen = chooseRunners(runners, names);
+  const made = createRunners(settings, cli.terminal.env, { explainStart });
+  const chosen = chooseRunners(made, names);
   const isOfWorkers = chosen.some(([name]) => settings.gateway.runners[name]?.kind === 'worker');
-  const workers = isOfWorkers ? await withStore(cli, flags, (storage) => storage.listWorkers()) : [];
+  const workers = isOfWorkers ? await listWorkers(cli, flags) : [];
   const rows: CheckedRunner[] = [];
   // Runners are checked one after the other: two agents at once would share the machine and the limits of
   // their accounts.
@@ -38,6 +50,16 @@ export async function checkRunners(cli: Cli, names: readonly string[], flags: Ru
   if (flags.json === true) printJson(cli.terminal, 'runners check', { runners: rows });
   else cli.terminal.out(rows.length === 0 ? none : formatRows(COLUMNS, rows));
   if (rows.some(({ ok, write }) => !ok || write?.kind === 'wrote')) cli.setExitCode(1);
+}
+
+async function listWorkers(cli: Cli, flags: RunnersFlags): Promise<readonly ListedWorker[]> {
+  try {
+    return await withStore(cli, flags, (storage) => storage.listWorkers());
+  } catch (error) {
+    // Before the first start of a service nobody can have asked.
+    if ((error as StorageError).code === 'not_found') return [];
+    throw error;
+  }
 }
 
 function chooseRunners(
