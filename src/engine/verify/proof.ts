@@ -1,30 +1,34 @@
 import { defined } from '../../base/json.ts';
 
-/** Why a request did not prove itself. The sender never hears it; the operator does. */
-export type RefusalReason =
+/** The reasons, with how far the judgement came: of several refusals the one that came furthest says most. */
+const REASONS = {
   /** No secret of the path could be read. */
-  | 'not-configured'
+  'not-configured': 0,
   /** The header (or field) with the proof is not there. */
-  | 'no-proof'
+  'no-proof': 1,
   /** The proof is there, but not in the form of the scheme. */
-  | 'malformed-proof'
+  'malformed-proof': 2,
   /** The time or the id that is signed is not there. */
-  | 'no-timestamp'
-  | 'malformed-timestamp'
-  | 'malformed-id'
+  'no-timestamp': 3,
+  'malformed-timestamp': 3,
+  'malformed-id': 3,
   /** The proof belongs to other bytes or another secret. */
-  | 'wrong-proof'
+  'wrong-proof': 5,
   /** The proof is right; its time lies too far from now. */
-  | 'too-old'
-  | 'too-new'
+  'too-old': 6,
+  'too-new': 6,
   /** The proof does not cover the body. */
-  | 'body-not-covered'
+  'body-not-covered': 4,
   /** The body cannot be read as far as the proof needs it. */
-  | 'unreadable-body'
+  'unreadable-body': 3,
   /** The claims of a token do not fit: its issuer, its audience or another one that the path asks for. */
-  | 'wrong-claims'
+  'wrong-claims': 6,
   /** The keys of the issuer could not be fetched. */
-  | 'no-keys';
+  'no-keys': 4,
+} as const;
+
+/** Why a request did not prove itself. The sender never hears it; the operator does. */
+export type RefusalReason = keyof typeof REASONS;
 
 export interface Proved {
   readonly kind: 'proved';
@@ -73,29 +77,12 @@ export function proofBy(
   return { kind: 'proved', retired, ...defined({ signedAtSeconds, signedId }) };
 }
 
-/** How far a judgement came: of several refusals the one that came furthest says most. */
-const DISTANCE: Readonly<Record<RefusalReason, number>> = {
-  'not-configured': 0,
-  'no-proof': 1,
-  'malformed-proof': 2,
-  'no-timestamp': 3,
-  'malformed-timestamp': 3,
-  'malformed-id': 3,
-  'unreadable-body': 3,
-  'body-not-covered': 4,
-  'no-keys': 4,
-  'wrong-proof': 5,
-  'too-old': 6,
-  'too-new': 6,
-  'wrong-claims': 6,
-};
-
 /** The first proof that holds, else the refusal that came furthest. */
 export function bestOf(proofs: readonly Proof[]): Proof {
   let best: Refused = refused('not-configured');
   for (const proof of proofs) {
     if (proof.kind === 'proved') return proof;
-    if (DISTANCE[proof.reason] > DISTANCE[best.reason]) best = proof;
+    if (REASONS[proof.reason] > REASONS[best.reason]) best = proof;
   }
   return best;
 }

@@ -36,7 +36,7 @@ export interface ChannelDefinition<Settings, Recipient> {
   connect(settings: Settings): Promise<ChannelConnection<Recipient>>;
 }
 
-/** What the signs look like. */
+/** What the emoji look like. */
 export const EMOJI = { eyes: '👀', '+1': '👍', '-1': '👎', confused: '😕' } as const;
 
 /**

@@ -139,7 +139,6 @@ const lib_1 = require("./lib");\n// require('./not-there')\nfunction run() { ret
     expect(await loadModules({ dir: '/does/not/exist' }, [])).toEqual({
       modules: new Map(),
       findings: [],
-      subjects: [],
       files: [],
       workerProgram: '',
     });

@@ -28,18 +28,11 @@ export interface GraphFile {
   readonly imports: Map<string, string>;
 }
 
-export type RefusalCode =
-  | 'TRANSFORM_IMPORT_REFUSED'
-  | 'TRANSFORM_IMPORT_OUTSIDE'
-  | 'TRANSFORM_IMPORT_NOT_FOUND'
-  | 'TRANSFORM_FILE_TYPE'
-  | 'TRANSFORM_TOO_LARGE';
-
 /** An import that the policy does not allow, or that leads nowhere. */
 export interface RefusedImport {
   readonly importer: string;
   readonly specifier: string;
-  readonly code: RefusalCode;
+  readonly code: string;
   readonly message: string;
 }
 
@@ -211,7 +204,7 @@ function resolveImport(
 
 /** Why an import is refused; `fault` is what its message says behind the import. */
 interface Fault {
-  readonly code: RefusalCode;
+  readonly code: string;
   readonly fault: string;
 }
 
