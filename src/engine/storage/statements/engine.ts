@@ -26,7 +26,7 @@ import {
   type SqlQuestion,
   type Statements,
 } from './statements.ts';
-import { CounterRow, type Store } from './store.ts';
+import { COUNTER_FIELDS, COUNTER_UPDATE, type Counters, type Store, selectCounters } from './store.ts';
 
 /** What the calls of one transaction do together, and what they will ask, so that it takes few questions. */
 
@@ -112,7 +112,10 @@ const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
 export class Engine {
   readonly #options: EngineOptions;
   readonly #sql: Statements;
-  readonly #row: CounterRow;
+  /** Made once: a text is looked up by its letters. */
+  readonly #selectCounters: string;
+  /** As they were stored when the transaction began; the operations change those of the store. */
+  #stored = {} as Counters;
   readonly #store: Store;
   readonly #health: HealthMonitor | undefined;
   readonly #writes: Readonly<Record<string, AnyOperation>> = WRITES as object as Record<string, AnyOperation>;
@@ -122,9 +125,9 @@ export class Engine {
     this.#options = options;
     this.#health = options.health;
     this.#sql = sql;
-    this.#row = new CounterRow(sql);
+    this.#selectCounters = selectCounters(sql);
     const { limits, holder } = options;
-    this.#store = { sql, counters: this.#row.counters, limits, holder, reserved: new Map() };
+    this.#store = { sql, counters: {} as Counters, limits, holder, reserved: new Map() };
   }
 
   onHealthChange(listener: (trouble: StorageError | undefined) => void): void {
@@ -207,7 +210,11 @@ export class Engine {
 
   #writeTogether(calls: readonly OperationCall[]): Replies {
     this.#store.reserved.clear();
-    this.#row.begin(() => questionsAhead(this.#store, calls));
+    // With what is stored, since another process may have written.
+    this.#stored = this.#sql.begin(this.#selectCounters, () =>
+      questionsAhead(this.#store, calls),
+    ) as Counters;
+    Object.assign(this.#store.counters, this.#stored);
     const replies: Replies = [];
     try {
       lookUpReservations(this.#store, requestsOf(calls));
@@ -218,8 +225,18 @@ export class Engine {
       // A full disk may have ended the transaction; then there is nothing to begin again.
       throw this.#sql.isTransaction ? new OneFailed('', { cause: error }) : error;
     }
-    this.#row.commit();
+    this.#sql.commit(this.#changes());
     return replies;
+  }
+
+  /** How the counters changed, by differences, as a part of the totals may be counted elsewhere. */
+  #changes(): SqlQuestion | readonly [] {
+    const { counters } = this.#store;
+    if (COUNTER_FIELDS.every((field) => counters[field] === this.#stored[field])) return [];
+    const { heartbeatAt } = counters;
+    const changeOf = (field: keyof Counters): number | null =>
+      field === 'heartbeatAt' ? heartbeatAt : counters[field] - this.#stored[field];
+    return [COUNTER_UPDATE, ...COUNTER_FIELDS.map(changeOf)];
   }
 
   /** What is refused has changed nothing: it was looked at before. */
