@@ -209,10 +209,6 @@ function nextTry(entry: QueueEntry, nowMs: number): string {
 export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
   bodyUnread === true ? 'not read' : formatBytes(bodyBytes);
 
-/**
- * Lists what each request became and, where none matched, the place at which every candidate failed. It has
- * no payload values.
- */
 /** What came of one cause, since when, and the one next step. */
 export function causeLines(cause: Cause): readonly string[] {
   const { kind, count, says, since, lastAt, before, example, mappingId, aside } = cause;
@@ -230,6 +226,7 @@ export function causeLines(cause: Cause): readonly string[] {
   ].map(clearLine);
 }
 
+/** What each request became and, where none matched, at which place every candidate failed; no payload values. */
 export const requestsListing: TableListing<DecisionRecord> = {
   title: 'requests',
   list: RECORDS.requests,
