@@ -1,3 +1,5 @@
+import type { EventConversation } from './conversation.ts';
+
 declare const safe: unique symbol;
 
 /**
@@ -213,49 +215,6 @@ export function notAllowedText({ reason, account = '', found, wanted }: NotAllow
   const allow = `; accounts: ['${account.replaceAll("'", "''")}'] in startedBy would allow it`;
   return `startedBy of the mapping: ${why[reason]}${account === '' ? '' : allow}`;
 }
-
-/** What an event says of its conversation. From a mapping's `conversation`; rendered for one event. */
-export interface EventConversation {
-  /** By which it is known, beside its session key. */
-  readonly keys?: readonly string[];
-  /** Set where the event begins none: it comes to one that there is, or waits for it. */
-  readonly start?: false;
-  /** The event ends the conversation: after its own run, or at once and without one. */
-  readonly end?: 'after' | 'now';
-  /** How long it is known by a key that no event names any more. */
-  readonly keySeconds: number;
-  /** How long an event that begins none waits for one. */
-  readonly waitSeconds: number;
-  /** What the store found; absent before. */
-  readonly found?: FoundConversation;
-}
-
-/** To which conversation an event came. */
-export interface FoundConversation {
-  /** Absent where the event began it. */
-  readonly by?: ConversationKey;
-  /** Keys of the event that other conversations have: these keep them. */
-  readonly taken?: readonly string[];
-  /** Keys that gave way, as a conversation has only so many. */
-  readonly forgotten?: readonly string[];
-}
-
-/** A key of a conversation. */
-export interface ConversationKey {
-  readonly key: string;
-  /** `mapping ID`, `agent in run ID`, or `operator`. */
-  readonly addedBy: string;
-  /** Milliseconds since the epoch. */
-  readonly until: number;
-}
-
-/** The keys that an event is looked for by, in their order. */
-export const conversationKeysOf = ({
-  sessionKey,
-  conversation,
-}: Pick<AgentAction, 'sessionKey' | 'conversation'>): readonly string[] => [
-  ...new Set([sessionKey, ...(conversation?.keys ?? [])]),
-];
 
 /** Whether the account that caused an event may start something: what its sender is asked. */
 export interface StartQuestion {

@@ -78,7 +78,15 @@ const MAPPINGS = [
     match: { path: 'talks' },
     sessionKey: 'hook:{{id}}',
     messageTemplate: 'x',
-    conversation: { owner: 'us', keys: ['hook:also:{{id}}'], start: false, keySeconds: 60, waitSeconds: 5 },
+    conversation: {
+      owner: 'us',
+      keys: ['hook:also:{{id}}'],
+      agentKeys: ['hook:'],
+      mark: true,
+      start: false,
+      keySeconds: 60,
+      waitSeconds: 5,
+    },
   },
   {
     id: 'ends',

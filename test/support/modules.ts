@@ -17,7 +17,7 @@ interface ModuleRules {
   readonly owns?: readonly string[];
 }
 
-const CONTRACT = ['request', 'action', 'errors'];
+const CONTRACT = ['request', 'action', 'conversation', 'errors'];
 /** Imported from everywhere. */
 export const COMMON_FOLDERS = ['telemetry', 'json', 'finding', 'ignored'];
 export const COMMON_PACKAGES = ['zod'];
@@ -25,10 +25,12 @@ export const COMMON_PACKAGES = ['zod'];
 export const MODULES: Readonly<Record<string, ModuleRules>> = {
   json: { layer: 'base', imports: [] },
   request: { layer: 'base', imports: [] },
-  action: { layer: 'base', imports: ['request'] },
+  action: { layer: 'base', imports: ['conversation', 'request'] },
   errors: { layer: 'base', imports: [] },
   finding: { layer: 'base', imports: [] },
   ignored: { layer: 'base', imports: [] },
+  conversation: { layer: 'base', imports: [] },
+  marks: { layer: 'base', imports: ['conversation'] },
   'process-use': { layer: 'base', imports: [] },
   document: {
     layer: 'base',
@@ -53,7 +55,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   storage: {
     layer: 'engine',
-    imports: ['errors', 'action', 'request', 'timers'],
+    imports: ['errors', 'action', 'conversation', 'marks', 'request', 'timers'],
     owns: ['node:sqlite', 'pg'],
   },
   mapping: {
@@ -64,7 +66,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   hook: {
     layer: 'engine',
-    imports: ['mapping', 'payload', 'boundary', 'document', 'senders', ...CONTRACT],
+    imports: ['mapping', 'marks', 'payload', 'boundary', 'document', 'senders', ...CONTRACT],
     types: ['config', 'sandbox', 'verify'],
   },
   server: {
@@ -93,7 +95,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   channels: {
     layer: 'service',
-    imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
+    imports: ['config', 'action', 'marks', 'outgoing', 'timers'],
     owns: ['nodemailer'],
   },
   gateway: {

@@ -56,6 +56,8 @@ export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): 
     },
     findRun: () => Promise.resolve(undefined),
     decideApproval: () => Promise.resolve(null),
+    addAgentKey: () => Promise.resolve({ result: 'wrong' }),
+    isAgentToken: () => Promise.resolve(false),
     findAsked: () => Promise.resolve([]),
     backlog: () =>
       Promise.resolve({

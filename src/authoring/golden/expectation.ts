@@ -19,7 +19,7 @@ export interface AcceptedAs {
   /** 0-based positions of actions left out as duplicates. */
   readonly duplicates: readonly number[];
   /** For each action the session key of the conversation that there was, or why it came to none. */
-  readonly conversations?: readonly (string | undefined | { readonly without: 'waiting' | 'none' })[];
+  readonly conversations?: readonly (string | undefined | { readonly without: 'waiting' | 'none' | 'own' })[];
   readonly error?: { readonly status: number; readonly code: string };
 }
 

@@ -151,6 +151,13 @@ function withoutAddresses(account: string): string {
     .replaceAll(/[.\u3002](?=\S)/g, '[.]');
 }
 
+/** The prompt of an agent that is to put a mark into what it opens, so that what is said there comes to its conversation. */
+export function withMark(prompt: SafeText, mark: string): SafeText {
+  const wish =
+    'Put this line, as it is and on a line of its own, into the text of each issue, pull request or message that you open:';
+  return `${prompt}\n\n${wish}\n${mark}` as SafeText;
+}
+
 /**
  * Builds the summary line of a run for the main session: `Hook NAME: text`, or `Hook NAME (outcome): text`. The name
  * is one line of at most 500 characters, the text at most 2000, cut between graphemes.

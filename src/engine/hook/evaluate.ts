@@ -15,7 +15,7 @@ import type {
 } from './evaluation.ts';
 import { fieldError, kindOf } from './action-fields.ts';
 import { finish } from './finish.ts';
-import { findSkip } from './skip-rules.ts';
+import { findOwnMarks, findSkip } from './skip-rules.ts';
 import { judgeStart } from './started-by.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
@@ -85,8 +85,12 @@ function* decideBy(
   state.dedupeKeys.clear();
   if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
-  if (skipped !== undefined) return skipped;
-  const start = judgeStart(state, mapping);
+  const marks = findOwnMarks(state, mapping);
+  // An agent's own account starts nothing, and can say what it opened.
+  const isOwn = skipped?.by === 'ignoreSenders' && marks.length > 0;
+  if (skipped !== undefined && !isOwn) return skipped;
+  const start = isOwn ? undefined : judgeStart(state, mapping);
+  state.marks = isOwn || mapping.startedBy !== undefined ? { marks, isOwn } : undefined;
   const { notAllowed, asksOthers } = start ?? {};
   if (notAllowed !== undefined && asksOthers !== true)
     return { kind: 'skipped', by: 'not_allowed', ...notAllowed };

@@ -1,5 +1,6 @@
 import type { StartCheck } from '../../base/action.ts';
 import type { Finding } from '../../base/finding.ts';
+import type { FoundMark } from '../../base/conversation.ts';
 import { NeutralisedTexts } from '../../base/boundary/boundary.ts';
 import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -25,6 +26,8 @@ export interface EvaluationState {
   further: readonly CompiledMapping[];
   /** What `startedBy` of the mapping leaves open; undefined where the account may start it. */
   startedBy: StartCheck | undefined;
+  /** The marks that count where they prove to be ours; `isOwn`: nothing else of the event counts. */
+  marks: { readonly marks: readonly FoundMark[]; readonly isOwn: boolean } | undefined;
   /** Other keys by scope and name, as dedupe keys are kept. */
   readonly keys: Map<Scope, Map<string, string>>;
   /** Dedupe keys by scope, so that each is made once. */
@@ -60,6 +63,7 @@ export function startEvaluation(
     mapping: undefined,
     further: [],
     startedBy: undefined,
+    marks: undefined,
     keys: new Map(),
     dedupeKeys: new Map(),
     transformMs: 0,

@@ -72,6 +72,13 @@ function finishAgent(
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   fill(prepared, state, scope);
+  const { marks = [], isOwn } = state.marks ?? {};
+  if (prepared.conversation !== undefined && marks.length > 0)
+    prepared.conversation = {
+      ...prepared.conversation,
+      marks,
+      ...(isOwn === true && { isOwn, start: false }),
+    };
   if (state.startedBy !== undefined) prepared.startedBy = state.startedBy;
   else if (state.mapping?.startedBy?.asksOthers === true) delete prepared.approve;
   const { nonce } = state.request;

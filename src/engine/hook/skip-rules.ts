@@ -1,7 +1,10 @@
 import { channelIdOf, notAllowedText } from '../../base/action.ts';
-import { valueAt, type JsonValue } from '../../base/json.ts';
+import { isScalar, valueAt, type JsonValue } from '../../base/json.ts';
+import { findMarks } from '../../base/marks.ts';
+import { type FoundMark } from '../../base/conversation.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
+import { accountsOf } from '../senders/senders.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Outcome } from './evaluation.ts';
 
@@ -37,6 +40,23 @@ export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skip
     if (name !== undefined) return { kind: 'skipped', by: 'ignoreSenders', sender: name };
   }
   return undefined;
+}
+
+/** The marks in what an event tells of, where the one who wrote it caused the event. */
+export function findOwnMarks(
+  { request: { payload } }: EvaluationState,
+  { sender, conversation }: CompiledMapping,
+): readonly FoundMark[] {
+  if (conversation === undefined || sender?.words === undefined) return [];
+  const read = (field: string): string => {
+    const value = valueAt(payload, field.split('.'));
+    return isScalar(value) ? String(value) : '';
+  };
+  const told = sender.words.find(({ by }) => read(by) !== '');
+  if (told === undefined) return [];
+  const actors = told.is === undefined ? accountsOf(sender, true) : [told.is];
+  const isAuthor = read(told.by) === actors.map(read).find(Boolean);
+  return isAuthor ? findMarks(read(told.in), 'sluice-mark') : [];
 }
 
 /** Whether it is mail that machines wrote, or lists sent, and none that a person did (RFC 3834). */

@@ -2,7 +2,6 @@ import type {
   CallbackAddress,
   Permission,
   ConversationOwner,
-  EventConversation,
   DeliveryTarget,
   RetrySettings,
   AfterCrash,
@@ -10,6 +9,7 @@ import type {
   WakeMode,
   Reactions,
 } from '../../base/action.ts';
+import type { ConversationWish } from '../../base/conversation.ts';
 import type { Place } from '../../base/document/document.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
@@ -197,9 +197,10 @@ export interface DebounceSettings {
 }
 
 /** `conversation` of a mapping. */
-export interface ConversationSettings extends Omit<EventConversation, 'keys' | 'found'> {
+export interface ConversationSettings extends ConversationWish {
   readonly owner?: string;
   readonly keys: readonly CompiledTemplate[];
+  readonly agentKeys: readonly CompiledTemplate[];
 }
 
 /** `maxRuns` of a mapping; without a key all its runs count. */

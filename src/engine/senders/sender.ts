@@ -224,6 +224,18 @@ export const Sender = z.strictObject({
     .record(Field, Pattern)
     .optional()
     .describe('Fields that show by their value that this account is a machine, each with a pattern of it.'),
+  words: z
+    .array(
+      z.strictObject({
+        in: Field.describe('Where they stand.'),
+        by: Field.describe('Who wrote them.'),
+        is: Field.optional().describe('Who acted, written as `by` is; default the account.'),
+      }),
+    )
+    .min(1)
+    .max(10)
+    .optional()
+    .describe('The words of what an event tells of, the innermost first: an agent puts its mark into them.'),
   permission: SenderPermission.optional().describe('How the interface is asked what that account may do.'),
   role: Role.optional().describe('What an event itself says of the account that acted.'),
   challenge: ChallengeSettings.optional().describe('How its question is answered: challenge of a mapping.'),

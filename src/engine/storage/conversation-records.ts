@@ -1,4 +1,5 @@
-import type { ConversationKey, ConversationOwner } from '../../base/action.ts';
+import type { ConversationOwner } from '../../base/action.ts';
+import type { ConversationKey } from '../../base/conversation.ts';
 
 /** What names a conversation: its owner and its key. */
 export interface Conversation {
@@ -44,6 +45,21 @@ export interface NewConversationKey {
 
 /** `taken`: another conversation has the key, and keeps it; `none`: there is no such conversation. */
 export type KeyResult = 'added' | 'known' | 'taken' | 'none';
+
+/** What the agent of a run adds keys with. */
+export interface AgentAccess {
+  /** The line that stands in what it opens. */
+  readonly mark: string;
+  /** Good for the conversation of the run, until its turn ends. */
+  readonly token: string;
+}
+
+/** `wrong`: nobody here made the token; `over`: its turn has ended; `not_allowed`: keys of its agent begin otherwise. */
+export interface AgentKeyAnswer {
+  readonly result: KeyResult | 'wrong' | 'over' | 'not_allowed';
+  /** With what the keys begin that it may add; only where this one may not be. */
+  readonly may?: readonly string[];
+}
 
 /** The error of a run whose conversation ended before it began, or while it was under way. */
 export const SUPERSEDED = {

@@ -1,14 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
-  conversationKeysOf,
   DEFAULT_HOOK_NAME,
   LAST_CHANNEL,
   type Action,
   type AgentAction,
-  type EventConversation,
   type NotifyAction,
   type RunAction,
 } from '../../base/action.ts';
+import { conversationKeysOf, type EventConversation } from '../../base/conversation.ts';
 import type { RequestWarning } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './records.ts';
@@ -52,6 +51,8 @@ export interface PreparedAgent {
 /** By which keys an event is looked for, the first before the others, and what becomes of it. */
 export interface PreparedConversation {
   readonly keys: readonly string[];
+  readonly marks?: EventConversation['marks'];
+  readonly isOwn?: true;
   readonly starts: boolean;
   readonly end?: 'after' | 'now';
   readonly path: string;
@@ -177,13 +178,13 @@ export function prepareAction(action: Action, receivedAt: number, nonce: string)
 
 function conversationOf(
   action: AgentAction,
-  { start, end, waitSeconds }: EventConversation,
+  { start, end, marks, isOwn, waitSeconds }: EventConversation,
   receivedAt: number,
 ): PreparedConversation {
   return {
     keys: conversationKeysOf(action),
     starts: start === undefined,
-    ...defined({ end }),
+    ...defined({ end, marks, isOwn }),
     path: action.origin.path,
     waitUntil: expiry(receivedAt, waitSeconds),
   };

@@ -125,8 +125,11 @@ export interface AcceptedAction {
   readonly id: string;
   readonly mode: 'now' | 'next-heartbeat';
   readonly duplicate: boolean;
-  /** It has no conversation: it waits for one, or it ended, and nothing of it is stored. Absent where it has one. */
-  readonly without?: 'waiting' | 'none';
+  /**
+   * It has no turn: it waits for a conversation, or there is none and nothing of it is stored, or it tells of what an agent
+   * opened itself. Absent where it has one.
+   */
+  readonly without?: 'waiting' | 'none' | 'own';
 }
 
 /** What a process is working on. */

@@ -11,7 +11,6 @@ export {
   compileChallenge,
   readsBody,
 } from './challenge.ts';
-export { findCommentMark, markComment, markedName } from './comment-mark.ts';
 export { findCoverageGaps } from './coverage.ts';
 export { MAX_TRIED_BYTES } from './judge-sender.ts';
 export type { ProofFinding } from './proof-findings.ts';

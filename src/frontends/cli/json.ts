@@ -1,4 +1,4 @@
-import type { ConversationKey } from '../../base/action.ts';
+import type { ConversationKey } from '../../base/conversation.ts';
 import type { HookRoutes } from '../../authoring/advice/routes.ts';
 import type { ImportedConfig } from '../../engine/config/config.ts';
 import type { FindingJson } from '../../base/document/facts.ts';

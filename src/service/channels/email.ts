@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type * as nodemailer from 'nodemailer';
 import * as z from 'zod';
 import { describe, field } from '../../base/outgoing/outgoing.ts';
-import { markedName } from '../../engine/verify/verify.ts';
+import { markedName } from '../../base/marks.ts';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, textOrNumber } from './define-channel.ts';
 import { failureOf, refusal, SEND_TIMEOUT_MS, type SendFailure } from './send-failure.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { markComment } from '../../engine/verify/verify.ts';
+import { markComment } from '../../base/marks.ts';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
 import { quietMentions } from './mentions.ts';

@@ -49,6 +49,8 @@ export interface GatewayBase {
   readonly tracing: Tracing | undefined;
   /** What to write where a run failed; undefined where nothing is known. */
   readonly advise: (run: AgentRun) => Promise<string | undefined>;
+  /** Where agents on this machine add keys to their conversations; undefined before the service listens. */
+  readonly keysUrl: () => string | undefined;
   /** Makes the gateway look soon for due work. */
   readonly wake: () => void;
 }

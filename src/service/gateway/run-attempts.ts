@@ -204,7 +204,8 @@ export class RunAttempts {
     if (folder !== undefined && settings.gateway.workFolders[folder] === undefined)
       return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
     try {
-      const turn = await makeRunTurn(run, runner, { settings, storage: this.#context.storage });
+      const { storage, keysUrl } = this.#context;
+      const turn = await makeRunTurn(run, runner, { settings, storage, keysUrl: keysUrl() });
       if (options.signal.aborted) return { kind: 'not-started', ...ENDED_BEFORE, final: false };
       return await takeTurn(runner, turn, options);
     } catch (error) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { buildGatheredPrompt, neutraliseReply } from '../../base/boundary/boundary.ts';
+import { buildGatheredPrompt, neutraliseReply, withMark } from '../../base/boundary/boundary.ts';
 import { defined } from '../../base/json.ts';
 import type { AgentAction } from '../../base/action.ts';
 import type { GatewaySettings, RunnerSettings } from '../../engine/config/config.ts';
@@ -41,16 +41,27 @@ export async function makeRunTurn(
   {
     settings,
     storage,
-  }: { readonly settings: RunSettings; readonly storage: Pick<Storage, 'findConversation'> },
+    keysUrl,
+  }: {
+    readonly settings: RunSettings;
+    readonly storage: Pick<Storage, 'findConversation' | 'findAgentAccess'>;
+    /** Where its agent adds keys to its conversation; absent where it works on another machine. */
+    readonly keysUrl?: string | undefined;
+  },
 ): Promise<Turn> {
-  const { owner, oneShot, sessionKey } = run.action;
+  const { owner, oneShot, sessionKey, conversation: wish } = run.action;
   const conversation = { owner, key: sessionKey };
   const { turns, hasKeyOnlyId } =
     oneShot || isForgetful
       ? { turns: [], hasKeyOnlyId: false }
       : await storage.findConversation(conversation);
+  const access = wish?.agentKeys === undefined ? null : await storage.findAgentAccess(run.id);
+  const turn = turnOf(run, settings);
   return {
-    ...turnOf(run, settings),
+    ...turn,
+    ...(access && { mark: access.mark }),
+    ...(access && wish?.mark === true && { prompt: withMark(turn.prompt, access.mark) }),
+    ...(access && keysUrl !== undefined && { keysAt: { url: keysUrl, token: access.token } }),
     sessionId: sessionIdOf(conversation, { fromKeyOnly: hasKeyOnlyId }),
     history: boundHistory(turns, settings.gateway.sessions),
   };

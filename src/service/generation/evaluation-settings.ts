@@ -4,7 +4,7 @@ import { knownChannels, recipientProblem, type ChannelCatalog } from '../channel
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from '../../engine/hook/hook.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
-import { findCommentMark } from '../../engine/verify/verify.ts';
+import { findCommentMark } from '../../base/marks.ts';
 
 export function createEvaluationSettings({
   config,

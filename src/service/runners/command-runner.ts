@@ -376,7 +376,13 @@ function commandEnvironment(
     SLUICE_THINKING: turn.thinking ?? '',
     SLUICE_TIMEOUT_SECONDS: String(turn.timeoutSeconds),
     SLUICE_HISTORY_FILE: workspace.historyFile,
-    ...defined({ TRACEPARENT: turn.traceparent, SLUICE_PROMPT_FILE: workspace.promptFile }),
+    ...defined({
+      TRACEPARENT: turn.traceparent,
+      SLUICE_PROMPT_FILE: workspace.promptFile,
+      SLUICE_MARK: turn.mark,
+      SLUICE_CONVERSATION_URL: turn.keysAt?.url,
+      SLUICE_CONVERSATION_TOKEN: turn.keysAt?.token,
+    }),
   };
 }
 

@@ -29,6 +29,10 @@ export interface Turn {
   readonly history: readonly SessionTurn[];
   /** The trace of the request (W3C `traceparent`), for runners that pass it on. */
   readonly traceparent?: string;
+  /** The line by which what its agent opens is known to be of its conversation; absent where it may add no keys. */
+  readonly mark?: string;
+  /** Where its agent adds keys to its conversation; absent where it may add none, or works on another machine. */
+  readonly keysAt?: { readonly url: string; readonly token: string };
   /** Where the reply is to go, for a runner whose reply stays elsewhere; absent where it is not delivered. */
   readonly deliverTo?: { readonly channel: string; readonly to?: string };
 }

@@ -73,10 +73,16 @@ export interface GivenRun {
   readonly maxReplyBytes: number;
   /** The name of a folder to work in. */
   readonly folder?: string;
-  readonly turn: Omit<Turn, 'message' | 'cwd' | 'deliverTo'>;
+  readonly turn: Omit<Turn, 'message' | 'cwd' | 'keysAt' | 'deliverTo'>;
 }
 
-function givenTurn({ message: _message, cwd: _cwd, deliverTo: _to, ...turn }: Turn): GivenRun['turn'] {
+function givenTurn({
+  message: _message,
+  cwd: _cwd,
+  keysAt: _at,
+  deliverTo: _to,
+  ...turn
+}: Turn): GivenRun['turn'] {
   return turn;
 }
 

@@ -1,5 +1,6 @@
 import { HookError } from '../../base/errors.ts';
 import { checkEncoding } from '../../base/payload/payload.ts';
+import { answerAgent, CONVERSATION_PATH } from './answer-agent.ts';
 import { findToken } from './authenticate.ts';
 import { readBody } from './body.ts';
 import type { WorkerDoor, WorkerQuestion } from './deps.ts';
@@ -14,10 +15,12 @@ const PATH = /^\/workers\/runs(?::(take)|\/([\w-]{1,64}):(renew|finish))$/;
 const OTHER_BYTES = 65_536;
 const ESCAPED = 2;
 
-/** Whether a request is one of a worker: there is a runner of workers, and this is the port at which they ask. */
+/** Whether a request is one of a worker or of an agent: there are such, and this is the port at which they ask. */
 export function isOfWorker(context: ServerContext, { generation, target, side }: Exchange): boolean {
   const isHere = (context.deps.workersAt === undefined) === (side === 'hooks');
-  return isHere && (generation.workers?.length ?? 0) > 0 && target?.path.startsWith(WORKERS) === true;
+  if (!isHere || target === undefined) return false;
+  if (generation.hasAgentKeys === true && target.path === CONVERSATION_PATH) return true;
+  return (generation.workers?.length ?? 0) > 0 && target.path.startsWith(WORKERS);
 }
 
 /** Answers a worker: proof, path, method, body, and what the gateway says. No decision is kept of what it asks. */
@@ -27,6 +30,7 @@ export async function answerWorker(
   onProved: () => void,
 ): Promise<Ending> {
   const { bearer } = exchange.headers;
+  if (exchange.target?.path === CONVERSATION_PATH) return answerAgent(context, exchange, onProved);
   // Every token is compared, whichever matched.
   const [door] = (exchange.generation.workers ?? []).filter(
     ({ tokens }) => bearer !== undefined && findToken(tokens, bearer),

@@ -119,10 +119,14 @@ function debounceOf({ evaluation, result }: HookJudgement): StoredFinding | unde
   return { code: 'debounce', facts: { seconds: action.debounce.seconds, runs, ...joined } };
 }
 
-/** Says that the event has no conversation; by which keys it was looked for, its run says, or the request itself. */
-function withoutConversation({ result }: HookJudgement): StoredFinding | undefined {
-  const { without } = result?.accepted.find((action) => action.without !== undefined) ?? {};
-  return without && { code: 'no_conversation', facts: { without } };
+/** Says that the event has no turn; by which keys its conversation was looked for, its run says, or the request itself. */
+function withoutConversation({ evaluation, result }: HookJudgement): StoredFinding | undefined {
+  const index = result?.accepted.findIndex((action) => action.without !== undefined) ?? -1;
+  const without = result?.accepted[index]?.without;
+  if (without === undefined) return undefined;
+  const action = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions[index] : undefined;
+  const isOwn = action?.kind === 'agent' && action.conversation?.isOwn === true;
+  return { code: 'no_conversation', facts: { without: without === 'none' && isOwn ? 'mark' : without } };
 }
 
 /** Headers in which senders carry a key of their own choice. */

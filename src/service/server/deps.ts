@@ -77,6 +77,8 @@ export interface ServerGeneration {
   readonly hooks: HooksSettings;
   /** Runners whose runs workers ask for. */
   readonly workers?: readonly WorkerDoor[] | undefined;
+  /** Whether agents may add keys to the conversations of their runs. */
+  readonly hasAgentKeys?: boolean;
   /** True where the process takes no hooks, though the configuration does (`--role worker`). */
   readonly isWorker?: true;
   /** The operator's secret, `gateway.token`: who sends it gets details of the service's health. */
@@ -122,6 +124,8 @@ export interface ServerGeneration {
 export type ServerStorage = Pick<
   Storage,
   | 'accept'
+  | 'addAgentKey'
+  | 'isAgentToken'
   | 'findIdempotent'
   | 'findAsked'
   | 'findRun'

@@ -79,6 +79,7 @@ function asServed(
     // A worker takes no hooks, whatever the configuration says.
     ...(role === 'worker' ? { hooks: { ...hooks, enabled: false }, isWorker: true } : { hooks }),
     workers: workersOf(gateway.runners),
+    hasAgentKeys: table.mappings.some(({ conversation }) => (conversation?.agentKeys.length ?? 0) > 0),
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),

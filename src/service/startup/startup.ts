@@ -74,7 +74,7 @@ interface ServiceParts {
   readonly tracing: Tracing | undefined;
   readonly gateway: Gateway;
   /** The parts that are opened last, and asked by parts that are there before them. */
-  readonly late: { mail?: MailProcess; recovery?: Recovery };
+  readonly late: { mail?: MailProcess; recovery?: Recovery; keysUrl?: string };
 }
 
 const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
@@ -98,6 +98,7 @@ async function openParts(options: ServiceOptions, opened: Close[]): Promise<Serv
     log,
     health,
     performs: role !== 'front',
+    keysUrl: () => late.keysUrl,
     ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
     ...defined({ metrics: metrics?.metrics.gateway, tracing }),
   });
@@ -119,6 +120,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   const server = await listen(options, parts);
   opened.push(() => server.stop());
   const { url } = server;
+  late.keysUrl = `${localUrl(server.workersUrl ?? url)}/workers/conversation`;
   const console = await options.openConsole?.({ url, storage, live, server, gateway });
   opened.push(async () => console?.stop());
   const mail = openMail(options, parts, server);
@@ -252,6 +254,11 @@ function listen(
     generation: servedGeneration(live, options),
     storage: {
       ...storage,
+      addAgentKey: async (...asked) => {
+        const answer = await storage.addAgentKey(...asked);
+        if (answer.result === 'added') gateway.notify();
+        return answer;
+      },
       recordDecision: (decision) =>
         storage.recordDecision(decision, live.generation.config.settings.storage.keep.decisions),
     },
@@ -271,6 +278,10 @@ function listen(
     ...defined({ metrics: metrics?.metrics, tracing, onDecision: options.onDecision }),
   });
 }
+
+/** The address as a process of this machine calls it: who listens on all addresses has none of its own. */
+const localUrl = (url: string): string =>
+  url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 
 /** How long an issuer may take to answer; it delays its own senders only. */
 const ISSUER_TIMEOUT_MS = 5_000;

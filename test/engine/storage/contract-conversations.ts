@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { AgentAction, EventConversation } from '../../../src/base/action.ts';
+import type { AgentAction } from '../../../src/base/action.ts';
+import type { EventConversation } from '../../../src/base/conversation.ts';
+import { findMarks } from '../../../src/base/marks.ts';
 import type { Storage } from '../../../src/engine/storage/storage.ts';
 import {
   agent,
@@ -324,6 +326,123 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
       });
       expect(await accept(storage, event(PULL, goesOn), 703)).not.toHaveProperty('without');
       expect(await accept(storage, event('hook:github:o/r:9', goesOn), 704)).not.toHaveProperty('without');
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    /** A run whose agent may add keys, under way, and what its agent is given. */
+    async function withAgent(storage: Storage, key = PULL) {
+      const run = event(key, { agentKeys: ['hook:github:o/r:'] });
+      await accept(storage, run);
+      await claim(storage, 9, later(1));
+      const access = await storage.findAgentAccess(run.id);
+      return { run, token: access?.token ?? '', marks: findMarks(access?.mark ?? '', 'sluice-mark') };
+    }
+    const opened = (key: string, marks: EventConversation['marks'], wish: Partial<EventConversation> = {}) =>
+      event(key, { ...(marks && { marks }), ...wish });
+
+    test('adds the key of what an agent opened by its mark, which the first object keeps', async () => {
+      const store = await fresh();
+      const { run, marks } = await withAgent(store.storage);
+      expect(marks).toMatchObject([{ runId: run.id }]);
+      const early = event('hook:github:o/r:8', goesOn);
+      expect(await accept(store.storage, early, 2)).toMatchObject({ without: 'waiting' });
+      const own = opened('hook:github:o/r:8', marks, { keys: ['hook:github:o/r:branch:x'] });
+      expect(await accept(store.storage, own, 3)).toMatchObject({ id: own.id, without: 'own' });
+      // Sent again, it is the same; of a second object nothing is added.
+      expect(await accept(store.storage, opened('hook:github:o/r:8', marks), 4)).toMatchObject({
+        without: 'own',
+      });
+      const second = opened('hook:github:o/r:9', marks);
+      expect(await accept(store.storage, second, 5)).not.toHaveProperty('without');
+      const storage = await again(store);
+      const addedBy = `agent in run ${run.id}`;
+      expect(await storage.findRun(own.id)).toMatchObject({
+        state: 'completed',
+        outcome: 'ok',
+        action: { sessionKey: PULL, conversation: { found: { isOwn: true, by: { addedBy } } } },
+      });
+      expect(await storage.findRun(second.id)).toMatchObject({
+        action: {
+          sessionKey: 'hook:github:o/r:9',
+          conversation: { found: { markNot: 'hook:github:o/r:8 used it first' } },
+        },
+      });
+      expect(await storage.findRun(early.id)).toMatchObject({ action: { sessionKey: PULL } });
+      expect(await keysOf(storage)).toContain(`hook:github:o/r:branch:x -> ${PULL}`);
+      expect(await storage.listAudit(9)).toMatchObject([
+        { who: addedBy, source: 'mark', what: 'add key', about: OWNER, changed: 1 },
+      ]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('believes no mark that was forged, altered, is of another owner or of a conversation that has ended', async () => {
+      const { storage } = await fresh();
+      const { run, token, marks } = await withAgent(storage);
+      const [mark] = marks as [{ runId: string; mac: string }];
+      const other = await withAgent(storage, 'hook:github:o/r:70');
+      const forged = [
+        { ...mark, mac: 'A'.repeat(32) },
+        { ...mark, runId: other.run.id },
+        // A proof of another purpose, made with the same secret.
+        { ...mark, mac: token.split('/')[2] ?? '' },
+      ];
+      for (const each of forged) {
+        const stranger = opened('hook:github:o/r:9', [each]);
+        await accept(storage, stranger, 2);
+        expect((await storage.findRun(stranger.id))?.action).toMatchObject({
+          sessionKey: 'hook:github:o/r:9',
+          conversation: { found: { markNot: 'it was not made here' } },
+        });
+      }
+      const ignored = opened('hook:github:o/r:10', forged, { ...goesOn, isOwn: true });
+      expect(await accept(storage, ignored, 2)).toMatchObject({ without: 'none' });
+      const elsewhere = { ...opened('hook:github:o/r:11', marks), owner: 'owner:other' as const };
+      await accept(storage, elsewhere, 2);
+      const beyond = opened('hook:github:other/r:1', marks);
+      await accept(storage, beyond, 2);
+      await accept(storage, event(PULL, { ...goesOn, end: 'now' }), 3);
+      const late = opened('hook:github:o/r:12', marks);
+      await accept(storage, late, 4);
+      const whys = await Promise.all(
+        [elsewhere, beyond, late].map(async ({ id }) => (await storage.findRun(id))?.action),
+      );
+      expect(whys).toMatchObject(
+        [
+          { conversation: { found: { markNot: /of another owner/ } } },
+          { conversation: { found: { markNot: /may add no such key/ } } },
+          { conversation: { found: { markNot: 'its conversation has ended' } } },
+        ].map(({ conversation: { found } }) => ({
+          conversation: { found: { markNot: expect.stringMatching(found.markNot) as string } },
+        })),
+      );
+      expect((await keysOf(storage)).filter((each) => each.endsWith(`> ${PULL}`))).toEqual([]);
+      expect(await storage.findAgentAccess(event(PULL).id)).toBeNull();
+      expect(run.id).not.toBe(other.run.id);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('takes keys from an agent until its turn ends, for its own conversation only', async () => {
+      const { storage } = await fresh();
+      const { run, token } = await withAgent(storage);
+      const other = await withAgent(storage, 'hook:github:o/r:70');
+      const add = (key: string, by = token) => storage.addAgentKey(by, key, later(2));
+      const waits = event('hook:github:o/r:8', goesOn);
+      await accept(storage, waits, 2);
+      expect(await add('hook:github:o/r:8')).toEqual({ result: 'added' });
+      expect(await add('hook:github:o/r:8')).toEqual({ result: 'known' });
+      expect(await storage.findRun(waits.id)).toMatchObject({ action: { sessionKey: PULL } });
+      expect(await add('hook:github:o/r:8', other.token)).toEqual({ result: 'taken' });
+      expect(await add('hook:gitlab:o/r:1')).toEqual({ result: 'not_allowed', may: ['hook:github:o/r:'] });
+      const [, attempt, mac] = token.split('/');
+      const wrong = [`${other.run.id}/${attempt}/${mac}`, `${run.id}/2/${mac}`, `${token}A`, ''];
+      for (const each of wrong) {
+        expect(await storage.isAgentToken(each)).toBe(false);
+        expect(await add('hook:github:o/r:9', each)).toEqual({ result: 'wrong' });
+      }
+      expect(await storage.isAgentToken(token)).toBe(true);
+      await storage.completeRun(completion(run.id));
+      expect(await add('hook:github:o/r:9')).toEqual({ result: 'over' });
+      expect(await storage.listAudit(9)).toMatchObject([{ source: 'command', changed: 1 }]);
       expect(await storage.verify()).toEqual([]);
     });
 

@@ -1,12 +1,8 @@
 /** Work that waits until it is known whether the account that caused it may start it (`startedBy`). */
 import { describe, expect, test } from 'vitest';
-import type {
-  Action,
-  AgentAction,
-  EventConversation,
-  NotifyAction,
-  StartCheck,
-} from '../../../src/base/action.ts';
+import type { Action, AgentAction, NotifyAction, StartCheck } from '../../../src/base/action.ts';
+import type { EventConversation } from '../../../src/base/conversation.ts';
+import { findMarks } from '../../../src/base/marks.ts';
 import type { StartDecision, Storage } from '../../../src/engine/storage/storage.ts';
 import { agent, NOW, origin, wake, work } from '../../support/storage-builders.ts';
 import { claim, ids, type Harness } from '../../support/storage-harness.ts';
@@ -218,6 +214,35 @@ export function startsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.endUnbegun(alone.id, { ...ending, nowMs: NOW + 60_009 })).toBe(false);
       expect(await storage.endUnbegun(alone.id, ending)).toBe(true);
       expect(await storage.accept(work([agent({ dedupe })]))).toMatchObject({ duplicate: false });
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('what was refused brings no key by a mark, also where somebody lets it begin', async () => {
+      const { storage } = await fresh();
+      const first = opened({
+        conversation: { keySeconds: 3_600, waitSeconds: 0, agentKeys: ['hook:pull:'] },
+      });
+      await storage.accept(work([first]));
+      const { mark = '' } = (await storage.findAgentAccess(first.id)) ?? {};
+      const marks = findMarks(mark, 'sluice-mark');
+      const conversation = { keySeconds: 3_600, waitSeconds: 0, marks };
+      const copies = [startedBy, asking].map((check) =>
+        comment({}, { sessionKey: 'hook:pull:8', conversation, startedBy: check, approve }),
+      );
+      await storage.accept(work(copies));
+      const [plain = '', asked = ''] = idsOf(copies);
+      expect(await storage.decideStart([plain], refused('stranger'), NOW)).toBe('refused');
+      expect(await storage.decideStart([asked], refused('stranger'), NOW)).toBe('asked');
+      expect(await storage.retry({ kind: 'ids', ids: [plain] }, NOW + 1)).toBe(1);
+      for (const id of [plain, asked])
+        expect(await storage.findRun(id)).toMatchObject({ action: { sessionKey: 'hook:pull:8' } });
+      const mine = comment({}, { sessionKey: 'hook:pull:9', conversation, startedBy });
+      await storage.accept(work([mine]));
+      expect(await storage.decideStart([mine.id], { kind: 'allowed' }, NOW + 2)).toBe('begun');
+      expect(await storage.findRun(mine.id)).toMatchObject({
+        state: 'completed',
+        action: { sessionKey: 'hook:pull:7', conversation: { found: { isOwn: true } } },
+      });
       expect(await storage.verify()).toEqual([]);
     });
 

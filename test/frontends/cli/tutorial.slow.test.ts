@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { findCommentMark } from '../../../src/engine/verify/verify.ts';
+import { findCommentMark } from '../../../src/base/marks.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { START_ENV, waitFor } from '../../support/cli-service.ts';
 import { startPlatform } from '../../support/platform-server.ts';

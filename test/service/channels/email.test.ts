@@ -3,7 +3,7 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { email } from '../../../src/service/channels/email.ts';
-import { findCommentMark } from '../../../src/engine/verify/verify.ts';
+import { findCommentMark } from '../../../src/base/marks.ts';
 
 const NEVER = new AbortController().signal;
 const PASSWORD = 'app-pass-w0rd';

@@ -2,7 +2,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { github } from '../../../src/service/channels/github.ts';
 import { quietMentions } from '../../../src/service/channels/mentions.ts';
-import { findCommentMark } from '../../../src/engine/verify/verify.ts';
+import { findCommentMark } from '../../../src/base/marks.ts';
 import { describeChannel } from '../../support/channel-contract.ts';
 import { type PlatformReply, type ReceivedRequest, startPlatform } from '../../support/platform-server.ts';
 

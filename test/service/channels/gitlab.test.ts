@@ -1,7 +1,7 @@
 /** The interface as GitLab's documentation of its REST API describes it (v4: notes, users). */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitlab } from '../../../src/service/channels/gitlab.ts';
-import { findCommentMark } from '../../../src/engine/verify/verify.ts';
+import { findCommentMark } from '../../../src/base/marks.ts';
 import { describeChannel } from '../../support/channel-contract.ts';
 import { type PlatformReply, type ReceivedRequest, startPlatform } from '../../support/platform-server.ts';
 

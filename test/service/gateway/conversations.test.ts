@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { AgentAction, EventConversation } from '../../../src/base/action.ts';
+import type { AgentAction } from '../../../src/base/action.ts';
+import type { EventConversation } from '../../../src/base/conversation.ts';
 import { agentAction, HeldRunner, openHouse } from '../../support/gateway-fixture.ts';
 
 const KEY = 'hook:github:o/r:7';

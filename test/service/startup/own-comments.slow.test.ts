@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { randomUUID } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { markComment } from '../../../src/engine/verify/verify.ts';
+import { markComment } from '../../../src/base/marks.ts';
 import { type Bench, openBench, serveBench, TOKEN } from '../../support/cli-service.ts';
 import { type PlatformServer, startPlatform } from '../../support/platform-server.ts';
 import { listIn } from '../../support/output-check.ts';

@@ -51,6 +51,14 @@ function placeOf(about: DecidedRequest): string | undefined {
 const whoOf = ({ module, index }: DecisionFacts): string =>
   index === undefined ? String(module) : `${String(module)}[${String(index)}]`;
 
+/** Why an event has no turn. */
+const WITHOUT: Readonly<Record<string, Sentence>> = {
+  waiting: say`no conversation had one of its keys: it waits for one, and ends without a run where none comes (conversation.waitSeconds)`,
+  none: say`no conversation has one of its keys, and its mapping begins none (conversation.start): nothing was made`,
+  own: say`it tells of what an agent opened itself: its key was added, and it has no turn`,
+  mark: say`ignoreSenders of the mapping names its account, and no mark in it counts: nothing was made`,
+};
+
 const SAY: Readonly<Record<string, Say>> = {
   body_limit: sayLimit,
   rate: ({ perMinute }, about) =>
@@ -103,10 +111,7 @@ const SAY: Readonly<Record<string, Say>> = {
           : say`joined the run ${String(joined)}, which`;
     return say`debounce: ${which} begins when no event of its key came for ${String(seconds)} s`;
   },
-  no_conversation: ({ without }) =>
-    without === 'waiting'
-      ? say`no conversation had one of its keys: it waits for one, and ends without a run where none comes (conversation.waitSeconds)`
-      : say`no conversation has one of its keys, and its mapping begins none (conversation.start): nothing was made`,
+  no_conversation: ({ without }) => WITHOUT[String(without)],
   further: ({ mappings }) => say`also taken by ${String(mappings)}`,
   returned_nothing: ({ module }) => say`transform ${String(module)}: ${RETURNED_NOTHING}`,
   transform_printed: ({ lines, ...facts }) =>

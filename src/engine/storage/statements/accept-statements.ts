@@ -4,15 +4,8 @@ import type { AcceptedAction, AcceptResult } from '../records.ts';
 import { findReserved, nameOf, reservationQuestion, reserve } from './reservations.ts';
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
-import {
-  insertAction,
-  isAsking,
-  MAX_WAITING,
-  MAX_WAITING_BYTES,
-  placeQuestion,
-  SPACE,
-  undecidedOf,
-} from './waiting-events.ts';
+import { insertAction, MAX_WAITING, MAX_WAITING_BYTES, SPACE, undecidedOf } from './waiting-events.ts';
+import { isAsking, placeQuestion } from './waiting-runs.ts';
 
 /** What `lookUpReservations` asks. */
 export function reservationQuestions(requests: readonly PreparedRequest[]): readonly SqlQuestion[] {

@@ -1,10 +1,10 @@
+import { type AgentAction } from '../../../base/action.ts';
 import {
-  type AgentAction,
   type ConversationKey,
   conversationKeysOf,
   type FoundConversation,
-} from '../../../base/action.ts';
-import { type Conversation, SUPERSEDED } from '../records.ts';
+} from '../../../base/conversation.ts';
+import { type Conversation, type KeyResult, type NewConversationKey, SUPERSEDED } from '../records.ts';
 import { RUN, UNBEGUN } from './rows.ts';
 import { adoptNamesake, queueOf } from './session-queue.ts';
 import { both, listed } from './statements.ts';
@@ -67,7 +67,7 @@ export interface KeyAddition {
  * Makes a conversation known by keys, some of which conversations have already: these keep them. Where there are too
  * many, the oldest give way. Returns what was added, and what was not.
  */
-export function keepKeys(
+function keepKeys(
   { sql }: Store,
   { owner, key: own }: Conversation,
   {
@@ -96,7 +96,13 @@ export function join(
     known,
     found,
     nowMs,
-  }: { readonly known: readonly KnownKey[]; readonly found: KnownKey | undefined; readonly nowMs: number },
+    remark,
+  }: {
+    readonly known: readonly KnownKey[];
+    readonly found: KnownKey | undefined;
+    readonly nowMs: number;
+    readonly remark: Pick<FoundConversation, 'isOwn' | 'markNot'>;
+  },
 ): { readonly action: AgentAction; readonly added: readonly ConversationKey[] } {
   const { owner, id, origin, conversation } = action;
   if (conversation === undefined) return { action, added: [] };
@@ -115,6 +121,7 @@ export function join(
   );
   const by = found && { key: found.key, addedBy: found.addedBy, until: addition.until };
   const seen = {
+    ...remark,
     ...(by && { by }),
     ...(taken.length > 0 && { taken }),
     ...(forgotten.length > 0 && { forgotten }),
@@ -127,6 +134,23 @@ export function join(
 
 /** Takes the keys away that the event of a run added, as nobody approved it. */
 export const forgetAdded = ({ sql }: Store, runId: string): void => sql.post(REMOVE_ADDED, runId);
+
+/** Makes a conversation known by one more key. Returns what others may wait for. */
+export function addKey(
+  store: Store,
+  { owner, conversation: name, key, ...addition }: NewConversationKey,
+): { readonly result: KeyResult; readonly added: readonly ConversationKey[] } {
+  const nowMs = Math.round(addition.nowMs);
+  const added = { ...addition, nowMs, until: Math.round(addition.until) };
+  const known = findKeys(store, owner, [name, key], nowMs);
+  const conversation = known.find((each) => each.key === name)?.conversation;
+  if (conversation === undefined) return { result: 'none', added: [] };
+  const own = known.filter((each) => each.key === key);
+  const kept = keepKeys(store, { owner, key: conversation }, { keys: [key], known: own, ...added });
+  if (kept.taken.length > 0) return { result: 'taken', added: [] };
+  if (kept.added.length === 0) return { result: 'known', added: [] };
+  return { result: 'added', added: [{ key, ...added }] };
+}
 
 /**
  * Ends a conversation: nothing comes to it any more, and its runs that have not begun end as superseded. With `now` the

@@ -226,9 +226,16 @@ ${KEYED};
 
 /**
  * By which keys conversations are known that several mappings share, or that their events begin or end, and events that
- * wait: each has a run that is not claimed, and says which keys of repeats are free when it ends as one (`frees`).
+ * wait: each has a run that is not claimed, and says which keys of repeats are free when it ends as one (`frees`). With
+ * the `secret` marks and tokens of agents are proved; `marked` is the key of what used the mark of a run first.
  */
 const CONVERSATIONS = both`
+ALTER TABLE runs ADD COLUMN marked TEXT;
+ALTER TABLE store_identity ADD COLUMN secret TEXT NOT NULL DEFAULT '';
+UPDATE store_identity SET secret = ${{
+  sqlite: 'lower(hex(randomblob(32)))',
+  postgres: 'gen_random_uuid()::text || gen_random_uuid()::text',
+}};
 CREATE TABLE conversation_keys (
   owner TEXT NOT NULL,
   key TEXT NOT NULL,

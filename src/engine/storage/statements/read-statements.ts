@@ -1,4 +1,4 @@
-import type { ConversationKey } from '../../../base/action.ts';
+import type { ConversationKey } from '../../../base/conversation.ts';
 import type { MailboxRecord, SetAsideMail } from '../mail-port.ts';
 import {
   type Backlog,
@@ -144,6 +144,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
+export { findAgentAccess, isAgentToken } from './agent-keys.ts';
 export { findCutOff, findUnbegun, findUndecided } from './waiting-events.ts';
 export { findAsked } from './waiting-runs.ts';
 export { oldestAmong } from './row-queries.ts';

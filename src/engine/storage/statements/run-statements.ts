@@ -217,4 +217,4 @@ export function clearSession({ sql, counters }: Store, { owner, key }: Conversat
 }
 
 export { saveLastTarget } from './outbox-rows.ts';
-export { addConversationKey, decideStart, endUnbegun } from './waiting-events.ts';
+export { addAgentKey, addConversationKey, decideStart, endUnbegun } from './waiting-events.ts';

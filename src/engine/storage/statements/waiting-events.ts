@@ -1,16 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import type { Action, AgentAction, ConversationKey } from '../../../base/action.ts';
+import type { Action, AgentAction } from '../../../base/action.ts';
+import type { ConversationKey } from '../../../base/conversation.ts';
 import {
   type NewRun,
   prepareAction,
   type PreparedAction,
   type PreparedAgent,
   type PreparedConversation,
-  type PreparedQuestion,
   type Reservation,
 } from '../prepared-request.ts';
 import {
   type AcceptedAction,
+  type AgentKeyAnswer,
   type KeyResult,
   type NewConversationKey,
   NO_CONVERSATION,
@@ -18,7 +19,8 @@ import {
   type StartDecision,
   type StartResult,
 } from '../records.ts';
-import { endConversation, findKeys, join, keepKeys } from './conversation-rows.ts';
+import { addKeyByToken, adoptMarked } from './agent-keys.ts';
+import { addKey, endConversation, findKeys, join } from './conversation-rows.ts';
 import { insertWake } from './event-rows.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { free, reserve } from './reservations.ts';
@@ -27,7 +29,7 @@ import { countState, endRuns, HEAD_FIELDS, insertEnded } from './run-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { both, by, listed } from './statements.ts';
 import type { Store } from './store.ts';
-import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
+import { gather, insertAsking, mayAsk, placeQuestion } from './waiting-runs.ts';
 
 /*
  * What an event becomes: work, or something that waits. A waiting event is a run that no claim takes, under a key that no
@@ -45,9 +47,6 @@ import { gather, insertAsking, insertQuestion } from './waiting-runs.ts';
 export const MAX_WAITING = 1_000;
 export const MAX_WAITING_BYTES = 16_777_216;
 const MAX_NAMED_CHARS = 500;
-const HOUR_MS = 3_600_000;
-/** Questions to people for one mapping within an hour. */
-const MAX_QUESTIONS = 5;
 
 const WAIT = 'INSERT INTO waiting_events (run_id, path, bytes, frees) VALUES (?, ?, ?, ?)';
 const WAIT_FOR = 'INSERT INTO waited_keys (owner, key, run_id) VALUES (?, ?, ?)';
@@ -70,11 +69,6 @@ const MOVE_ACTION = 'UPDATE run_actions SET seq = ?1 WHERE seq = (SELECT seq FRO
 const TAKE_PLACE = `UPDATE runs SET seq = ?1, accepted_at = ?2, due_at = CASE WHEN state < ${RUN.waiting} THEN 0 ELSE due_at END,
   state = CASE WHEN state < ${RUN.waiting} THEN ${RUN.waiting} ELSE state END WHERE id = ?3`;
 const ASK_LATER = `UPDATE runs SET due_at = ?, error_code = 'not_asked', error_message = ? WHERE seq = ?`;
-/** Questions to people are counted as runs that begin are, under a name that no mapping has, and the account as the line. */
-const QUESTIONS = `SELECT count(*) AS "all", coalesce(sum(CASE WHEN line = ? THEN 1 ELSE 0 END), 0) AS same
-  FROM run_starts WHERE mapping_id = ? AND started_at > ?`;
-const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at) VALUES (?, ?, ?, ?)
-  ON CONFLICT (run_seq, started_at) DO NOTHING`;
 const CUT_OFF = both`SELECT id FROM runs WHERE id IN ${listed('?')} AND state = ${RUN.active} AND gather_key = '${UNBEGUN}'`;
 const due = (...keys: readonly string[]) => both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
@@ -108,7 +102,8 @@ export function insertAction(store: Store, action: PreparedAction, how: Arriving
   else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
   else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
   else {
-    const insert = (row: NewRun): void => void (id = insertAgent(store, action, row));
+    const insert = (row: NewRun, hasEnded: boolean): void =>
+      void (id = insertAgent(store, action, row, hasEnded));
     without = arrive(
       store,
       { row: action.row, conversation: action.conversation, insert },
@@ -125,8 +120,9 @@ export function insertAction(store: Store, action: PreparedAction, how: Arriving
   return { ...done, id, ...(without && { without }) };
 }
 
-function insertAgent(store: Store, action: PreparedAgent, row: NewRun): string {
-  if (action.conversation?.end === 'now') insertEnded(store, row);
+/** What `hasEnded` needs no turn. */
+function insertAgent(store: Store, action: PreparedAgent, row: NewRun, hasEnded = false): string {
+  if (hasEnded) insertEnded(store, row);
   else if (action.gather !== undefined) return gather(store, row, action.gather);
   else if (action.ask !== undefined) insertAsking(store, row, action.ask);
   else insertRun(store, row);
@@ -148,8 +144,8 @@ function insertNotification(
 interface ConversingEvent {
   readonly row: NewRun;
   readonly conversation: PreparedConversation;
-  /** Stores the run, whose conversation is known. */
-  insert(row: NewRun): void;
+  /** Stores the run, whose conversation is known, or that it needs no turn. */
+  insert(row: NewRun, hasEnded: boolean): void;
 }
 
 /** Brings an event to its conversation, or lets it wait for one; says where it has come to none. */
@@ -159,7 +155,10 @@ function arrive(
   { frees = [], isKept, news }: Arriving,
 ): AcceptedAction['without'] {
   const { owner, acceptedAt: nowMs } = row;
-  const { keys, path, waitUntil: until } = conversation;
+  const { keys, path, marks, waitUntil: until } = conversation;
+  const [key = ''] = keys;
+  const marked = marks && adoptMarked(store, marks, { owner, key, nowMs });
+  if (typeof marked === 'string' && conversation.isOwn === true) return 'none';
   const known = findKeys(store, owner, keys, nowMs);
   const found = keys.map((key) => known.find((each) => each.key === key)).find(Boolean);
   if (found === undefined && !conversation.starts) {
@@ -175,13 +174,22 @@ function arrive(
     if (until > nowMs) for (const key of keys) store.sql.post(WAIT_FOR, owner, key, row.id);
     return until > nowMs ? 'waiting' : 'none';
   }
-  const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs });
+  const isOwn = marked !== undefined && typeof marked !== 'string';
+  const remark = {
+    ...(isOwn && { isOwn: true as const }),
+    ...(typeof marked === 'string' && { markNot: marked }),
+  };
+  const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs, remark });
   const of = { owner: joined.action.owner, key: joined.action.sessionKey };
-  insert({ ...row, sessionKey: of.key, action: JSON.stringify(joined.action) });
-  if (conversation.end === 'now') endConversation(store, of, 'now');
-  else if (news !== undefined) news.push(...joined.added);
-  else bringWaiting(store, owner, { keys: joined.added, nowMs });
-  return undefined;
+  insert(
+    { ...row, sessionKey: of.key, action: JSON.stringify(joined.action) },
+    isOwn || conversation.end === 'now',
+  );
+  const added = [...(isOwn ? marked : []), ...joined.added];
+  if (conversation.end === 'now' || (isOwn && conversation.end)) endConversation(store, of, conversation.end);
+  else if (news !== undefined) news.push(...added);
+  else bringWaiting(store, owner, { keys: added, nowMs });
+  return isOwn ? 'own' : undefined;
 }
 
 interface Waiting {
@@ -241,11 +249,19 @@ const waitsFor = (event: WaitingEvent | undefined, key: string): event is Waitin
 const actionOf = ({ action }: WaitingEvent): AgentAction & { readonly becomes?: Action } =>
   JSON.parse(action) as AgentAction;
 
+interface Beginning extends Pick<Arriving, 'news'> {
+  readonly nowMs: number;
+  /** False where nobody is asked about it, though its mapping has `approve`. */
+  readonly asks?: boolean;
+  /** True where its account may not start it: it says nothing by marks, either. */
+  readonly isRefused?: true;
+}
+
 /** Stores waiting events as what they become now. */
 function begin(
   store: Store,
   events: readonly WaitingEvent[],
-  { nowMs, asks = true, news }: { readonly nowMs: number; readonly asks?: boolean } & Pick<Arriving, 'news'>,
+  { nowMs, asks = true, isRefused, news }: Beginning,
 ): void {
   const nonce = randomBytes(16).toString('hex');
   const placed = events.flatMap((event) => {
@@ -256,6 +272,10 @@ function begin(
     const waiting = actionOf(event);
     const { startedBy: _, dedupe: _key, ...action } = waiting.becomes ?? waiting;
     if (!asks && 'approve' in action) delete action.approve;
+    if (isRefused && 'conversation' in action && action.conversation) {
+      const { marks: _marks, ...wish } = action.conversation;
+      action.conversation = wish;
+    }
     const prepared = prepareAction(action, nowMs, nonce);
     const kept = JSON.parse(frees ?? '[]') as readonly Reservation[];
     const { without } = insertAction(store, prepared, { frees: kept, isKept: true, ...(news && { news }) });
@@ -286,21 +306,18 @@ function bringWaiting(
 }
 
 /** Makes a conversation known by one more key, for which events may wait. */
-export function addConversationKey(store: Store, added: NewConversationKey): KeyResult {
-  const { owner, key, addedBy, runId } = added;
-  const nowMs = Math.round(added.nowMs);
-  const until = Math.round(added.until);
-  const known = findKeys(store, owner, [added.conversation, key], nowMs);
-  const of = known.find((each) => each.key === added.conversation);
-  if (of === undefined) return 'none';
-  const conversation = { owner, key: of.conversation };
-  const own = known.filter((each) => each.key === key);
-  const addition = { addedBy, runId, nowMs, until };
-  const { taken, added: news } = keepKeys(store, conversation, { keys: [key], known: own, ...addition });
-  if (taken.length > 0) return 'taken';
-  if (news.length === 0) return 'known';
-  bringWaiting(store, owner, { keys: [{ key, addedBy, until }], nowMs });
-  return 'added';
+export function addConversationKey(store: Store, wanted: NewConversationKey): KeyResult {
+  const { result, added } = addKey(store, wanted);
+  bringWaiting(store, wanted.owner, { keys: added, nowMs: Math.round(wanted.nowMs) });
+  return result;
+}
+
+/** The same for an agent: by the token of its run, until the turn ends, and with keys of the beginnings that it may add. */
+export function addAgentKey(store: Store, token: string, key: string, atMs: number): AgentKeyAnswer {
+  const nowMs = Math.round(atMs);
+  const { owner, added, ...answer } = addKeyByToken(store, token, { key, nowMs });
+  if (owner !== undefined && added !== undefined) bringWaiting(store, owner, { keys: added, nowMs });
+  return answer;
 }
 
 /** Runs that will not begin: not approved in time, or their conversation has ended, or no conversation came. */
@@ -354,7 +371,7 @@ export function decideStart(
     case 'refused': {
       const { account, error, callbacks } = decision;
       if (asks && mayAsk(store, first, account, nowMs)) {
-        begin(store, events, { nowMs });
+        begin(store, events, { nowMs, isRefused: true });
         return 'asked';
       }
       for (const [index, event] of events.entries()) {
@@ -370,27 +387,6 @@ export function decideStart(
 export function beginUnasked(store: Store, runId: string, nowMs: number): boolean {
   const event = findEvent(store, runId);
   if (event?.code !== 'not_allowed' && !waitsFor(event, CHECKING)) return false;
-  begin(store, [event], { nowMs: Math.round(nowMs), asks: false });
+  begin(store, [event], { nowMs: Math.round(nowMs), asks: false, isRefused: true });
   return true;
-}
-
-function mayAsk(store: Store, { seq, mappingId }: WaitingEvent, account: string, nowMs: number): boolean {
-  const name = `?${mappingId}`;
-  const line = account.toLowerCase();
-  const asked = store.sql.find<{ all: number; same: number }>(QUESTIONS, line, name, nowMs - HOUR_MS);
-  if (asked === undefined || asked.same > 0 || asked.all >= MAX_QUESTIONS) return false;
-  store.sql.post(NOTE, seq, name, line, nowMs);
-  return true;
-}
-
-type AskingAction = Extract<PreparedAction, PreparedAgent> & { readonly ask: PreparedQuestion };
-
-export function isAsking(action: PreparedAction): action is AskingAction {
-  return action.kind === 'agent' && action.ask !== undefined && action.checked === undefined;
-}
-
-/** Asks about the runs of a request, which are stored: once for all of them. */
-export function placeQuestion(store: Store, actions: readonly PreparedAction[]): void {
-  const asking = actions.find(isAsking);
-  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
 }

@@ -1,4 +1,10 @@
-import type { PreparedQuestion, Gathering, NewRun } from '../prepared-request.ts';
+import type {
+  Gathering,
+  NewRun,
+  PreparedAction,
+  PreparedAgent,
+  PreparedQuestion,
+} from '../prepared-request.ts';
 import type { Approval, ApprovalAnswer, ApprovalResult } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { ASKING, RUN, RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
@@ -90,7 +96,7 @@ export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce }: Pr
 }
 
 /** Stores the message that asks about the runs of a request, the first of which is given. */
-export function insertQuestion(
+function insertQuestion(
   store: Store,
   run: Pick<NewRun, 'id' | 'mappingId' | 'sessionKey' | 'acceptedAt'>,
   { delivery }: Pick<PreparedQuestion, 'delivery'>,
@@ -133,4 +139,35 @@ export function decideApproval(
     store.sql.post(answer.decision === 'approved' ? BEGIN_RUN : HURRY_RUN, Math.round(nowMs), id);
   }
   return { approval, isFirst: true, runs: runs.length };
+}
+
+type AskingAction = Extract<PreparedAction, PreparedAgent> & { readonly ask: PreparedQuestion };
+
+export function isAsking(action: PreparedAction): action is AskingAction {
+  return action.kind === 'agent' && action.ask !== undefined && action.checked === undefined;
+}
+
+/** Asks about the runs of a request, which are stored: once for all of them. */
+export function placeQuestion(store: Store, actions: readonly PreparedAction[]): void {
+  const asking = actions.find(isAsking);
+  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
+}
+
+const HOUR_MS = 3_600_000;
+/** Questions to people for one mapping within an hour. */
+const MAX_QUESTIONS = 5;
+/** Questions to people are counted as runs that begin are, under a name that no mapping has, and the account as the line. */
+const QUESTIONS = `SELECT count(*) AS "all", coalesce(sum(CASE WHEN line = ? THEN 1 ELSE 0 END), 0) AS same
+  FROM run_starts WHERE mapping_id = ? AND started_at > ?`;
+const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at) VALUES (?, ?, ?, ?)
+  ON CONFLICT (run_seq, started_at) DO NOTHING`;
+
+/** Whether somebody is asked about a refused account now, which is noted then. */
+export function mayAsk(store: Store, { seq, mappingId }: RunHead, account: string, nowMs: number): boolean {
+  const name = `?${mappingId}`;
+  const line = account.toLowerCase();
+  const asked = store.sql.find<{ all: number; same: number }>(QUESTIONS, line, name, nowMs - HOUR_MS);
+  if (asked === undefined || asked.same > 0 || asked.all >= MAX_QUESTIONS) return false;
+  store.sql.post(NOTE, seq, name, line, nowMs);
+  return true;
 }

@@ -1,5 +1,5 @@
 import type { DecisionRecord, RunRecord, Storage } from '../../../engine/storage/storage.ts';
-import type { ConversationKey } from '../../../base/action.ts';
+import type { ConversationKey } from '../../../base/conversation.ts';
 import { defined } from '../../../base/json.ts';
 import { isoTime } from '../../../engine/storage/facts.ts';
 import { decisionLine } from '../../../authoring/explanation/explanation.ts';

@@ -19,6 +19,9 @@ import type { Cli } from '../command-line.ts';
 import { findConfigFile, loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { didYouMean } from '../../../base/document/document.ts';
+import { isJsonObject } from '../../../base/json.ts';
+import { fetchJson } from '../../../base/outgoing/outgoing.ts';
+import { codeOf } from '../../../base/telemetry/telemetry.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { isoTime, isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
@@ -251,20 +254,54 @@ const KEY_RESULTS = {
   none: 'the conversation has ended, or its mapping has no "conversation": it is known by no key',
 };
 
-/** Lets events with a key come to a conversation. */
+/** Lets events with a key come to a conversation: that of the run whose agent asks, or the one that an operator names. */
 export async function addConversationKey(
   cli: Cli,
   key: string,
   flags: SessionFlags & { readonly conversation?: string },
 ): Promise<void> {
   const { conversation } = flags;
+  const { SLUICE_CONVERSATION_URL: url, SLUICE_CONVERSATION_TOKEN: token } = cli.terminal.env;
+  if (conversation === undefined && url !== undefined && token !== undefined) {
+    cli.terminal.out(await addAsAgent({ url, token }, key));
+    return;
+  }
   if (conversation === undefined)
-    throw new CliError('name the conversation: --conversation KEY, as "sluice sessions list" shows it', 2);
+    throw new CliError(
+      'name the conversation: --conversation KEY, as "sluice sessions list" shows it; only an agent has one of its own, where conversation.agentKeys of its mapping says which keys it may add',
+      2,
+    );
   const result = await withOperator(cli, flags, async (operator) =>
     conversationChanges.addKey(operator, await findSession(operator.storage, conversation, flags.owner), key),
   );
   if (result === 'taken' || result === 'none') throw new CliError(KEY_RESULTS[result]);
   cli.terminal.out(KEY_RESULTS[result]);
+}
+
+async function addAsAgent(
+  { url, token }: { readonly url: string; readonly token: string },
+  key: string,
+): Promise<string> {
+  const { status, body } = await fetchJson(url, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ key }),
+    signal: AbortSignal.timeout(10_000),
+  }).catch((error: unknown) => {
+    throw new CliError(`the service at ${url} does not answer (${codeOf(error)})`);
+  });
+  const answer = isJsonObject(body) ? body : {};
+  const { result, may } = answer;
+  const { detail } = answer;
+  if (status !== 200)
+    throw new CliError(typeof detail === 'string' ? detail : `the service answered ${status}`);
+  if (result === 'not_allowed')
+    throw new CliError(
+      `the agent of this run may add only keys that begin with ${(may as string[]).join(' or ')}`,
+    );
+  const says = KEY_RESULTS[result as keyof typeof KEY_RESULTS];
+  if (answer['ok'] !== true) throw new CliError(says);
+  return says;
 }
 
 /** Copies the store into a new file. */
