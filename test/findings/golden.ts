@@ -3,8 +3,6 @@ import { findCases } from '../../src/authoring/golden/golden.ts';
 
 export const codes = [
   'BODY_FILE_UNREADABLE',
-  'BODY_IS_TEXT',
-  'CASE_PASSED_OVER',
   'DUPLICATE_CASE',
   'EXPECTATION_FORMAT',
   'NOT_A_REQUEST',

@@ -5,7 +5,6 @@ const REASONS = {
   'it lies outside of the file: in the environment, on the disk, or in what is installed': [
     'CONFIG_NOT_FOUND',
     'NOT_A_CONFIGURATION',
-    'CASE_PASSED_OVER',
     'NOT_A_REQUEST',
     'MISSING_VARIABLE',
     'SECRET_FILE_UNREADABLE',

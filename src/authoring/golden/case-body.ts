@@ -9,9 +9,9 @@ import {
   readBounded,
   type Place,
 } from '../../base/document/document.ts';
-import { parseDocument, withEdit } from '../../base/document/facts.ts';
+import { parseDocument } from '../../base/document/facts.ts';
 import { HookError } from '../../base/errors.ts';
-import { isJsonText, parseJson, type JsonValue } from '../../base/json.ts';
+import { parseJson, type JsonValue } from '../../base/json.ts';
 import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../../base/payload/payload.ts';
 
 /** The body of one delivery: its value, and the bytes of its file. */
@@ -22,7 +22,6 @@ export type CaseBody =
       readonly raw?: Buffer;
       /** The hash of the bytes without their compression. */
       readonly sha256?: string;
-      readonly warnings?: readonly Finding[];
     }
   | { readonly findings: readonly Finding[] };
 
@@ -39,7 +38,9 @@ export async function readCaseBody(
   part: LocatedValue,
 ): Promise<CaseBody> {
   const at = part.place(['bodyFile']);
-  if (delivery.bodyFile === undefined) return inlineBody(delivery, part);
+  // An empty body counts as {}, and null counts as null, as they would be sent.
+  if (delivery.bodyFile === undefined)
+    return { value: delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue) };
   if (delivery.body !== undefined) {
     const message = 'both body and bodyFile are given';
     return problem({ code: 'TWO_BODIES', message: quoted(message), at, hint: say`keep one of them` });
@@ -53,36 +54,6 @@ export async function readCaseBody(
     at,
     hint: say`correct the path, which is relative to the request file`,
   });
-}
-
-function inlineBody(delivery: CaseBodyKeys, part: LocatedValue): CaseBody {
-  // An empty body counts as {}, and null counts as null, as they would be sent.
-  const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
-  return { value, warnings: findJsonText(delivery, part) };
-}
-
-function findJsonText({ body, headers = {} }: CaseBodyKeys, part: LocatedValue): readonly Finding[] {
-  if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
-  const announced = announcedFormat(lowerCase(headers)['content-type']);
-  if ((announced !== undefined && announced !== 'json') || !isJsonText(body)) return [];
-  return [bodyIsText(body, part.place(['body']))];
-}
-
-function bodyIsText(body: string, at: Place): Finding {
-  const { source, start, end } = at;
-  const written = source.text.slice(start, end);
-  const bar = /^[|>][-+\d]*/.exec(written)?.[0];
-  const marked = bar === undefined ? at : { source, start, end: start + bar.length };
-  const found: Finding = {
-    severity: 'warning',
-    code: 'BODY_IS_TEXT',
-    message: say`the body is a text that holds JSON, not the JSON itself: no condition and no template finds a field in it`,
-    at: marked,
-    hint: say`write it without the ${bar ?? 'quotes around it'}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`,
-  };
-  // What stands behind the bar in its line is a comment.
-  if (bar !== undefined) return withEdit(found, { at: marked, text: '' });
-  return withEdit(found, /^["']/.test(written) ? { at, text: body } : undefined);
 }
 
 async function parseBodyFile(

@@ -16,7 +16,7 @@ import type { JsonValue } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { readCaseBody } from './case-body.ts';
 import { FORMAT } from './expectation.ts';
-import { findMisnamed, findNoRequest } from './other-files.ts';
+import { findNoRequest } from './other-files.ts';
 
 /**
  * Golden cases on disk. People or a recorder write `<group>/<case>.request.yaml|yml|json`; the runner writes
@@ -32,8 +32,6 @@ export interface GoldenCase {
   /** Whether the file has `deliveries`: then its expectation is a list too. */
   readonly several: boolean;
   readonly at: Place;
-  /** What is odd about the bodies. Each warning is also among the findings. */
-  readonly warnings: readonly Finding[];
   /** Request, expectation and body files, absolute: a change of one re-runs the case. */
   readonly files: readonly string[];
 }
@@ -112,9 +110,7 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   const findings: Finding[] = [...findDoubles(dir, wanted)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
   findings.push(...read.flatMap((result) => result.findings));
-  const used = new Set(read.flatMap((result) => result.case?.files ?? []));
-  const others = names.filter((file) => !used.has(file) && isWanted(caseName(dir, file), filters));
-  findings.push(...(await findMisnamed(others)), ...obsolete.map(describeObsolete));
+  findings.push(...obsolete.map(describeObsolete));
   return {
     cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
     obsolete,
@@ -218,11 +214,11 @@ async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
   const name = caseName(dir, requestFile);
   const read = await readBodies(requestFile, name, shape);
   if (read.deliveries === undefined) return { findings: [...findings, ...read.findings] };
-  const { deliveries, findings: warnings } = read;
+  const { deliveries } = read;
   const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
   const files = [requestFile, ...read.files, expectedFile];
   const at = root.place([]);
-  const golden = { name, requestFile, expectedFile, deliveries, several, at, warnings, files };
+  const golden = { name, requestFile, expectedFile, deliveries, several, at, files };
   // A file of any other name, as `explain` accepts it, has no expectation.
   const expected = expectedFile === requestFile ? undefined : await readExpected(expectedFile);
   return {
@@ -244,17 +240,15 @@ async function readBodies(requestFile: string, name: string, shape: RequestFileS
   if (list === undefined) return { files: [], findings };
   const deliveries: DeliveryRequest[] = [];
   const files: string[] = [];
-  const warnings: Finding[] = [];
   for (const [index, delivery] of list.entries()) {
     const part = root.at(several ? ['deliveries', index] : []);
     const body = await readCaseBody(requestFile, delivery, part);
     if ('findings' in body) return { files, findings: body.findings };
-    warnings.push(...(body.warnings ?? []));
     if (body.file !== undefined) files.push(body.file);
     const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
     deliveries.push({ ...created, pathAt: part.place(['path']) });
   }
-  return { deliveries, files, findings: warnings };
+  return { deliveries, files, findings: [] };
 }
 
 interface RequestFileShape {

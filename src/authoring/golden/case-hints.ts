@@ -1,26 +1,11 @@
 /** Says what a person has to do about a case that failed: the likeliest cause, in the first lines. */
-import { printInLine } from '../../base/finding.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
 import type { CaseResult } from './run-cases.ts';
 
-export interface CaseHints {
-  readonly hints: readonly string[];
-  /** Whether the hints explain the outcome: then the reasons of the outcome mislead. */
-  readonly isCause: boolean;
-}
-
-export function hintsOn(result: CaseResult): CaseHints {
-  const ofBodies = bodyHints(result);
-  const causes = [...ofBodies, ...addressHints(result)];
-  if (causes.length > 0) return { hints: causes, isCause: ofBodies.length > 0 };
-  return { hints: result.status === 'failed' ? differenceHints(result) : [], isCause: false };
-}
-
-function bodyHints({ case: { warnings } }: CaseResult): readonly string[] {
-  return warnings.map(
-    (found) => `${printInLine(found)}${found.at === undefined ? '' : `  ${formatPlace(found.at)}`}`,
-  );
+export function hintsOn(result: CaseResult): readonly string[] {
+  const causes = addressHints(result);
+  return causes.length > 0 || result.status !== 'failed' ? causes : differenceHints(result);
 }
 
 function addressHints({ case: { deliveries }, evaluations }: CaseResult): readonly string[] {

@@ -33,7 +33,6 @@ export function caseOfRequest(request: HookRequest): GoldenCase {
     deliveries: [delivery],
     several: false,
     at,
-    warnings: [],
     files: [],
   };
 }

@@ -52,19 +52,16 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
       return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
-  const { hints, isCause } = hintsOn(result);
-  // The reason for a missing field is no remedy, and it shows the field.
-  const reasons = isCause ? [] : [why];
-  const first = hints.map((hint) => `hint: ${hint}`);
+  const first = hintsOn(result).map((hint) => `hint: ${hint}`);
   if (isMissing) {
     const file = relative(options.cwd, result.case.expectedFile);
     const missing = `there is no ${file}: run "sluice test ${result.case.name}" without CI set, which writes it, and commit it`;
-    return [...first, missing, ...reasons].join('\n\n');
+    return [...first, missing, why].join('\n\n');
   }
   const before = withoutHead(result.expected?.text ?? '');
   const difference = formatDifference(before, withoutHead(result.actualText), options.color);
   // Where nothing is wrong with the file, the outcome of the request is what differs.
-  return (first.length === 0 ? [...reasons, difference] : [...first, difference, ...reasons]).join('\n\n');
+  return (first.length === 0 ? [why, difference] : [...first, difference, why]).join('\n\n');
 }
 
 /** The file's own comment offers to write it anew, which does not fit a difference. */
@@ -117,13 +114,8 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
     }
   }
   blocks.push(...report.removed.map((file) => `- ${relative(options.cwd, file)}  removed`));
-  // The report of a failed case is not repeated.
-  const failed = report.results.filter(({ status }) => FAILED.has(status));
-  const said = options.brief === true ? [] : failed.flatMap((result) => result.case.warnings);
-  const others = report.findings.filter(
-    ({ code, at }) => !said.some((warning) => warning.code === code && warning.at === at),
-  );
-  if (others.length > 0) blocks.push(formatFindings(others, { color: options.color }).trimEnd());
+  if (report.findings.length > 0)
+    blocks.push(formatFindings(report.findings, { color: options.color }).trimEnd());
   const old = report.results.filter(
     ({ expected, status }) => expected?.isFirstFormat === true && status === 'passed',
   ).length;
@@ -146,7 +138,7 @@ function passedLine(result: CaseResult, { color }: ReportOptions): string {
   const isNew = status === 'written' || status === 'updated';
   const hints = isNew
     ? hintsOn(result)
-        .hints.map((hint) => `\n  hint: ${hint}`)
+        .map((hint) => `\n  hint: ${hint}`)
         .join('')
     : '';
   const empty = isNew ? printedNothing(result) : [];

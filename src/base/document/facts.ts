@@ -9,4 +9,4 @@ export { editDocument } from './edit-document.ts';
 export { inWords } from '../finding.ts';
 export { parseDocument } from './parse-document.ts';
 export { singleQuoted } from './print-yaml.ts';
-export { applyEdits, withEdit } from './text-edit.ts';
+export { applyEdits } from './text-edit.ts';

@@ -27,11 +27,6 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return result + text.slice(from);
 }
 
-/** Adds the edit to a finding, where there is one. */
-export function withEdit(finding: Finding, edit: TextEdit | undefined): Finding {
-  return edit === undefined ? finding : { ...finding, edit };
-}
-
 /** A finding but for its place. */
 interface UnplacedFinding extends Omit<Finding, 'severity' | 'at' | 'edit'> {
   /** Default `error`. */
@@ -45,5 +40,5 @@ interface UnplacedFinding extends Omit<Finding, 'severity' | 'at' | 'edit'> {
 /** A finding at its place, with its edit. */
 export function findingAt(at: Place, { replace, editAt, ...finding }: UnplacedFinding): Finding {
   const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
-  return withEdit({ severity: 'error', ...finding, at }, edit);
+  return { severity: 'error', ...finding, at, ...(edit && { edit }) };
 }

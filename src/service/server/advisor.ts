@@ -1,7 +1,7 @@
 import type { Sentence, StoredFinding } from '../../base/finding.ts';
 import type { HookErrorCode } from '../../base/errors.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
-import type { HookRequest, JsonValue } from '../../base/request.ts';
+import type { HookRequest } from '../../base/request.ts';
 import type { ProofFinding, ProofSettings, Refused, SignedRequest } from '../../engine/verify/verify.ts';
 
 /**
@@ -55,7 +55,6 @@ export interface RepeatFacts {
   /** The header that said it, where one did. */
   readonly header: string | undefined;
   readonly headers: HookRequest['headers'];
-  readonly payload: JsonValue | undefined;
   readonly ttlSeconds: number | undefined;
 }
 

@@ -139,9 +139,8 @@ function repeatOf(
   advisor: RequestAdvisor | undefined,
 ): readonly StoredFinding[] {
   const { by, header } = recognised(judged, headers);
-  const { evaluation, request } = judged;
-  const ttlSeconds = evaluation?.mapping?.dedupe?.ttlSeconds;
-  const facts = { by, header, headers, payload: request?.payload, ttlSeconds };
+  const ttlSeconds = judged.evaluation?.mapping?.dedupe?.ttlSeconds;
+  const facts = { by, header, headers, ttlSeconds };
   const repeat = { code: 'repeat', facts: defined({ by, header }) };
   const news = advisor?.onRepeat(facts);
   return news === undefined ? [repeat] : [repeat, news];

@@ -145,16 +145,6 @@ describe('update rules', () => {
     expect(out).not.toContain('--update');
   });
 
-  test('a body that is a text holding JSON is told so first, once, and without other remedies', async () => {
-    await run([]);
-    const [, body = ''] = REQUEST.split('body: ');
-    const json = '{"ref": "refs/heads/main", "repo": "acme/shop", "by": "ada", "title": "Fix it"}';
-    await put('test/golden/github/push.request.yaml', REQUEST.replace(body, `|\n  ${json}\n`));
-    const { out } = await run([]);
-    expect(out).toMatch(/failed\n {2}hint: the body is a text that holds JSON.* write it without the \|/);
-    expect(out).not.toMatch(/remedy|is missing|BODY_IS_TEXT/);
-  });
-
   test('a new case that records a refusal is marked, with the hook name that was meant', async () => {
     await put('test/golden/github/push.request.yaml', REQUEST.replace('path: github', 'path: /hooks/github'));
     const { out } = await run([]);

@@ -1,24 +1,16 @@
 import { quoted, say, type Sentence, type StoredFinding } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import type { RepeatFacts } from '../../../service/server/server.ts';
-import { hasEventId } from '../vocabulary/events.ts';
 import { deliveryHeaders } from '../vocabulary/senders.ts';
 
 type EventFacts = NonNullable<StoredFinding['facts']>;
 
 /** Says what decided that this was a repeat: a header, or the id in the body. */
-export function repeatFacts({
-  by,
-  header,
-  headers,
-  payload,
-  ttlSeconds,
-}: RepeatFacts): StoredFinding | undefined {
+export function repeatFacts({ by, header, headers, ttlSeconds }: RepeatFacts): StoredFinding | undefined {
   // Such a header is never the same for two events, so this one was sent again.
   if (by === 'key' && header !== undefined && deliveryHeaders().has(header)) return undefined;
-  const hasId = by === 'key' && payload !== undefined && hasEventId(payload);
   const event = by === 'key' ? [...deliveryHeaders()].find((each) => headers[each] !== undefined) : undefined;
-  return { code: 'new_event', facts: defined({ by, header, hasId: hasId || undefined, event, ttlSeconds }) };
+  return { code: 'new_event', facts: defined({ by, header, event, ttlSeconds }) };
 }
 
 /** Says by what a repeat was recognised. */
@@ -32,7 +24,7 @@ export function howRepeated({ by, header }: EventFacts): Sentence {
 }
 
 /** Says what to do if the request was a new event. */
-export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: EventFacts): Sentence | undefined {
+export function sayNewEvent({ by, header, ttlSeconds = 0, event }: EventFacts): Sentence | undefined {
   if (by === 'signed')
     return say`the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
   // Two equal bodies have no field that would tell the events apart.
@@ -40,8 +32,8 @@ export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: EventF
     return say`if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
   // An id in the body names the event, but a header may name only the delivery.
   if (by === 'key') {
-    const inHeader = event === undefined ? '' : say`, such as {{headers.${String(event)}}}`;
-    return say`if it was a new event, choose a key that is new for each event${hasId === true ? ', such as an id of the body' : inHeader}`;
+    const such = event === undefined ? 'an id of the event in the body' : `{{headers.${String(event)}}}`;
+    return say`if it was a new event, choose a key that is new for each event, such as ${such}`;
   }
   return header === undefined
     ? undefined
