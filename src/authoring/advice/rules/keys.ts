@@ -1,4 +1,4 @@
-import { inWords, singleQuoted } from '../../../base/document/facts.ts';
+import { inWords } from '../../../base/document/facts.ts';
 import { say } from '../../../base/finding.ts';
 import {
   quote,
@@ -10,39 +10,6 @@ import {
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
 import type { LookFinding, Look } from '../rule.ts';
 import { retryHeaders, webhookIds } from '../vocabulary/senders.ts';
-
-const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
-/** Such a key can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key. */
-const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
-
-/** `dedupe: {key: event.id}` is the same for all requests, because only braces read the request. */
-function withoutBraces({ compiled, located }: MappingSubject): readonly LookFinding[] {
-  if (compiled.behaviours.hasGatewayForm) return [];
-  return [...compiled.templates].flatMap(([key, { source: text }]): readonly LookFinding[] => {
-    const isWhole = key.endsWith('.key');
-    const read = isWhole || key === 'sessionKey' ? withBraces(text, isWhole) : undefined;
-    if (read === undefined) return [];
-    const path = key.split('.');
-    const at = located.place(path);
-    const written = singleQuoted(read);
-    const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
-    return [
-      {
-        message: say`${key} is the text ${quote(text)} for every request: a field is read only between braces`,
-        at,
-        hint: say`write ${String(path.at(-1))}: ${written}`,
-        ...(isOneLine ? { edit: { at, text: written } } : {}),
-      },
-    ];
-  });
-}
-
-function withBraces(text: string, isWhole: boolean): string | undefined {
-  if (text.includes('{{')) return undefined;
-  if (isWhole && FIELD.test(text.trim())) return `{{${text.trim().replace(/^\$?\.?(?:body\.)?/, '')}}}`;
-  const read = text.replaceAll(OF_REQUEST, (path) => `{{${path.replace(/^body\./, '')}}}`);
-  return read === text ? undefined : read;
-}
 
 /**
  * Matches a header, the time of receipt or the count of attempts without a format: `{{date now
@@ -74,7 +41,7 @@ function constantKey(subject: MappingSubject): readonly LookFinding[] {
   const { source, located, compiled } = subject;
   const { dedupe, verify } = source;
   const key = typeof dedupe === 'object' && dedupe.key !== 'body' ? dedupe.key : undefined;
-  if (key === undefined || withBraces(key, true) !== undefined) return [];
+  if (key === undefined) return [];
   const reads = [...key.matchAll(READ)].map(([, path = '']) => path.replaceAll(/[[\]]/g, ''));
   const isLiteral = !key.includes('{{');
   const ofAll = webhookIds(verify?.scheme ?? '', compiled.match.path ?? '');
@@ -86,7 +53,7 @@ function constantKey(subject: MappingSubject): readonly LookFinding[] {
         ? say`the key is the text ${quote(key)} for every request, so all after the first are taken for repeats of it`
         : say`${inWords(reads)} ${reads.length === 1 ? 'names' : 'name'} the webhook and not the event, so all events after the first are taken for repeats of it`,
       at: located.place(['dedupe', 'key']),
-      hint: say`write what is new for each event, such as the id that its sender gives it; for one run in a time write key: '{{path}}'`,
+      hint: say`write what is new for each event, such as '{{id}}' for the id that its sender gives it, as only braces read a field; for one run in a time write key: '{{path}}'`,
     },
   ];
 }
@@ -145,7 +112,6 @@ function ignoredKeys({ entries }: MappingsSubject): readonly LookFinding[] {
 }
 
 export const KEYS: readonly Look[] = [
-  { on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces },
   { on: 'mapping', codes: ['DEDUPE_KEY_CONSTANT'], find: constantKey },
   { on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey },
   { on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction },

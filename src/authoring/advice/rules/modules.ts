@@ -68,20 +68,13 @@ function toExport({ functions, module }: SandboxFacts['TRANSFORM_NOT_A_FUNCTION'
     : `write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${first}}; it exports ${functions.slice(0, 5).join(', ')}`;
 }
 
-/** Suggests another ending, a near name, or a path without the transforms folder written twice. */
+/** Suggests another ending or a near name in the same folder. */
 function suggestModule(dir: string, module: string): string | undefined {
-  const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');
-  const known = (name: string): boolean =>
-    modulesIn(path.resolve(dir, path.dirname(name))).includes(path.basename(name));
-  for (let from = 1; from < steps.length; from += 1) {
-    const name = steps.slice(from).join('/');
-    if (known(name)) return name;
-  }
   const names = modulesIn(path.resolve(dir, path.dirname(module)));
   const wanted = path.basename(module);
-  const stem = wanted.replace(/\.\w+$/, '');
-  const near = names.find((name) => name.replace(/\.\w+$/, '') === stem) ?? didYouMean(wanted, names);
-  return near === undefined ? undefined : path.posix.join(path.posix.dirname(module), near);
+  const near = names.find((name) => path.parse(name).name === path.parse(wanted).name);
+  const found = near ?? didYouMean(wanted, names);
+  return found && path.posix.join(path.posix.dirname(module), found);
 }
 
 function modulesIn(folder: string): readonly string[] {
