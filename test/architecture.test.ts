@@ -121,7 +121,6 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'authoring/explanation/explain-request.ts',
   'authoring/explanation/format-evaluation.ts',
   'authoring/explanation/format-findings.ts',
-  'authoring/golden/case-hints.ts',
   'authoring/golden/reporters.ts',
   'base/document/edit-document.ts',
   'base/document/format-findings.ts',

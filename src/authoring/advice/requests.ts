@@ -1,12 +1,7 @@
 export { bodyPath, createBodyIndex } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
 export { findingsOf, inOrderOf, nearestMisses, placesOf } from './requests/considered-findings.ts';
-export type {
-  EvaluationAdvice,
-  FoundText,
-  LaterMapping,
-  NearHookName,
-} from './requests/evaluation-advice.ts';
+export type { EvaluationAdvice, FoundText, LaterMapping } from './requests/evaluation-advice.ts';
 export { emptyKeys, evaluationFindings } from './requests/evaluation-findings.ts';
 export {
   ADVICE_CODES,
@@ -28,6 +23,7 @@ export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
 export { keptWarning } from './requests/warnings.ts';
+export type { NearHookName } from './requests/near-names.ts';
 export { pathsIn } from './requests/near-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';

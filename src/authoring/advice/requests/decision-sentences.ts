@@ -8,7 +8,7 @@ import { EXPECTED } from '../../../base/payload/facts.ts';
 import type { CompiledMapping, RoutingTable } from '../../../engine/mapping/mapping.ts';
 import { sayJsonSlip, type JsonSlip } from '../json-bodies.ts';
 import { sayMethod } from './method-note.ts';
-import { nearName } from './near-names.ts';
+import { nearestName } from './near-names.ts';
 import { sayFormat } from './refusal-notes.ts';
 import { RETURNED_NOTHING } from './refusal-remedy.ts';
 import { howRepeated, sayNewEvent } from './repeat-note.ts';
@@ -95,8 +95,8 @@ const SAY: Readonly<Record<string, Say>> = {
   field: ({ field }) => say`it is about ${String(field)}`,
   other_format: (facts, { path, table }) => table && sayFormat(path, facts, table),
   unknown_name: (_, { path, table }) => {
-    const near = table === undefined ? undefined : nearName(path, table);
-    return near && say`the hook name ${near}`;
+    const near = table === undefined ? undefined : nearestName(path, table);
+    return near && say`the hook name ${near.name} ${near.why} (${near.at})`;
   },
   method: (facts, { path, table }) => table && sayMethod(path, facts, table),
   skipped: (facts) => say`skipped by ${skipText(facts as unknown as Parameters<typeof skipText>[0])}`,

@@ -1,5 +1,6 @@
 import type { Finding, Sentence } from '../../../base/finding.ts';
 import type { Place } from '../../../base/document/document.ts';
+import type { NearHookName } from './near-names.ts';
 
 /** The paths that a request has in place of one that found nothing: one, or two that are as near. */
 export interface Suggestion {
@@ -15,14 +16,6 @@ export interface FoundText {
   readonly text: string;
   /** The text is the name of the field, and the field's value is true. */
   readonly isTrue?: boolean;
-}
-
-export interface NearHookName {
-  readonly name: string;
-  readonly why: Sentence;
-  readonly at: string;
-  /** What to do, where the remedy is neither another name at the sender nor another name in the mapping. */
-  readonly remedy?: Sentence;
 }
 
 export interface LaterMapping {

@@ -2,50 +2,45 @@ import { say, write, type Sentence } from '../../../base/finding.ts';
 import { didYouMean, formatPlace } from '../../../base/document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../../engine/mapping/mapping.ts';
 
-export interface NearName {
-  readonly mapping: CompiledMapping;
+export interface NearHookName {
   readonly name: string;
   readonly why: Sentence;
+  readonly at: string;
   /** What to do, where the remedy is neither another name at the sender nor another name in the mapping. */
   readonly remedy?: Sentence;
 }
 
+const TURNED_OFF = {
+  why: say`is turned off there (enabled: false)`,
+  remedy: say`remove enabled: false`,
+};
+
 /** Lists names that a request may have meant, the likeliest first. */
-export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearName[] {
-  const off = named(disabled)
-    .filter(({ name }) => name === asked)
-    .map((entry) => ({
-      ...entry,
-      why: say`is turned off there (enabled: false)`,
-      remedy: say`remove enabled: false`,
-    }));
-  const near = named(mappings).flatMap((entry): NearName[] => {
+export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearHookName[] {
+  const entries = named(mappings);
+  const off = named(disabled).filter(({ name }) => name === asked);
+  const near = entries.flatMap((entry): NearHookName[] => {
     const difference = differenceOf(asked, entry.name);
     return difference === undefined ? [] : [{ ...entry, ...difference }];
   });
-  const known = new Set(near.map(({ name }) => name));
-  const similar = speltNearly(asked, named(mappings)).filter(({ name }) => !known.has(name));
-  return [...off, ...near, ...similar];
+  const spelt = didYouMean(
+    asked,
+    entries.map(({ name }) => name),
+  );
+  const similar = entries.filter(({ name }) => name === spelt && !near.some((each) => each.name === name));
+  return [
+    ...off.map((entry) => ({ ...entry, ...TURNED_OFF })),
+    ...near,
+    ...similar.map((entry) => ({ ...entry, why: say`is spelt nearly so` })),
+  ];
 }
 
-function speltNearly(asked: string, entries: readonly NamedMapping[]): readonly NearName[] {
-  const names = entries.map(({ name }) => name);
-  const spelt = didYouMean(asked, names);
-  return entries
-    .filter(({ name }) => name === spelt)
-    .map((entry) => ({ ...entry, why: say`is spelt nearly so` }));
-}
+const named = (mappings: readonly CompiledMapping[]): readonly Pick<NearHookName, 'name' | 'at'>[] =>
+  mappings.flatMap(({ match: { path, pathAt }, at }) =>
+    path === undefined ? [] : [{ name: path, at: formatPlace(pathAt ?? at) }],
+  );
 
-type NamedMapping = Pick<NearName, 'mapping' | 'name'>;
-
-function named(mappings: readonly CompiledMapping[]): readonly NamedMapping[] {
-  return mappings.flatMap((mapping) => {
-    const { path } = mapping.match;
-    return path === undefined ? [] : [{ mapping, name: path }];
-  });
-}
-
-function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'remedy'> | undefined {
+function differenceOf(asked: string, name: string): Pick<NearHookName, 'why' | 'remedy'> | undefined {
   if (asked.toLowerCase() === name.toLowerCase())
     return { why: say`differs in upper and lower case, which count` };
   const base = /^(?:[^/]+\/)?/.exec(name)?.[0] ?? '';
@@ -62,13 +57,5 @@ function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'reme
 /** A stranger chooses the name, so longer ones are not compared. */
 const MAX_NAME_CHARS = 200;
 
-export const nearestName = (path: string, table: RoutingTable): NearName | undefined =>
+export const nearestName = (path: string, table: RoutingTable): NearHookName | undefined =>
   path.length > MAX_NAME_CHARS ? undefined : findNearNames(path, table)[0];
-
-/** Says which hook name was probably meant, what is different about it, and its place. */
-export function nearName(path: string, table: RoutingTable): Sentence | undefined {
-  const near = nearestName(path, table);
-  if (near === undefined) return undefined;
-  const { match, at } = near.mapping;
-  return say`${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;
-}

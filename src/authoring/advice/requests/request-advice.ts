@@ -1,18 +1,17 @@
 import { say, todo, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { requestFinding } from './findings.ts';
-import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
+import { NO_ADVICE, type EvaluationAdvice, type LaterMapping } from './evaluation-advice.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { nearestMisses } from './considered-findings.ts';
-import type { RoutingTable } from '../../../engine/mapping/mapping.ts';
-import { namesRead } from '../../../engine/mapping/facts.ts';
+import { takesRequest, WorkBudget, type RoutingTable } from '../../../engine/mapping/mapping.ts';
+import { namesRead, WORK_LIMITS } from '../../../engine/mapping/facts.ts';
 import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { createBodyIndex } from './body-index.ts';
 import { findSuggestions, missingIn } from './near-paths.ts';
 import { otherKindNotes } from './other-kind.ts';
-import { laterMappings } from './later-mappings.ts';
 import { adviseOnParts } from './part-advice.ts';
 import { findNearNames } from './near-names.ts';
 import { findKind, findMisread } from './request-notes.ts';
@@ -29,7 +28,7 @@ export function adviceFor(
   const settings = table.settingsOf(request.path);
   const isOdd = isReadAmiss(evaluation) || outcome.kind === 'rejected';
   const kind = isOdd ? findKind(request, settings) : undefined;
-  const near = table.canTake(request.path) ? [] : nearNames(request, table);
+  const near = table.canTake(request.path) ? [] : findNearNames(request.path, table).slice(0, MAX_NAMED);
   // A request that is no event misses conditions and fields without fault.
   if (mapping === undefined && kind !== undefined) return { ...NO_ADVICE, nearNames: near, notes: [kind] };
   const body = createBodyIndex(request.payload);
@@ -98,8 +97,24 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Fi
   });
 }
 
-function nearNames(request: HookRequest, table: RoutingTable): EvaluationAdvice['nearNames'] {
-  return findNearNames(request.path, table)
-    .slice(0, MAX_NAMED)
-    .map(({ mapping, ...near }) => ({ ...near, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
+/** Finds mappings behind the first match that would have matched the request, too. Only the first one acts. */
+function laterMappings(
+  { mapping: first, further }: Evaluation,
+  request: HookRequest,
+  { mappings }: RoutingTable,
+): readonly LaterMapping[] {
+  const mapping = further?.at(-1) ?? first;
+  if (mapping === undefined) return [];
+  const scope = { request, work: new WorkBudget(WORK_LIMITS) };
+  const found: LaterMapping[] = [];
+  for (const other of mappings.filter(({ order }) => order > mapping.order)) {
+    if (found.length === MAX_NAMED) break;
+    try {
+      if (takesRequest(other, scope)) found.push({ id: other.id, at: formatPlace(other.at) });
+    } catch {
+      // A condition that does not end on this body matches nothing.
+      break;
+    }
+  }
+  return found;
 }
