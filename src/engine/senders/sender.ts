@@ -75,7 +75,7 @@ const Role = z.strictObject({
     .describe('What a role proves of permissions; one that is not named here proves nothing.'),
 });
 
-/** A log of what a webhook delivered. Texts have {place}, {hook}, {id} and {since}, in seconds since the epoch. */
+/** A log of what a webhook delivered. Texts have {place}, {hook}, {id}, {event} and {since}, in seconds since the epoch. */
 const Deliveries = z.strictObject({
   docs: z.url({ protocol: /^https?$/ }),
   keepsSeconds: z.int().positive().describe('How long it keeps them.'),
@@ -95,7 +95,18 @@ const Deliveries = z.strictObject({
   list: z.strictObject({
     path: Text,
     items: Field.optional().describe('Where the deliveries stand; absent where the answer is the list.'),
-    next: z.union([z.literal('link'), z.strictObject({ parameter: Text, more: Field })]),
+    next: z
+      .union([
+        z.literal('link'),
+        z.strictObject({
+          parameter: Text,
+          more: Field,
+          is: z.boolean().optional().describe('What `more` says where there are further ones; default true.'),
+          from: Field.optional().describe('Where the answer has the parameter; default the id of the last.'),
+        }),
+      ])
+      .describe('How the next page is asked for.'),
+    only: z.record(Field, Text).optional().describe('What of the list counts: texts that its items have.'),
     id: Field,
     event: Field.describe('What stays the same when an event is sent again: what the field `id` has.'),
     at: Field.describe('When: an ISO time, or seconds since the epoch.'),

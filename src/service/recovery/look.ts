@@ -169,8 +169,10 @@ function nextQuery(
 ): string | undefined {
   if (last === undefined) return undefined;
   if (next !== 'link') {
-    const hasMore = valueAt(body as JsonValue, next.more.split('.')) === true;
-    return hasMore ? `&${next.parameter}=${encodeURIComponent(textAt(last, 'id') ?? '')}` : undefined;
+    const { parameter, more, is = true, from } = next;
+    if (valueAt(body as JsonValue, more.split('.')) !== is) return undefined;
+    const cursor = from === undefined ? textAt(last, 'id') : textAt(body as JsonObject, from);
+    return `&${parameter}=${encodeURIComponent(cursor ?? '')}`;
   }
   const [, link = ''] = /<([^<>\s]{1,2000})>\s*;[^,<]*\brel="?next\b/.exec(headers.get('link') ?? '') ?? [];
   if (!URL.canParse(link, 'https://x')) return undefined;
@@ -244,10 +246,12 @@ export async function look(
       const id = textAt(item, list.id);
       const event = textAt(item, list.event);
       const at = timeOf(valueAt(item, list.at.split('.'))) ?? Number.NaN;
-      if (Number.isFinite(at)) last = at;
+      const counts = Object.entries(list.only ?? {}).every(([field, text]) => textAt(item, field) === text);
+      if (counts && Number.isFinite(at)) last = at;
       if (id === undefined || seen.has(id)) continue;
       seen.add(id);
-      if (event !== undefined && at >= oldest && at <= newest) take(asker, log, { item, id, event, at });
+      if (counts && event !== undefined && at >= oldest && at <= newest)
+        take(asker, log, { item, id, event, at });
     }
     pages += 1;
     if (last < oldest) break;

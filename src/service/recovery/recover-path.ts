@@ -273,12 +273,13 @@ class Round {
   }
 
   /** Whether the sender sends the event again. Where it was not asked at all, that does not count. */
-  async #sendAgain({ id }: LoggedEvent, entry: AskedEvent): Promise<boolean> {
+  async #sendAgain({ id, event }: LoggedEvent, entry: AskedEvent): Promise<boolean> {
     const { redeliver, fetch } = this.#asker.sender.deliveries;
     if (redeliver === undefined) return false;
     try {
       const answer = await askSender(this.#asker, redeliver, {
         hook: encodeURIComponent(this.#parts.hook),
+        event: encodeURIComponent(event),
         id,
       });
       // The address may have changed, or the log may have forgotten it.

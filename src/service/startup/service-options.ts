@@ -22,6 +22,8 @@ export interface ServiceOptions extends LiveOptions {
   readonly onDecision?: (seen: SeenRequest) => void;
   /** Whether the mailbox of `hooks.mail` is read. */
   readonly readMail?: boolean;
+  /** Whether senders are asked for what they could not deliver; default true. */
+  readonly recovers?: boolean;
   /** Which requests are kept where the configuration does not say. */
   readonly keepRequests?: KeepRequests;
   /**

@@ -228,7 +228,7 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
 
 /** Begins to ask senders for what they could not deliver. It follows the live configuration. */
 function openRecovery(options: ServiceOptions, parts: ServiceParts, server: RunningServer): Recovery {
-  const { log, role } = options;
+  const { log, role, recovers = true } = options;
   const { live, storage, gateway, health, late } = parts;
   const recovery = new Recovery({
     storage,
@@ -239,7 +239,7 @@ function openRecovery(options: ServiceOptions, parts: ServiceParts, server: Runn
     alert: (path, reason) => gateway.alertOn({ kind: 'webhook', name: path }, reason),
   });
   late.recovery = recovery;
-  const performs = performsWork(options) && role !== 'worker';
+  const performs = recovers && performsWork(options) && role !== 'worker';
   if (performs) live.onReplaced(() => recovery.reconfigure());
   if (performs) recovery.reconfigure();
   return recovery;

@@ -5,6 +5,8 @@ import { newState, recoverPath } from '../../../src/service/recovery/recover-pat
 import { askerOf } from '../../../src/service/recovery/recovery.ts';
 import { Sandbox } from '../../../src/engine/sandbox/sandbox.ts';
 import { ENV, openRecovery, type RecoveryBench } from '../../support/recovery-fixture.ts';
+import { openBench } from '../../support/cli-service.ts';
+import { startPlatform } from '../../support/platform-server.ts';
 import { ASK_TOKEN, SECRET } from '../../support/sender-log.ts';
 
 interface Report {
@@ -262,4 +264,120 @@ test('who keeps no log, and a path without the setting, are said', async () => {
     err: expect.stringContaining('maxAgeSeconds') as string,
   });
   expect(await bench.run('recover', '--since', 'soon')).toMatchObject({ exitCode: 2 });
+});
+
+const HOUR_MS = 3_600_000;
+const ago = (ms: number): string => new Date(Date.now() - ms).toISOString();
+const OURS = 'https://hooks.example.com/hooks/';
+
+/** Senders that are data only, as their documentation describes their interfaces; each has three events in two pages. */
+const DATA_ONLY = [
+  {
+    sender: 'paddle',
+    id: 'event_id',
+    target: '',
+    authorization: `Bearer ${ASK_TOKEN}`,
+    answers: {
+      'GET /notification-settings?per_page=200': {
+        data: [
+          { id: 'ntfset_1', destination: 'https://other.example.com/', active: true },
+          { id: 'ntfset_2', destination: `${OURS}paddle`, active: true },
+        ],
+      },
+      'GET /notifications?status=failed&notification_setting_id=ntfset_2&per_page=200': {
+        data: [
+          // It was sent again before, which cannot be sent again itself.
+          { id: 'ntf_4', origin: 'replay', payload: { event_id: 'evt_1' }, occurred_at: ago(99 * HOUR_MS) },
+          { id: 'ntf_3', origin: 'event', payload: { event_id: 'evt_3' }, occurred_at: ago(2 * HOUR_MS) },
+          { id: 'ntf_2', origin: 'event', payload: { event_id: 'evt_2' }, occurred_at: ago(98 * HOUR_MS) },
+        ],
+        meta: { pagination: { has_more: true, next: 'https://evil.example.com/' } },
+      },
+      'GET /notifications?status=failed&notification_setting_id=ntfset_2&per_page=200&after=ntf_2': {
+        data: [
+          { id: 'ntf_1', origin: 'event', payload: { event_id: 'evt_1' }, occurred_at: ago(99 * HOUR_MS) },
+        ],
+        meta: { pagination: { has_more: false } },
+      },
+    },
+    // What Paddle still tries to deliver by itself is left to it.
+    again: ['POST /notifications/ntf_1/replay', 'POST /notifications/ntf_2/replay'],
+  },
+  {
+    sender: 'svix',
+    id: 'headers.svix-id',
+    target: ', target: app_1',
+    authorization: `Bearer ${ASK_TOKEN}`,
+    answers: {
+      'GET /api/v1/app/app_1/endpoint?limit=250': {
+        data: [
+          { id: 'ep_1', url: `${OURS}svix`, disabled: false },
+          { id: 'ep_2', url: 'https://other.example.com/' },
+        ],
+        done: true,
+      },
+      'GET /api/v1/app/app_1/attempt/endpoint/ep_1?limit=250&with_content=false': {
+        data: [
+          { id: 'atmpt_4', msgId: 'msg_2', responseStatusCode: 0, status: 2, timestamp: ago(39 * HOUR_MS) },
+          { id: 'atmpt_3', msgId: 'msg_3', responseStatusCode: 200, status: 0, timestamp: ago(40 * HOUR_MS) },
+          { id: 'atmpt_2', msgId: 'msg_2', responseStatusCode: 502, status: 2, timestamp: ago(41 * HOUR_MS) },
+        ],
+        done: false,
+        iterator: 'atmpt_2',
+      },
+      'GET /api/v1/app/app_1/attempt/endpoint/ep_1?limit=250&with_content=false&iterator=atmpt_2': {
+        data: [
+          { id: 'atmpt_1', msgId: 'msg_1', responseStatusCode: 503, status: 2, timestamp: ago(42 * HOUR_MS) },
+        ],
+        done: true,
+        iterator: 'atmpt_1',
+      },
+    },
+    again: [
+      'POST /api/v1/app/app_1/msg/msg_1/endpoint/ep_1/resend',
+      'POST /api/v1/app/app_1/msg/msg_2/endpoint/ep_1/resend',
+    ],
+  },
+] as const;
+
+test.each(DATA_ONLY)('$sender is asked as its documentation says', async (known) => {
+  const { sender, id, target, answers, again, authorization } = known;
+  const server = await startPlatform(({ method, path }) =>
+    method === 'POST'
+      ? { status: 202, body: {} }
+      : { status: 200, body: (answers as Readonly<Record<string, unknown>>)[`${method} ${path}`] },
+  );
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
+  onTestFinished(async () => void (await Promise.all([server.stop(), sandbox.stop()])));
+  const bench = openBench({
+    'sluice.yaml': `hooks: {enabled: true, token: '\${SLUICE_HOOK_TOKEN}'}\nserver: {publicUrl: 'https://hooks.example.com'}\n`,
+    'mappings/hooks.yaml': `- match: {path: ${sender}}
+  id: one
+  recover: {token: '\${ASK_TOKEN}', api: '${server.url}'${target}, maxAgeSeconds: 604800}
+  dedupe: {key: '{{${id}}}', ttlSeconds: 604800}
+  messageTemplate: hi
+`,
+  });
+  const files = join(bench.folder, 'sluice.yaml');
+  const { generation, findings } = await loadGeneration(files, { env: ENV, needSecrets: false, sandbox });
+  const recovery = generation?.recoveries.get(sender);
+  if (generation === undefined || recovery === undefined) throw new Error(JSON.stringify(findings));
+  const state = { ...newState(), upTo: Date.now() - 150 * HOUR_MS };
+  await recoverPath(askerOf(generation, recovery, new AbortController().signal), state, {
+    storage: { findIdempotent: () => Promise.resolve(undefined), isDeduped: () => Promise.resolve(false) },
+    wish: undefined,
+    save: () => Promise.resolve(),
+    arrival: () => new Promise(() => undefined),
+    deliver: () => Promise.reject(new Error('nothing is fetched')),
+    arrivalMs: 1,
+    othersKnow: () => Promise.resolve(),
+    gaveUp: () => undefined,
+  });
+  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    ...Object.keys(answers),
+    ...again,
+  ]);
+  for (const { headers } of server.requests) expect(headers).toMatchObject({ authorization });
+  expect(state).toMatchObject({ totals: { missed: 2, asked: 2 } });
+  expect(state.unwell).toBeUndefined();
 });

@@ -138,6 +138,8 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
     },
     listen: flags,
     readMail: flags.mail === true,
+    // What comes again comes to the address of the webhook, which is seldom this one.
+    recovers: false,
     keepRequests: { which: 'all', bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(flags.configFile, host),
     openConsole: async (parts) => {
