@@ -56,7 +56,7 @@ export interface BacklogFigures {
   readonly oldestDeadAt?: number;
 }
 
-/** Counts of the sandbox; its own statistics fit. */
+/** Counts of the sandbox. */
 export interface TransformFigures {
   /** Calls answered, by `ok` or their failure. */
   readonly calls: Readonly<Record<string, number>>;
@@ -66,6 +66,7 @@ export interface TransformFigures {
     readonly running: number;
     readonly spawned: number;
   }[];
+  /** Breakers that are not closed. */
   readonly breakers: readonly { readonly module: string; readonly state: string }[];
 }
 

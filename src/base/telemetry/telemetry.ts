@@ -7,7 +7,7 @@ export { withoutSecrets } from './redact.ts';
 export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
 export { openTracing } from './tracing.ts';
 export type { Tracing } from './tracing.ts';
-export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics } from './metrics.ts';
+export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics, TransformFigures } from './metrics.ts';
 
 import type { Metrics, MetricsSources } from './metrics.ts';
 

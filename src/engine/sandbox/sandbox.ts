@@ -12,7 +12,8 @@ import type { PooledModule } from './host/job-queue.ts';
 import { loadModules, type LoadedModules, type TransformsFolder } from './loader/load-modules.ts';
 import { StackMapper } from './host/map-stack.ts';
 import { ModuleRegistry } from './host/module-registry.ts';
-import { Pool, type PoolEvent, type PoolStats } from './host/pool.ts';
+import type { TransformFigures } from '../../base/telemetry/telemetry.ts';
+import { Pool, type PoolEvent } from './host/pool.ts';
 import { failedReply, replyTo } from './host/reply.ts';
 import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
 
@@ -55,14 +56,6 @@ export interface SandboxHealth {
   readonly ok: boolean;
   /** Why not, for `/readyz`. */
   readonly reason?: string;
-}
-
-export interface SandboxStats {
-  /** Calls answered, by `ok` or their failure. */
-  readonly calls: Readonly<Record<string, number>>;
-  readonly pools: readonly (PoolStats & { readonly jit: boolean })[];
-  /** Breakers that are not closed. */
-  readonly breakers: readonly { readonly module: string; readonly state: 'open' | 'half-open' }[];
 }
 
 /** V8 answers in milliseconds. */
@@ -149,11 +142,10 @@ export class Sandbox {
     return { ok: false, reason: 'the processes that run transforms do not start' };
   }
 
-  get stats(): SandboxStats {
-    const pools = [...this.#pools].map(([jit, pool]) => ({ jit, ...pool.stats }));
+  get stats(): TransformFigures {
     return {
       calls: Object.fromEntries(this.#calls),
-      pools,
+      pools: [...this.#pools.values()].map(({ stats }) => stats),
       breakers: this.#registry.openBreakers(performance.now()),
     };
   }

@@ -12,6 +12,7 @@
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
  */
 import { setInterval as every } from 'node:timers/promises';
+import type { TransformFigures } from '../../../base/telemetry/telemetry.ts';
 import type { WorkerAnswer, ModuleTask } from '../frames.ts';
 import { STATUS } from '../names.ts';
 import { JobQueue, type ModuleJob, type JobOutcome, type PooledModule } from './job-queue.ts';
@@ -34,13 +35,6 @@ export type PoolEvent =
   | { readonly kind: 'breaker-opened'; readonly module: string }
   | { readonly kind: 'breaker-closed'; readonly module: string }
   | { readonly kind: 'workers-do-not-start'; readonly failures: number };
-
-export interface PoolStats {
-  readonly ready: number;
-  readonly waiting: number;
-  readonly running: number;
-  readonly spawned: number;
-}
 
 const NO_ARGUMENT = { json: '', bytes: 0 };
 const STOPPING = 'the sandbox is stopping';
@@ -77,7 +71,7 @@ export class Pool implements WorkerListener {
     return this.#workers.isHealthy;
   }
 
-  get stats(): PoolStats {
+  get stats(): TransformFigures['pools'][number] {
     let running = 0;
     for (const worker of this.#workers) running += worker.jobs.length;
     return {

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { CliError, type Terminal } from '../terminal.ts';
 
 export interface Asker {
@@ -19,26 +18,16 @@ export async function openAsker(terminal: Terminal, mayAsk: boolean): Promise<As
   const prompts = await import('@clack/prompts');
   return {
     say,
-    choose: async (_flag, message, { choices }) => {
-      const options = choices.map(({ value, label }) => ({ value: value as string, label }));
-      const answer = answered(await prompts.select({ message, options }));
-      return chosen(choices, answer).value;
-    },
+    choose: async (_flag, message, { choices }) =>
+      answered(
+        await prompts.select<string>({ message, options: [...choices] }),
+      ) as (typeof choices)[number]['value'],
     text: async (_flag, message) => answered(await prompts.text({ message, validate: isThere })).trim(),
     secret: async (_flag, message) => answered(await prompts.password({ message, validate: isThere })),
   };
 }
 
 const isThere = (value = ''): string | undefined => (value.trim() === '' ? 'it is empty' : undefined);
-
-function chosen<Choice extends { readonly value: string }>(
-  choices: readonly Choice[],
-  answer: string,
-): Choice {
-  const found = choices.find(({ value }) => value === answer);
-  assert(found !== undefined, 'a choice is one of the choices');
-  return found;
-}
 
 function refuser(say: Asker['say']): Asker {
   const refuse = (flag: string, question: string): Promise<never> =>
