@@ -11,7 +11,7 @@ import { inspectModule } from './host/inspect-module.ts';
 import type { PooledModule } from './host/job-queue.ts';
 import { loadModules, type LoadedModules, type TransformsFolder } from './loader/load-modules.ts';
 import { StackMapper } from './host/map-stack.ts';
-import { ModuleRegistry } from './host/module-registry.ts';
+import { ModuleRegistry, settingsKey } from './host/module-registry.ts';
 import type { TransformFigures } from '../../base/telemetry/telemetry.ts';
 import { Pool, type PoolEvent } from './host/pool.ts';
 import { failedReply, replyTo } from './host/reply.ts';
@@ -245,9 +245,4 @@ async function coverageOf(entry: GenerationModule): Promise<ModuleCoverage> {
 /** Whether a finding is on a file, or on a mapping that uses it. */
 function contextOf(entry: GenerationModule, ref: TransformRef, timeoutMs: number) {
   return { ref, timeoutMs, sha256: entry.module.sha256, mapper: entry.mapper };
-}
-
-/** Two refs with the same key share an isolate. The time limit is no part of it: it comes with each call. */
-function settingsKey({ timeoutMs: _limit, at: _place, ...settings }: TransformRef): string {
-  return JSON.stringify(settings);
 }
