@@ -55,7 +55,7 @@ export const HEALTH_CONDITIONS = {
 export type HealthCode = keyof typeof HEALTH_CONDITIONS;
 
 /** One thing in trouble. */
-export interface Trouble {
+interface Trouble {
   readonly code: HealthCode;
   /** What is in trouble: the id of a runner, a channel, a module; empty where there is only one of its kind. */
   readonly name?: string;

@@ -1,6 +1,6 @@
 export { clearControl, clearLine, escapeHtml, escapeText, formatSpan, showHidden } from './clear-control.ts';
 export { createHealth, HEALTH_CONDITIONS } from './health.ts';
-export type { Condition, Health, HealthReporter, Trouble } from './health.ts';
+export type { Condition, Health, HealthReporter } from './health.ts';
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel } from './log.ts';
 export { withoutSecrets } from './redact.ts';
