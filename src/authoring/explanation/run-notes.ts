@@ -59,7 +59,10 @@ function keptFromCommand({ config, stored }: RunFacts): SettingNote | undefined 
   return text && { at: placeIfWritten(root, [...path, 'argv']) ?? placeIfWritten(root, path), text };
 }
 
-type CommandSettings = Pick<Extract<RunnerSettings, { readonly kind: 'command' }>, 'env' | 'passEnv'>;
+type CommandSettings = Pick<
+  Extract<RunnerSettings, { readonly kind: 'command' }>,
+  'argv' | 'env' | 'passEnv'
+>;
 
 /** How shells and programs say that a variable is not there. Without such words only names with an underscore count. */
 const ABSENT = [
@@ -68,14 +71,25 @@ const ABSENT = [
   /(?:KeyError: |[Mm]issing |environment variable )['"`]?([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})\b/g,
 ];
 
-/** Says how a command gets the variable that it lacks; undefined where its error names none. */
+const GIVEN =
+  /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|HOSTNAME|TERM|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
+
+/** Finds the variables that words for a shell read and do not set. */
+function readIn(argv: readonly string[]): readonly string[] {
+  const words = argv.join('\n');
+  const read = [...words.matchAll(/\$\{?([A-Z][A-Z0-9_]*)/g)].map(([, name = '']) => name);
+  return read.filter((name) => !words.includes(`${name}=`));
+}
+
+/** Says how a command gets the variable that it lacks; undefined where neither its error nor its words name one. */
 export function environmentNote(
-  { env, passEnv }: CommandSettings,
+  { argv, env, passEnv }: CommandSettings,
   error: string,
   key: string,
 ): Sentence | undefined {
-  const said = new Set(ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name)));
-  const missing = [...said].filter((name) => !Object.hasOwn(env, name));
+  const said = ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
+  const named = said.length > 0 || passEnv.length > 0 ? said : readIn(argv);
+  const missing = [...new Set(named)].filter((name) => !GIVEN.test(name) && !Object.hasOwn(env, name));
   const unset = missing.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
     return say`passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`;

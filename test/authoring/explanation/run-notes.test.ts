@@ -7,7 +7,7 @@ type Runner = Parameters<typeof environmentNote>[0];
 
 const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined => {
   const note = environmentNote(
-    { env: {}, passEnv: [], ...runner },
+    { argv: ['./a.sh'], env: {}, passEnv: [], ...runner },
     `the command exited with code 2\n${stderr}`,
     'gateway.runner',
   );
