@@ -119,7 +119,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   operations: {
     layer: 'service',
-    imports: ['gateway', 'hook', 'payload', 'storage'],
+    imports: ['gateway', 'hook', 'payload', 'recovery', 'storage'],
     types: ['action', 'config', 'mapping', 'server'],
   },
   mail: {

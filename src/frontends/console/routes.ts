@@ -46,7 +46,8 @@ export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/causes': async ({ deps }) => ({
     causes: await findCauses(deps.storage, { gateway: gatewayOf(deps), describe: decisionLine }),
   }),
-  '/api/overview': ({ deps }) => overview(deps.storage, gatewayOf(deps)),
+  '/api/overview': ({ deps }) =>
+    overview(deps.storage, gatewayOf(deps), deps.live.generation.recoveries.keys()),
   '/api/request': ({ deps, judge }, { query, who }) =>
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
 };

@@ -11,6 +11,7 @@ import {
   type Storage,
 } from '../../engine/storage/storage.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
+import { readState } from '../recovery/recovery.ts';
 import {
   findObstacles,
   findWaits,
@@ -91,23 +92,52 @@ async function eventEnd(storage: Storage, id: string): Promise<readonly End[]> {
   return event === undefined ? [] : [{ id, end: EVENT_ENDS[event.state] }];
 }
 
-/** How much work waits, and why. */
+/** How the recovery of a path goes, since it was begun. */
+export interface RecoveredPath {
+  readonly path: string;
+  /** When the log of the sender was last read to its end; 0 where it never was. */
+  readonly lookedAt: number;
+  readonly missed: number;
+  readonly came: number;
+  readonly gaveUp: number;
+  /** What the sender says of the webhook, where that is not well, or why the sender could not be asked. */
+  readonly trouble?: string;
+}
+
+/** How much work waits, and why, and how paths are recovered. */
 export interface Overview {
   readonly backlog: Backlog;
+  readonly recoveries: readonly RecoveredPath[];
   readonly obstacles: readonly { readonly text: string; readonly paused?: Pausable }[];
 }
 
-export async function overview(storage: Storage, gateway: GatewaySettings): Promise<Overview> {
-  const [backlog, { pauses, ...others }] = await Promise.all([
+/** `recovered`: paths whose sender is asked for what it could not deliver. */
+export async function overview(
+  storage: Storage,
+  gateway: Pick<GatewaySettings, 'runner'>,
+  recovered: Iterable<string>,
+): Promise<Overview> {
+  const [backlog, { pauses, ...others }, rows] = await Promise.all([
     storage.backlog(),
     findObstacles(storage, gateway),
+    storage.listRecoveries(),
   ]);
+  const recoveries = [...recovered].map((path): RecoveredPath => {
+    const { lookedAt, totals, unwell, last } = readState(rows.find((row) => row.path === path)?.state ?? '');
+    const { missed, came, gaveUp } = totals;
+    const trouble = unwell === undefined ? last.trouble : `the sender says "${unwell}" of the webhook`;
+    return { path, lookedAt, missed, came, gaveUp, ...defined({ trouble }) };
+  });
   const now = Date.now();
   const paused = pauses.map((pause) => ({
     text: obstacleTexts({ pauses: [pause] }, now).join(),
     paused: pausedThing(pause),
   }));
-  return { backlog, obstacles: [...paused, ...obstacleTexts(others, now).map((text) => ({ text }))] };
+  return {
+    backlog,
+    recoveries,
+    obstacles: [...paused, ...obstacleTexts(others, now).map((text) => ({ text }))],
+  };
 }
 
 const HOUR_MS = 3_600_000;

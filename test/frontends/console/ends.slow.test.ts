@@ -261,7 +261,16 @@ describe.skipIf(noBrowser !== '')('what needs attention', () => {
       ...FILES,
       'mappings/wait.yaml': many('wait', 'slow'),
       'mappings/fail.yaml': many('fail', 'broken'),
+      'mappings/stripe.yaml': `id: stripe\nmatch: {path: stripe}\nmessageTemplate: hi\ndedupe: {key: '{{id}}', ttlSeconds: 518400}
+recover: {token: '\${SLUICE_HOOK_TOKEN}', api: 'http://127.0.0.1:1'}\n`,
     },
+  });
+
+  test('is said of each path whose sender is asked for what it could not deliver', async () => {
+    const page = await pages.open();
+    await page.waitForSelector(
+      '.overview li:has-text("stripe not looked at yet: 0 missed"):has-text("cannot be asked")',
+    );
   });
 
   test('is counted by its cause, however much is queued, and nothing is said before that', async () => {

@@ -3,6 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { loadGeneration } from '../../../src/service/generation/generation.ts';
 import { newState, recoverPath } from '../../../src/service/recovery/recover-path.ts';
 import { askerOf } from '../../../src/service/recovery/recovery.ts';
+import { overview } from '../../../src/service/operations/operations.ts';
+import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { Sandbox } from '../../../src/engine/sandbox/sandbox.ts';
 import { ENV, openRecovery, type RecoveryBench } from '../../support/recovery-fixture.ts';
 import { openBench } from '../../support/cli-service.ts';
@@ -62,6 +64,14 @@ test.each(['github', 'gitlab'] as const)(
       /came again, .* late: its sender could not deliver it/,
     );
     await service.stop();
+    // What the console shows of each path.
+    const storage = await openStorage(`sqlite:${join(bench.folder, 'sluice.db')}`, { mode: 'attached' });
+    onTestFinished(() => storage.close());
+    const { recoveries } = await overview(storage, { runner: 'echo' }, [provider, 'never']);
+    expect(recoveries).toEqual([
+      { path: provider, lookedAt: expect.any(Number) as number, missed: 6, came: 6, gaveUp: 0 },
+      { path: 'never', lookedAt: 0, missed: 0, came: 0, gaveUp: 0 },
+    ]);
     const all = bench.log.join('') + JSON.stringify(requests);
     for (const secret of [ASK_TOKEN, SECRET]) expect(all).not.toContain(secret);
   },

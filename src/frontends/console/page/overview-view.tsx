@@ -29,6 +29,7 @@ export function OverviewView(): JSX.Element {
       <h1 tabIndex={-1}>Overview</h1>
       <Causes />
       {found.value !== undefined && <Work found={found.value} />}
+      {found.value !== undefined && found.value.recoveries.length > 0 && <Recoveries of={found.value} />}
       <Charts />
     </article>
   );
@@ -55,6 +56,30 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
       <p>
         All runs: <PauseButtons of={{}} />
       </p>
+    </section>
+  );
+}
+
+/** What senders could not deliver, a row for each path. */
+function Recoveries({ of: { recoveries } }: { readonly of: Overview }): JSX.Element {
+  return (
+    <section>
+      <h2>Recovery</h2>
+      <ul>
+        {recoveries.map(({ path, lookedAt, missed, came, gaveUp, trouble }) => (
+          <li key={path} class={trouble === undefined ? '' : 'note'}>
+            <a href={`/?${new URLSearchParams({ path }).toString()}`}>{path}</a>{' '}
+            {lookedAt === 0 ? 'not looked at yet' : `looked at ${formatAgo(lookedAt)}`}: {missed} missed,{' '}
+            {came} came, {gaveUp} given up
+            {trouble !== undefined && (
+              <>
+                {' — '}
+                <ShownText text={trouble} />
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
