@@ -137,6 +137,7 @@ export class CountedMetrics implements GatewayMetrics {
 
   observeTokens(): void {}
   setAway(): void {}
+  setWorkers(): void {}
   setWaiting(): void {}
 }
 

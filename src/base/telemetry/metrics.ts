@@ -116,6 +116,8 @@ export interface GatewayMetrics {
     };
   }): void;
   setAway(runners: readonly string[]): void;
+  /** Workers that ask for runs, or carry some. */
+  setWorkers(workers: readonly { readonly runner: string; readonly runs: number }[]): void;
   /** Runs that wait for a limit of their mapping or a pause although agents are free, and what is paused. */
   setWaiting(
     waiting: readonly { readonly mappingId: string; readonly reason: string; readonly waiting: number }[],
@@ -236,9 +238,7 @@ const OF_THE_BACKLOG = {
   sluice_work: gauge('Stored work, by kind and state.', 'kind state'),
   sluice_backlog_bytes: gauge('Bytes of runs that are queued or active.'),
   sluice_backlog_oldest_seconds: gauge('Age of the oldest queued run; 0 where none waits.'),
-  sluice_dead_oldest_seconds: gauge(
-    'Time since the oldest dead letter (run, delivery, callback or event) was given up; 0 where there is none.',
-  ),
+  sluice_dead_oldest_seconds: gauge('Time since the oldest dead letter was given up; 0 where there is none.'),
 };
 
 const WORK = [
@@ -282,9 +282,7 @@ function setTotal(total: Counter<string>, value: number): void {
 const OF_THE_DATABASE = {
   sluice_database_round_trips_total: counter('Questions that the database answered.'),
   sluice_database_round_trip_seconds_total: counter('Time until the database answered them.'),
-  sluice_database_lock_waits_total: counter(
-    'Claims, ends and other transactions that waited for those of other services.',
-  ),
+  sluice_database_lock_waits_total: counter('Transactions that waited for those of other services.'),
   sluice_database_lock_wait_seconds_total: counter('Time in which they waited.'),
 };
 
@@ -328,17 +326,13 @@ const OF_MAILBOXES = {
 };
 
 function mailboxMetrics(registry: Registry, figures: () => readonly MailboxFigures[]): () => void {
-  const { sluice_mailbox_state: states, sluice_mail_messages_total: messages } = register(
-    registry,
-    OF_MAILBOXES,
-  );
+  const of = register(registry, OF_MAILBOXES);
   return () => {
-    states.reset();
-    messages.reset();
+    for (const metric of Object.values(of)) metric.reset();
     for (const { mailbox, state, delivered, setAside, filtered } of figures()) {
-      states.set({ mailbox, state }, 1);
-      const results = { delivered, set_aside: setAside, filtered };
-      for (const [result, count] of Object.entries(results)) messages.inc({ mailbox, result }, count);
+      of.sluice_mailbox_state.set({ mailbox, state }, 1);
+      for (const [result, count] of Object.entries({ delivered, set_aside: setAside, filtered }))
+        of.sluice_mail_messages_total.inc({ mailbox, result }, count);
     }
   };
 }
@@ -356,11 +350,10 @@ const OF_THE_GATEWAY = {
   sluice_heartbeats_total: counter('Turns of the main session.', 'result'),
   sluice_tokens_total: counter('Tokens that turns used, where their agent says it.', 'runner turn direction'),
   sluice_cost_usd_total: counter('US dollars that turns cost, where their agent says it.', 'runner mapping'),
+  sluice_workers: gauge('Workers that ask for runs of a runner, or carry some.', 'runner'),
+  sluice_worker_runs: gauge('Runs that workers carry.', 'runner'),
   sluice_runner_away: gauge('1 for a runner that cannot be reached, so that its runs wait.', 'runner'),
-  sluice_mapping_waiting_runs: gauge(
-    'Runs that wait for a limit of their mapping, or because somebody paused them.',
-    'mapping reason',
-  ),
+  sluice_mapping_waiting_runs: gauge('Runs that wait for a limit or a pause.', 'mapping reason'),
   sluice_queue_paused: gauge('1 for a mapping that is paused; * stands for all.', 'mapping'),
   sluice_runner_paused: gauge('1 for a runner that is paused.', 'runner'),
 };
@@ -385,16 +378,22 @@ function gatewayMetrics(registry: Registry): GatewayMetrics {
       of.sluice_runner_away.reset();
       for (const runner of runners) of.sluice_runner_away.set({ runner }, 1);
     },
+    setWorkers(workers) {
+      for (const each of [of.sluice_workers, of.sluice_worker_runs]) each.reset();
+      for (const { runner, runs } of workers) {
+        of.sluice_workers.inc({ runner });
+        of.sluice_worker_runs.inc({ runner }, runs);
+      }
+    },
     setWaiting(waiting, paused) {
       of.sluice_mapping_waiting_runs.reset();
       for (const { mappingId, reason, waiting: runs } of waiting)
         of.sluice_mapping_waiting_runs.inc({ mapping: labelOf(mappingId), reason }, runs);
       of.sluice_queue_paused.reset();
       of.sluice_runner_paused.reset();
-      for (const { mappingId, runner } of paused) {
+      for (const { mappingId, runner } of paused)
         if (runner === undefined) of.sluice_queue_paused.set({ mapping: labelOf(mappingId) }, 1);
         else of.sluice_runner_paused.set({ runner }, 1);
-      }
     },
   };
 }

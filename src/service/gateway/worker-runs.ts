@@ -174,6 +174,9 @@ export class WorkerRuns {
     const { now, holds, wake } = this.#context;
     const joined = withJoinedEvents(run);
     if (end.kind === 'interrupted') return this.#attempts.lost(joined);
+    // Its worker ended before: with a delay later runs of its conversation would overtake it.
+    if (end.kind === 'not-started' && end.code === ENDED_BEFORE.code)
+      return this.#attempts.putBack(joined, end);
     const tookMs = Math.round(now() - (run.startedAt ?? now()));
     const result =
       end.kind === 'completed'
@@ -209,7 +212,7 @@ export class WorkerRuns {
     const hasLapsed = await storage.hasLapsedRuns(nowMs);
     if (nowMs - this.#lookedAt > STOOD_STILL_MS) {
       const leases = this.#runners().map((name) => this.#leaseMs(name));
-      this.#judgesFrom = nowMs + Math.max(DEFAULT_LEASE_MS, ...leases);
+      this.#judgesFrom = nowMs + (leases.length === 0 ? DEFAULT_LEASE_MS : Math.max(...leases));
     }
     this.#lookedAt = nowMs;
     if (hasLapsed && nowMs >= this.#judgesFrom)
@@ -225,10 +228,11 @@ export class WorkerRuns {
   }
 
   async #lookForAway(nowMs: number): Promise<void> {
-    const { storage, holds, alerts, configuration } = this.#context;
+    const { storage, holds, alerts, configuration, metrics } = this.#context;
     const names = this.#runners();
-    if (names.length === 0) return;
-    const all = (await storage.listWorkers()).filter(({ runner }) => names.includes(runner));
+    const listed = names.length === 0 ? [] : await storage.listWorkers();
+    const all = listed.filter(({ runner }) => names.includes(runner));
+    metrics?.setWorkers(all.filter(({ seenAt, runs }) => runs > 0 || nowMs - seenAt < AWAY_AFTER_MS));
     for (const name of names) {
       const since = all.find(({ runner }) => runner === name)?.seenAt ?? this.#startedAt;
       if (nowMs - Math.max(since, this.#startedAt) < AWAY_AFTER_MS || holds.isAway(name)) continue;

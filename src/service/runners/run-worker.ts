@@ -26,7 +26,10 @@ import { type GivenRun, workerProtocol } from './worker-protocol.ts';
 const WAIT_SECONDS = 25;
 /** An answer that takes longer is given up, and asked for again. */
 const ASK_MS = 40_000;
-const MAX_PAUSE_MS = 30_000;
+/** Well within the shortest lease, 10 s: a worker that waits to ask again must not count as silent. */
+const MAX_PAUSE_MS = 3_000;
+/** The pause after a refusal, which is not expected to change soon. */
+const REFUSED_PAUSE_MS = 30_000;
 const TREE_GRACE_MS = 1_000;
 /** A worker that stops tries so long to hand over an end; the next one goes on. */
 const LAST_TRIES_MS = 10_000;
@@ -98,7 +101,7 @@ export class RunWorker {
     const { status, body: said } = await this.#askUntilAnswered(':take', body, this.#stopping);
     if (status !== 200) {
       if (this.#runner === undefined && status !== 0) throw new WorkerRefused(refusalOf(status));
-      await pause(MAX_PAUSE_MS, this.#stopping);
+      await pause(REFUSED_PAUSE_MS, this.#stopping);
       return undefined;
     }
     const taken = workerProtocol.takenSchema.safeParse(said);
@@ -116,20 +119,23 @@ export class RunWorker {
     let kept: KeptRun = { runId: run.id, attempt: run.attempt, owner };
     await this.#keep(kept);
     const [ended, stop] = [new AbortController(), new AbortController()];
-    const renewing = this.#renew(run, ended.signal, stop);
+    let isOver = false;
+    const renewing = this.#renew(run, ended.signal, stop).then((is) => (isOver = is));
     say(`run ${run.id} begins`);
     const result = await this.#takeTurn(run, stop.signal, async (mark) => {
       kept = { ...kept, process: mark };
       await this.#keep(kept);
     });
-    ended.abort();
-    const isOver = await renewing;
     const what = result.kind === 'completed' ? result.outcome : result.code;
     say(`run ${run.id} ended: ${what}, after ${Math.round((performance.now() - startedAt) / 1000)} s`);
+    stop.abort();
     if (isOver) return this.#forget(run.id);
     kept = { ...kept, end: result };
     await this.#keep(kept);
+    // It goes on to renew until the end was taken: the network may be away for longer than the lease.
     await this.#handOver(kept);
+    ended.abort();
+    await renewing;
   }
 
   async #takeTurn(
@@ -151,10 +157,11 @@ export class RunWorker {
   /** Says again and again that the turn goes on; resolves to whether the run was given away, or has ended. */
   async #renew(run: GivenRun, ended: AbortSignal, stop: AbortController): Promise<boolean> {
     const { attempt, leaseSeconds } = run;
+    const everyMs = (leaseSeconds * 1000) / 4;
     for (;;) {
-      await pause((leaseSeconds * 1000) / 4, ended);
+      await pause(everyMs, ended);
       if (ended.aborted) return false;
-      const { status, body } = await this.#askUntilAnswered(`/${run.id}:renew`, { attempt }, ended);
+      const { status, body } = await this.#askUntilAnswered(`/${run.id}:renew`, { attempt }, ended, everyMs);
       const why = status === 409 ? 'it was given to another worker, or has ended' : textField(body, 'end');
       if (why === undefined || stop.signal.aborted) continue;
       this.#options.say(`run ${run.id} is ended here: ${why}`);
@@ -216,6 +223,7 @@ export class RunWorker {
     path: string,
     body: object,
     signal: AbortSignal,
+    askMs = ASK_MS,
   ): Promise<Pick<JsonAnswer, 'status' | 'body'>> {
     const { url, token, say } = this.#options;
     for (let pauseMs = 500; ; pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS)) {
@@ -226,7 +234,7 @@ export class RunWorker {
         const answer = await fetchJson(`${url}/workers/runs${path}`, {
           headers: { authorization: `Bearer ${token}` },
           body,
-          signal: AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]),
+          signal: AbortSignal.any([signal, AbortSignal.timeout(askMs)]),
           maxBytes: MAX_ANSWER_BYTES,
         });
         if (answer.status !== 429) {

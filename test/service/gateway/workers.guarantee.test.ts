@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import type { AgentAction } from '../../../src/base/action.ts';
+import { openMetrics } from '../../../src/base/telemetry/telemetry.ts';
 import {
   agentAction,
   answering,
@@ -201,6 +202,15 @@ test('a worker that came back without its turn says so, and its run begins again
   });
 });
 
+test('a run whose worker ended before it had begun stands where it stood, and no later one overtakes it', async () => {
+  const house = await openWithLaptop();
+  const [first, second] = [forLaptop({ sessionKey: 'k' }), forLaptop({ sessionKey: 'k' })];
+  await house.accept(first, second);
+  const unbegun = { kind: 'not-started', code: 'interrupted', message: 'the worker ended' };
+  await finish(house, await take(house), unbegun);
+  expect((await take(house)).run).toMatchObject({ id: first.id, turn: { attempt: 1 } });
+});
+
 test('tells a worker to end what was cancelled or takes too long, and how it ends then', async () => {
   const clock = movableClock();
   const house = await openWithLaptop({ options: { clock } });
@@ -276,6 +286,27 @@ test('says once that no worker asks while runs wait, and that one asks again', a
   expect(away[0]).toMatch(/Its runs wait in their order\.$/);
   expect((await take(house)).run).not.toBeNull();
   await vi.waitFor(async () => expect(await house.storage.listHolds('')).toEqual([]), TIME);
+});
+
+test('counts the workers that ask, and the runs that they carry', async () => {
+  const clock = movableClock();
+  const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
+  const house = await openWithLaptop({ options: { clock, metrics: metrics.gateway } });
+  await house.accept(forLaptop());
+  await take(house);
+  await take(house, { worker: 'office' });
+  const text = async (): Promise<string> => (await metrics.render()).text;
+  const look = (): void => {
+    clock.advance(10_000);
+    house.gateway.notify();
+  };
+  look();
+  await expect.poll(text).toContain('sluice_workers{runner="laptop"} 2');
+  expect(await text()).toContain('sluice_worker_runs{runner="laptop"} 1');
+  // The one that carries a run is there until its lease is over.
+  clock.advance(300_000);
+  look();
+  await expect.poll(text).not.toContain('sluice_workers{runner="laptop"} 2');
 });
 
 /** Lets leases end while the service looks on. */
