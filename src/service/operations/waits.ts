@@ -115,8 +115,10 @@ function waitsBehind(
     ({ other }) => maxRuns?.key === undefined || maxRuns.key === other.maxRuns?.key,
   );
   const whose = maxRuns?.key === undefined ? '' : ` for the key ${maxRuns.key}`;
+  // What workers carry is not counted, nor held.
+  const here = active.filter(({ carried }) => carried === undefined).length;
   const limits: readonly (readonly [string, number | undefined, number])[] = [
-    ['gateway.maxRuns', gateway.maxRuns, others.length],
+    ['gateway.maxRuns', gateway.runners[name]?.kind === 'worker' ? undefined : gateway.maxRuns, here],
     maxRuns === undefined
       ? ['gateway.maxRunsPerMapping', gateway.maxRunsPerMapping, ofMapping.length]
       : [`maxRuns of the mapping${whose}`, maxRuns.runs, counted.length],

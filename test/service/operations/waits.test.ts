@@ -18,7 +18,10 @@ const gateway = {
   maxRuns: 4,
   maxRunsPerMapping: 3,
   runner: 'a',
-  runners: { a: { kind: 'echo', maxRuns: 2 } },
+  runners: {
+    a: { kind: 'echo', maxRuns: 2 },
+    w: { kind: 'worker', tokens: [], leaseSeconds: 60, maxReplyBytes: 1 },
+  },
 } as const;
 const waits = (run: RunRecord, ...active: readonly RunRecord[]): string | undefined =>
   reasonsToWait({ ...run, state: 'queued' }, { active, gateway, pauses: [], limited: [], holds: [] }, NOW)[0]
@@ -48,4 +51,13 @@ test('the conversation, the limits of all, of its mapping and of its runner', ()
     '4 runs are under way, and gateway.maxRuns lets 4',
   );
   expect(waits(run, runOf('1', {}, 'n'), runOf('2', {}, 'n'))).toContain('maxRuns of the runner a lets 2');
+});
+
+test('what workers carry takes no place of the service', () => {
+  const others = ['1', '2', '3', '4'].map((id) => runOf(id, { runner: 'b' }, id));
+  const carried = { worker: 'mba', attempt: 'attempt-1', until: NOW };
+  const last = others.map((run, index) => (index === 3 ? { ...run, carried } : run));
+  expect(waits(runOf('r'), ...last)).toBeUndefined();
+  // And what waits for a worker waits for no place of the service.
+  expect(waits(runOf('r', { runner: 'w' }), ...others)).toBeUndefined();
 });

@@ -134,3 +134,21 @@ test('a port of their own takes workers only, and that of hooks takes none then'
   expect(await post(url, '/hooks/agent', TOKEN)).toMatchObject({ status: 202 });
   expect(await post(workersUrl, '/workers/runs:take', 'x')).toMatchObject({ status: 401 });
 });
+
+test('a stranger costs at the paths of workers what it costs at those of hooks', async () => {
+  const server = await open({ hooks: { authFailuresPerMinute: 1_000_000 } });
+  /** Processor time of this process, in which server and strangers are alike in all but the path. */
+  const costOf = async (path: string): Promise<number> => {
+    const before = process.cpuUsage();
+    for (let count = 0; count < 300; count += 1) await post(server.url, path, `wrong-${count}`);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  const costs = { workers: Infinity, hooks: Infinity };
+  for (let round = 0; round < 4; round += 1) {
+    costs.hooks = Math.min(costs.hooks, await costOf('/hooks/agent'));
+    costs.workers = Math.min(costs.workers, await costOf('/workers/runs:take'));
+  }
+  expect(costs.workers / costs.hooks).toBeLessThan(1.5);
+  expect(asked).toEqual([]);
+});

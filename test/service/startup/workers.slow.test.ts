@@ -1,12 +1,23 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, existsSync, chmodSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { readPage } from '../../support/docs.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
+import { agent, work } from '../../support/storage-builders.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 
 /** A worker of the program, and one in curl as the page has it, beside the service as it is built. */
@@ -29,8 +40,14 @@ gateway:
   runner: laptop
   heartbeat: {runner: echo, everySeconds: 0}
   runners: {laptop: {kind: worker, tokens: [{file: token}], leaseSeconds: 10}}
+  workFolders: {web: .}
 storage: {url: "sqlite:./store.db"}
 `,
+  );
+  mkdirSync(join(folder, 'mappings'));
+  writeFileSync(
+    join(folder, 'mappings/web.yaml'),
+    "- { id: web, match: { path: web }, messageTemplate: '{{text}}', sessionKey: 'hook:web', cwd: web, deliver: false }\n",
   );
   service = await startServiceProcess(folder);
 });
@@ -176,18 +193,118 @@ test('a worker that was killed says at its next start that nobody knows the end,
   expect(state).toMatch(/\) Z/);
 });
 
+/** Ten minutes of sleep against a lease of 60 s, scaled: more than a lease of 10 s, until the service has judged. */
 test('a laptop that slept in the middle of a turn has not lost it', async () => {
   const worker = startWorker('sleep 2; echo paid');
   const id = await send('long', { timeoutSeconds: 20 });
   await vi.waitFor(() => expect(worker.said).toContain('begins'), TIME);
   worker.kill('SIGSTOP');
-  // The service has just started, so that it judges after one lease, and this run's lease has to be over, too.
-  await vi.waitFor(async () => expect(await read(id)).toMatchObject({ state: 'queued' }), {
-    timeout: 120_000,
-  });
+  await ends(id, { state: 'queued' });
   worker.kill('SIGCONT');
   await ends(id, { state: 'completed', reply: 'paid', attempts: 1 });
 }, 200_000);
+
+test('a laptop whose turn was given away while it slept ends it when it wakes, before it takes another', async () => {
+  const asleep = startWorker('echo begun >> asleep; exec sleep 600');
+  const id = await send('given away');
+  await vi.waitFor(() => expect(existsSync(join(folder, 'asleep'))).toBe(true), TIME);
+  asleep.kill('SIGSTOP');
+  await ends(id, { state: 'queued' });
+  const awake = startWorker('echo taken');
+  await ends(id, { state: 'completed', reply: 'taken', attempts: 2 });
+  awake.kill('SIGKILL');
+  asleep.kill('SIGCONT');
+  await vi.waitFor(
+    () => expect(asleep.said).toContain(`run ${id} is ended here: it was given to another worker`),
+    TIME,
+  );
+  const next = await send('next');
+  await vi.waitFor(() => expect(readFileSync(join(folder, 'asleep'), 'utf8')).toBe('begun\nbegun\n'), TIME);
+  expect(await read(next)).toMatchObject({ state: 'active' });
+  expect(await read(id)).toMatchObject({ reply: 'taken', attempts: 2 });
+}, 200_000);
+
+test('starts a coding agent in the folder that the mapping names, and continues its conversation', async () => {
+  for (const made of ['bin', 'checkout']) mkdirSync(join(folder, made));
+  const program = join(folder, 'bin/claude');
+  writeFileSync(
+    program,
+    `#!/bin/sh
+cat > /dev/null
+echo "$PWD $*" >> "${join(folder, 'calls')}"
+echo '{"type":"result","subtype":"success","result":"read it","usage":{"input_tokens":3,"output_tokens":2},"total_cost_usd":0.25,"num_turns":1}'
+`,
+  );
+  chmodSync(program, 0o755);
+  start(
+    process.execPath,
+    [builtMain(), 'worker', url(), '--token-file', 'token', '--agent', 'claude', '--folder', 'web=checkout'],
+    { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` },
+  );
+  const post = async (text: string): Promise<string> => {
+    const headers = { authorization: `Bearer ${HOOK_TOKEN}` };
+    const response = await fetch(`${url()}/hooks/web`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ text }),
+    });
+    return ((await response.json()) as { readonly runId: string }).runId;
+  };
+  for (const text of ['one', 'two']) await ends(await post(text), { state: 'completed', reply: 'read it' });
+  const [first = '', second = ''] = readFileSync(join(folder, 'calls'), 'utf8').split('\n');
+  const session = /^(\S+) .*--session-id (\S+) /.exec(first) ?? [];
+  expect(session[1]).toBe(realpathSync(join(folder, 'checkout')));
+  expect(second).toContain(`--resume ${session[2]} `);
+  // What its agent may do is what the worker says: only to read.
+  expect(first).toMatch(/--tools Read,Glob,Grep$/);
+});
+
+test('ten thousand runs that wait cost the service no memory while one worker takes them', async () => {
+  await service.end('SIGTERM');
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`);
+  for (let batch = 0; batch < 50; batch += 1)
+    await storage.accept(
+      work(
+        Array.from({ length: 200 }, () => agent({ runner: 'laptop' })),
+        { receivedAt: Date.now() },
+      ),
+    );
+  await storage.close();
+  service = await startServiceProcess(folder);
+  const say = async (path: string, body: object): Promise<TakenRun> => {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const response = await fetch(`${url()}/workers/runs${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect(response.status).toBe(200);
+    return (await response.json()) as TakenRun;
+  };
+  /** Megabytes of the process, as a mean over so many turns. */
+  const takeTurns = async (count: number): Promise<number> => {
+    let sum = 0;
+    for (let turn = 0; turn < count; turn += 1) {
+      const { run } = await say(':take', { worker: 'one', waitSeconds: 0 });
+      await say(`/${run.id}:finish`, { attempt: run.attempt, reply: 'done' });
+      sum += residentMb(service.child.pid ?? 0);
+    }
+    return sum / count;
+  };
+  await takeTurns(200);
+  const early = await takeTurns(200);
+  await takeTurns(400);
+  expect((await takeTurns(200)) / early).toBeLessThan(1.25);
+}, 300_000);
+
+interface TakenRun {
+  readonly run: { readonly id: string; readonly attempt: string };
+}
+
+function residentMb(pid: number): number {
+  const [, kb = '0'] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kb) / 1024;
+}
 
 test('goes on behind a proxy that cuts connections that are idle', async () => {
   const proxy = await startTcpProxy(service.port);

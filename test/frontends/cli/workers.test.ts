@@ -1,10 +1,12 @@
-/** `sluice runners add NAME --worker` writes a runner that a service serves, and shows its token to nobody. */
+/** Runners of workers on the command line: `runners add NAME --worker`, `runners`, and `queue drop --before`. */
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/engine/config/config.ts';
+import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { cli } from '../../support/cli-terminal.ts';
+import { agent, work } from '../../support/storage-builders.ts';
 
 let cwd: string;
 beforeEach(() => {
@@ -51,4 +53,50 @@ test('names the port of their own where workers have one, and lists who has not 
       exitCode: 1,
       out: expect.stringContaining('no worker has asked yet') as string,
     });
+});
+
+test('lists the workers of a runner, and drops what waits from before a time', async () => {
+  write(
+    'storage: { url: "sqlite:./store.db" }\ngateway: { runners: { laptop: { kind: worker, tokens: [{ file: token }] } } }\n',
+  );
+  writeFileSync(join(cwd, 'token'), '0'.repeat(32));
+  const storage = await openStorage(`sqlite:${join(cwd, 'store.db')}`);
+  const [now, hour] = [Date.now(), 3_600_000];
+  const [carried, stale, fresh] = ['carried', 'stale', 'fresh'].map((message) =>
+    agent({ message, runner: 'laptop' }),
+  );
+  await storage.accept(work([carried!], { receivedAt: now - 3 * hour }));
+  const lease = { runner: 'laptop', worker: 'mba', attempt: 'attempt-1', until: now + hour };
+  await storage.claimRuns({ nowMs: now, limit: 1, worker: lease });
+  await storage.noteWorker({ runner: 'laptop', name: 'mba', seenAt: now - 12_000 });
+  await storage.accept(work([stale!], { receivedAt: now - 2 * hour }));
+  await storage.accept(work([fresh!], { receivedAt: now }));
+  await storage.close();
+  const listed = await cli(['runners', '--json'], { cwd });
+  expect(listed.exitCode).toBe(0);
+  expect(JSON.parse(listed.out)).toMatchObject({
+    runners: [
+      {
+        runner: 'laptop',
+        kind: 'worker',
+        ok: true,
+        said: expect.stringMatching(/^mba, last heard of \d+ s ago, 1 under way$/) as string,
+      },
+    ],
+  });
+  const drop = (...words: string[]) => cli(['queue', 'drop', ...words, '--yes'], { cwd });
+  expect(await drop('--before', 'yesterday')).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('--before takes a time') as string,
+  });
+  expect(await drop('--before', new Date(now - hour).toISOString())).toMatchObject({
+    exitCode: 0,
+    out: '1 dropped\n',
+  });
+  const again = await openStorage(`sqlite:${join(cwd, 'store.db')}`, { mode: 'attached' });
+  const states = await Promise.all(
+    [carried, stale, fresh].map(async (run) => (await again.findRun(run!.id))?.state),
+  );
+  await again.close();
+  expect(states).toEqual(['active', 'completed', 'queued']);
 });
