@@ -18,7 +18,7 @@ import type { GatewayContext } from './gateway-context.ts';
 import { repeatDelay, persist } from './retry.ts';
 import { boundHistory, defaultModelOf, sessionIdOf, takeTurn, unknownRunner } from './run-turn.ts';
 import { shownError } from './summary.ts';
-import type { HoldReason, RunTarget } from './runner-holds.ts';
+import type { RunTarget } from './runner-holds.ts';
 
 /** The main session's key; a hook's own keys can never be this one. */
 const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
@@ -194,44 +194,30 @@ export class HeartbeatTurns {
     this.#failedTurnId = undefined;
   }
 
-  /** Puts back the events of a turn that failed: they wait for an agent that is away, or for the next attempt. */
+  /**
+   * Puts back the events of a turn that failed. They wait for an agent that is away, as its runs do, and the attempt does
+   * not count; or for the next attempt, after a pause that grows with each failure in a row.
+   */
   async #putBack(
     claim: EventClaim,
     { turn, result }: { readonly turn: Turn; readonly result: TurnResult },
     { settings }: GatewayConfiguration,
   ): Promise<void> {
+    const { storage, holds, metrics, retry, random, now } = this.#context;
     this.#failedTurnId = claim.turnId;
-    const isHeld = settings.gateway.holdHours > 0 && result.kind === 'not-started';
-    if (!isHeld || result.affects === undefined) return this.#free(claim, result);
-    const { affects, code, message, retryAfterMs } = result;
-    return this.#hold(claim, targetOfTurn(turn, settings), { affects, code, message, retryAfterMs });
-  }
-
-  /** Lets the events wait for an agent that is away, as its runs do: the attempt does not count. */
-  async #hold(claim: EventClaim, target: RunTarget, reason: HoldReason): Promise<void> {
-    const { code, message } = reason;
-    this.#context.metrics?.observeHeartbeat('held');
-    const hold = await this.#context.holds.hold(target, reason);
-    const nowMs = this.#context.now();
-    this.#pausedUntil = performance.now() + Math.max(hold.retryAt - nowMs, 0);
-    const failure = { code, message, retryAt: hold.retryAt, isDelayed: true, nowMs };
-    await this.#persist(claim, () => this.#context.storage.freeEvents(claim.turnId, failure));
-  }
-
-  /** Frees the events for the next attempt, after a pause that grows with each failure in a row. */
-  async #free(claim: EventClaim, result: TurnResult): Promise<void> {
-    this.#failuresInARow += 1;
-    this.#context.metrics?.observeHeartbeat('failed');
-    const { retry, random } = this.#context;
-    const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
-    const delayMs = repeatDelay(retry.heartbeat, this.#failuresInARow, { retryAfterMs, random: random() });
-    this.#pausedUntil = performance.now() + delayMs;
-    const nowMs = this.#context.now();
     const error = result.kind === 'completed' ? result.error : result;
     const { code, message } = error ?? { code: 'unknown', message: 'the turn failed' };
-    await this.#persist(claim, () =>
-      this.#context.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),
-    );
+    const { affects, retryAfterMs } = result.kind === 'not-started' ? result : {};
+    const isHeld = affects !== undefined && settings.gateway.holdHours > 0;
+    metrics?.observeHeartbeat(isHeld ? 'held' : 'failed');
+    if (!isHeld) this.#failuresInARow += 1;
+    const retryAt = isHeld
+      ? (await holds.hold(targetOfTurn(turn, settings), { affects, code, message, retryAfterMs })).retryAt
+      : now() + repeatDelay(retry.heartbeat, this.#failuresInARow, { retryAfterMs, random: random() });
+    const nowMs = now();
+    this.#pausedUntil = performance.now() + Math.max(retryAt - nowMs, 0);
+    const failure = { code, message, retryAt, isDelayed: isHeld, nowMs };
+    await this.#persist(claim, () => storage.freeEvents(claim.turnId, failure));
   }
 
   async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {

@@ -25,6 +25,7 @@ import {
 import {
   type CompletedTurn,
   failedTurn,
+  notStarted,
   type Runner,
   type RunnerOptions,
   type Turn,
@@ -62,19 +63,21 @@ interface AgentTurnParts {
 class AgentTurn {
   readonly #parts: AgentTurnParts;
   readonly #profile: AgentProfile;
-  readonly #endsAt: number;
 
   constructor(parts: AgentTurnParts) {
     this.#parts = parts;
     this.#profile = AGENT_PROFILES[parts.settings.agent];
-    this.#endsAt = performance.now() + parts.turn.timeoutSeconds * 1000;
   }
 
   async take(): Promise<TurnResult> {
+    const { timeoutSeconds } = this.#parts.turn;
+    const endsAt = performance.now() + timeoutSeconds * 1000;
     const session = await this.#findSession();
-    const first = await this.#run(session);
+    const first = await this.#run(session, timeoutSeconds);
     const other = otherSession(session, first, this.#profile);
-    const result = other === undefined ? first : await this.#run({ ...session, ...other });
+    // The second try has the time that the first one left. It is rounded, because the agent and people read it.
+    const leftSeconds = Math.max(Math.ceil((endsAt - performance.now()) / 100) / 10, 0.1);
+    const result = other === undefined ? first : await this.#run({ ...session, ...other }, leftSeconds);
     if (result.kind !== 'completed') return result;
     if (isCutOff(result)) {
       const usage = this.#profile.read(result.reply)?.usage;
@@ -134,7 +137,7 @@ class AgentTurn {
     return join(this.#parts.settings.sessions, this.#parts.turn.sessionId);
   }
 
-  #run(session: AgentSession): Promise<TurnResult> {
+  #run(session: AgentSession, timeoutSeconds: number): Promise<TurnResult> {
     const { access, argv } = this.#parts.settings;
     const permission: Permission = this.#profile.access[access];
     const { model, thinking } = this.#parts.turn;
@@ -144,8 +147,6 @@ class AgentTurn {
       this.#parts.host,
       { ...this.#parts.surroundings, keepsPart: true },
     );
-    // A second try has the time that the first one left. It is rounded, because the agent and people read it.
-    const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);
     return runner.run({ ...this.#parts.turn, timeoutSeconds }, this.#parts.options);
   }
 }
@@ -211,13 +212,10 @@ function notNow(
   const remedy = isLoggedOut
     ? `; log it in again as the user of the service (${login}), or mend its key`
     : '';
-  return {
-    kind: 'not-started',
-    code: isLoggedOut ? 'login_needed' : 'limit_reached',
-    message: `${basename(command)}: ${describe(said, []) ?? ''}${remedy}`,
-    final: false,
-    affects: isLoggedOut ? 'runner' : 'model',
-  };
+  const message = `${basename(command)}: ${describe(said, []) ?? ''}${remedy}`;
+  return isLoggedOut
+    ? notStarted('login_needed', message, { affects: 'runner' })
+    : notStarted('limit_reached', message, { affects: 'model' });
 }
 
 /** Whether a turn was ended before its agent had reported all. */

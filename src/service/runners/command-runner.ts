@@ -11,7 +11,14 @@ import { codeText, diskText, folderProblem } from './start-failure.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
 import { SECRET_KEY, withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
-import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+import {
+  failedTurn,
+  notStarted,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from './runner.ts';
 import { armAwakeTimer, pause } from '../../base/timers/timers.ts';
 
 export type CommandSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
@@ -106,10 +113,8 @@ async function openPlace(
 function cannotRunHere(error: unknown): TurnResult {
   const isOfOne = error instanceof WorkFolderError && error.isOfOne;
   const why = error instanceof WorkFolderError ? error.message : diskText(error, tmpdir());
-  return {
-    ...notStarted('workspace_failed', `the files of a turn could not be written: ${why}`, false),
-    ...(isOfOne ? {} : { affects: 'runner' }),
-  };
+  const message = `the files of a turn could not be written: ${why}`;
+  return notStarted('workspace_failed', message, isOfOne ? {} : { affects: 'runner' });
 }
 
 /** Removes the folder of a conversation of one turn. */
@@ -181,7 +186,7 @@ async function startCommand(
 
 function unsafeArgument(index: number): TurnResult {
   const message = `argv[${index}] would start with a dash that comes from the request, not from the template`;
-  return notStarted('unsafe_argument', message, true);
+  return notStarted('unsafe_argument', message, { final: true });
 }
 
 function argvValues(turn: Turn, workspace: CommandWorkspace): ArgvValues {
@@ -204,11 +209,11 @@ async function spawnFailure(
 ): Promise<TurnResult> {
   const why = folderProblem(cwd) ?? (await explainStart?.(argv, path)) ?? codeText(code);
   const message = `the command ${(argv[0] ?? '').slice(0, 80)} did not start (${code}): ${why}`;
-  const isOwnFault = FINAL_SPAWN_CODES.has(code);
-  return {
-    ...notStarted('spawn_failed', message, isOwnFault),
-    ...(isOwnFault ? {} : { affects: 'runner' }),
-  };
+  return notStarted(
+    'spawn_failed',
+    message,
+    FINAL_SPAWN_CODES.has(code) ? { final: true } : { affects: 'runner' },
+  );
 }
 
 interface StartFolders extends Pick<CommandContext, 'cwd' | 'explainStart'> {
@@ -246,7 +251,7 @@ async function superviseCommand(
     await onProcess({ pgid: pid, startTicks });
   } catch {
     await endCommand(child, tree, { kind: 'aborted' });
-    return notStarted('storage_unavailable', 'that the command began could not be stored', false);
+    return notStarted('storage_unavailable', 'that the command began could not be stored');
   }
   child.stdin?.end(turn.prompt);
   const ending = await ended;
@@ -330,7 +335,7 @@ function toResult(settings: CommandSettings, turn: Turn, output: CommandOutput):
 function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit): TurnResult {
   const said = output.stderr === '' ? '' : `\n${output.stderr}`;
   if (exit.code !== null && settings.retryExitCodes.includes(exit.code)) {
-    return notStarted(`exit_${exit.code}`, `the command asked to be run again${said}`, false);
+    return notStarted(`exit_${exit.code}`, `the command asked to be run again${said}`);
   }
   const extracted = extractReply(output.stdout, settings.replyPath);
   if (exit.code === 0) {
@@ -347,10 +352,6 @@ function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit
 function describeExit({ code, signal }: Exit): { readonly code: string; readonly how: string } {
   if (code !== null) return { code: `exit_${code}`, how: `exited with code ${code}` };
   return { code: `signal_${(signal ?? 'unknown').toLowerCase()}`, how: `was ended by ${signal}` };
-}
-
-function notStarted(code: string, message: string, final: boolean): TurnResult {
-  return { kind: 'not-started', code, message, final };
 }
 
 /** Adds to the error of a failed run that a part of the command is still running; a reply stays as it is. */

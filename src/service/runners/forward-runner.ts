@@ -28,7 +28,7 @@ import {
   StatusError,
   textField,
 } from '../../base/outgoing/outgoing.ts';
-import { failedTurn, type Runner, type Turn, type TurnResult } from './runner.ts';
+import { failedTurn, notStarted, type Runner, type Turn, type TurnResult } from './runner.ts';
 import { deriveSignal, isTimeOver, pause } from '../../base/timers/timers.ts';
 
 export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward' }>;
@@ -277,9 +277,8 @@ interface RemoteRefusal {
 function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal): TurnResult {
   const message = `the other gateway answered ${status}${said === undefined ? '' : `: ${said}`}`;
   if (status === 429 || status === 503) {
-    const retryAfter = retryAfterMs === undefined ? {} : { retryAfterMs };
     const reason = status === 429 ? 'rate_limited' : 'unavailable';
-    return { kind: 'not-started', code: reason, message, ...retryAfter, final: false, affects: 'model' };
+    return notStarted(reason, message, { retryAfterMs, affects: 'model' });
   }
   const usual = status === 401 ? 'unauthorized' : status < 500 ? 'rejected' : 'remote_error';
   return failedTurn((code ?? usual).slice(0, 64), message);
@@ -307,5 +306,5 @@ function failureOf(error: unknown, what: FailedCall): TurnResult {
 
 /** The result where nothing was started, so that runs wait. */
 function away(code: string, message: string): TurnResult {
-  return { kind: 'not-started', code, message, final: false, affects: 'runner' };
+  return notStarted(code, message, { affects: 'runner' });
 }

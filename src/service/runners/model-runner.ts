@@ -16,7 +16,14 @@ import {
   retryDelay,
 } from '../../base/outgoing/outgoing.ts';
 import { deriveSignal, isTimeOver } from '../../base/timers/timers.ts';
-import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+import {
+  failedTurn,
+  notStarted,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from './runner.ts';
 
 export interface ModelRunnerOptions {
   /** `agents.defaults.model`, aliases resolved: used where a turn names none. */
@@ -49,12 +56,12 @@ export function createModelRunner(settings: ModelSettings, options: ModelRunnerO
     kind: 'model',
     run: async (turn, { signal }) => {
       const name = turn.model ?? options.defaultModel;
-      if (name === undefined) return notStarted('unknown_model', NO_MODEL);
+      if (name === undefined) return notStarted('unknown_model', NO_MODEL, { final: true });
       const problem = unknownModel(settings, name);
-      if (problem !== undefined) return notStarted('unknown_model', problem);
+      if (problem !== undefined) return notStarted('unknown_model', problem, { final: true });
       const registry = await load().catch((error: unknown) => ({ loadError: error }));
       if ('loadError' in registry)
-        return notStarted('not_configured', loadProblem(settings, registry.loadError));
+        return notStarted('not_configured', loadProblem(settings, registry.loadError), { final: true });
       return runTurn(registry, settings, { turn, name, signal });
     },
   };
@@ -145,7 +152,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   const connection = connectionCode(error);
   if (connection !== undefined) {
     const message = `the provider cannot be reached (${connectionText(connection)})`;
-    return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'model' };
+    return notStarted('connection_refused', message, { affects: 'model' });
   }
   if (!registry.isApiError(error))
     return failedTurn('model_failed', 'the answer of the provider cannot be used');
@@ -157,14 +164,7 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   const code =
     NOT_STARTED.get(status) ?? (status >= 500 && retryAfterMs !== undefined ? 'unavailable' : undefined);
   if (code === undefined) return failedWith(status, said);
-  return {
-    kind: 'not-started',
-    code,
-    message: `the provider answered ${status}: ${said}`,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    final: false,
-    affects: 'model',
-  };
+  return notStarted(code, `the provider answered ${status}: ${said}`, { retryAfterMs, affects: 'model' });
 }
 
 /** The result of a refusal that no repeat can change. */
@@ -182,10 +182,6 @@ function failedWith(status: number, said: string): TurnResult {
 function retryAfterOf(headers: Readonly<Record<string, string>>): number | undefined {
   const ms = headers['retry-after-ms'];
   return ms === undefined ? parseRetryAfter(headers['retry-after']) : retryDelay(Number(ms));
-}
-
-function notStarted(code: string, message: string): TurnResult {
-  return { kind: 'not-started', code, message, final: true };
 }
 
 function loadProblem(settings: ModelSettings, error: unknown): string {

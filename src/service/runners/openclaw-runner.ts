@@ -28,7 +28,14 @@ import {
   type HostEnvironment,
   secretsOf,
 } from './command-runner.ts';
-import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+import {
+  failedTurn,
+  notStarted,
+  type Runner,
+  type RunnerOptions,
+  type Turn,
+  type TurnResult,
+} from './runner.ts';
 
 export type OpenClawSettings = Extract<RunnerSettings, { readonly kind: 'openclaw' }>;
 
@@ -175,13 +182,10 @@ async function wakeOpenClaw(
   { signal }: RunnerOptions,
 ): Promise<TurnResult> {
   if (hooks === undefined)
-    return {
-      kind: 'not-started',
-      code: 'not_configured',
-      message:
-        'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw',
-      final: false,
-    };
+    return notStarted(
+      'not_configured',
+      'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw',
+    );
   try {
     const { status, body } = await fetchJson(`${hooks.url.replace(/(?<!\/)\/+$/, '')}/wake`, {
       headers: { authorization: `Bearer ${hooks.token}` },
@@ -195,11 +199,10 @@ async function wakeOpenClaw(
     if (error instanceof StatusError) return notAccepted(`answered ${error.status}`);
     const connection = connectionCode(error);
     if (connection === undefined) return notAccepted('did not answer');
-    return { ...notAccepted(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
+    return notAccepted(`cannot be reached (${connectionText(connection)})`, { affects: 'runner' });
   }
 }
 
 /** The result where it did not accept the wake: a repeat has the same text, which its queue takes once. */
-function notAccepted(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
-  return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
-}
+const notAccepted = (what: string, more?: Parameters<typeof notStarted>[2]): TurnResult =>
+  notStarted('unavailable', `the openclaw gateway ${what}`, more);

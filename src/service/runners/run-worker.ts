@@ -20,7 +20,7 @@ import {
 import { armTimer, pause } from '../../base/timers/timers.ts';
 import { removeWorkspaces } from './command-workspace.ts';
 import { endProcessTree, readStartTicks } from './process-tree.ts';
-import type { Runner, TurnResult } from './runner.ts';
+import { notStarted, type Runner, type TurnResult } from './runner.ts';
 import { type GivenRun, workerProtocol } from './worker-protocol.ts';
 
 const WAIT_SECONDS = 25;
@@ -148,7 +148,7 @@ export class RunWorker {
     const cwd = folder === undefined ? undefined : workFolders[folder];
     if (folder !== undefined && cwd === undefined) {
       const message = `the worker knows no folder ${folder}: start it with --folder ${folder}=PATH`;
-      return { kind: 'not-started', code: 'not_configured', message, final: true };
+      return notStarted('not_configured', message, { final: true });
     }
     const ready = { ...turn, runId: run.id, message: turn.prompt, ...defined({ cwd }) };
     return runner(run.maxReplyBytes).run(ready, { signal, onProcess });
@@ -209,11 +209,8 @@ export class RunWorker {
         await endProcessTree({ runId, own: false, ...mark }, TREE_GRACE_MS);
         await removeWorkspaces([runId]);
         // A command gets its prompt once its process is on record.
-        const unbegun = { code: 'interrupted', message: 'the worker ended before the turn had begun' };
-        return {
-          ...kept,
-          end: mark === undefined ? { kind: 'not-started', ...unbegun } : { kind: 'interrupted' },
-        };
+        const unbegun = notStarted('interrupted', 'the worker ended before the turn had begun');
+        return { ...kept, end: mark === undefined ? unbegun : { kind: 'interrupted' } };
       }),
     );
   }

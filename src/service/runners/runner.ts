@@ -1,4 +1,5 @@
 import type { DeliveryTarget, SafeText } from '../../base/action.ts';
+import { defined } from '../../base/json.ts';
 import type { ProcessMark, SessionTurn, TokenUsage } from '../../engine/storage/storage.ts';
 
 /** One turn of a session, ready to be run. */
@@ -78,6 +79,20 @@ export function failedTurn(
   outcome: 'error' | 'timeout' = 'error',
 ): CompletedTurn {
   return { kind: 'completed', outcome, reply: '', error: { code, message } };
+}
+
+export type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
+
+/** The result of a turn of which nothing ran; it may be repeated, unless it is `final`. */
+export function notStarted(
+  code: string,
+  message: string,
+  {
+    final = false,
+    ...more
+  }: Partial<Pick<UnstartedTurn, 'final' | 'affects'>> & { readonly retryAfterMs?: number | undefined } = {},
+): UnstartedTurn {
+  return { kind: 'not-started', code, message, final, ...defined(more) };
 }
 
 /** Something that can take a turn: a command, a model, another gateway, or the echo. */

@@ -6,7 +6,7 @@ import { createCommandRunner, type CommandSurroundings, type HostEnvironment } f
 import { createForwardRunner } from './forward-runner.ts';
 import { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
 import { createOpenClawRunner } from './openclaw-runner.ts';
-import type { Runner } from './runner.ts';
+import { notStarted, type Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement };
 export { createCommandRunner, type CommandSettings, type ExplainStart } from './command-runner.ts';
@@ -71,18 +71,14 @@ export function createRunner(
     case 'openclaw':
       return createOpenClawRunner(runner, host, surroundings);
     case 'worker':
-      return createWorkerRunner();
+      return { kind: 'worker', run: () => Promise.resolve(NOT_HERE) };
   }
 }
 
-/** Starts nothing: workers ask for its runs. */
-function createWorkerRunner(): Runner {
-  const message = 'its turns are asked for by workers, and this one cannot be';
-  return {
-    kind: 'worker',
-    run: () => Promise.resolve({ kind: 'not-started', code: 'not_configured', message, final: true }),
-  };
-}
+/** Nothing is started here: workers ask for its runs. */
+const NOT_HERE = notStarted('not_configured', 'its turns are asked for by workers, and this one cannot be', {
+  final: true,
+});
 
 /** A runner for trying things out: it replies with the message, and to a heartbeat with `HEARTBEAT_OK`. */
 export function createEchoRunner(): Runner {
