@@ -61,9 +61,9 @@ try {
   await page.keyboard.press('Home');
   await page.keyboard.type('New: ');
   // All golden cases are judged first.
-  await page.waitForSelector('[role=tab]:has-text("would change")', { timeout: 120_000 });
+  await page.waitForSelector('.side summary:has-text("would change")', { timeout: 120_000 });
   await page.waitForSelector('.rendered:has-text("New: ")');
-  await page.click('[role=tab]:has-text("would change")');
+  await page.click('.side summary:has-text("would change")');
   await page.waitForSelector('.difference');
   await take(page, 'console-author');
 } finally {

@@ -1,5 +1,6 @@
 import type { DeliveryTarget } from '../../base/action.ts';
 import type {
+  AcceptedAction,
   AcceptedWork,
   AcceptResult,
   AgentRun,
@@ -63,8 +64,8 @@ interface ComposedOperations {
   accept(work: AcceptedWork): Promise<AcceptResult>;
   /** The first answer to an idempotency key still within its time, or undefined. */
   findIdempotent(scope: string, key: string, nowMs: number): Promise<IdempotentRecord | undefined>;
-  /** Whether a key of `dedupe` is still within its time; its scope is a mapping. */
-  isDeduped(scope: string, key: string, nowMs: number): Promise<boolean>;
+  /** What first came with a key of `dedupe` that is still within its time; its scope is a mapping. */
+  findDeduped(scope: string, key: string, nowMs: number): Promise<AcceptedAction | undefined>;
   /**
    * Claims due runs in arrival order (`queued -> active`, attempt + 1), at most `limit`, never two of one
    * conversation: one with an active run is passed over, a head that waits for its retry is overtaken.

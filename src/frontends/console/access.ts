@@ -36,17 +36,12 @@ export interface Identity {
   readonly role: Role;
 }
 
-export interface KeyFile {
-  readonly file: string;
-  readonly key: string;
-}
-
 /**
  * Reads the key, or makes one in a file that only its owner can read, in the first place where that is
  * possible. The folder of a configuration may belong to somebody else.
  * @throws Error naming the places
  */
-export function readOrMakeKey(files: readonly string[]): KeyFile {
+export function readOrMakeKey(files: readonly string[]): { readonly file: string; readonly key: string } {
   const tried: string[] = [];
   for (const file of files) {
     try {

@@ -46,14 +46,12 @@ export const LISTS: Readonly<Record<string, PageRoute>> = {
     const shown = asked.who.role === 'view' ? rows.map((row) => ({ ...row, to: null })) : rows;
     return { ...page, rows: shown, columns };
   },
-  '/api/conversations': async ({ deps }, asked) => {
-    const rows = await conversations(deps);
-    const { columns } = RECORDS.conversations;
-    return {
-      rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '', keys: [] } : row)),
-      columns,
-    };
-  },
+  '/api/conversations': async ({ deps }, { who }) => ({
+    rows: (await conversations(deps)).map((row) =>
+      who.role === 'view' ? { ...row, key: '', keys: [] } : row,
+    ),
+    columns: RECORDS.conversations.columns,
+  }),
   '/api/conversation': ({ deps }, asked) => conversation(deps, asked),
   '/api/costs': async ({ deps }, { query }) => {
     const { read, columns } = RECORDS.costs;

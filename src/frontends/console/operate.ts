@@ -7,9 +7,10 @@ import {
   planChange,
   planTexts,
   replayInto,
+  type ReplayResult,
 } from '../../service/operations/operations.ts';
 import type { QueueSelection, WorkChange } from '../../engine/storage/storage.ts';
-import type { PlannedChange } from './protocol.ts';
+import type { PlannedChange, TakenAgain } from './protocol.ts';
 import { planReplay } from './replay.ts';
 import type { PageRequest, PageRoute, RouteContext } from './route.ts';
 
@@ -24,6 +25,7 @@ const Listed = z.strictObject({
   of: z.enum(['runs', 'outbox']),
   state: name,
   mapping: name,
+  errorCode: name,
   until: z.int().nonnegative().exactOptional(),
 });
 const Chosen = z.union([Ids, Listed]);
@@ -47,7 +49,13 @@ export const OPERATING: Readonly<Record<string, PageRoute>> = {
   '/api/replay/plan': (context, { body, signal }) => planReplay(context, Listing.parse(body).ids, signal),
   '/api/replay': async (context, asked) => {
     const { ids } = Ids.parse(asked.body);
-    return { done: await replayInto(operatorOf(context, asked), context.deps, ids, asked.signal) };
+    const done = await replayInto(operatorOf(context, asked), context.deps, ids, asked.signal);
+    const { storage } = context.deps;
+    const withWork = async (one: ReplayResult): Promise<TakenAgain> => {
+      const decision = await storage.findDecision(one.requestId);
+      return { ...one, work: decision?.actionIds ?? [] };
+    };
+    return { done: await Promise.all(done.map(withWork)) };
   },
 };
 
@@ -80,7 +88,7 @@ async function plan(context: RouteContext, asked: PageRequest): Promise<PlannedC
   const selection = selectionOf('ids' in chosen ? chosen : { ...chosen, until });
   const found = await planChange(operatorOf(context, asked), { change, selection });
   const count = found.runs + found.outbox + found.events;
-  return { until, count, ...planTexts(found) };
+  return { until, count, runs: found.runIds, ...planTexts(found) };
 }
 
 function changing(readJob: (body: unknown) => ChangeJob): PageRoute {

@@ -1,13 +1,8 @@
 /** What the console's service and its page send each other: plain data, and nothing but types. */
 import type { Role } from './access.ts';
 import type { StoredJson } from '../../authoring/explanation/explanation.ts';
-import type {
-  AuthorFile,
-  Judgement,
-  CompletionChoice,
-  ShownFinding,
-} from '../../authoring/workbench/workbench.ts';
-import type { End, LostRequest, RECORDS } from '../../service/operations/operations.ts';
+import type { Judgement, CompletionChoice, ShownFinding } from '../../authoring/workbench/workbench.ts';
+import type { End, LostRequest, RECORDS, ReplayResult } from '../../service/operations/operations.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
 import type { MappingActivity, Replay } from '../../engine/storage/storage.ts';
 
@@ -18,13 +13,7 @@ export type {
   Judgement,
   ShownFinding,
 } from '../../authoring/workbench/workbench.ts';
-export type {
-  Cause,
-  End as ShownEnd,
-  Overview,
-  Pausable,
-  ReplayResult,
-} from '../../service/operations/operations.ts';
+export type { Cause, End as ShownEnd, Overview, Pausable } from '../../service/operations/operations.ts';
 
 /** One request in the inbox. Like decisions, it has no value of a payload. */
 export interface InboxRow {
@@ -92,6 +81,8 @@ export interface PlannedChange {
   readonly count: number;
   readonly says: string;
   readonly leftOut: readonly string[];
+  /** The runs that it would change: a thousand at most. */
+  readonly runs: readonly string[];
 }
 
 export interface PlannedReplay {
@@ -99,6 +90,11 @@ export interface PlannedReplay {
   readonly end: 'taken' | 'refused' | NonNullable<LostRequest['end']>;
   /** The mapping, why the request would be refused again, or the other request. */
   readonly says?: string;
+}
+
+/** A request that was taken again, and the runs and events that it became. */
+export interface TakenAgain extends ReplayResult {
+  readonly work: readonly string[];
 }
 
 /** What a replay of a list would do, the oldest first. */
@@ -112,7 +108,13 @@ export interface ReplayPlan {
 export interface FoundPart {
   readonly rows: readonly InboxRow[];
   readonly looked: number;
+  /** How many of them were accepted ones of which only the shape is kept. */
+  readonly shapes: number;
+  /** When the oldest of them came. */
+  readonly since: number;
   readonly cursor?: string;
+  /** With the last part: the hook names whose sender keeps a log of what it could not deliver. */
+  readonly logs?: readonly string[];
 }
 
 /** What the page has to know before it shows anything. */
@@ -165,10 +167,6 @@ export interface RequestPage {
   readonly isByThen?: true;
   /** Why the request cannot be judged now: the files have errors. */
   readonly nowProblem?: string;
-}
-
-export interface AuthorFiles {
-  readonly files: readonly AuthorFile[];
 }
 
 export interface DraftAnswer {

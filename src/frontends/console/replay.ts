@@ -2,20 +2,15 @@
 import { explainWritten } from '../../authoring/explanation/explanation.ts';
 import { readKeptRequest, type ReadKept } from '../../engine/hook/hook.ts';
 import { findLost } from '../../service/operations/operations.ts';
-import type { ConsoleDeps } from './route.ts';
-import { type Judge, type ValidFiles, judging } from '../../authoring/workbench/workbench.ts';
+import type { RouteContext } from './route.ts';
+import { type ValidFiles, judging } from '../../authoring/workbench/workbench.ts';
 import type { PlannedReplay, ReplayPlan } from './protocol.ts';
 
 const MAX_TAKEN = 1_000;
 
-interface ReplayProgress {
-  readonly deps: ConsoleDeps;
-  readonly judge: Judge;
-}
-
 /** Says what would become of each request, the oldest first, until as many would be accepted as one replay allows. */
 export async function planReplay(
-  { deps, judge }: ReplayProgress,
+  { deps, judge }: Pick<RouteContext, 'deps' | 'judge'>,
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReplayPlan> {

@@ -28,8 +28,8 @@ import {
   withoutNames,
 } from './route.ts';
 import { inbox, rowOf } from './inbox.ts';
-import { awaitedUntil, findCauses, overview } from '../../service/operations/operations.ts';
-import type { AuthorFiles, Completion, DraftAnswer, RequestPage, SaveAnswer } from './protocol.ts';
+import { awaitedUntil, overview } from '../../service/operations/operations.ts';
+import type { Completion, DraftAnswer, RequestPage, SaveAnswer } from './protocol.ts';
 import {
   decisionLine,
   explainRequest,
@@ -43,18 +43,19 @@ import type { RunRecord } from '../../engine/storage/storage.ts';
 /** Routes for GET, in `serve` too. */
 export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/inbox': inbox,
-  '/api/causes': async ({ deps }) => ({
-    causes: await findCauses(deps.storage, { gateway: gatewayOf(deps), describe: decisionLine }),
-  }),
   '/api/overview': ({ deps }) =>
-    overview(deps.storage, gatewayOf(deps), deps.live.generation.recoveries.keys()),
+    overview(
+      deps.storage,
+      { gateway: gatewayOf(deps), describe: decisionLine },
+      deps.live.generation.recoveries.keys(),
+    ),
   '/api/request': ({ deps, judge }, { query, who }) =>
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
 };
 
 /** Routes for GET by visitors who may try changes. */
 export const AUTHORING: Readonly<Record<string, PageRoute>> = {
-  '/api/files': async ({ deps }): Promise<AuthorFiles> => {
+  '/api/files': async ({ deps }) => {
     const files = await findAuthorFiles(foldersOf(deps));
     return { files: files.map(({ name, kind }) => ({ name, kind })) };
   },

@@ -4,7 +4,9 @@ import { defined } from '../../base/json.ts';
 import { isoTime, isSkipped } from '../../engine/storage/facts.ts';
 import {
   DROPPED,
+  type AuditRecord,
   type Backlog,
+  type CostRecord,
   type DecisionRecord,
   type FailedHour,
   type RunRecord,
@@ -12,14 +14,7 @@ import {
 } from '../../engine/storage/storage.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import { readState } from '../recovery/recovery.ts';
-import {
-  findObstacles,
-  findWaits,
-  obstacleTexts,
-  pausedThing,
-  reasonsToWait,
-  type Pausable,
-} from './waits.ts';
+import { findObstacles, findWaits, reasonsToWait, waitsOf, type Pausable } from './waits.ts';
 
 /** Most runs and events of one question. */
 const MAX_IDS = 200;
@@ -104,22 +99,45 @@ export interface RecoveredPath {
   readonly trouble?: string;
 }
 
-/** How much work waits, and why, and how paths are recovered. */
+/** How much work there is, what somebody has to look at, and when the service started or its files changed. */
 export interface Overview {
   readonly backlog: Backlog;
+  readonly causes: readonly Cause[];
+  readonly marks: readonly AuditRecord[];
+  readonly spent: Spent;
   readonly recoveries: readonly RecoveredPath[];
-  readonly obstacles: readonly { readonly text: string; readonly paused?: Pausable }[];
+}
+
+/** What agents reported, in US dollars. */
+export interface Spent {
+  readonly today: number;
+  /** The average of the days before that had any; absent where none had. */
+  readonly usual?: number;
+  /** The mapping that cost most today. */
+  readonly most?: { readonly mappingId: string; readonly usd: number };
+}
+
+function spentOf(costs: readonly CostRecord[]): Spent {
+  const day = isoTime(Date.now()).slice(0, 10);
+  const today = costs.filter((cost) => cost.day === day);
+  const before = costs.filter((cost) => cost.day !== day);
+  const usdOf = (some: readonly CostRecord[]): number => some.reduce((total, { usd }) => total + usd, 0);
+  const days = new Set(before.map((cost) => cost.day)).size;
+  const [most] = today.toSorted((a, b) => b.usd - a.usd);
+  return { today: usdOf(today), ...(days > 0 && { usual: usdOf(before) / days }), ...defined({ most }) };
 }
 
 /** `recovered`: paths whose sender is asked for what it could not deliver. */
 export async function overview(
   storage: Storage,
-  gateway: Pick<GatewaySettings, 'runner'>,
+  looking: CauseOptions,
   recovered: Iterable<string>,
 ): Promise<Overview> {
-  const [backlog, { pauses, ...others }, rows] = await Promise.all([
+  const [backlog, causes, audit, costs, rows] = await Promise.all([
     storage.backlog(),
-    findObstacles(storage, gateway),
+    findCauses(storage, looking),
+    storage.listAudit(MAX_AUDIT),
+    storage.listCosts({ limit: MAX_COSTS }),
     storage.listRecoveries(),
   ]);
   const recoveries = [...recovered].map((path): RecoveredPath => {
@@ -128,16 +146,8 @@ export async function overview(
     const trouble = unwell === undefined ? last.trouble : `the sender says "${unwell}" of the webhook`;
     return { path, lookedAt, missed, came, gaveUp, ...defined({ trouble }) };
   });
-  const now = Date.now();
-  const paused = pauses.map((pause) => ({
-    text: obstacleTexts({ pauses: [pause] }, now).join(),
-    paused: pausedThing(pause),
-  }));
-  return {
-    backlog,
-    recoveries,
-    obstacles: [...paused, ...obstacleTexts(others, now).map((text) => ({ text }))],
-  };
+  const marks = audit.filter(({ what }) => what === 'start' || what === 'reload');
+  return { backlog, causes, marks, spent: spentOf(costs), recoveries };
 }
 
 const HOUR_MS = 3_600_000;
@@ -146,20 +156,28 @@ const MAX_WORK = 10_000;
 /** As many refused requests are looked at, here: more would make hooks wait. */
 const MAX_REFUSED = 2_000;
 const MAX_AUDIT = 1_000;
+const MAX_COSTS = 200;
 /** A request that was refused before its sender had proved itself does not concern the operator's mappings. */
 const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
+/** What has the status of a stranger's request, and comes after the proof. */
+const OF_SENDERS: readonly string[] = ['rate_limited'];
 
 /** What somebody has to look at, by its cause. */
 export interface Cause {
   /** The same for the same cause, whenever it is looked for. */
   readonly id: string;
-  readonly kind: 'request' | FailedHour['kind'];
+  /** `wait`: runs that do not begin before something else has happened. */
+  readonly kind: 'request' | 'wait' | FailedHour['kind'];
   readonly count: number;
   readonly says: string;
-  /** The request, run or event that shows it. */
-  readonly example: string;
+  /** The request, run or event that shows it; absent for what waits. */
+  readonly example?: string;
   readonly path?: string;
   readonly mappingId?: string;
+  /** The code of the error of what failed. */
+  readonly errorCode?: string;
+  /** What somebody has paused, where that is the cause. */
+  readonly paused?: Pausable;
   /** When it began to come as often as it does. */
   readonly since: number;
   readonly lastAt: number;
@@ -170,26 +188,29 @@ export interface Cause {
 }
 
 type Hour = Pick<FailedHour, 'count' | 'firstAt' | 'lastAt'>;
-type Found = Pick<Cause, 'kind' | 'says' | 'example' | 'path' | 'mappingId'> & { readonly hours: Hour[] };
+type Found = Pick<Cause, 'kind' | 'says' | 'example' | 'path' | 'mappingId' | 'errorCode' | 'paused'> & {
+  readonly hours: Hour[];
+};
+
+export interface CauseOptions {
+  readonly gateway: Pick<GatewaySettings, 'runner'>;
+  /** Says in a line why a request was refused. */
+  readonly describe: (decision: DecisionRecord) => string;
+}
 
 /**
  * A thousand refusals of one condition are one thing to mend. Only what is kept is counted, so a cause may be older and
- * larger than is said. `describe` says in a line why a request was refused.
+ * larger than is said.
  */
 export async function findCauses(
   storage: Storage,
-  {
-    gateway,
-    describe,
-  }: {
-    readonly gateway: Pick<GatewaySettings, 'runner'>;
-    readonly describe: (decision: DecisionRecord) => string;
-  },
+  { gateway, describe }: CauseOptions,
 ): Promise<readonly Cause[]> {
-  const [decisions, failed, audit] = await Promise.all([
+  const [decisions, failed, audit, obstacles] = await Promise.all([
     storage.listDecisions({ limit: MAX_REFUSED, state: 'rejected' }),
     storage.failedByHour(MAX_WORK),
     storage.listAudit(MAX_AUDIT),
+    findObstacles(storage, gateway),
   ]);
   const found = new Map<string, Found>();
   const add = (key: readonly unknown[], hour: Hour, cause: () => Omit<Found, 'hours'>): void => {
@@ -212,7 +233,17 @@ export async function findCauses(
   for (const { kind, mappingId, place, why, example, ...hour } of failed) {
     const where = kind === 'run' ? place || gateway.runner : place;
     const says = `${[mappingId, where].filter(Boolean).join(', ')}: ${why || 'it failed'}`;
-    add([kind, mappingId, where, why], hour, () => ({ kind, says, example, mappingId }));
+    add([kind, mappingId, where, why], hour, () => ({
+      kind,
+      says,
+      example,
+      mappingId,
+      ...(why !== '' && { errorCode: why }),
+    }));
+  }
+  for (const { key, count, since, ...cause } of waitsOf(obstacles)) {
+    const hour = { count, firstAt: since, lastAt: Date.now() };
+    add(['wait', ...key], hour, () => ({ kind: 'wait', ...cause }));
   }
   const asides = audit.filter(({ what }) => what === 'put aside');
   const causes = [...found].map(([name, { hours, ...cause }]): Cause => {
@@ -231,8 +262,9 @@ export async function findCauses(
 }
 
 /** What was taken when it was replayed is lost no more. */
-const isLost = ({ status, replays = [] }: DecisionRecord): boolean =>
-  !STRANGERS.includes(status) && !replays.some(({ outcome }) => outcome !== 'rejected');
+const isLost = ({ status, code = '', replays = [] }: DecisionRecord): boolean =>
+  (!STRANGERS.includes(status) || OF_SENDERS.includes(code)) &&
+  !replays.some(({ outcome }) => outcome !== 'rejected');
 
 const sum = (hours: readonly Hour[]): number => hours.reduce((total, { count }) => total + count, 0);
 

@@ -152,7 +152,7 @@ export interface Pausable {
   readonly runner?: string;
 }
 
-export function pausedThing({ mappingId, runner }: QueuePause): Pausable {
+function pausedThing({ mappingId, runner }: QueuePause): Pausable {
   if (runner !== undefined) return { runner };
   return mappingId === ALL_MAPPINGS ? {} : { mapping: mappingId };
 }
@@ -160,6 +160,37 @@ export function pausedThing({ mappingId, runner }: QueuePause): Pausable {
 export function pausableName({ mapping, runner }: Pausable): string {
   if (runner !== undefined) return `runner ${runner}`;
   return mapping === undefined ? 'the queue' : `mapping ${mapping}`;
+}
+
+/** Runs that wait for one thing, or do not begin for a pause. */
+interface Waiting {
+  readonly key: readonly (string | undefined)[];
+  readonly says: string;
+  readonly count: number;
+  readonly since: number;
+  readonly mappingId?: string;
+  readonly paused?: Pausable;
+}
+
+/** What keeps runs from beginning, each with as many as it keeps. */
+export function waitsOf({ holds, pauses, limited }: Obstacles): readonly Waiting[] {
+  return [
+    ...holds.map(({ runner, model, waiting: count, code, message, since }): Waiting => {
+      const who =
+        model === undefined ? `agent ${runner} is away` : `model ${model} of agent ${runner} takes none`;
+      const says = clearLine(`${runsWait(count)}: ${who} (${code}: ${message})`);
+      return { key: [runner, model], says, count, since };
+    }),
+    ...pauses.map((pause): Waiting => {
+      const paused = pausedThing(pause);
+      const says = `${pausableName(paused)} is paused: no run begins`;
+      return { key: [pause.mappingId], says, count: 1, since: pause.since, paused };
+    }),
+    ...limited.map(({ mappingId, reason, waiting: count }): Waiting => {
+      const says = `${runsWait(count)}: mapping ${mappingId} is at its limit (limits.${reason})`;
+      return { key: [mappingId, reason], says, count, since: Date.now(), mappingId };
+    }),
+  ];
 }
 
 /** The hint where the count of one conversation may have been meant. */

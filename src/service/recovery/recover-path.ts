@@ -100,7 +100,7 @@ export const Wish = z.object({ id: z.string(), since: z.number().optional(), ref
 export type Wish = z.output<typeof Wish>;
 
 export interface RoundParts {
-  readonly storage: Pick<Storage, 'findIdempotent' | 'isDeduped'>;
+  readonly storage: Pick<Storage, 'findIdempotent' | 'findDeduped'>;
   readonly wish: Wish | undefined;
   /** Stores how far it is. */
   save(): Promise<void>;
@@ -152,10 +152,10 @@ async function takenAs(
   storage: RoundParts['storage'],
 ): Promise<AcceptResult | true | undefined> {
   // In this order: what is taken in between is then found with what became of it.
-  const known = await Promise.all(dedupedBy.map((id) => storage.isDeduped(id, event, Date.now())));
+  const known = await Promise.all(dedupedBy.map((id) => storage.findDeduped(id, event, Date.now())));
   const { scope, key } = signedIdKey(path, event);
   const found = await storage.findIdempotent(scope, key, Date.now());
-  return found?.result ?? (known.includes(true) ? true : undefined);
+  return found?.result ?? (known.some((first) => first !== undefined) ? true : undefined);
 }
 
 /** Asks for all that is missed, and writes it into the state. @throws RecoveryTrouble, and where the signal fires */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { defined } from '../../base/json.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
@@ -128,6 +129,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   opened.push(() => mail.stop());
   const recovery = openRecovery(options, parts, server);
   opened.push(() => recovery.stop());
+  if (performsWork(options)) noteLive(parts, 'start');
   const stopPruning = performsWork(options) ? keepPruning(storage, live, options) : (): void => undefined;
   const stop = async (): Promise<void> => {
     stopPruning();
@@ -219,11 +221,21 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
     sayProofs(health, live.generation);
-    if (performsWork(options)) void keepLive(storage, live, options);
+    if (performsWork(options)) {
+      void keepLive(storage, live, options);
+      noteLive(parts, 'reload');
+    }
     apply();
   });
   apply();
   return mail;
+}
+
+/** Notes since when which files are live, so that what changed with them can be seen. */
+function noteLive({ storage, live }: ServiceParts, what: 'start' | 'reload'): void {
+  const note = { at: Date.now(), who: 'the service', source: hostname(), what, about: live.generation.id };
+  // A store that cannot write now says so elsewhere.
+  void storage.recordAudit({ ...note, changed: 0 }).catch(() => undefined);
 }
 
 /** Begins to ask senders for what they could not deliver. It follows the live configuration. */

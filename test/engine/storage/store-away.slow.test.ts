@@ -44,7 +44,7 @@ const CLAIM = { turnId: 't', nowMs: NOW, maxEvents: 5, maxBytes: 500 };
 const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = {
   accept: (s) => s.accept(work([agent()])),
   acceptWithKey: (s) => s.accept(work([agent()], { idempotency: IDEMPOTENCY })),
-  isDeduped: (s) => s.isDeduped('s', 'k', NOW),
+  findDeduped: (s) => s.findDeduped('s', 'k', NOW),
   findIdempotent: (s) => s.findIdempotent('s', 'k', NOW),
   claimRuns: (s) => s.claimRuns({ nowMs: NOW, limit: 1 }),
   decideApproval: (s) => s.decideApproval('a', { decision: 'denied', by: 'link', nowMs: NOW }),

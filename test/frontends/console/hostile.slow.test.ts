@@ -47,7 +47,7 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     expect(await page.evaluate('document.querySelectorAll(".tree .line").length')).toBeLessThan(700);
     expect(await isHacked(page)).toBeUndefined();
     await page.goto(`${pages.running.url}/author?request=${requestId}`);
-    await page.click('[role=tab]:has-text("Payload")');
+    await page.click('.side summary:has-text("Payload")');
     await page.waitForSelector('.side .tree .line');
     expect(await isHacked(page)).toBeUndefined();
     expect(complaints).toEqual([]);

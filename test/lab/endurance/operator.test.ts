@@ -162,7 +162,7 @@ test.skipIf(noBrowser !== '')(
     began = performance.now();
     const page = await signIn(KEYS.ana);
     const complaints = complaintsOf(page);
-    await page.waitForSelector('.charts');
+    await page.waitForSelector('.history');
     await step('opened the console', page);
 
     await page.selectOption('select[aria-label=Time]', { index: 2 });
@@ -189,9 +189,9 @@ test.skipIf(noBrowser !== '')(
     await page.waitForSelector('.result .rendered:has-text("shop-4704 is live")');
     await step('tried the mended mapping on it', page);
 
-    await page.click(`[role=tab]:has-text("${LOST} of")`);
-    await page.waitForSelector(`.panel strong:has-text("${LOST} of")`);
-    const said = (await page.textContent('.panel strong')) ?? '';
+    await page.click(`.side summary:has-text("${LOST} of")`);
+    await page.waitForSelector(`.side strong:has-text("${LOST} of")`);
+    const said = (await page.textContent('.side strong')) ?? '';
     await step(`saw what it would change: ${said}`, page);
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -215,7 +215,7 @@ test.skipIf(noBrowser !== '')(
     await page.waitForSelector(`.outcome:has-text("${LOST} would be taken")`);
     await step('planned the replay', page);
     await page.click(`button:has-text("Replay ${LOST}")`);
-    await page.waitForSelector(`[role=status]:has-text("${LOST} requests were taken again")`);
+    await page.waitForSelector(`[role=status]:has-text("${LOST} requests taken again at ")`);
     await page.goto(`http://127.0.0.1:${port}/runs?mapping=deploy-done&state=completed`);
     await expect
       .poll(() => page.locator('tbody tr .outcome.accepted').count(), { timeout: 60_000 })
@@ -234,7 +234,7 @@ test.skipIf(noBrowser !== '')(
     for (const view of ['mappings', 'runs', 'conversations', 'deliveries', 'audit']) {
       await colleague.click(`nav a[href="/${view}"]`);
       await colleague.waitForSelector('.wide h1');
-      await colleague.waitForSelector('.wide [role=status]:not(:has-text("Loading"))', { state: 'attached' });
+      await colleague.waitForSelector('.wide .empty.quiet', { state: 'detached' });
       expect(await colleague.textContent('.wide'), view).not.toContain('shop-47');
       expect(await colleague.locator('.wide button:not(:text-is("More"))').count(), view).toBe(0);
     }

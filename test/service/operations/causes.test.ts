@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { changeWork, findCauses } from '../../../src/service/operations/operations.ts';
+import { changeWork, findCauses, overview } from '../../../src/service/operations/operations.ts';
 import { openStorage, type DecisionRecord } from '../../../src/engine/storage/storage.ts';
+import { agentOf, work } from '../../support/storage-builders.ts';
 import { decisionLine } from '../../../src/authoring/explanation/explanation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -106,4 +107,41 @@ test('the newest and steepest stands first, and what is put aside last, until as
   await keep(...more(1));
   expect(await causes()).toMatchObject([{ path: 'new', count: 19 }, { path: 'old' }]);
   expect((await causes())[0]).not.toHaveProperty('aside');
+});
+
+test('what waits is a cause of its own, with what ends it', async () => {
+  const { storage, causes, operator } = await open();
+  await storage.accept(work([1, 2, 3].map(() => agentOf('review', { runner: 'claude' }))));
+  const hold = { runner: 'claude', code: 'login', message: 'needed', retryAt: now + HOUR_MS, tries: 1 };
+  await storage.saveHold({ ...hold, since: now - HOUR_MS });
+  await changeWork(operator, { change: 'pause', of: { mapping: 'deploy' } });
+  const [away, paused, ...others] = await causes();
+  expect(others).toEqual([]);
+  expect(away).toMatchObject({ kind: 'wait', count: 3, since: now - HOUR_MS });
+  expect(away?.says).toBe('3 runs wait: agent claude is away (login: needed)');
+  expect(away).not.toHaveProperty('example');
+  expect(paused).toMatchObject({ kind: 'wait', count: 1, paused: { mapping: 'deploy' } });
+  expect(paused?.says).toBe('mapping deploy is paused: no run begins');
+  // What is put aside comes back when it has grown.
+  const { id = '', count = 0 } = away ?? {};
+  await changeWork(operator, { change: 'put aside', cause: { id, count, reason: 'he sleeps' } });
+  expect((await causes()).at(-1)).toMatchObject({ id, aside: { reason: 'he sleeps' } });
+  await storage.accept(work([1, 2, 3, 4].map(() => agentOf('review', { runner: 'claude' }))));
+  const [grown] = await causes();
+  expect(grown).toMatchObject({ id, count: 7 });
+  expect(grown).not.toHaveProperty('aside');
+});
+
+test('a rate that refuses a sender who proved itself is somebody to look at', async () => {
+  const { causes, keep } = await open();
+  await keep(refused(now, { status: 429, code: 'rate_limited' }));
+  expect(await causes()).toMatchObject([{ path: 'github', count: 1 }]);
+});
+
+test('the overview marks when the service started and its files changed', async () => {
+  const { storage } = await open();
+  const note = { at: now, who: 'the service', source: 'host', about: 'g1', changed: 0 };
+  for (const what of ['start', 'drop', 'reload']) await storage.recordAudit({ ...note, what });
+  const { marks } = await overview(storage, { gateway: { runner: 'default' }, describe: decisionLine }, []);
+  expect(marks.map(({ what }) => what)).toEqual(['reload', 'start']);
 });

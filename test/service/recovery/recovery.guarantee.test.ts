@@ -67,7 +67,10 @@ test.each(['github', 'gitlab'] as const)(
     // What the console shows of each path.
     const storage = await openStorage(`sqlite:${join(bench.folder, 'sluice.db')}`, { mode: 'attached' });
     onTestFinished(() => storage.close());
-    const { recoveries } = await overview(storage, { runner: 'echo' }, [provider, 'never']);
+    const { recoveries } = await overview(storage, { gateway: { runner: 'echo' }, describe: () => '' }, [
+      provider,
+      'never',
+    ]);
     expect(recoveries).toEqual([
       { path: provider, lookedAt: expect.any(Number) as number, missed: 6, came: 6, gaveUp: 0 },
       { path: 'never', lookedAt: 0, missed: 0, came: 0, gaveUp: 0 },
@@ -119,7 +122,10 @@ test('what fails again is asked for three times in all, and then given up', asyn
   const { upTo } = state;
   for (let round = 1; round <= 5; round += 1) {
     await recoverPath(askerOf(generation, recovery, new AbortController().signal), state, {
-      storage: { findIdempotent: () => Promise.resolve(undefined), isDeduped: () => Promise.resolve(false) },
+      storage: {
+        findIdempotent: () => Promise.resolve(undefined),
+        findDeduped: () => Promise.resolve(undefined),
+      },
       wish: undefined,
       save: () => Promise.resolve(),
       arrival: () => new Promise(() => undefined),
@@ -374,7 +380,10 @@ test.each(DATA_ONLY)('$sender is asked as its documentation says', async (known)
   if (generation === undefined || recovery === undefined) throw new Error(JSON.stringify(findings));
   const state = { ...newState(), upTo: Date.now() - 150 * HOUR_MS };
   await recoverPath(askerOf(generation, recovery, new AbortController().signal), state, {
-    storage: { findIdempotent: () => Promise.resolve(undefined), isDeduped: () => Promise.resolve(false) },
+    storage: {
+      findIdempotent: () => Promise.resolve(undefined),
+      findDeduped: () => Promise.resolve(undefined),
+    },
     wish: undefined,
     save: () => Promise.resolve(),
     arrival: () => new Promise(() => undefined),

@@ -4,6 +4,7 @@ import type { Storage } from '../port.ts';
 import { actionKey, freshResult, headerKey, preparedBytes, prepareRequest } from '../prepared-request.ts';
 import type {
   AcceptedWork,
+  AcceptedAction,
   AcceptResult,
   AgentRun,
   DecisionRecord,
@@ -108,8 +109,10 @@ function readTexts(operations: RemoteOperations, queue: AcceptQueue) {
       const found = await queue.inTime(() => operations.findReservation(headerKey(scope, key), nowMs));
       return found && { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
     },
-    isDeduped: async (scope, key, nowMs) =>
-      (await queue.inTime(() => operations.findReservation(actionKey(scope, key), nowMs))) !== undefined,
+    findDeduped: async (scope, key, nowMs) => {
+      const found = await queue.inTime(() => operations.findReservation(actionKey(scope, key), nowMs));
+      return found && (JSON.parse(found.result) as AcceptedAction);
+    },
     findLastTarget: async () => {
       const text = await operations.findLastTarget();
       return text === undefined ? undefined : (JSON.parse(text) as DeliveryTarget);

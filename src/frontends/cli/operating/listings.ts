@@ -211,19 +211,21 @@ export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
 
 /** What came of one cause, since when, and the one next step. */
 export function causeLines(cause: Cause): readonly string[] {
-  const { kind, count, says, since, lastAt, before, example, mappingId, aside } = cause;
+  const { kind, count, says, since, lastAt, before, example, mappingId, paused, aside } = cause;
   const [from, to] = [isoTime(since), isoTime(lastAt)];
   const times = `since ${from}, last ${to}${before === 0 ? '' : `; before that ${before}`}`;
   const meant = aside && `  put aside by ${aside.who}: ${aside.reason}`;
   const again =
     mappingId && kind === 'run' ? `; sluice queue retry --mapping ${mappingId} once it is mended` : '';
-  return [
-    `${count} x ${says}`,
-    `  ${times}`,
-    ...(meant === undefined
-      ? [`  sluice ${kind === 'event' ? 'queue list' : 'explain'} ${example}${again}`]
-      : [meant]),
-  ].map(clearLine);
+  const next =
+    paused !== undefined
+      ? `queue resume${paused.runner === undefined ? '' : ' --runner'} ${paused.runner ?? paused.mapping ?? ''}`.trimEnd()
+      : example === undefined
+        ? 'queue list --state queued'
+        : `${kind === 'event' ? 'queue list' : 'explain'} ${example}${again}`;
+  return [kind === 'wait' ? says : `${count} x ${says}`, `  ${times}`, meant ?? `  sluice ${next}`].map(
+    clearLine,
+  );
 }
 
 /** What each request became and, where none matched, at which place every candidate failed; no payload values. */

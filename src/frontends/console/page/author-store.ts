@@ -2,7 +2,6 @@
 import { batch, computed, effect, signal } from '@preact/signals';
 import type {
   AuthorFile,
-  AuthorFiles,
   DraftAnswer,
   FileContent,
   ShownFinding,
@@ -52,7 +51,10 @@ function tried<Found>(work: () => Promise<Found>): Promise<Found | undefined> {
 }
 
 const loadFiles = (): Promise<unknown> =>
-  tried(async () => (files.value = (await getJson<AuthorFiles>('/api/files')).files));
+  tried(
+    async () =>
+      (files.value = (await getJson<{ readonly files: readonly AuthorFile[] }>('/api/files')).files),
+  );
 
 const readFile = (name: string): Promise<FileContent> =>
   getJson(`/api/file?name=${encodeURIComponent(name)}`);

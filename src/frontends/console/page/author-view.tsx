@@ -1,6 +1,6 @@
 /** Shows an editor for mappings and transforms, and what a change would do. */
 import * as author from './author-store.ts';
-import { effect, useSignal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownFinding } from '../protocol.ts';
@@ -13,7 +13,6 @@ import { Label } from './outcome-label.tsx';
 import { RequestTrees } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
-import { Tabs } from './tabs.tsx';
 import { TemplateList } from './template-view.tsx';
 import { copy } from './toast.ts';
 import { TransformView, WhyView } from './trace-view.tsx';
@@ -163,24 +162,24 @@ function Findings({ onChoose }: { readonly onChoose: (finding: ShownFinding) => 
   );
 }
 
-const TABS = ['Result', 'Payload', 'Changes'] as const;
-type Tab = (typeof TABS)[number];
-
 function Side({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
-  const tab = useSignal<Tab>('Result');
   return (
     <section class="side" aria-label="What the change does">
       <RequestChoice />
-      <Tabs
-        label="What is shown"
-        names={TABS}
-        tab={tab}
-        titleOf={(name) => (name === 'Changes' ? <ChangeCount /> : name)}
-      >
-        {tab.value === 'Result' && <Result />}
-        {tab.value === 'Payload' && <Payload onInsert={onInsert} />}
-        {tab.value === 'Changes' && <ImpactView />}
-      </Tabs>
+      <details open>
+        <summary>Result</summary>
+        <Result />
+      </details>
+      <details>
+        <summary>
+          <ChangeCount />
+        </summary>
+        <ImpactView />
+      </details>
+      <details>
+        <summary>Payload</summary>
+        <Payload onInsert={onInsert} />
+      </details>
     </section>
   );
 }
@@ -255,7 +254,7 @@ function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): J
 
 const OPEN = 3;
 
-export function ImpactView(): JSX.Element {
+function ImpactView(): JSX.Element {
   const found = author.impact.value;
   if (found === undefined) {
     return (

@@ -28,12 +28,9 @@ export function formatDate(at: number): string {
   return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
 }
 
-/** Says how long a body is, where it was read. */
-export function formatBody(bytes: number | undefined): string {
-  return bytes === undefined ? 'not read' : formatBytes(bytes);
-}
-
-export function formatBytes(bytes: number): string {
+/** Says how long a text or a body is; one without a length was not read. */
+export function formatBytes(bytes: number | undefined): string {
+  if (bytes === undefined) return 'not read';
   if (bytes < 1024) return `${bytes} B`;
   return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
 }

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { ConsoleState, FoundPart, InboxPage, InboxRow, ShownEnd } from '../protocol.ts';
 import { getJson, isAborted, messageOf } from './api.ts';
-import { count } from './format.ts';
+import { count, formatDate } from './format.ts';
 import { place } from './navigation.ts';
 
 /** `storage.keep.decisions` may be more; a page stays smooth. */
@@ -104,8 +104,10 @@ export const foundRows = computed(() => {
   );
 });
 
-function textOf({ id, path, status, outcome, code = '', mapping = '', note = '' }: InboxRow): string {
-  return `${id} ${path} ${status} ${outcome} ${code} ${mapping} ${note}`.toLowerCase();
+function textOf(row: InboxRow): string {
+  const { id, path, status, outcome, code = '', mapping = '', note = '', replayOf } = row;
+  const replay = replayOf === undefined ? '' : `replay of ${replayOf}`;
+  return `${id} ${path} ${status} ${outcome} ${code} ${mapping} ${note} ${replay}`.toLowerCase();
 }
 
 /** More came between two looks than one reads. */
@@ -176,6 +178,8 @@ const MAX_HITS = 1_000;
 
 /** Says how far the search came; empty where nothing is looked for. */
 export const searched = signal('');
+/** Commands that ask senders what they could not deliver, where nothing was found; empty where none keeps a log. */
+export const senderLog = signal('');
 
 const wanted = computed(() => {
   const { kept, text, time } = filters.value;
@@ -189,13 +193,14 @@ effect(() => {
   leaving.abort();
   leaving = new AbortController();
   hits.value = new Set();
-  searched.value = '';
+  searched.value = senderLog.value = '';
   if (query !== '') void search(query, leaving.signal);
 });
 
 async function search(query: string, signal: AbortSignal): Promise<void> {
-  let looked = 0;
+  let [looked, shapes, since] = [0, 0, Date.now()];
   let cursor: string | undefined = '';
+  let logs: readonly string[] = [];
   try {
     while (cursor !== undefined && hits.peek().size < MAX_HITS) {
       searched.value = `looking through what is kept: ${count(looked, 'request')} so far…`;
@@ -204,14 +209,21 @@ async function search(query: string, signal: AbortSignal): Promise<void> {
       hits.value = new Set([...hits.peek(), ...part.rows.map(({ id }) => id)]);
       merge(part.rows);
       looked += part.looked;
-      ({ cursor } = part);
+      shapes += part.shapes;
+      since = Math.min(since, part.since);
+      ({ cursor, logs = [] } = part);
     }
     const more = cursor === undefined ? '' : ', and there are more';
+    const kept = `${count(looked, 'kept request')}${looked === 0 ? '' : ` since ${formatDate(since)}`}${more}`;
+    const unseen = `; of ${count(shapes, 'accepted one')} only shapes are kept: what decides is searched, texts are not`;
     const where =
       state.value?.role === 'view'
         ? 'by id: the role view does not look into what was sent'
-        : `in ${count(looked, 'kept request')}${more}`;
-    searched.value = `${count(hits.peek().size, 'hit')} ${where}`;
+        : `in ${kept}${shapes === 0 ? '' : unseen}`;
+    const asked = logs.map((name) => `sluice recover ${name} --dry-run`).join('\n');
+    const isFound = hits.peek().size > 0;
+    searched.value = isFound ? `${count(hits.peek().size, 'hit')} ${where}` : `Nothing found ${where}.`;
+    senderLog.value = isFound ? '' : asked;
   } catch (error) {
     if (!isAborted(error)) searched.value = messageOf(error);
   }

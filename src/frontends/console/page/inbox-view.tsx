@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
-import { dayOf, formatAgo, formatBody, formatDate, formatDay, formatMs, formatTime } from './format.ts';
+import { dayOf, formatAgo, formatBytes, formatDate, formatDay, formatMs, formatTime } from './format.ts';
 import {
   filterQuery,
   filters,
@@ -19,6 +19,7 @@ import {
   rows,
   rowsInSight as seenRows,
   searched,
+  senderLog,
   state,
   timeOf,
   type Filters,
@@ -28,9 +29,10 @@ import { OutcomeLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
 
 const scrollTop = signal(0);
-const viewHeight = signal(800);
-const rowHeight = signal(58);
-const MARGIN = 12;
+/** As `--row` of the style. */
+const ROW = 58;
+/** Rows that are made: those of the highest screen, and some above and below. */
+const MADE = Math.ceil(Math.max(screen.height, 1_000) / ROW) + 24;
 
 /** Returns the id of the request that is open. */
 export function openId(): string {
@@ -87,6 +89,11 @@ function FilterBar(): JSX.Element {
         <p class="count" aria-live="polite">
           {searched.value || <button class="link">Look in what is kept, too (Enter)</button>}
         </p>
+      )}
+      {senderLog.value !== '' && (
+        <div class="count">
+          Its sender may know more: <pre>{senderLog.value}</pre>
+        </div>
       )}
       <Choice
         label="Outcome"
@@ -149,7 +156,7 @@ function FoundCount(): JSX.Element {
 function RowList(): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const slice = useComputed(rowsInSight);
-  useLayoutEffect(() => (box.current === null ? undefined : measureRows(box.current)), []);
+  useLayoutEffect(() => box.current?.scrollTo({ top: scrollTop.peek() }), []);
   const { first, list, all } = slice.value;
   const open = openId();
   const top = useRef('');
@@ -180,8 +187,8 @@ function RowList(): JSX.Element {
         step(by);
       }}
     >
-      <div class="spacer" role="presentation" style={{ height: `${all * rowHeight.value}px` }}>
-        <div role="presentation" style={{ transform: `translateY(${first * rowHeight.value}px)` }}>
+      <div class="spacer" role="presentation" style={{ height: `${all * ROW}px` }}>
+        <div role="presentation" style={{ transform: `translateY(${first * ROW}px)` }}>
           {list.map((row, index) => (
             <Row
               key={row.id}
@@ -200,22 +207,8 @@ function RowList(): JSX.Element {
 
 function rowsInSight(): { readonly first: number; readonly list: readonly InboxRow[]; readonly all: number } {
   const list = foundRows.value;
-  const first = Math.max(0, Math.floor(scrollTop.value / rowHeight.value) - MARGIN);
-  const last = Math.min(list.length, first + Math.ceil(viewHeight.value / rowHeight.value) + 2 * MARGIN);
-  return { first, list: list.slice(first, last), all: list.length };
-}
-
-/** Follows the height of the list and of its rows; returns what ends it. */
-function measureRows(element: HTMLElement): () => void {
-  const measure = (): void => {
-    viewHeight.value = element.clientHeight;
-    rowHeight.value = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 58;
-  };
-  const observer = new ResizeObserver(measure);
-  observer.observe(element);
-  measure();
-  element.scrollTop = scrollTop.peek();
-  return () => observer.disconnect();
+  const first = Math.max(0, Math.floor(scrollTop.value / ROW) - 12);
+  return { first, list: list.slice(first, first + MADE), all: list.length };
 }
 
 /**
@@ -224,7 +217,7 @@ function measureRows(element: HTMLElement): () => void {
 function keepPlace(element: HTMLElement, before: string): string {
   const list = foundRows.peek();
   const added = before === '' ? -1 : list.findIndex(({ id }) => id === before);
-  if (added > 0 && element.scrollTop > 0) element.scrollTop += added * rowHeight.peek();
+  if (added > 0 && element.scrollTop > 0) element.scrollTop += added * ROW;
   return list[0]?.id ?? '';
 }
 
@@ -234,8 +227,8 @@ function keepPlace(element: HTMLElement, before: string): string {
 function showOpenRow(element: HTMLElement): boolean {
   const at = foundRows.value.findIndex(({ id }) => id === openId());
   if (at === -1) return openId() === '';
-  const top = at * rowHeight.value;
-  const lowest = top + rowHeight.value - element.clientHeight;
+  const top = at * ROW;
+  const lowest = top + ROW - element.clientHeight;
   if (top < element.scrollTop) element.scrollTop = top;
   else if (lowest > element.scrollTop) element.scrollTop = lowest;
   return element.scrollTop <= top && element.scrollTop >= Math.floor(lowest);
@@ -275,7 +268,7 @@ function Row(props: {
         />
       </span>
       <span class="cost">
-        {formatBody(row.bytes)} · {formatMs(row.tookMs)}
+        {formatBytes(row.bytes)} · {formatMs(row.tookMs)}
       </span>
     </div>
   );

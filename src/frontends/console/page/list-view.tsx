@@ -12,7 +12,7 @@ import { endOf, type ListSelection, Operations, PauseButtons, text } from './ope
 import { StateLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
 import { say } from './toast.ts';
-import { RunWork } from './work-view.tsx';
+import { WorkEntry } from './work-view.tsx';
 
 type TablePage = ListPage<WorkJson> & {
   readonly conversation?: WorkJson;
@@ -127,7 +127,7 @@ export function ListView(): JSX.Element {
         </p>
       )}
       {path === '/mappings' && <Since of={page?.since} />}
-      {isTalk && rows.map((run) => <RunWork key={text(run, 'id')} entry={run} {...changing} />)}
+      {isTalk && rows.map((run) => <WorkEntry key={text(run, 'id')} entry={run} {...changing} />)}
       {!isTalk && rows.length > 0 && <Table rows={rows} keys={page?.columns?.split(' ') ?? []} />}
       {next !== undefined && (
         <button type="button" onClick={more}>
@@ -142,9 +142,7 @@ function Since({ of: { hits, runs } = {} }: { readonly of: TablePage['since'] })
   const from = (at: number | undefined): string => (at === undefined ? 'the last 24 hours' : formatDate(at));
   return (
     <p class="quiet small">
-      {hits === runs
-        ? `Counted since: ${from(hits)}.`
-        : `Counted since: requests ${from(hits)}, runs ${from(runs)}.`}
+      Counted: requests since {from(hits)}, runs since {from(runs)}.
     </p>
   );
 }

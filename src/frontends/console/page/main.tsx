@@ -7,6 +7,7 @@ import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
 import { ListView, VIEWS } from './list-view.tsx';
 import { OverviewView } from './overview-view.tsx';
+import { BatchProgress } from './progress.tsx';
 import { ReplayView } from './replay-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
@@ -34,10 +35,11 @@ function App(): JSX.Element {
   const isWide = path === '/author' || Object.hasOwn(VIEWS, path);
   return (
     <div
-      class={`app${path === '/author' ? ' author-app' : id === '' && path !== '/replay' ? '' : ' with-detail'}`}
+      class={`app ${path === '/author' ? 'author-app' : id !== '' || path === '/replay' ? 'with-detail' : filterQuery() === '' ? 'at-first' : ''}`}
       onClick={followLink}
     >
       <TopBar path={path} />
+      <BatchProgress />
       {isWide ? (
         <main id="main" class={path === '/author' ? '' : 'wide'}>
           {path === '/author' ? <AuthorView /> : <ListView key={path + place.value.query.toString()} />}

@@ -5,6 +5,7 @@ import type { Pausable, PlannedChange, WorkJson } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { formatDate } from './format.ts';
 import { mayOperate } from './inbox-store.ts';
+import { type Batch, begin } from './progress.tsx';
 import { say } from './toast.ts';
 
 /** Says how work ended, or where it stands. */
@@ -74,6 +75,7 @@ export interface ListSelection {
   readonly of: string;
   readonly state?: string;
   readonly mapping?: string;
+  readonly errorCode?: string;
   /** The time of the plan; absent before there is one. */
   readonly until?: number;
 }
@@ -122,15 +124,21 @@ export function Operations(props: {
     <>
       <p class="actions">
         {OPERATIONS.map((operation) => {
-          const [, label, , look, fits] = operation;
+          const [path, label, , look, fits] = operation;
           const ids = props.entries.filter(fits).map((entry) => text(entry, 'id'));
-          if (ids.length === 0) return null;
-          const begin = (): void =>
+          // A cause has no entries of its own: what failed can begin again.
+          const isOfCause =
+            props.entries.length === 0 &&
+            props.listed !== undefined &&
+            look === 'primary' &&
+            path === 'retry';
+          if (ids.length === 0 && !isOfCause) return null;
+          const start = (): void =>
             void (props.listed === undefined && ids.length === 1
               ? change(operation, { ids })
               : ask(operation, props.listed ?? { ids }));
           return (
-            <button key={label} type="button" class={look} onClick={begin}>
+            <button key={label} type="button" class={look} onClick={start}>
               {label}
               {props.listed === undefined ? ids.length > 1 && ` (${ids.length})` : '…'}
             </button>
@@ -141,14 +149,34 @@ export function Operations(props: {
       {planned.value !== undefined && (
         <Plan
           planned={planned.value}
-          onDo={({ operation, chosen, plan: { until } }) =>
-            void change(operation, 'ids' in chosen ? chosen : { ...chosen, until })
-          }
+          onDo={(of) => {
+            const { operation, chosen, plan } = of;
+            const batch = batchOf(of);
+            if (batch !== undefined) begin(batch);
+            else void change(operation, 'ids' in chosen ? chosen : { ...chosen, until: plan.until });
+            planned.value = undefined;
+          }}
           onLeave={() => (planned.value = undefined)}
         />
       )}
     </>
   );
+}
+
+/** Runs that begin again are followed until they end; undefined where they are not all of it. */
+function batchOf({ operation: [path], chosen, plan }: OperationPlan): Batch | undefined {
+  if (path !== 'retry' || plan.runs.length !== plan.count || plan.count < 2) return undefined;
+  const { mapping } = 'ids' in chosen ? {} : chosen;
+  return {
+    noun: 'run',
+    done: 'begun again',
+    ids: plan.runs,
+    begin: async (ids) => {
+      await postJson('/api/retry', { ids });
+      return { work: ids, refused: [] };
+    },
+    linkOf: () => `/runs${mapping === undefined ? '' : `?${new URLSearchParams({ mapping }).toString()}`}`,
+  };
 }
 
 /** What a change would do, and what it would leave out. */
@@ -206,7 +234,7 @@ export function PauseButtons(props: {
           aria-label={`${what} ${name}`}
           onClick={() => set(what)}
         >
-          {what}
+          {whats.length === 1 ? `${what} ${name}` : what}
         </button>
       ))}
     </>

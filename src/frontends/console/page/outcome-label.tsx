@@ -46,13 +46,14 @@ const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: stri
   dead: ['rejected', 'dead'],
 };
 
+const TONES: readonly (readonly [tone: string, states: string])[] = [
+  ['accepted', 'completed ok forwarded consumed true'],
+  ['waiting', 'active queued pending claimed unknown timeout'],
+  ['rejected', 'dead error false'],
+];
+
 /** Shows the state of a run, a delivery or an event. */
 export function StateLabel({ state }: { readonly state: string }): JSX.Element {
-  return <Label tone={TONES.find(([, states]) => states.includes(state))?.[0] ?? 'skipped'} text={state} />;
+  const [tone = 'skipped'] = TONES.find(([, states]) => states.split(' ').includes(state)) ?? [];
+  return <Label tone={tone} text={state} />;
 }
-
-const TONES: readonly (readonly [tone: string, states: readonly string[]])[] = [
-  ['accepted', ['completed', 'ok', 'forwarded', 'consumed', 'true']],
-  ['waiting', ['active', 'queued', 'pending', 'claimed', 'unknown', 'timeout']],
-  ['rejected', ['dead', 'error', 'false']],
-];

@@ -5,11 +5,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlannedReplay, ReplayResult, ReplayPlan } from '../protocol.ts';
+import type { PlannedReplay, ReplayPlan, TakenAgain } from '../protocol.ts';
 import { isAborted, messageOf, postJson } from './api.ts';
 import { count } from './format.ts';
-import { foundRows } from './inbox-store.ts';
+import { foundRows, timeOf } from './inbox-store.ts';
 import { Label } from './outcome-label.tsx';
+import { type Batch, begin } from './progress.tsx';
 import { ProblemText, ShownText } from './shown-text.tsx';
 
 const ENDS: readonly (readonly [end: PlannedReplay['end'], tone: string, words: string])[] = [
@@ -22,7 +23,6 @@ const ENDS: readonly (readonly [end: PlannedReplay['end'], tone: string, words: 
 
 export function ReplayView(): JSX.Element {
   const plan = useSignal<readonly PlannedReplay[]>([]);
-  const done = useSignal<readonly ReplayResult[] | undefined>(undefined);
   const said = useSignal('working out what would become of them…');
   const problem = useSignal('');
   const fail = (error: unknown): void => {
@@ -44,12 +44,9 @@ export function ReplayView(): JSX.Element {
   }, []);
   const taken = plan.value.filter(({ end }) => end === 'taken').map(({ id }) => id);
   const replay = (): void => {
-    said.value = `taking ${taken.length} again…`;
+    said.value = '';
     plan.value = [];
-    postJson<{ readonly done: readonly ReplayResult[] }>('/api/replay', { ids: taken }).then((answer) => {
-      ({ done: done.value } = answer);
-      said.value = `${count(answer.done.length, 'request was', 'requests were')} taken again`;
-    }, fail);
+    begin({ noun: 'request', done: 'taken again', ids: taken, begin: takeAgain, linkOf });
   };
   return (
     <article class="request overview">
@@ -79,15 +76,16 @@ export function ReplayView(): JSX.Element {
           </details>
         );
       })}
-      <ul>
-        {done.value?.map(({ id, requestId, status }) => (
-          <li key={id}>
-            <a href={`/request/${requestId}`}>{requestId}</a>{' '}
-            <Label tone={status < 300 ? 'accepted' : 'rejected'} text={`answered ${status}`} />{' '}
-            <span class="quiet">in place of {id}</span>
-          </li>
-        ))}
-      </ul>
     </article>
   );
 }
+
+async function takeAgain(ids: readonly string[]): ReturnType<Batch['begin']> {
+  const { done } = await postJson<{ readonly done: readonly TakenAgain[] }>('/api/replay', { ids });
+  const refused = done.flatMap(({ status }) => (status < 300 ? [] : [`answered ${status}`]));
+  const others = Array.from({ length: ids.length - done.length }, () => 'taken again or gone meanwhile');
+  return { work: done.flatMap(({ work }) => work), refused: [...refused, ...others] };
+}
+
+const linkOf = (from: number): string =>
+  `/?${new URLSearchParams({ text: 'replay', time: timeOf(from, Date.now() + 1_000) }).toString()}`;

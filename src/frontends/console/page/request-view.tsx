@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { Judgement, RequestPage } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { useAnswer, Wait } from './follow.tsx';
-import { formatBody, formatDate, formatMs } from './format.ts';
+import { formatBytes, formatDate, formatMs } from './format.ts';
 import { mayOperate, mayWrite, state } from './inbox-store.ts';
 import { goTo } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
@@ -128,7 +128,7 @@ function FactsLine({ page: { row, id, now } }: { readonly page: RequestPage }): 
       {row !== undefined && (
         <>
           <time dateTime={new Date(row.at).toISOString()}>{formatDate(row.at)}</time>
-          <span>{formatBody(row.bytes)}</span>
+          <span>{formatBytes(row.bytes)}</span>
           <span>{formatMs(row.tookMs)}</span>
         </>
       )}

@@ -4,7 +4,7 @@ import type { RequestPage, WorkJson } from '../protocol.ts';
 import { count } from './format.ts';
 import { endOf, FAILED, isRun, Operations, RUNNING, text, WAITING } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
-import { asRead } from './trace-view.tsx';
+import { conditionsAsRead } from './trace-view.tsx';
 import { workOf } from './work-view.tsx';
 
 export function StoryView(props: {
@@ -27,13 +27,10 @@ export function StoryView(props: {
 
 const isRepeat = ({ row }: RequestPage): boolean => row?.isRepeat === true;
 
-/** A note may name the conditions of several mappings. */
-const CONDITION = /\{".*?\}(?= did not hold| cannot be judged)/g;
-
 function sentenceOf(page: RequestPage): string {
   const { row } = page;
   if (row?.outcome === 'rejected')
-    return `Refused with ${row.status} ${row.code ?? ''}: ${(row.note ?? 'see why below').replaceAll(CONDITION, asRead)}.`;
+    return `Refused with ${row.status} ${row.code ?? ''}: ${conditionsAsRead(row.note ?? 'see why below')}.`;
   if (isRepeat(page)) return 'A repeat of an earlier request: nothing new was made.';
   if (row?.outcome === 'skipped')
     return `Taken, and nothing was made of it: ${row.note ?? 'as a rule says'}.`;

@@ -176,7 +176,7 @@ const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']);
 /**
  * Writes a comparison as people read one: the variable, the operator, the value. Anything else stays as it is written.
  */
-export function asRead(expression: string): string {
+function asRead(expression: string): string {
   try {
     const [[operator, operands] = []] = Object.entries(JSON.parse(expression) as object);
     if (operator === undefined || !INFIX.has(operator) || !Array.isArray(operands) || operands.length !== 2)
@@ -188,6 +188,11 @@ export function asRead(expression: string): string {
     return expression;
   }
 }
+
+/** A note may name the conditions of several mappings. */
+const CONDITION = /\{".*?\}(?= did not hold| cannot be judged)/g;
+
+export const conditionsAsRead = (note: string): string => note.replaceAll(CONDITION, asRead);
 
 function operandAsRead(operand: unknown): string {
   const name =

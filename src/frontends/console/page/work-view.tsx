@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
 import { formatDate, formatMs } from './format.ts';
-import { approvalText, endOf, Operations, RUNNING, text, WAITING } from './operations.tsx';
+import { approvalText, endOf, isRun, Operations, RUNNING, text, WAITING } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 
@@ -12,79 +12,61 @@ interface Changing {
 }
 
 export function WorkView({ page, ...changing }: Changing & { readonly page: RequestPage }): JSX.Element {
-  const { runs, events }: WorkOf = page.stored;
-  if (runs.length === 0 && events.length === 0)
-    return <p class="quiet">Nothing was stored for this request.</p>;
+  const made: readonly WorkJson[] = [...page.stored.runs, ...page.stored.events];
+  if (made.length === 0) return <p class="quiet">Nothing was stored for this request.</p>;
   return (
     <>
-      {runs.map((run) => (
-        <RunWork key={text(run, 'id')} entry={run} {...changing} />
-      ))}
-      {events.map((event) => (
-        <EventWork key={text(event, 'id')} entry={event} {...changing} />
+      {made.map((entry) => (
+        <WorkEntry key={text(entry, 'id')} entry={entry} {...changing} />
       ))}
     </>
   );
 }
 
-interface EntryProps extends Changing {
-  readonly entry: WorkJson;
-}
-
-export function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
-  const reply = text(entry, 'reply');
+/** Shows a run with what it sent, or what one entry of them is. */
+export function WorkEntry({ entry, ...changing }: Changing & { readonly entry: WorkJson }): JSX.Element {
   return (
-    <article class="work">
+    <article class={isSent(entry) ? 'sent' : 'work'}>
       <h3>
-        Run <ShownText text={text(entry, 'name')} /> <StateLabel state={endOf(entry)} />
+        <ShownText text={titleOf(entry)} /> <StateLabel state={endOf(entry)} />
       </h3>
       <Facts entry={entry} />
       <Failure entry={entry} />
-      {text(entry, 'message') !== '' && <h4>Asked</h4>}
-      <ShownBlock kind="said" text={text(entry, 'message')} />
-      {reply !== '' && <h4>Reply</h4>}
-      <ShownBlock kind="said" text={reply} />
+      {(['message', 'reply', 'text'] as const).map((name) => (
+        <Said key={name} name={name} said={text(entry, name)} />
+      ))}
       <Operations entries={[entry]} {...changing} />
-      {(entry.outbox ?? []).map((sent) => (
-        <SentEntry key={text(sent, 'id')} entry={sent} {...changing} />
+      {entry.outbox?.map((sent) => (
+        <WorkEntry key={text(sent, 'id')} entry={sent} {...changing} />
       ))}
     </article>
   );
 }
 
-function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
-  const where = [text(entry, 'channel'), text(entry, 'to'), text(entry, 'url')].filter(Boolean).join(' ');
-  return (
-    <div class="sent">
-      <h4>
-        {text(entry, 'kind') === 'callback' ? 'Callback' : 'Delivery'} <ShownText text={where} />{' '}
-        <StateLabel state={text(entry, 'state')} />
-      </h4>
-      <Facts entry={entry} />
-      <Failure entry={entry} />
-      <Operations entries={[entry]} {...changing} />
-    </div>
+function Said({
+  name,
+  said,
+}: {
+  readonly name: keyof typeof SAID;
+  readonly said: string;
+}): JSX.Element | null {
+  return said === '' ? null : (
+    <>
+      <h4>{SAID[name]}</h4>
+      <ShownBlock kind="said" text={said} />
+    </>
   );
 }
 
-function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
-  return (
-    <article class="work">
-      <h3>
-        System event <span class="quiet">{text(entry, 'kind')}</span>{' '}
-        <StateLabel state={text(entry, 'state')} />
-      </h3>
-      <ShownBlock kind="said" text={text(entry, 'text')} />
-      <Facts entry={entry} />
-      <Failure entry={entry} />
-      <Operations entries={[entry]} {...changing} />
-    </article>
-  );
-}
+const SAID = { message: 'Asked', reply: 'Reply', text: 'Text' } as const;
 
-interface WorkOf {
-  readonly runs: readonly WorkJson[];
-  readonly events: readonly WorkJson[];
+const isSent = (entry: WorkJson): boolean => !isRun(entry) && 'runId' in entry;
+
+function titleOf(entry: WorkJson): string {
+  if (isRun(entry)) return `Run ${text(entry, 'name')}`;
+  if (!isSent(entry)) return `System event ${text(entry, 'kind')}`;
+  const where = ['channel', 'to', 'url'].map((name) => text(entry, name)).filter(Boolean);
+  return [text(entry, 'kind') === 'callback' ? 'Callback' : 'Delivery', ...where].join(' ');
 }
 
 /** All runs of a request, what they send, and its events. */
