@@ -26,6 +26,8 @@ export interface Draft {
   readonly fields: RawFields;
   /** Whether a transform of an OpenClaw file says that its session key is its own, and not made of what came in. */
   readonly isKeyOwn?: boolean;
+  /** Keys of its conversation that a transform adds. */
+  readonly keys?: readonly string[];
 }
 
 /** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */

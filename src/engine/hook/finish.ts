@@ -72,6 +72,12 @@ function finishAgent(
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   fill(prepared, state, scope);
+  const keys = (draft.keys ?? []).flatMap((key) => oneLine(shortKey(key.trim()), MAX_KEY_CHARS) || []);
+  if (prepared.conversation !== undefined && keys.length > 0)
+    prepared.conversation = {
+      ...prepared.conversation,
+      keys: [...(prepared.conversation.keys ?? []), ...keys],
+    };
   const { marks = [], isOwn } = state.marks ?? {};
   if (prepared.conversation !== undefined && marks.length > 0)
     prepared.conversation = {

@@ -1,7 +1,7 @@
 import type { Finding } from '../../base/finding.ts';
 import { oneLine } from '../../base/boundary/boundary.ts';
 import { didYouMean } from '../../base/document/document.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { defined, isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { Behaviours } from '../config/config.ts';
 import { MAPPING_KEYS } from '../mapping/mapping.ts';
 import type { Draft, DraftKind } from './draft.ts';
@@ -17,6 +17,9 @@ export interface MergeResult {
   /** The key that is wrong, where it is one of a mapping. */
   readonly mappingKey?: string | undefined;
 }
+
+/** Keys that one result adds. */
+const MAX_KEYS = 10;
 
 const FIELDS: ReadonlySet<string> = new Set<Field>([...WAKE_FIELDS, ...AGENT_FIELDS]);
 
@@ -36,6 +39,8 @@ export interface MergeOptions {
   /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */
   readonly lenient: boolean;
   readonly behaviours: Behaviours;
+  /** Whether the mapping has `conversation`, to which a result may add keys. */
+  readonly takesKeys: boolean;
 }
 
 /**
@@ -65,21 +70,33 @@ function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOpt
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }
   const { [KEY_SOURCE]: keySource, ...own } = result;
+  const keys = keysIn(result, at, options);
   const { hasGatewaySessionKeys = false } = options.behaviours;
   const read = readOverrides(hasGatewaySessionKeys ? own : result, `the result${at}`, options);
   const { kind = draft.kind, ...overrides } = read;
   const fields = kind === 'wake' ? asWake(draft, overrides, options.warnings) : asAgent(draft, overrides);
   const isKeyOwn = hasGatewaySessionKeys && keySource === 'static' && overrides['sessionKey'] !== undefined;
-  return [{ kind, fields, ...(isKeyOwn && { isKeyOwn }) }];
+  return [{ kind, fields, ...(isKeyOwn && { isKeyOwn }), ...defined({ keys }) }];
+}
+
+/** Keys of its conversation that a result adds to those of the mapping. */
+function keysIn({ keys }: JsonObject, at: string, { takesKeys }: MergeOptions): Draft['keys'] {
+  if (!takesKeys || keys === undefined || keys === null) return undefined;
+  const isRight =
+    Array.isArray(keys) && keys.length <= MAX_KEYS && keys.every((key) => typeof key === 'string');
+  if (!isRight)
+    throw new ResultProblem(`keys in the result${at} must be a list of at most ${MAX_KEYS} strings`);
+  return keys;
 }
 
 function readOverrides(
   result: JsonObject,
   where: string,
-  { lenient, warnings }: MergeOptions,
+  { lenient, warnings, takesKeys }: MergeOptions,
 ): JsonObject & { readonly kind?: DraftKind } {
   const overrides: Record<string, JsonValue> = {};
   for (const [key, value] of Object.entries(result)) {
+    if (key === 'keys' && takesKeys) continue;
     if (value === null && (key === 'kind' || FIELDS.has(key))) continue;
     const problem = keyProblem(key, value, where);
     if (problem === undefined) overrides[key] = value;

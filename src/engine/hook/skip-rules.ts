@@ -52,10 +52,12 @@ export function findOwnMarks(
     const value = valueAt(payload, field.split('.'));
     return isScalar(value) ? String(value) : '';
   };
-  const told = sender.words.find(({ by }) => read(by) !== '');
+  const isThere = (field: string): boolean => valueAt(payload, field.split('.')) !== undefined;
+  const told = sender.words.find((words) => isThere(words.by) && isThere(words.in));
   if (told === undefined) return [];
   const actors = told.is === undefined ? accountsOf(sender, true) : [told.is];
-  const isAuthor = read(told.by) === actors.map(read).find(Boolean);
+  const author = read(told.by);
+  const isAuthor = author !== '' && author === actors.map(read).find(Boolean);
   return isAuthor ? findMarks(read(told.in), 'sluice-mark') : [];
 }
 

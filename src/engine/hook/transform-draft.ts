@@ -55,8 +55,9 @@ function mergeReply(
   { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
 ): MergeResult {
   if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE, facts: {} });
-  const { behaviours = {} } = mapping ?? {};
-  return mergeResult(draft, json, { warnings, lenient: settings.lenient, behaviours });
+  const { behaviours = {}, conversation } = mapping ?? {};
+  const takesKeys = conversation !== undefined;
+  return mergeResult(draft, json, { warnings, lenient: settings.lenient, behaviours, takesKeys });
 }
 
 function traceOf(

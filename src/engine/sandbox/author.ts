@@ -41,6 +41,8 @@ export interface AgentResult {
   thinking?: string | null;
   timeoutSeconds?: number | null;
   agentId?: string | null;
+  /** Keys of its conversation, beside those of the mapping; only where that has `conversation`. */
+  keys?: readonly string[] | null;
 }
 
 /** What a transform may say about a wake. */

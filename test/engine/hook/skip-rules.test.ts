@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/base/request.ts';
 import { evaluationToJson } from '../../../src/engine/hook/hook.ts';
+import { conversationMark, findMarks } from '../../../src/base/marks.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
 
 const settings = (more: string) =>
@@ -71,4 +72,56 @@ test('takes only the own words of a comment, before anything else of the mapping
     expect(judge(payload).kind).toBe('accepted');
   const { evaluation } = evaluateHook({ payload: { comment: { body: 'ours' } } }, settings(''));
   expect(evaluationToJson(evaluation)).toMatchObject({ skippedBy: 'ownComment', ownRun: 'run-1' });
+});
+
+/** What an agent opened, as GitHub and GitLab tell of it. */
+const MARK = conversationMark('run-1', 'secret');
+const [found] = findMarks(MARK, 'sluice-mark');
+const opened = (author: string, sender = author, body = `Fixed.\n\n${MARK}\n`) => ({
+  pull_request: { body, user: { login: author } },
+  sender: { login: sender },
+});
+const conversing = (more: string) =>
+  settingsWith({
+    table: `- {id: m, match: {path: github}, messageTemplate: hi, conversation: {owner: us}, ${more}}`,
+  });
+const marksOf = (payload: JsonValue, more = 'startedBy: {accounts: [bot]}') => {
+  const { outcome } = evaluateHook({ path: 'github', payload }, conversing(more)).evaluation;
+  const [action] = outcome.kind === 'accepted' ? outcome.actions : [];
+  return action?.kind === 'agent' ? action.conversation : outcome;
+};
+
+test('takes marks of who caused the event and may start it', () => {
+  expect(marksOf(opened('bot'))).toMatchObject({ marks: [found] });
+  expect(marksOf(opened('bot'))).not.toHaveProperty('isOwn');
+  // Nobody says who may: a stranger could have copied it.
+  expect(marksOf(opened('bot'), 'name: x')).not.toHaveProperty('marks');
+  expect(marksOf(opened('stranger'))).toMatchObject({ kind: 'skipped', by: 'not_allowed' });
+  expect(marksOf(opened('stranger', 'bot'))).not.toHaveProperty('marks');
+});
+
+test('hears the mark of an account that is not listened to, and nothing else', () => {
+  const more = 'ignoreSenders: [bot]';
+  expect(marksOf(opened('bot'), more)).toMatchObject({ marks: [found], isOwn: true, start: false });
+  expect(marksOf(opened('bot', 'bot', 'no mark'), more)).toMatchObject({ by: 'ignoreSenders' });
+});
+
+test('reads the words of the innermost object, and no mark that is quoted or shown', () => {
+  const comment = (body: string) => ({ ...opened('bot'), comment: { body, user: { login: 'bot' } } });
+  expect(marksOf(comment('thanks'))).not.toHaveProperty('marks');
+  expect(marksOf(comment(MARK))).toMatchObject({ marks: [found] });
+  for (const body of [`> ${MARK}`, `\`\`\`\n${MARK}\n\`\`\``, `x ${MARK}`, MARK.replace('-mark', '')])
+    expect(marksOf(comment(body))).not.toHaveProperty('marks');
+  const gitlab = {
+    object_attributes: { description: MARK, author_id: 7 },
+    user: { id: 7, username: 'bot' },
+  };
+  const table = `- {id: m, match: {path: gitlab}, messageTemplate: hi, conversation: {}, startedBy: {accounts: [bot]}}`;
+  const judged = (payload: JsonValue) =>
+    evaluateHook({ path: 'gitlab', payload }, settingsWith({ table })).evaluation.outcome;
+  expect(judged(gitlab)).toMatchObject({ actions: [{ conversation: { marks: [found] } }] });
+  const other = { ...gitlab, user: { id: 8, username: 'bot' } };
+  expect(judged(other)).toMatchObject({
+    actions: [{ conversation: expect.not.objectContaining({ marks: [found] }) }],
+  });
 });

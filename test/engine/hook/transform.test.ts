@@ -76,6 +76,21 @@ describe('the result of a transform', () => {
     expect(action).toMatchObject({ kind: 'agent', message: 'draft', model: 'x', wakeMode: 'next-heartbeat' });
   });
 
+  test('adds keys to the conversation of its mapping, and to no other', () => {
+    const conversing = settingsWith({
+      table: `[{id: m, ${base}, messageTemplate: draft, conversation: {keys: ['also']}}]`,
+    });
+    const keysOf = (value: JsonValue) =>
+      evaluateHook({}, conversing, { ...returning({ keys: value }), detail: 'brief' }).evaluation;
+    expect(actionOf(keysOf(['one', ' ', 'two\n'])) as object).toMatchObject({
+      conversation: { keys: ['also', 'one', 'two'] },
+    });
+    for (const wrong of ['one', [1], Array.from({ length: 11 }, () => 'x')])
+      expect(keysOf(wrong).trace.transforms[0]?.problem).toMatch(/^keys in the result must be a list/);
+    const { evaluation } = evaluateHook({}, agent, { ...returning({ keys: ['x'] }), detail: 'brief' });
+    expect(evaluation.trace.transforms[0]?.problem).toContain('"keys" in the result is not a known key');
+  });
+
   test('names what has no effect on a wake', () => {
     const { evaluation } = evaluateHook({}, wake, returning({ text: 't', channel: 'slack' }));
     expect(actionOf(evaluation)).toMatchObject({ text: 't' });

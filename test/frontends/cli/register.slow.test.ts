@@ -82,7 +82,8 @@ const PROVIDERS: readonly Provider[] = [
     bySdk: async (host, token) => {
       const { ProjectHooks } = new Gitlab({ host, token: TOKEN });
       await ProjectHooks.all('group/sub/project', { perPage: 100, maxPages: 1 });
-      const events = { pushEvents: true, issuesEvents: true, mergeRequestsEvents: true };
+      const said = { issuesEvents: true, mergeRequestsEvents: true, noteEvents: true };
+      const events = { pushEvents: true, pipelineEvents: true, ...said };
       const more = { token, enableSslVerification: true };
       await ProjectHooks.add('group/sub/project', URL_OF('gitlab'), { ...events, ...more });
       await ProjectHooks.remove('group/sub/project', 3);
