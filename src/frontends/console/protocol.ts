@@ -62,7 +62,7 @@ export interface MappingRow extends MappingActivity {
   readonly isGone?: true;
 }
 
-/** `why` says what a queued run waits for, in two words or as an ISO time. */
+/** `why` says what a queued run waits for, in two words or as an ISO time, or which worker has one that is under way. */
 export type RunListRow = RunJson & { readonly why?: string };
 export type DeliveryRow = OutboxJson;
 

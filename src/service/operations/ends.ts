@@ -1,6 +1,7 @@
 /** What became of runs and events, and what somebody has to look at. */
 import { hash } from 'node:crypto';
 import { defined } from '../../base/json.ts';
+import { formatSpan } from '../../base/telemetry/telemetry.ts';
 import { isoTime, isSkipped } from '../../engine/storage/facts.ts';
 import {
   DROPPED,
@@ -24,7 +25,7 @@ export interface End {
   /** `skipped`: its conversation had ended, or it found none; `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
   readonly end:
     'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'skipped' | 'unsent' | 'failed' | 'dead';
-  /** The code of the error, or what the run waits for. */
+  /** The code of the error, what the run waits for, or which worker has it. */
   readonly why?: string;
 }
 
@@ -38,23 +39,32 @@ export function endOf(run: Pick<RunRecord, 'state' | 'outcome' | 'lastError'>): 
   return hasFailed(run) ? 'failed' : 'done';
 }
 
-/** What queued runs wait for, in two words or as an ISO time; absent where a place becomes free by itself. */
+/**
+ * What queued runs wait for, in two words or as an ISO time; absent where a place becomes free by itself. Of runs under way,
+ * which worker has them.
+ */
 export async function whyQueued(
   storage: Storage,
   gateway: GatewaySettings,
   runs: readonly RunRecord[],
 ): Promise<ReadonlyMap<string, string>> {
   const queued = runs.filter(({ state }) => state === 'queued');
-  if (queued.length === 0) return new Map();
-  const waits = await findWaits(storage, gateway);
+  const waits = queued.length === 0 ? undefined : await findWaits(storage, gateway);
+  const carried = runs.filter(({ state, carried: { until = 0 } = {} }) => state === 'active' && until > 0);
+  const workers = carried.length === 0 ? [] : await storage.listWorkers();
   const now = Date.now();
-  return new Map(
-    queued.flatMap((run) => {
-      const [reason] = reasonsToWait(run, waits, now);
+  const seen = (worker = ''): string => {
+    const { seenAt = 0 } = workers.find(({ name }) => name === worker) ?? {};
+    return `on ${worker}, last seen ${formatSpan(now - seenAt)} ago`;
+  };
+  return new Map([
+    ...queued.flatMap((run) => {
+      const [reason] = waits === undefined ? [] : reasonsToWait(run, waits, now);
       const why = reason?.short ?? (run.dueAt > now ? isoTime(run.dueAt) : undefined);
       return why === undefined ? [] : [[run.id, why] as const];
     }),
-  );
+    ...carried.map((run) => [run.id, seen(run.carried?.worker)] as const),
+  ]);
 }
 
 export async function endsOf(

@@ -1,8 +1,12 @@
 /** Why a due run waits for others that are under way. */
-import { expect, test } from 'vitest';
-import { reasonsToWait } from '../../../src/service/operations/operations.ts';
-import type { RunRecord } from '../../../src/engine/storage/storage.ts';
-import { agentOf, NOW } from '../../support/storage-builders.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { GatewaySettings } from '../../../src/engine/config/config.ts';
+import { endsOf, reasonsToWait } from '../../../src/service/operations/operations.ts';
+import { openStorage, type RunRecord } from '../../../src/engine/storage/storage.ts';
+import { agentOf, NOW, work } from '../../support/storage-builders.ts';
 
 const runOf = (id: string, parts: Parameters<typeof agentOf>[1] = {}, mapping = 'm'): RunRecord => ({
   id,
@@ -60,4 +64,22 @@ test('what workers carry takes no place of the service', () => {
   expect(waits(runOf('r'), ...last)).toBeUndefined();
   // And what waits for a worker waits for no place of the service.
   expect(waits(runOf('r', { runner: 'w' }), ...others)).toBeUndefined();
+});
+
+test('a run that a worker has says which one, and when it was heard of', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-waits-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`);
+  onTestFinished(() => storage.close());
+  const [first, second] = [agentOf('m', { runner: 'w' }), agentOf('m', { runner: 'w' })];
+  const nowMs = Date.now();
+  await storage.accept(work([first, second], { receivedAt: nowMs }));
+  const worker = { runner: 'w', worker: 'mba', attempt: 'attempt-1', until: nowMs + 60_000 };
+  await storage.claimRuns({ nowMs, limit: 1, worker });
+  await storage.noteWorker({ runner: 'w', name: 'mba', seenAt: nowMs - 12_000 });
+  const ends = await endsOf(storage, gateway as unknown as GatewaySettings, [first.id, second.id]);
+  expect(ends).toMatchObject([
+    { id: first.id, end: 'running', why: expect.stringMatching(/^on mba, last seen 1\d s ago$/) as string },
+    { id: second.id, end: 'queued' },
+  ]);
 });

@@ -15,7 +15,7 @@ function endWords(row: InboxRow): readonly [tone: string, words: string] {
   if (ended === undefined) return [row.outcome, `${row.status || ''} ${row.outcome}`.trim()];
   const { end, why } = ended;
   const [tone, words] = ENDS[end];
-  if (end !== 'queued' || why === undefined) return [tone, words];
+  if ((end !== 'queued' && end !== 'running') || why === undefined) return [tone, words];
   const at = Date.parse(why);
   return [tone, `${words}: ${Number.isNaN(at) ? why : `next try ${formatTime(at)}`}`];
 }
