@@ -88,7 +88,10 @@ export function createCommandRunner(
         });
       } finally {
         await place.workspace.remove();
-        await closeWorkFolder(settings, turn);
+        const { privateFolders } = settings;
+        // The conversation has ended with its one turn.
+        if (privateFolders !== undefined && turn.isOneShot === true)
+          await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
       }
     },
   };
@@ -105,22 +108,11 @@ async function openPlace(
       turn.cwd ?? (privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId));
     return { workspace: await openWorkspace(turn, needsFile), cwd: folder };
   } catch (error) {
-    return cannotRunHere(error);
+    const of = error instanceof WorkFolderError ? error : undefined;
+    const message = `the files of a turn could not be written: ${of?.message ?? diskText(error, tmpdir())}`;
+    // Every turn meets it, unless the folder of one conversation is at fault.
+    return notStarted('workspace_failed', message, of?.isOfOne === true ? {} : { affects: 'runner' });
   }
-}
-
-/** The result where the folder cannot be used: for every turn, unless the folder of one conversation is at fault. */
-function cannotRunHere(error: unknown): TurnResult {
-  const isOfOne = error instanceof WorkFolderError && error.isOfOne;
-  const why = error instanceof WorkFolderError ? error.message : diskText(error, tmpdir());
-  const message = `the files of a turn could not be written: ${why}`;
-  return notStarted('workspace_failed', message, isOfOne ? {} : { affects: 'runner' });
-}
-
-/** Removes the folder of a conversation of one turn. */
-async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn): Promise<void> {
-  if (privateFolders === undefined || turn.isOneShot !== true) return;
-  await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
 }
 
 interface CommandContext extends RunnerOptions, Pick<CommandSurroundings, 'explainStart' | 'keepsPart'> {
@@ -137,7 +129,10 @@ async function runCommand(
   context: CommandContext,
 ): Promise<TurnResult> {
   const expanded = expandArgv(settings.argv, argvValues(turn, context.workspace));
-  if (!expanded.ok) return unsafeArgument(expanded.index);
+  if (!expanded.ok) {
+    const message = `argv[${expanded.index}] would start with a dash that comes from the request, not from the template`;
+    return notStarted('unsafe_argument', message, { final: true });
+  }
   const [file = '', ...args] = expanded.argv;
   const env = commandEnvironment(settings, turn, context);
   const child = await startCommand(file, args, {
@@ -182,11 +177,6 @@ async function startCommand(
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? 'unknown';
   }
-}
-
-function unsafeArgument(index: number): TurnResult {
-  const message = `argv[${index}] would start with a dash that comes from the request, not from the template`;
-  return notStarted('unsafe_argument', message, { final: true });
 }
 
 function argvValues(turn: Turn, workspace: CommandWorkspace): ArgvValues {

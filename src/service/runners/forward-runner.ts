@@ -267,14 +267,15 @@ function refusalOf(answer: JsonAnswer, token: string): TurnResult | undefined {
 const SESSION_KEY_REMEDY =
   ' (set hooks.allowRequestSessionKey: true there, or leave the session key of the mapping out)';
 
-interface RemoteRefusal {
-  readonly retryAfterMs: number | undefined;
-  readonly code?: string | undefined;
-  readonly said?: string | undefined;
-}
-
 /** 429 and 503 say that nothing was begun; any other refusal ends the run. */
-function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal): TurnResult {
+function refusedWith(
+  status: number,
+  {
+    code,
+    retryAfterMs,
+    said,
+  }: Partial<Record<'code' | 'said', string | undefined>> & Pick<StatusError, 'retryAfterMs'>,
+): TurnResult {
   const message = `the other gateway answered ${status}${said === undefined ? '' : `: ${said}`}`;
   if (status === 429 || status === 503) {
     const reason = status === 429 ? 'rate_limited' : 'unavailable';
@@ -284,27 +285,20 @@ function refusedWith(status: number, { code, retryAfterMs, said }: RemoteRefusal
   return failedTurn((code ?? usual).slice(0, 64), message);
 }
 
-interface FailedCall {
-  readonly timedOut: boolean;
-  /** False where only the kind of the other gateway was asked for so far. */
-  readonly started: boolean;
-}
-
-function failureOf(error: unknown, what: FailedCall): TurnResult {
+/** `started` is false where only the kind of the other gateway was asked for so far. */
+function failureOf(
+  error: unknown,
+  { timedOut, started }: { readonly timedOut: boolean; readonly started: boolean },
+): TurnResult {
   const connection = connectionCode(error);
-  if (connection !== undefined) {
+  if (connection !== undefined)
     return away('connection_refused', `the other gateway cannot be reached (${connectionText(connection)})`);
-  }
-  if (error instanceof StatusError) {
-    return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });
-  }
-  if (!what.started) return away('no_answer', 'the other gateway does not answer');
-  return what.timedOut
+  if (error instanceof StatusError) return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });
+  if (!started) return away('no_answer', 'the other gateway does not answer');
+  return timedOut
     ? failedTurn('ambiguous', 'the other gateway did not answer in time: it may have run', 'timeout')
     : failedTurn('ambiguous', 'the connection to the other gateway broke off: it may have run');
 }
 
 /** The result where nothing was started, so that runs wait. */
-function away(code: string, message: string): TurnResult {
-  return notStarted(code, message, { affects: 'runner' });
-}
+const away = (code: string, message: string): TurnResult => notStarted(code, message, { affects: 'runner' });

@@ -76,8 +76,8 @@ test.each<[string, Partial<WorkerHistory>]>([
   expect(judgeWorkers({ ...RIGHT, ...part }).join('\n')).toContain(fault);
 });
 
-// The long form is test/lab/endurance/workers.test.ts.
-test.each(['sqlite', 'postgres'] as const)(
+// The long form is test/lab/endurance/workers.test.ts. Most of the time is that of leases, so both go side by side.
+test.concurrent.each(['sqlite', 'postgres'] as const)(
   'some blows lose nothing, double nothing and keep every order, on %s',
   async (store) => {
     const report = await workerTorture({
