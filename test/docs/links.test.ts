@@ -61,6 +61,19 @@ test('the tables of modules list every folder and file of the layers', () => {
   expect(rows.toSorted()).toEqual(modules.toSorted());
 });
 
+test('every file that the list of modules names stands in that module', () => {
+  const section = sectionOf(readPage('docs/architecture.md'), '## Files by module');
+  const parts = [...section.matchAll(/\*\*`([\w/]+)\/`\*\*([^]*?)(?=\*\*`|$)/g)];
+  expect(parts.length).toBeGreaterThan(25);
+  const missing = parts.flatMap(([, module = '', text = '']) =>
+    [...text.matchAll(/`([a-z][\w-]*\.tsx?)`/g)]
+      .map(([, file = '']) => file)
+      .filter((file) => globSync(`src/${module}/**/${file}`).length === 0)
+      .map((file) => `${module}/${file}`),
+  );
+  expect(missing).toEqual([]);
+});
+
 test('every path of the source, the tests and the schemas that a page names exists', () => {
   const paths = pagePaths()
     .filter((page) => page !== 'CHANGELOG.md' && !/^(?:docs\/decisions|skills)\//.test(page))
