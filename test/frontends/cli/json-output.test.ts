@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { createProgram } from '../../../src/frontends/cli/cli.ts';
@@ -19,16 +18,6 @@ test('every command with --json has its form in the schema, and every form has i
   const commands = commandsWithJson(createProgram(processTerminal(), () => undefined));
   expect(commands.length).toBeGreaterThan(25);
   expect([...describedCommands(), ...BORROWED].toSorted()).toEqual(commands.toSorted());
-});
-
-test('the page of the command line names all of them', () => {
-  const page = readFileSync(new URL('../../../docs/command-line.md', import.meta.url), 'utf8');
-  const table = page.split('## JSON for programs')[1]?.split('\n## ')[0] ?? '';
-  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
-  const named = rows.flatMap((row) =>
-    [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
-  );
-  expect(named.toSorted()).toEqual([...describedCommands()].toSorted());
 });
 
 test.each([

@@ -22,14 +22,6 @@ esac; shift; done
 echo "thinking..." >&2
 echo "$CODEX_API_KEY $model: $(tr -d '\\n')"
 `,
-  openclaw: `
-[ "$1" = agent ] || exit 64; shift; said=
-while [ $# -gt 0 ]; do case "$1" in
-  --session-id) id=$2;; --message-file) file=$2;; --model|--thinking|--timeout) said="$said $1=$2";; *) exit 64;;
-esac; shift 2; done
-cat "$file" >>"$HOME/$id"; echo >>"$HOME/$id"
-echo "$(paste -sd+ "$HOME/$id")$said"
-`,
 };
 
 async function openRunner(name: string): Promise<(change?: Partial<Turn>) => Promise<TurnResult>> {
@@ -71,13 +63,5 @@ test('Codex reads the earlier turns before the prompt, and the model where there
   const history = [{ role: 'user', text: 'first', at: 1 }] as const;
   expect(await run({ ...second, history, model: 'gpt-5' })).toEqual(
     ok('codex-key gpt-5: [{"role":"user","text":"first","at":1}]second'),
-  );
-});
-
-test("OpenClaw's own CLI gets session, prompt, model, thinking and time limit", async () => {
-  const run = await openRunner('openclaw');
-  expect(await run()).toEqual(ok('first --timeout=20'));
-  expect(await run({ ...second, model: 'anthropic/opus', thinking: 'low' })).toEqual(
-    ok('first+second --model=anthropic/opus --thinking=low --timeout=20'),
   );
 });
