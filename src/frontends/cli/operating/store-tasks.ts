@@ -284,8 +284,8 @@ async function addAsAgent(
 ): Promise<string> {
   const { status, body } = await fetchJson(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ key }),
+    headers: { authorization: `Bearer ${token}` },
+    body: { key },
     signal: AbortSignal.timeout(10_000),
   }).catch((error: unknown) => {
     throw new CliError(`the service at ${url} does not answer (${codeOf(error)})`);
