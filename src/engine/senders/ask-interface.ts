@@ -1,6 +1,12 @@
 /** How the interface of a sender is asked: what its file says of it, filled with what is known here. */
 import { isLoopback } from '../config/facts.ts';
-import { connectionCode, connectionText, fetchJson, type JsonAnswer } from '../../base/outgoing/outgoing.ts';
+import {
+  connectionCode,
+  connectionText,
+  fetchJson,
+  type JsonAnswer,
+  StatusError,
+} from '../../base/outgoing/outgoing.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import type { SenderInterface } from './sender.ts';
@@ -15,10 +21,12 @@ export interface AskedInterface {
   readonly api: URL;
   /** Such as a repository. */
   readonly target: string | undefined;
+  /** The path of that, with {target}. */
+  readonly place: string;
   readonly token: string;
 }
 
-/** What the texts of a file are filled with, beside {token} and {target}. */
+/** What the texts of a file are filled with, beside {token}, {target} and {place}. */
 export type Filling = Readonly<Record<string, string>>;
 
 /** The interface could not be asked, or may not be asked so. The message is for people, and has no token. */
@@ -33,15 +41,15 @@ export class InterfaceError extends Error {
   }
 }
 
-/** Says what is wrong with the target, before anything is asked or written. */
-export function targetProblem(
-  { target: known }: SenderInterface,
-  target: string | undefined,
-): string | undefined {
-  if (known === undefined) return target === undefined ? undefined : `it takes no target, found ${target}`;
-  if (target !== undefined && new RegExp(known.form).test(target)) return undefined;
-  return `it needs ${known.what}${target === undefined ? '' : `, found ${JSON.stringify(target)}`}`;
+/** The place that a target names; undefined where it is none, or where one is named that is not asked for. */
+export function placeOf({ places }: SenderInterface, target: string | undefined): string | undefined {
+  if (places === undefined) return target === undefined ? '' : undefined;
+  return places.find(({ form }) => new RegExp(form).test(target ?? ''))?.path;
 }
+
+/** What a target has to be, in words. */
+export const placesText = ({ places = [] }: SenderInterface): string =>
+  places.map(({ what }) => what).join(', or ');
 
 /** A token may be sent only over TLS, or within this machine. @throws InterfaceError */
 export function readApi(address: string): URL {
@@ -67,9 +75,10 @@ export function filled(value: JsonValue, asked: AskedInterface, filling: Filling
   );
 }
 
-function fill(text: string, { target = '', token }: AskedInterface, filling: Filling): string {
+function fill(text: string, { target = '', place, token }: AskedInterface, filling: Filling): string {
   const values: Filling = { ...filling, target, 'target:part': encodeURIComponent(target), token };
-  return text.replaceAll(/\{([a-z:]+)\}/g, (all, name: string) => values[name] ?? all);
+  const placed = text.replaceAll('{place}', place);
+  return placed.replaceAll(/\{([a-z:]+)\}/g, (all, name: string) => values[name] ?? all);
 }
 
 /** An id comes from an answer: it is one part of a path, whatever stands in it. */
@@ -122,6 +131,10 @@ export async function askInterface(
     exact,
     maxBytes,
   }).catch((error: unknown) => {
+    if (error instanceof StatusError) {
+      const { status, retryAfterMs } = error;
+      return { status, retryAfterMs, headers: new Headers(), body: undefined };
+    }
     const code = connectionCode(error);
     const why =
       code === undefined ? (error instanceof Error ? error.name : 'no answer') : connectionText(code);

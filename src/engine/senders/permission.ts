@@ -25,7 +25,14 @@ export async function askPermission(
   );
   try {
     const takes = { ...own, token: permission.token };
-    const asked = { title, interface: takes, api: readApi(api ?? own.api), target: undefined, token };
+    const asked = {
+      title,
+      interface: takes,
+      api: readApi(api ?? own.api),
+      target: undefined,
+      place: '',
+      token,
+    };
     const answer = await askInterface(asked, { method: 'GET', path: permission.path }, filling);
     const { status, body, retryAfterMs } = answer;
     if (status === 404) return none;

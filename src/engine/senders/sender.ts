@@ -33,27 +33,30 @@ const Question = z.strictObject({
   also: Text.optional().describe('What else the operator has to do.'),
 });
 
-/** The interface of a sender, for all that is asked of it. Its texts, and those that use it, have {token} and {target}. */
+/** The interface of a sender, for all that is asked of it. Texts that use it have {token}, {target} and {place}. */
 const SenderInterface = z.strictObject({
   token: Text.describe('Which token it takes, in words.'),
-  target: z
-    .strictObject({ what: Text, form: Pattern })
+  places: z
+    .array(z.strictObject({ what: Text, form: Pattern, path: Text }))
+    .max(5)
     .optional()
-    .describe('What it is asked about, such as a repository.'),
+    .describe('What it can be asked about, by the form of the target; {place} is the path.'),
   api: z.url({ protocol: /^https?$/ }).describe('The beginning of its address.'),
   headers: z.record(z.string(), z.string()).optional(),
 });
 export type SenderInterface = z.output<typeof SenderInterface>;
 
+/** The list of webhooks of a place. */
+const Webhooks = z.strictObject({
+  path: Text,
+  items: Field.optional().describe('Where they stand; absent where the answer is the list.'),
+  url: Field.describe('The address of one.'),
+  kinds: Field.optional().describe('Which kinds of events one takes; * is all.'),
+});
+export type Webhooks = z.output<typeof Webhooks>;
+
 /** How a webhook is made. Texts have {url}, {secret} and {id} too. */
 const Registration = z.strictObject({
-  list: z
-    .strictObject({
-      path: Text,
-      items: Field.optional().describe('Where the webhooks stand; absent where the answer is the list.'),
-      url: Field.describe('The address of one.'),
-    })
-    .describe('Finds the webhook of this address.'),
   create: z.strictObject({
     path: Text,
     body: z.json(),
@@ -75,23 +78,12 @@ const Role = z.strictObject({
     .describe('What a role proves of permissions; one that is not named here proves nothing.'),
 });
 
-/** A log of what a webhook delivered. Texts have {place}, {hook}, {id}, {event} and {since}, in seconds since the epoch. */
+/** A log of what a webhook delivered. Texts have {hook}, {id}, {event} and {since}, in seconds since the epoch. */
 const Deliveries = z.strictObject({
   docs: z.url({ protocol: /^https?$/ }),
   keepsSeconds: z.int().positive().describe('How long it keeps them.'),
   triesSeconds: z.int().positive().optional().describe('How long its own tries are awaited.'),
   token: Text.describe('Which right it takes to list, and to have an event sent again.'),
-  places: z
-    .array(z.strictObject({ what: Text, form: Pattern, path: Text }))
-    .max(5)
-    .optional()
-    .describe('What the log can be of, by the form of the target; {place} is the path.'),
-  webhooks: z.strictObject({
-    path: Text,
-    items: Field.optional(),
-    url: Field,
-    kinds: Field.optional().describe('Which kinds of events it takes; * is all.'),
-  }),
   list: z.strictObject({
     path: Text,
     items: Field.optional().describe('Where the deliveries stand; absent where the answer is the list.'),
@@ -120,7 +112,7 @@ const Deliveries = z.strictObject({
     .describe('Where an event stands in the list, where it is not sent again.'),
 });
 
-/** Whether the sender still sends, as `deliveries.webhooks` lists it. */
+/** Whether the sender still sends, as `webhooks` lists it. */
 const WebhookHealth = z.strictObject({
   active: Field,
   well: z.union([z.boolean(), Text]).describe('What that field says where all is well.'),
@@ -266,6 +258,7 @@ export const Sender = z.strictObject({
     })
     .optional(),
   interface: SenderInterface.optional().describe('How its interface is asked.'),
+  webhooks: Webhooks.optional().describe('How its webhooks are listed.'),
   register: Registration.optional().describe('How --register makes the webhook, through its interface.'),
   deliveries: Deliveries.optional().describe('How the log of what it delivered is asked, for recover.'),
   health: WebhookHealth.optional(),

@@ -26,13 +26,14 @@ export {
   interfaceAddress,
   InterfaceError,
   type InterfaceRequest,
+  placeOf,
+  placesText,
   readApi,
   refusalText,
   shownAddress,
-  targetProblem,
 } from './ask-interface.ts';
 export { askPermission, type PermissionAnswer } from './permission.ts';
-export { fileOf, type Registration, Sender } from './sender.ts';
+export { fileOf, type Registration, Sender, type Webhooks } from './sender.ts';
 
 /** The schema of a sender's file, for editors. */
 export const senderJsonSchema = (): unknown => z.toJSONSchema(Sender, { target: 'draft-07', io: 'input' });

@@ -3,7 +3,15 @@ import { quoted, say, type Sentence } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import type { Finding } from '../../base/document/document.ts';
 import type { CompiledMapping, RecoverSettings, RoutingTable } from '../../engine/mapping/mapping.ts';
-import { type AskedInterface, InterfaceError, readApi, type Sender } from '../../engine/senders/senders.ts';
+import {
+  type AskedInterface,
+  InterfaceError,
+  placeOf,
+  placesText,
+  readApi,
+  type Sender,
+  type Webhooks,
+} from '../../engine/senders/senders.ts';
 
 /** Three days. */
 const MAX_AGE_SECONDS = 259_200;
@@ -13,10 +21,11 @@ export interface PathRecovery {
   readonly path: string;
   readonly settings: RecoverSettings;
   readonly maxAgeMs: number;
-  readonly sender: Sender & { readonly deliveries: NonNullable<Sender['deliveries']> };
+  readonly sender: Sender & {
+    readonly deliveries: NonNullable<Sender['deliveries']>;
+    readonly webhooks: Webhooks;
+  };
   readonly asked: Omit<AskedInterface, 'token'>;
-  /** {place} of the sender's requests. */
-  readonly place: string;
   /** Where a request has the id of its event. */
   readonly event: readonly string[];
   /** The mappings under whose `dedupe` an event may have been taken. */
@@ -69,8 +78,8 @@ function recoveryOf(
   const named = settings.sender ?? table.settingsOf(path).verify?.settings.scheme ?? path;
   const sender = senders.find(({ name }) => name === named) ?? senders.find(({ name }) => name === path);
   const title = quoted(sender?.title ?? named);
-  const { deliveries, interface: face, id, health } = sender ?? {};
-  if (sender === undefined || deliveries === undefined || face === undefined || id === undefined) {
+  const { deliveries, webhooks, interface: face, id, health } = sender ?? {};
+  if (!sender || !deliveries || !webhooks || !face || id === undefined) {
     problems.push(
       sender === undefined
         ? [
@@ -84,16 +93,18 @@ function recoveryOf(
     );
     return undefined;
   }
-  const { places = [], keepsSeconds: keeps, triesSeconds: tries = 0 } = deliveries;
+  const { keepsSeconds: keeps, triesSeconds: tries = 0 } = deliveries;
   const { target, maxAgeSeconds = MAX_AGE_SECONDS + tries } = settings;
-  const place = places.find(({ form }) => new RegExp(form).test(target ?? ''));
-  if (places.length === 0 && target !== undefined)
-    problems.push([say`recover.target: the log of ${title} is of the account`, say`remove target`]);
-  if (places.length > 0 && place === undefined)
-    problems.push([
-      say`recover.target has to say whose log of ${title} is asked${target === undefined ? '' : `, found ${target}`}`,
-      say`write target: ${quoted(places.map(({ what }) => what).join(', or '))}`,
-    ]);
+  const place = placeOf(face, target);
+  if (place === undefined)
+    problems.push(
+      face.places === undefined
+        ? [say`recover.target: the log of ${title} is of the account`, say`remove target`]
+        : [
+            say`recover.target has to say whose log of ${title} is asked${target === undefined ? '' : `, found ${target}`}`,
+            say`write target: ${quoted(placesText(face))}`,
+          ],
+    );
   if (maxAgeSeconds > keeps)
     problems.push([
       say`recover.maxAgeSeconds is ${maxAgeSeconds}, and ${title} keeps its log for ${keeps} seconds`,
@@ -116,14 +127,13 @@ function recoveryOf(
   for (const mapping of takers)
     checkDedupe(mapping, { id, seconds: Math.min(maxAgeSeconds, keeps) }, problems);
   const api = apiOf(settings.api ?? face.api, problems);
-  if (api === undefined) return undefined;
+  if (api === undefined || place === undefined) return undefined;
   return {
     path,
     settings,
     maxAgeMs: maxAgeSeconds * 1000,
-    sender: { ...sender, deliveries },
-    asked: { title: sender.title, interface: face, api, target },
-    place: place?.path ?? '',
+    sender: { ...sender, deliveries, webhooks },
+    asked: { title: sender.title, interface: face, api, target, place },
     event: (id.startsWith('headers.') ? id : `payload.${id.replace(/^payload\./, '')}`).split('.'),
     dedupedBy: takers.map((mapping) => mapping.id),
   };

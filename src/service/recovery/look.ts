@@ -11,7 +11,7 @@ import {
   type JsonValue,
   valueAt,
 } from '../../base/json.ts';
-import { type JsonAnswer, StatusError } from '../../base/outgoing/outgoing.ts';
+import type { JsonAnswer } from '../../base/outgoing/outgoing.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import {
@@ -93,22 +93,15 @@ export async function askSender(
   request: InterfaceRequest,
   filling: Filling,
 ): Promise<JsonAnswer> {
-  const { asked, token, signal, place } = asker;
+  const { asked, token, signal } = asker;
   const given = { ...asked, token, interface: { ...asked.interface, token: asker.sender.deliveries.token } };
-  const path = request.path.replaceAll('{place}', place);
   const more = { exact: true, maxBytes: MAX_PAGE_BYTES, signal };
   for (let waits = 0; ; waits += 1) {
     // oxlint-disable-next-line no-await-in-loop -- one request after the other
-    const answer = await askInterface(given, { ...request, path, ...more }, filling).catch(
-      (error: unknown) => {
-        signal.throwIfAborted();
-        if (!(error instanceof InterfaceError)) throw error;
-        const { cause } = error;
-        if (!(cause instanceof StatusError)) throw new RecoveryTrouble(error.message, { cause });
-        const { status, retryAfterMs } = cause;
-        return { status, retryAfterMs, headers: new Headers(), body: undefined };
-      },
-    );
+    const answer = await askInterface(given, { ...request, ...more }, filling).catch((error: unknown) => {
+      signal.throwIfAborted();
+      throw error instanceof InterfaceError ? new RecoveryTrouble(error.message, { cause: error }) : error;
+    });
     const waitMs = limitedFor(answer);
     if (waitMs === undefined) return answer;
     if (waits === MAX_WAITS || waitMs > MAX_WAIT_MS)
@@ -184,7 +177,7 @@ function nextQuery(
 /** Which webhook is ours: the one that is named, or has our address, or is the only one with our path. */
 export async function findWebhook(asker: Asker): Promise<Webhook> {
   const { sender, settings, url, urlPath, asked } = asker;
-  const { webhooks } = sender.deliveries;
+  const { webhooks } = sender;
   const found: JsonObject[] = [];
   let now = Date.now();
   let pages = 0;
@@ -210,9 +203,9 @@ export async function findWebhook(asker: Asker): Promise<Webhook> {
   );
 }
 
-function webhookOf(hook: JsonObject, now: number, { sender: { health, deliveries } }: Asker): Webhook {
+function webhookOf(hook: JsonObject, now: number, { sender: { health, webhooks } }: Asker): Webhook {
   const says = health && valueAt(hook, health.active.split('.'));
-  const kinds = deliveries.webhooks.kinds && valueAt(hook, deliveries.webhooks.kinds.split('.'));
+  const kinds = webhooks.kinds && valueAt(hook, webhooks.kinds.split('.'));
   return {
     id: textAt(hook, 'id') ?? '',
     now,

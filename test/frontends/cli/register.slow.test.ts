@@ -244,8 +244,8 @@ test('what is missing is said before anything is written', async () => {
   const run = (...args: string[]): Promise<CliRun> => cli(['add', ...args], { cwd: folder, env: {} });
   expect((await run('github', '--register')).err).toContain('add --url');
   const url = ['--url', 'https://hooks.example.com'];
-  expect((await run('github', '--register', ...url)).err).toContain('it needs the repository, as owner/name');
-  expect((await run('github', '--register', 'x', ...url)).err).toContain('found "x"');
+  expect((await run('github', '--register', ...url)).err).toContain('it needs a repository as owner/name');
+  expect((await run('github', '--register', 'x/y/z', ...url)).err).toContain('found "x/y/z"');
   expect((await run('github', '--register', 'a/b', ...url)).err).toContain('--token-file');
   expect((await run('linear', '--register', ...url)).err).toContain('not known of linear');
 });
@@ -257,8 +257,8 @@ interface:
   token: a token
   api: ${JSON.stringify(api)}
   headers: ${header}
+webhooks: {path: ${JSON.stringify(path)}, url: url}
 register:
-  list: {path: ${JSON.stringify(path)}, url: url}
   create: {path: /hooks, body: {url: "{url}"}}
   remove: {method: DELETE, path: "/hooks/{id}"}
 `;
@@ -293,7 +293,7 @@ test('a package takes no name of ours, and no token before a person knows where 
   // Ours asks for a target, which the file of the package does not.
   for (const name of ['github', 'gitlab']) {
     writeFileSync(join(inPackage, `${name}.yaml`), senderFile(api, '/hooks'));
-    expect((await run(name, ['yes'])).err).toMatch(/it needs the (?:repository|project)/);
+    expect((await run(name, ['yes'])).err).toMatch(/it needs a (?:repository|project)/);
   }
   const examples = 'examples: [{name: a, body: {url: a}}]\n';
   const write = (text: string): void => writeFileSync(join(inPackage, 'ghub.yaml'), text + examples);

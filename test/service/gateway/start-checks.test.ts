@@ -123,8 +123,8 @@ test.each<[string, PlatformReply, RegExp]>([
   ['401', { status: 401, body: {} }, /GitHub answered 401: the token is wrong/],
   ['403', { status: 403, body: {} }, /GitHub answered 403/],
   ['429', { status: 429, body: {} }, /GitHub answered 429/],
-  ['500', { status: 500 }, /GitHub cannot be asked/],
-  ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /GitHub cannot be asked/],
+  ['500', { status: 500 }, /GitHub answered 500/],
+  ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /GitHub answered 302/],
   ['no answer', 'reset', /GitHub cannot be asked/],
   ['half an answer', 'cut', /GitHub cannot be asked/],
 ])(

@@ -33,7 +33,8 @@ import {
   readApi,
   readSenders,
   type Sender,
-  targetProblem,
+  placeOf,
+  placesText,
 } from '../../../engine/senders/senders.ts';
 import { writeSecretFile } from '../../../service/mail/mail.ts';
 import { writeTypes } from '../authoring/types.ts';
@@ -86,21 +87,26 @@ async function registering(
   const { flags, file, settings } = setting;
   const known = await knownSenders(file, settings.hooks);
   const sender = known.find((each) => each.name === name);
-  const { register, interface: asked } = sender ?? {};
-  if (sender === undefined || register === undefined || asked === undefined)
+  const { register, webhooks, interface: asked } = sender ?? {};
+  if (!sender || !register || !webhooks || !asked)
     throw new CliError(
-      `--register and --remove are not known of ${name}: its file has no "register" and "interface"`,
+      `--register and --remove are not known of ${name}: its file has no "register", "webhooks" and "interface"`,
       2,
     );
   if ((flags.url ?? settings.server.publicUrl) === undefined)
     throw new CliError('the sender needs an address to call: add --url https://YOUR-ADDRESS', 2);
   const target = named === true ? undefined : named;
-  const problem = targetProblem(asked, target);
-  if (problem !== undefined) throw new CliError(`--register of ${name}: ${problem}`, 2);
+  const place = placeOf(asked, target);
+  if (place === undefined) {
+    const what = asked.places === undefined ? 'takes no target' : `needs ${placesText(asked)}`;
+    const found = target === undefined ? '' : `, found ${JSON.stringify(target)}`;
+    throw new CliError(`--register of ${name}: it ${what}${found}`, 2);
+  }
   const url = addressOf(name, setting);
   const api = apiOf(flags.api ?? asked.api);
   const isSure = flags.yes === true;
-  const given = { title: sender.title, sender, interface: asked, register, target, url, api, isSure };
+  const where = { target, place, url, api, isSure };
+  const given = { title: sender.title, sender, interface: asked, register, webhooks, ...where };
   const ask = await openAsker(terminal, true);
   const token =
     flags.tokenFile === undefined
@@ -131,7 +137,7 @@ function offerRecovery(
   if (deliveries === undefined) return;
   const variable = `'\${${name.toUpperCase().replaceAll('-', '_')}_TOKEN}'`;
   const token = file === undefined ? variable : `{ file: '${relative(root, resolve(terminal.cwd, file))}' }`;
-  const of = deliveries.places === undefined ? '' : `, target: ${target ?? ''}`;
+  const of = target === undefined ? '' : `, target: ${target}`;
   const where = file === undefined ? ', with the token in that variable' : '';
   const also = permission === undefined ? '' : ' startedBy of the path then asks with it, too.';
   terminal.out(

@@ -13,11 +13,13 @@ import {
   refusalText,
   type Sender,
   shownAddress,
+  type Webhooks,
 } from '../../../engine/senders/senders.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 
 export interface WebhookRegistration extends AskedInterface {
   readonly register: Registration;
+  readonly webhooks: Webhooks;
   readonly sender: Sender;
   readonly url: string;
   /** Absent where the sender makes the secret. */
@@ -63,14 +65,14 @@ export async function removeWebhook(terminal: Terminal, given: WebhookRegistrati
 
 /** Shows every request, of which the first carries the token, and its address; asks before any of them. */
 async function agree(terminal: Terminal, given: WebhookRegistration, last: string): Promise<void> {
-  const { api, isSure, register, title, url } = given;
+  const { api, isSure, register, title, url, webhooks } = given;
   try {
-    for (const { path } of [register.list, register.create, register.remove])
+    for (const { path } of [webhooks, register.create, register.remove])
       interfaceAddress(path, given, fillingOf(given));
   } catch (error) {
     throw asCliError(error);
   }
-  terminal.out(`GET ${shownAddress(register.list.path, given, { url, ...HIDDEN })}\n${last}`);
+  terminal.out(`GET ${shownAddress(webhooks.path, given, { url, ...HIDDEN })}\n${last}`);
   const question = `Send these requests of ${clearLine(title)}, and the token with them, to ${api.origin}?`;
   if (isSure || (terminal.interactive && (await terminal.confirm(question)))) return;
   throw new CliError(
@@ -83,7 +85,7 @@ async function agree(terminal: Terminal, given: WebhookRegistration, last: strin
  * Resolves to the id of the webhook of this address; empty where it has none; undefined where there is no such webhook.
  */
 async function findWebhook(given: WebhookRegistration): Promise<string | undefined> {
-  const { path, items, url } = given.register.list;
+  const { path, items, url } = given.webhooks;
   const answer = await call(given, { method: 'GET', path }, fillingOf(given));
   const webhooks = items === undefined ? answer : valueAt(answer, items.split('.'));
   const list = Array.isArray(webhooks) ? (webhooks as readonly JsonValue[]) : [webhooks ?? null];
