@@ -1,6 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { text as readAll } from 'node:stream/consumers';
 import type { Edit } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
 import { parseMailBlock, type MailBlock } from '../../../engine/config/config.ts';
@@ -23,9 +21,9 @@ import { listenForRedirect } from '../../../service/server/server.ts';
 import type { Cli } from '../command-line.ts';
 import { findConfigFile, type ConfigFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
-import { readEditable, replaceFile } from '../setup/write-plan.ts';
-import { CliError } from '../terminal.ts';
-import { openAsker, type Asker } from '../setup/asker.ts';
+import { hideFolder, readEditable, replaceFile } from '../setup/write-plan.ts';
+import { CliError, type Terminal } from '../terminal.ts';
+import { openAsker, type Asker, readGivenSecret } from '../setup/asker.ts';
 import { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
 
 export interface MailSetupFlags extends ConfigFlags {
@@ -91,7 +89,7 @@ export async function setUpMail(
   const isPassword = mail.kind === 'imap' && mail.auth.kind === 'password';
   const login = isPassword ? undefined : await logIn(cli, flags, { ask, mail, name, world });
   const askPassword = (): Promise<string> => ask.secret('--password-file', 'The password (it is not shown)?');
-  const typed = isPassword ? await readSecret(cli, flags.passwordFile, askPassword) : '';
+  const typed = isPassword ? await secretOf(terminal, flags.passwordFile, askPassword) : '';
   // App passwords are shown in groups of four, and accepted without the spaces.
   const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
   ask.say(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
@@ -177,20 +175,11 @@ async function gmailKeys(ask: Asker, flags: MailSetupFlags): Promise<object> {
   return defined({ topic, subscription, push, oauthFile: OAUTH_FILE });
 }
 
-async function readSecret(
-  { terminal }: Cli,
+const secretOf = (
+  terminal: Terminal,
   file: string | undefined,
   ask: () => Promise<string>,
-): Promise<string> {
-  if (file === undefined) return ask();
-  const reading = file === '-' ? readAll(process.stdin) : readFile(resolve(terminal.cwd, file), 'utf8');
-  const text = await reading.catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(`${file} cannot be read (${error.code ?? 'unknown error'})`, 2);
-  });
-  const secret = text.replace(/(\r?\n)+$/, '');
-  if (secret === '') throw new CliError(`${file} is empty: it has to hold the secret`, 2);
-  return secret;
-}
+): Promise<string> => (file === undefined ? ask() : readGivenSecret(terminal, file));
 
 interface Login {
   readonly ask: Asker;
@@ -205,7 +194,7 @@ async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }
   const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?'));
   const askSecret = (): Promise<string> => ask.secret('--client-secret-file', 'Secret of the OAuth2 client?');
   const clientSecret =
-    provider === 'microsoft' ? undefined : await readSecret(cli, flags.clientSecretFile, askSecret);
+    provider === 'microsoft' ? undefined : await secretOf(cli.terminal, flags.clientSecretFile, askSecret);
   const isPushed = mail.kind === 'gmail' && mail.push !== undefined;
   const login: OAuthLogin = {
     provider,
@@ -231,8 +220,7 @@ async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }
 async function keepSecret(directory: string, secret: OAuthFile | string): Promise<void> {
   if (typeof secret === 'string') await writeSecretFile(resolve(directory, PASSWORD_FILE), `${secret}\n`);
   else await writeOAuthFile(resolve(directory, OAUTH_FILE), secret);
-  // The folder has its own ignore rule, so that no secret is committed by accident.
-  await writeFile(resolve(directory, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
+  await hideFolder(directory);
 }
 
 /** Keys that say where the mailbox is and how it is opened. An absent key means its default. */

@@ -23,7 +23,7 @@ import {
 } from './add-steps.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
-import { openAsker, type Asker } from './asker.ts';
+import { openAsker, type Asker, readGivenSecret } from './asker.ts';
 import { asCliError, type WebhookRegistration, registerWebhook, removeWebhook } from './register.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
@@ -111,7 +111,7 @@ async function registering(
   const token =
     flags.tokenFile === undefined
       ? (await ask.secret('--token-file', `Paste ${asked.token}; it goes to ${api.origin}`)).trim()
-      : await readGiven(terminal, flags.tokenFile);
+      : await readGivenSecret(terminal, flags.tokenFile);
   return { ...given, token };
 }
 
@@ -230,7 +230,8 @@ async function secretOf(
 ): Promise<Secret> {
   const file = secretFileOf(name);
   if (existsSync(join(places.root, file))) return { file, value: '' };
-  if (flags.secretFile !== undefined) return { file, value: await readGiven(terminal, flags.secretFile) };
+  if (flags.secretFile !== undefined)
+    return { file, value: await readGivenSecret(terminal, flags.secretFile) };
   const { verify, title, secret: { from, what = 'its secret' } = {} } = sender;
   // Who signs and is not known shows its secret somewhere; a token is made here.
   const isIssued = from === undefined ? verify !== undefined && verify.scheme !== 'token' : from === 'issued';
@@ -249,7 +250,7 @@ async function commentToken(
   if (settings.channels['github'] !== undefined) return undefined;
   const file = secretFileOf('github-token');
   if (existsSync(join(places.root, file))) return { file, value: '' };
-  if (flags.tokenFile !== undefined) return { file, value: await readGiven(terminal, flags.tokenFile) };
+  if (flags.tokenFile !== undefined) return { file, value: await readGivenSecret(terminal, flags.tokenFile) };
   const what = 'an access token with "Issues: write" and "Pull requests: write" for the repositories';
   return { file, value: await askFor(terminal, ask, { what, title: 'GitHub', flags }) };
 }
@@ -262,15 +263,6 @@ async function askFor(
   if (!terminal.interactive || flags.dryRun === true) return undefined;
   const hasIt = await terminal.confirm(`${title} issues ${what}. Do you have it here?`);
   return hasIt ? (await ask.secret('--secret-file', `Paste ${what}`)).trim() : undefined;
-}
-
-async function readGiven(terminal: Terminal, file: string): Promise<string> {
-  const text = await readFile(resolve(terminal.cwd, file), 'utf8').catch(() => {
-    throw new CliError(`${file} cannot be read`, 2);
-  });
-  if (text.trim() === '')
-    throw new CliError(`${file} is empty; it should hold the secret and nothing else`, 2);
-  return text.trim();
 }
 
 function serviceEdits(settings: Settings, { url }: AddFlags): SetupPlan['edits'] {

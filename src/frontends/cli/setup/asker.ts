@@ -1,3 +1,6 @@
+import { resolve } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { readSecretFile } from '../../../engine/config/config.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 
 export interface Asker {
@@ -38,4 +41,16 @@ function refuser(say: Asker['say']): Asker {
 function answered(value: unknown): string {
   if (typeof value !== 'string') throw new CliError('nothing was written');
   return value;
+}
+
+/** Reads a secret from the file that a person names; `-` is standard input. */
+export async function readGivenSecret(terminal: Terminal, file: string): Promise<string> {
+  const read =
+    file === '-'
+      ? { kind: 'read' as const, secret: await readAll(process.stdin) }
+      : readSecretFile(resolve(terminal.cwd, file));
+  const secret = read.kind === 'read' ? read.secret.trim() : '';
+  if (secret !== '') return secret;
+  const problem = read.kind === 'read' ? 'is empty' : read.problem;
+  throw new CliError(`${file} ${problem}: it has to hold the secret and nothing else`, 2);
 }

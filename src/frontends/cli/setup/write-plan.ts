@@ -74,8 +74,8 @@ async function writeSecrets(terminal: Terminal, secrets: SetupPlan['secrets'], r
   }
 }
 
-/** Git ignores the folder of state and secrets. */
-async function hideFolder(root: string): Promise<void> {
+/** Git ignores the folder of state and secrets, so that none is committed by accident. */
+export async function hideFolder(root: string): Promise<void> {
   await mkdir(join(root, '.sluice'), { recursive: true, mode: 0o700 });
   await writeUnlessThere(join(root, '.sluice', '.gitignore'), '*\n');
 }
