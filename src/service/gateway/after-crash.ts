@@ -41,7 +41,7 @@ export function crashOf(
   const mayHaveBegun = carried !== undefined || process !== undefined || !isProcess;
   const isPaid =
     taker?.kind === 'worker' || (taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker));
-  const silence = `the run was under way when its worker ${carried?.worker} fell silent; it may have acted`;
+  const silence = `the run was under way when its worker ${carried?.worker} ended or fell silent; it may have acted`;
   return {
     isOnce: (action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never',
     mayHaveBegun,

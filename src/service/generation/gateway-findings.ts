@@ -8,7 +8,7 @@ import type { LoadedConfig, RunnerSettings } from '../../engine/config/config.ts
 import { displayName, placeIfWritten, type Finding } from '../../base/document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { defined, isJsonObject } from '../../base/json.ts';
-import { modelProblems, tellsMoney } from '../runners/runners.ts';
+import { modelProblems, tellsMoney, unknownModel } from '../runners/runners.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { GenerationFacts } from './facts.ts';
 import { findUnsafeRunners, runnerPath } from './runner-safety.ts';
@@ -103,7 +103,7 @@ function findRunnerProblems(
     if (runner.kind !== 'model') return [];
     const path = runnerPath(root, name);
     // The configuration has checked the names of its own models; those of mappings stand in their files.
-    const own = modelProblems(runner, []).map(({ key, message }) =>
+    const own = modelProblems(runner).map(({ key, message }) =>
       wrongRunner(
         key === undefined ? message : `${key} ${message}`,
         root.place(key === undefined ? path : [...path, ...key.split('.')]),
@@ -140,9 +140,8 @@ function mappingModelProblems(
     return [wrongRunner(text, at, { runner: name, of: 'no-model' })];
   }
   const place = literal === '' ? at : (model?.at ?? at);
-  return modelProblems(runner, [full])
-    .filter((problem) => problem.model !== undefined)
-    .map(({ message }) => wrongRunner(message, place, { runner: name, of: 'model' }));
+  const problem = unknownModel(runner, full);
+  return problem === undefined ? [] : [wrongRunner(problem, place, { runner: name, of: 'model' })];
 }
 
 /** Times of mappings that are longer than a run may take. */

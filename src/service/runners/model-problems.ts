@@ -8,9 +8,8 @@ import {
 export type ModelSettings = Extract<RunnerSettings, { readonly kind: 'model' }>;
 
 export interface ModelProblem {
-  /** The key below the runner, e.g. `providers.local.baseUrl`; absent where it is about a model's name. */
+  /** The key below the runner, e.g. `providers.local.baseUrl`; absent where packages are missing. */
   readonly key?: string;
-  readonly model?: string;
   readonly message: string;
 }
 
@@ -20,11 +19,8 @@ const PACKAGES = {
   anthropic: '@ai-sdk/anthropic',
 } as const satisfies Record<ProviderSettings['kind'], string>;
 
-/**
- * Findings about a model runner, without a network: providers that lack a key, packages to be installed, and each of
- * `models` (full names, aliases resolved) that no provider serves.
- */
-export function modelProblems(settings: ModelSettings, models: readonly string[]): ModelProblem[] {
+/** Findings about a model runner, without a network: providers that lack a key, and packages to be installed. */
+export function modelProblems(settings: ModelSettings): ModelProblem[] {
   const providers = Object.entries(settings.providers);
   const problems: ModelProblem[] = [];
   if (providers.length === 0) {
@@ -33,10 +29,6 @@ export function modelProblems(settings: ModelSettings, models: readonly string[]
   for (const [name, provider] of providers) problems.push(...providerProblems(name, provider));
   const missing = explainMissingModelPackages(settings);
   if (missing !== undefined) problems.push({ message: missing });
-  for (const model of new Set(models)) {
-    const message = unknownModel(settings, model);
-    if (message !== undefined) problems.push({ model, message });
-  }
   return problems;
 }
 
@@ -52,7 +44,7 @@ function providerProblems(name: string, provider: ProviderSettings): ModelProble
   return problems;
 }
 
-/** Why no provider serves a model, as a sentence; undefined where one does. */
+/** Why no provider serves a model (its full name, aliases resolved), as a sentence; undefined where one does. */
 export function unknownModel(settings: ModelSettings, model: string): string | undefined {
   const names = Object.keys(settings.providers);
   const at = model.indexOf('/');

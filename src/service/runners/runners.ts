@@ -11,7 +11,7 @@ import { notStarted, type Runner } from './runner.ts';
 export { HEARTBEAT_OK, isAcknowledgement };
 export { createCommandRunner, type CommandSettings, type ExplainStart } from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';
-export { modelProblems, type ModelSettings } from './model-problems.ts';
+export { modelProblems, type ModelSettings, unknownModel } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';

@@ -1,7 +1,11 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SafeText } from '../../../src/base/action.ts';
 import type { ProviderSettings } from '../../../src/engine/config/config.ts';
-import { modelProblems, type ModelSettings } from '../../../src/service/runners/model-problems.ts';
+import {
+  modelProblems,
+  type ModelSettings,
+  unknownModel,
+} from '../../../src/service/runners/model-problems.ts';
 import { createModelRunner } from '../../../src/service/runners/model-runner.ts';
 import type { Turn, TurnResult } from '../../../src/service/runners/runner.ts';
 import {
@@ -311,23 +315,20 @@ describe('a model that no provider serves', () => {
   });
 
   test('is a finding of the check, as is a provider that lacks something', () => {
-    expect(modelProblems(settings, ['local/llama', 'local/meta/llama-3:8b'])).toEqual([]);
-    expect(modelProblems(settings, ['gpt-5', 'gpt-5', 'anthropic/claude'])).toEqual([
-      { model: 'gpt-5', message: expect.stringContaining('<provider>/<model>') },
-      { model: 'anthropic/claude', message: expect.stringContaining('configured are local') },
-    ]);
-    expect(modelProblems({ kind: 'model', providers: {} }, [])).toMatchObject([{ key: 'providers' }]);
+    for (const model of ['local/llama', 'local/meta/llama-3:8b'])
+      expect(unknownModel(settings, model)).toBeUndefined();
+    expect(unknownModel(settings, 'gpt-5')).toContain('<provider>/<model>');
+    expect(unknownModel(settings, 'anthropic/claude')).toContain('configured are local');
+    expect(modelProblems(settings)).toEqual([]);
+    expect(modelProblems({ kind: 'model', providers: {} })).toMatchObject([{ key: 'providers' }]);
     expect(
-      modelProblems(
-        {
-          kind: 'model',
-          providers: {
-            'a/b': { kind: 'openai-compatible', reasoning: false },
-            openai: { kind: 'openai', reasoning: true },
-          },
+      modelProblems({
+        kind: 'model',
+        providers: {
+          'a/b': { kind: 'openai-compatible', reasoning: false },
+          openai: { kind: 'openai', reasoning: true },
         },
-        [],
-      ),
+      }),
     ).toMatchObject([{ key: 'providers.a/b' }, { key: 'providers.openai.apiKey' }]);
   });
 });
