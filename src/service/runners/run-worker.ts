@@ -126,8 +126,12 @@ export class RunWorker {
       kept = { ...kept, process: mark };
       await this.#keep(kept);
     });
-    const what = result.kind === 'completed' ? result.outcome : result.code;
-    say(`run ${run.id} ended: ${what}, after ${Math.round((performance.now() - startedAt) / 1000)} s`);
+    const what = result.kind === 'completed' ? result.outcome : 'not begun';
+    const error = result.kind === 'completed' ? result.error : result;
+    // What a program wrote stands below the first line.
+    const why = error === undefined ? '' : ` (${error.code}: ${error.message.split('\n', 1)[0]})`;
+    const tookSeconds = Math.round((performance.now() - startedAt) / 1000);
+    say(`run ${run.id} ended: ${what}${why}, after ${tookSeconds} s`);
     stop.abort();
     if (isOver) return this.#forget(run.id);
     kept = { ...kept, end: result };

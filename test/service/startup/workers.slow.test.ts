@@ -148,6 +148,21 @@ test('says what is wrong with a token, an address or a command', () => {
     ]);
 });
 
+test('tells the person at the laptop why a turn did not begin', async () => {
+  const worker = start(process.execPath, [
+    builtMain(),
+    'worker',
+    url(),
+    '--token-file',
+    'token',
+    '--',
+    'no-such-agent',
+  ]);
+  const id = await send('hello');
+  const why = `run ${id} ended: not begun (spawn_failed: the command no-such-agent did not start (ENOENT)`;
+  await vi.waitFor(() => expect(worker.said).toContain(why), TIME);
+});
+
 test('a worker in curl, from the page alone', async () => {
   const page = readPage('docs/http.md');
   const script = /```bash worker\n([^]*?)```/.exec(page)?.[1] ?? '';
@@ -174,7 +189,7 @@ test('hands over the end of a turn through a restart of the service', async () =
 });
 
 test('a worker that was killed says at its next start that nobody knows the end, and its tree is gone', async () => {
-  const worker = startWorker('echo $$ > pid; exec sleep 600');
+  const worker = startWorker('cat > /dev/null; echo $$ > pid; exec sleep 600');
   const id = await send('lost');
   await vi.waitFor(() => expect(existsSync(join(folder, 'pid'))).toBe(true), TIME);
   const pid = Number(
@@ -205,7 +220,7 @@ test('a laptop that slept in the middle of a turn has not lost it', async () => 
 }, 200_000);
 
 test('a laptop whose turn was given away while it slept ends it when it wakes, before it takes another', async () => {
-  const asleep = startWorker('echo begun >> asleep; exec sleep 600');
+  const asleep = startWorker('cat > /dev/null; echo begun >> asleep; exec sleep 600');
   const id = await send('given away');
   await vi.waitFor(() => expect(existsSync(join(folder, 'asleep'))).toBe(true), TIME);
   asleep.kill('SIGSTOP');
