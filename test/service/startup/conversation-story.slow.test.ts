@@ -220,3 +220,26 @@ test(
     ]);
   },
 );
+
+test(
+  'of an account that is not listened to, a mark is heard and nothing else',
+  { timeout: 120_000 },
+  async () => {
+    const { bench, tell, turnOf, turns, explain } = await open((text) =>
+      text.replace(
+        '  name: GitHub pull request\n',
+        '  name: GitHub pull request\n  ignoreSenders: [codertocat]\n',
+      ),
+    );
+    const { mark = '', session } = await turnOf(await tell('issues', issue()));
+    expect(await tell('pull_request', pull(3, 'without a mark'))).toEqual({ status: 204 });
+    expect(await tell('pull_request', pull(4, mark.replace(/mac=./, 'mac=_')))).toEqual({ status: 204 });
+    const list = async () => (await bench.run(['requests'])).out;
+    await expect.poll(list, WAIT).toContain('no mark in it counts: nothing was made');
+    expect(await list()).toContain('ignoreSenders of the mapping, which names codertocat');
+    const opened = await tell('pull_request', pull(2, mark));
+    expect(await explain(opened)).toContain('its key was added, and it has no turn');
+    expect((await turnOf(await tell('issue_comment', comment(2, 'Hello.')))).session).toBe(session);
+    expect(turns()).toHaveLength(2);
+  },
+);
