@@ -104,10 +104,27 @@ export default () => null;`,
     expect(existsSync(trace)).toBe(false);
   });
 
+  test('exports of every form are fields of one object', async () => {
+    write({
+      'a.ts': `const word = 1;\nexport { word as "two words", word as plain };
+export const told = \`\nexport {\n  word\n};\n\` + typeof import.meta;\nexport default () => word;`,
+      'b.cjs': 'module.exports = () => 2;',
+      'c.js': 'globalThis.seen = 3;',
+    });
+    const loaded = await load('a.ts', 'b.cjs', 'c.js');
+    const { default: main, ...others } = run(loaded, 'a.ts');
+    expect((main as () => unknown)()).toBe(1);
+    expect(others).toEqual({ 'two words': 1, plain: 1, told: '\nexport {\n  word\n};\nobject' });
+    expect((run(loaded, 'b.cjs') as unknown as () => unknown)()).toBe(2);
+    expect(run(loaded, 'c.js')).toEqual({});
+  });
+
   test('tsx compiles it: names survive as only tsx keeps them', async () => {
     write({ 'a.ts': 'const make = (): (() => null) => () => null;\nexport const transform = make();' });
     const loaded = await load('a.ts');
+    // Each call runs this: a function that has its name already must not be given it again.
     expect(loaded.modules.get('a.ts')?.code).toMatch(/__name\w*\(/);
+    expect(loaded.modules.get('a.ts')?.code).toContain('target.name === value ? target : __defProp');
   });
 
   test("tsc's CommonJS runs, and its source map is followed to the TypeScript", async () => {

@@ -201,17 +201,34 @@ async function linkModule(
   const text = (suffix: string): string =>
     result.outputFiles?.find((file) => file.path.endsWith(suffix))?.text ?? '';
   // A first line for a shell would stand in the middle of the script that runs.
-  const code = text('linked.js').replace(/^#!/, '//');
+  const code = exporting(text('linked.js').replace(/^#!/, '//')).replace(
+    NAMING,
+    '$1target.name === value ? target : ',
+  );
   const sha256 = createHash('sha256').update(code).digest('hex');
   return { code, map: withRelativeSources(root, text('.map')), sha256 };
+}
+
+/**
+ * How tsx begins the function that keeps names. The script is run for each call, and to name a function that has its
+ * name already costs more than most functions do.
+ */
+const NAMING = /^(var __name\d* = \(target, value\) => )(?=__defProp)/gm;
+
+/** Makes an object of what a module exports: esbuild would make getters. Lines stay where they are, for the source map. */
+function exporting(module: string): string {
+  const found = /^export (?:\{\n((?: {2}.+\n)*)\}|default (.*));\n$(?![^])/m.exec(module);
+  const [, names = '', common] = found ?? [];
+  const fields = names.replace(/^ {2}(\S+) as (.*?)(,?)$/gm, '  $2: $1$3');
+  return `${module.slice(0, found?.index)}var ${LINKED_NAME} = ${common ?? `{\n${fields}}`};\n`;
 }
 
 const ONE_SCRIPT = {
   bundle: true,
   write: false,
   outfile: '/linked.js',
-  format: 'iife',
-  globalName: LINKED_NAME,
+  format: 'esm',
+  supported: { 'import-meta': false },
   platform: 'neutral',
   target: 'esnext',
   charset: 'utf8',
