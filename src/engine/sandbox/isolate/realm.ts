@@ -5,9 +5,9 @@
  * first time. From there on no code can patch a builtin, which is why plain method calls on values made here are
  * safe, while values that a transform made are touched only inside `try`, within the call's time limit.
  *
- * A call has two steps. `start` runs the transform and everything its promises can do, because isolated-vm drains
- * the microtask queue before it returns; `take` hands over what is there by then. Nothing in the isolate can wake
- * up later: a promise that is still pending will stay so.
+ * `start` runs the transform and hands over its result. Where that is a promise, a call has a second step: isolated-vm
+ * drains the microtask queue before it returns, and `take` hands over what is there by then. Nothing in the isolate can
+ * wake up later: a promise that is still pending will stay so.
  */
 import { URL, URLSearchParams } from 'whatwg-url-minimum';
 import { atob, btoa, TextDecoder, TextEncoder } from './text-encoding.ts';

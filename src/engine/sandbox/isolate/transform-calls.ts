@@ -4,7 +4,7 @@ import { createExactText, type ArgumentText, type ExactTextOf } from './exact-nu
 import { URL } from 'whatwg-url-minimum';
 import { printValue } from './text-encoding.ts';
 
-/** Makes what the worker calls: `start`, `take` and `inspect`. */
+/** Makes what the worker calls: `start`, `inspect`, and `take` where a promise has the result. */
 export function createTransformCalls(current: CurrentCall, factory: () => unknown, settings: CallSettings) {
   let kept: unknown;
   let argument: ArgumentText = { json: '{}', value: {} };
@@ -23,7 +23,13 @@ export function createTransformCalls(current: CurrentCall, factory: () => unknow
     call = { state: STATUS.pending, value: '' };
     return call;
   };
+  const take = () => {
+    const { lines, dropped } = current.logs;
+    const logs = lines.length === 0 && dropped === 0 ? '' : JSON.stringify({ lines, dropped });
+    return `${call.state} ${logs}\n${call.value}`;
+  };
   return {
+    /** What `take` gives; undefined where the result is a promise. */
     start(json: string, now: number, seed: number, key: string) {
       const mine = begin(now, seed, key);
       try {
@@ -31,19 +37,17 @@ export function createTransformCalls(current: CurrentCall, factory: () => unknow
         const value = contextOf(json, settings.urlObject, exact);
         argument = { json, value };
         const result = transform(value);
-        if ((typeof result !== 'object' && typeof result !== 'function') || result === null)
-          finishCall(mine, result, settings.maxResultBytes);
-        else void settleCall(mine, result, settings.maxResultBytes);
+        if (isThenable(result)) {
+          void settleCall(mine, result, settings.maxResultBytes);
+          return undefined;
+        }
+        writeResult(mine, result, settings.maxResultBytes);
       } catch (error) {
         failCall(mine, error);
       }
-      return 0;
+      return take();
     },
-    take() {
-      const { lines, dropped } = current.logs;
-      const logs = lines.length === 0 && dropped === 0 ? '' : JSON.stringify({ lines, dropped });
-      return `${call.state} ${logs}\n${call.value}`;
-    },
+    take,
     /** Runs the module's top level and tells what it exports. */
     inspect() {
       const mine = begin(0, 0, '');
@@ -53,7 +57,7 @@ export function createTransformCalls(current: CurrentCall, factory: () => unknow
       } catch (error) {
         failCall(mine, error);
       }
-      return 0;
+      return take();
     },
   };
 }
@@ -98,19 +102,15 @@ interface CallResult {
   value: string;
 }
 
-/** Ends a call with what its transform returned. */
-function finishCall(call: CallResult, result: unknown, maxBytes: number): void {
-  try {
-    writeResult(call, result, maxBytes);
-  } catch (error) {
-    failCall(call, error);
-  }
+function isThenable(result: unknown): boolean {
+  if ((typeof result !== 'object' && typeof result !== 'function') || result === null) return false;
+  return typeof (result as { readonly then?: unknown }).then === 'function';
 }
 
 /** Ends a call with what its promise comes to. */
 async function settleCall(call: CallResult, result: unknown, maxBytes: number): Promise<void> {
   try {
-    finishCall(call, await result, maxBytes);
+    writeResult(call, await result, maxBytes);
   } catch (error) {
     failCall(call, error);
   }

@@ -9,9 +9,9 @@ const SETUP_TIMEOUT_MS = 2000;
 /** `isolate/realm.ts` as one function expression that prepares a realm; the bundler of this program defines it. */
 declare const REALM_SCRIPT: string;
 
-type Start = (json: string, now: number, seed: number, key: string) => number;
+type Start = (json: string, now: number, seed: number, key: string) => string | undefined;
 type TakeReply = () => string;
-type Inspect = () => number;
+type Inspect = () => string;
 type ModuleOutcome = Omit<WorkerAnswer, 'id'>;
 
 /** What a call brings along besides its argument. */
@@ -101,13 +101,14 @@ export class IsolatedModule {
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
   }
 
-  #run(timeoutMs: number, start: (options: { timeout: number }) => unknown): ModuleOutcome {
+  #run(timeoutMs: number, start: (options: { timeout: number }) => string | undefined): ModuleOutcome {
     const cpuBefore = this.#isolate.cpuTime;
     const startedAt = performance.now();
     let thrown: unknown;
     let threw = false;
+    let text: string | undefined;
     try {
-      start({ timeout: timeoutMs });
+      text = start({ timeout: timeoutMs });
     } catch (error) {
       thrown = error;
       threw = true;
@@ -121,13 +122,12 @@ export class IsolatedModule {
     }
     // A promise that was rejected and that nobody handled.
     if (threw)
-      return { ...figures, status: STATUS.userError, logs: this.#takeLogs(), value: describe(thrown) };
-    return { ...figures, ...this.#takeResult() };
+      return { ...figures, status: STATUS.userError, logs: this.#readResult().logs, value: describe(thrown) };
+    return { ...figures, ...this.#readResult(text) };
   }
 
-  #takeResult(): Pick<ModuleOutcome, 'status' | 'logs' | 'value'> {
-    // No limit of time, which would cost as much as the step itself: nothing of the transform runs in it.
-    const text = this.#take.applySync();
+  /** To take it has no limit of time, which would cost as much as the step itself: nothing of the transform runs in it. */
+  #readResult(text: string = this.#take.applySync()): Pick<ModuleOutcome, 'status' | 'logs' | 'value'> {
     const end = text.indexOf('\n');
     const space = text.indexOf(' ');
     const status = Number(text.slice(0, space)) as Status;
@@ -140,10 +140,6 @@ export class IsolatedModule {
       return { status: STATUS.tooLarge, logs, value: '' };
     }
     return { status, logs, value };
-  }
-
-  #takeLogs(): string {
-    return this.#takeResult().logs;
   }
 
   #measure(cpuBefore: bigint): Pick<ModuleOutcome, 'cpuMicros' | 'heapKb'> {
