@@ -118,19 +118,13 @@ export class RunAttempts {
   async endUnbegun(run: AgentRun): Promise<void> {
     const { approval, lastError } = run;
     const { decision, by } = approval ?? {};
-    const code = lastError?.code;
-    const isAsked = approval !== undefined && decision !== 'approved';
-    if (!isAsked || code === SUPERSEDED.code || code === NO_CONVERSATION)
-      return this.#endWithout(
-        run,
-        code === NO_CONVERSATION && lastError !== undefined ? lastError : SUPERSEDED,
-      );
-    const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
-    await this.#giveUp(run, decision === undefined ? UNANSWERED : denied);
-  }
-
-  /** Its conversation has ended, or none came. */
-  async #endWithout(run: AgentRun, error: RunError): Promise<void> {
+    // Its conversation has ended, or none came.
+    const without = [SUPERSEDED.code, NO_CONVERSATION].some((code) => code === lastError?.code);
+    if (approval !== undefined && decision !== 'approved' && !without) {
+      const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
+      return void (await this.#giveUp(run, decision === undefined ? UNANSWERED : denied));
+    }
+    const error = lastError?.code === NO_CONVERSATION ? lastError : SUPERSEDED;
     const { ending, deadLetter } = unbegunEnding(run, error, this.#context.now());
     const isDone = await this.#persist(run, 'end', () =>
       this.#context.storage.endUnbegun(run.id, deadLetter),
@@ -348,8 +342,8 @@ export class RunAttempts {
     const isDone = await this.#persist(run, 'end', () =>
       this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used, ...attemptOf(run) }),
     );
-    // A run that had not begun was approved or given up meanwhile.
-    if (!isDone && run.state !== 'active') return false;
+    // A run that had not begun was approved or given up meanwhile, or another worker has begun it.
+    if (!isDone && (run.state !== 'active' || run.carried !== undefined)) return false;
     const { mappingId } = run.action.origin;
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
     this.#context.metrics?.observeRun({ runner, mappingId, result: 'dead' });
