@@ -1,7 +1,7 @@
 /**
  * `npm run kills`: one sender, a receiver that is killed at random times, and what of the accepted events was lost or done
  * twice. `-- NAME` runs only the receivers whose name begins so, `-- --kills N` kills each so often (10 by default), and
- * `-- --write` writes the table of `docs/other-tools.md`.
+ * `-- --write` writes the table of `docs/proof.md`.
  *
  * The sender sends each event once, as GitHub does, and counts an event as accepted when it was answered with 2xx. The
  * agent is a server beside both that takes 300 ms for each event, and has done it if whoever gave it still waits then. A
@@ -19,7 +19,7 @@ import { format, resolveConfig } from 'prettier';
 import { freePort, listening, peerFolder, PeerMissing, removeFolder, TOKEN } from '../bench/peers/peer.ts';
 import { type Agent, type Prepared, type Receiver, RECEIVERS } from './receivers.ts';
 
-const PAGE = new URL('../../../docs/other-tools.md', import.meta.url);
+const PAGE = new URL('../../../docs/proof.md', import.meta.url);
 const BEGIN = '<!-- table: written by `npm run kills -- --write` -->';
 const END = '<!-- end of table -->';
 /** Between two events. */
@@ -279,7 +279,7 @@ function tableOf(all: readonly Result[]): string {
 async function writePage(text: string): Promise<void> {
   const page = await readFile(PAGE, 'utf8');
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`docs/other-tools.md has no "${BEGIN}" followed by "${END}"`);
+  if (begin < 0 || end < begin) throw new Error(`docs/proof.md has no "${BEGIN}" followed by "${END}"`);
   const today = new Date().toISOString().slice(0, 10);
   const section = `${BEGIN}\n\nOn ${today}, Node ${process.versions.node}:\n\n${text}\n\n`;
   const options = { ...(await resolveConfig(PAGE)), parser: 'markdown' };

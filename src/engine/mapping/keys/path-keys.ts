@@ -108,7 +108,7 @@ export const pathKeys = keysOf({
   recover: {
     about: 'Experimental: asks the sender for what it could not deliver, where it keeps a log.',
     schema: RecoverSchema,
-    see: 'operations.md#recovery',
+    see: 'recovery.md',
     compile: same,
   },
   maxBodyBytes: {
