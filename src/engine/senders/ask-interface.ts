@@ -32,10 +32,10 @@ export type Filling = Readonly<Record<string, string>>;
 /** The interface could not be asked, or may not be asked so. The message is for people, and has no token. */
 export class InterfaceError extends Error {
   override readonly name = 'InterfaceError';
-  /** `address`: nothing was sent, as the token would go elsewhere; `unanswered`: there was no answer. */
-  readonly kind: 'address' | 'unanswered';
+  /** `address`: nothing was sent, as the token would go elsewhere; `answer`: there was none that can be used. */
+  readonly kind: 'address' | 'answer';
 
-  constructor(kind: 'address' | 'unanswered', message: string, cause?: unknown) {
+  constructor(kind: 'address' | 'answer', message: string, cause?: unknown) {
     super(message, { cause });
     this.kind = kind;
   }
@@ -139,7 +139,7 @@ export async function askInterface(
     const why =
       code === undefined ? (error instanceof Error ? error.name : 'no answer') : connectionText(code);
     throw new InterfaceError(
-      'unanswered',
+      'answer',
       `${asked.title} cannot be asked at ${asked.api.origin}: ${why}`,
       error,
     );

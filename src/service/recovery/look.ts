@@ -38,11 +38,6 @@ const MAX_ADDRESS = 2_000;
 /** Deliveries that are under way, or written down late, stand in the log before this. */
 export const OVERLAP_MS = 300_000;
 
-/** What somebody has to know: the sender cannot be asked so. For people, with no token and nothing of an answer. */
-export class RecoveryTrouble extends Error {
-  override readonly name = 'RecoveryTrouble';
-}
-
 /** A path whose sender can be asked. */
 export interface Asker extends PathRecovery {
   readonly token: string;
@@ -87,7 +82,7 @@ export interface Look {
   readonly incomplete?: string;
 }
 
-/** Asks, and obeys where the sender wants to be left alone for a while. @throws RecoveryTrouble */
+/** Asks, and obeys where the sender wants to be left alone for a while. @throws InterfaceError */
 export async function askSender(
   asker: Asker,
   request: InterfaceRequest,
@@ -98,14 +93,11 @@ export async function askSender(
   const more = { exact: true, maxBytes: MAX_PAGE_BYTES, signal };
   for (let waits = 0; ; waits += 1) {
     // oxlint-disable-next-line no-await-in-loop -- one request after the other
-    const answer = await askInterface(given, { ...request, ...more }, filling).catch((error: unknown) => {
-      signal.throwIfAborted();
-      throw error instanceof InterfaceError ? new RecoveryTrouble(error.message, { cause: error }) : error;
-    });
+    const answer = await askInterface(given, { ...request, ...more }, filling);
     const waitMs = limitedFor(answer);
     if (waitMs === undefined) return answer;
     if (waits === MAX_WAITS || waitMs > MAX_WAIT_MS)
-      throw new RecoveryTrouble(`${clearLine(asked.title)} takes no further requests for now`);
+      throw new InterfaceError('answer', `${clearLine(asked.title)} takes no further requests for now`);
     // oxlint-disable-next-line no-await-in-loop -- as above
     await pause(waitMs, signal);
     signal.throwIfAborted();
@@ -124,11 +116,12 @@ function limitedFor({ status, headers, retryAfterMs }: JsonAnswer): number | und
   return Math.max(waitMs, 1_000);
 }
 
-/** @throws RecoveryTrouble where the answer is a refusal */
+/** @throws InterfaceError where the answer is a refusal */
 export function checkAnswer(answer: JsonAnswer, { asked, sender }: Asker): JsonAnswer {
   if (answer.status < 300) return answer;
   const { token } = sender.deliveries;
-  throw new RecoveryTrouble(
+  throw new InterfaceError(
+    'answer',
     clearLine(refusalText(answer.status, { ...asked, token: '', interface: { ...asked.interface, token } })),
   );
 }
@@ -145,7 +138,8 @@ async function* pagesOf(
     const answer = checkAnswer(await askSender(asker, { method: 'GET', path: path + query }, filling), asker);
     const body = (answer.body ?? null) as JsonValue;
     const list = items === undefined ? body : valueAt(body, items.split('.'));
-    if (!Array.isArray(list)) throw new RecoveryTrouble(`${asker.asked.title} answered with no list`);
+    if (!Array.isArray(list))
+      throw new InterfaceError('answer', `${asker.asked.title} answered with no list`);
     const page = (list as readonly JsonValue[]).filter(isJsonObject);
     yield { items: page, answer };
     const following = nextQuery(answer, page.at(-1), { path, items, next });
@@ -196,7 +190,8 @@ export async function findWebhook(asker: Asker): Promise<Webhook> {
   );
   const [hook] = ours.length > 0 || settings.hook !== undefined || samePath.length > 1 ? ours : samePath;
   if (hook !== undefined) return webhookOf(hook, now, asker);
-  throw new RecoveryTrouble(
+  throw new InterfaceError(
+    'answer',
     settings.hook === undefined
       ? `${asked.title} has ${samePath.length === 0 ? 'no webhook' : 'several webhooks'} with the path ${urlPath}${url === undefined ? '' : `, and none has the address ${url}`}: name it as hook in recover, or set server.publicUrl`
       : `${asked.title} has no webhook ${settings.hook}: correct hook in recover`,

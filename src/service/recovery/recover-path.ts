@@ -118,13 +118,14 @@ export interface RoundParts {
 /** What a look comes to: events that were not delivered and can be asked for. */
 export interface Plan {
   readonly seen: Look;
-  readonly since: number;
+  /** What is found, before anything is asked for. */
+  readonly report: RecoveryReport;
   readonly missed: readonly LoggedEvent[];
   /** What of that was not taken meanwhile. */
   readonly open: readonly LoggedEvent[];
 }
 
-/** Looks, and asks for nothing. @throws RecoveryTrouble */
+/** Looks, and asks for nothing. @throws InterfaceError */
 export async function planRecovery(
   asker: Asker,
   { upTo }: Pick<RecoveryState, 'upTo'>,
@@ -142,7 +143,16 @@ export async function planRecovery(
     // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
     if ((await takenAs(asker, each.event, storage)) === undefined) open.push(each);
   }
-  return { seen, since, missed, open };
+  const counts = { since, events: seen.events.length, missed: missed.length };
+  const toAsk = open.filter(({ isLost }) => !isLost).length;
+  const report = {
+    ...NOTHING,
+    wanted: wish?.id ?? '',
+    ...counts,
+    toAsk,
+    ...defined({ trouble: seen.incomplete }),
+  };
+  return { seen, report, missed, open };
 }
 
 /** What the store knows of an event, over all mappings of the path; true where only one of them knows it. */
@@ -158,7 +168,7 @@ async function takenAs(
   return found?.result ?? (known.some((first) => first !== undefined) ? true : undefined);
 }
 
-/** Asks for all that is missed, and writes it into the state. @throws RecoveryTrouble, and where the signal fires */
+/** Asks for all that is missed, and writes it into the state. @throws InterfaceError, and where the signal fires */
 export async function recoverPath(asker: Asker, state: RecoveryState, parts: RoundParts): Promise<void> {
   const webhook = await findWebhook(asker);
   if (state.upTo === 0) state.upTo = webhook.now;
@@ -208,12 +218,9 @@ class Round {
     this.#parts = parts;
   }
 
-  begin({ seen, since, missed, open }: Plan): RecoveryReport {
+  begin({ report: last, missed, open }: Plan): RecoveryReport {
     const { asked } = this.#state;
     const { wish } = this.#parts;
-    const { events, incomplete } = seen;
-    const counts = { since, events: events.length, missed: missed.length };
-    const last = { ...NOTHING, wanted: wish?.id ?? '', ...counts, ...defined({ trouble: incomplete }) };
     this.#state.last = last;
     const isOpen = new Set(open.map(({ event }) => event));
     for (const { event, at } of missed) {

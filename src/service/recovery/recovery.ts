@@ -2,15 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Generation, PathRecovery } from '../generation/generation.ts';
 import { hooksAddress } from '../../engine/config/config.ts';
+import { InterfaceError } from '../../engine/senders/senders.ts';
 import { readJson } from '../../base/json.ts';
 import type { Storage } from '../../engine/storage/storage.ts';
 import { codeOf, type HealthReporter, type Log } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import type { OwnAnswer, OwnHook, RecoveredEvent } from '../server/server.ts';
-import { type Asker, RecoveryTrouble } from './look.ts';
+import type { Asker } from './look.ts';
 import { newState, NOTHING, recoverPath, RecoveryState, Wish } from './recover-path.ts';
 
-export { RecoveryTrouble } from './look.ts';
 export { NOTHING, planRecovery, type RecoveryReport } from './recover-path.ts';
 
 /** How soon the other services know what was asked for, where no notice reaches them. */
@@ -26,7 +26,7 @@ export interface RecoveryDeps {
   readonly alert?: (path: string, reason: string | undefined) => void;
 }
 
-/** Makes what a path is asked with. @throws RecoveryTrouble where its token is not set */
+/** Makes what a path is asked with. @throws InterfaceError where its token is not set */
 export function askerOf(
   { config: { settings }, readReference }: Pick<Generation, 'config' | 'readReference'>,
   recovery: PathRecovery,
@@ -34,7 +34,10 @@ export function askerOf(
 ): Asker {
   const token = readReference(recovery.settings.token);
   if (token === undefined)
-    throw new RecoveryTrouble('the token of recover is not set here: set its variable, or write its file');
+    throw new InterfaceError(
+      'answer',
+      'the token of recover is not set here: set its variable, or write its file',
+    );
   const { publicUrl } = settings.server;
   const urlPath = `${settings.hooks.path}/${recovery.path}`;
   const url = publicUrl === undefined ? undefined : `${hooksAddress(publicUrl, settings)}/${recovery.path}`;
@@ -216,7 +219,7 @@ export class Recovery {
       this.#say(path, state, state.last.trouble);
     } catch (error) {
       if (isOver()) return;
-      const trouble = error instanceof RecoveryTrouble ? error.message : `it failed: ${codeOf(error)}`;
+      const trouble = error instanceof InterfaceError ? error.message : `it failed: ${codeOf(error)}`;
       this.#say(path, state, trouble);
       // What was done until then stays stored; whoever wished for it reads why it has ended.
       const begun = state.last.isEnded ? { ...NOTHING, since: state.upTo || Date.now() } : state.last;

@@ -5,7 +5,6 @@ import {
   planRecovery,
   readState,
   type RecoveryReport,
-  RecoveryTrouble,
   wantRecovery,
 } from '../../../service/recovery/recovery.ts';
 import type { Storage } from '../../../engine/storage/storage.ts';
@@ -13,7 +12,7 @@ import { isoTime } from '../../../engine/storage/facts.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { defined } from '../../../base/json.ts';
 import { pause } from '../../../base/timers/timers.ts';
-import { findSender } from '../../../engine/senders/senders.ts';
+import { findSender, InterfaceError } from '../../../engine/senders/senders.ts';
 import { openWorkbench } from '../authoring/workbench.ts';
 import type { Cli } from '../command-line.ts';
 import type { JsonFlags } from '../config-file.ts';
@@ -82,13 +81,9 @@ function plan(cli: Cli, { generation, recovery, flags }: Job): Promise<RecoveryR
     try {
       const state = readState(await rowOf(storage, recovery.path));
       const asker = askerOf(generation, recovery, new AbortController().signal);
-      const found = await planRecovery(asker, state, { storage, wish });
-      const { events, incomplete: trouble } = found.seen;
-      const toAsk = found.open.filter(({ isLost }) => !isLost).length;
-      const counts = { events: events.length, missed: found.missed.length, toAsk, since: found.since };
-      return { ...NOTHING, ...counts, ...defined({ trouble }) };
+      return (await planRecovery(asker, state, { storage, wish })).report;
     } catch (error) {
-      if (!(error instanceof RecoveryTrouble)) throw error;
+      if (!(error instanceof InterfaceError)) throw error;
       return { ...NOTHING, since: since ?? Date.now(), trouble: error.message };
     }
   });
