@@ -75,16 +75,14 @@ function queryOf(query: URLSearchParams): ListQuery {
   return { limit, among: AMONG, ...Object.fromEntries(texts) };
 }
 
-/** Finds entries of one kind, and where those begin that were not looked at. */
-interface ListSource<Row> {
-  list(query: ListQuery): Promise<readonly Row[]>;
-  older(query: ListQuery): Promise<string | undefined>;
-}
-
 /** Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not looked at. */
 async function pageOf<Row extends { readonly id: string }>(
   { query }: PageRequest,
-  { list, older }: ListSource<Row>,
+  {
+    list,
+    older,
+  }: Record<'list', (query: ListQuery) => Promise<readonly Row[]>> &
+    Record<'older', (query: ListQuery) => Promise<string | undefined>>,
 ): Promise<ListPage<Row>> {
   const asked = queryOf(query);
   const found = await list({ ...asked, limit: asked.limit + 1 });

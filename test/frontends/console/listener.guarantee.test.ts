@@ -148,6 +148,8 @@ console:
     'sluice.yaml': config(['view', 'inspect', 'operate']),
     'mappings/talk.yaml':
       '{ id: talks, match: { path: talk }, messageTemplate: "{{body}}", sessionKey: "hook:{{who}}", deliver: false }',
+    'mappings/keyed.yaml':
+      '{ id: keyed, match: { path: keyed }, keepRequests: none, dedupe: { key: "{{headers.x-event}}" }, messageTemplate: hello, deliver: false }',
     'mappings/asked.yaml':
       '{ id: asked, match: { path: asked }, messageTemplate: hello, deliver: false, approve: { channel: slack } }',
   });
@@ -212,6 +214,27 @@ console:
     expect(await find('view', { text: run?.id ?? '' })).toEqual(found);
     for (const hidden of [text, run?.sessionKey ?? 'none'])
       expect(await find('view', { text: hidden })).toEqual([]);
+  });
+
+  test('finds by the key that knows repeats what was kept by nothing else, and says what it looked at', async () => {
+    const { requestId } = await named.send(
+      'keyed',
+      {},
+      { 'x-event': 'event-7-of-ours', 'idempotency-key': 'own-7' },
+    );
+    const find = async (role: string, text: string) => {
+      const { text: found } = await as(role, `/api/search?text=${text}`);
+      return JSON.parse(found) as { rows: { id: string }[]; looked: number; since: number; logs?: string[] };
+    };
+    for (const key of ['event-7-of-ours', 'own-7'])
+      expect((await find('inspect', key)).rows, key).toMatchObject([{ id: requestId }]);
+    expect((await find('view', 'event-7-of-ours')).rows).toEqual([]);
+    const kept = await named.send('order', { id: 1, buyer: { name: 'Kept' }, items: [] });
+    expect(kept.status).toBe(202);
+    const none = await find('inspect', 'event-8-of-ours');
+    expect(none).toMatchObject({ rows: [], logs: [] });
+    expect(none.looked).toBeGreaterThan(0);
+    expect(none.since).toBeLessThanOrEqual(Date.now());
   });
 
   test('what no store can have is refused alike whatever the store, with its place', async () => {

@@ -46,7 +46,6 @@ export function AuthorView(): JSX.Element {
 }
 
 function FileChoice(): JSX.Element {
-  const kinds = ['mapping', 'transform'] as const;
   return (
     <select
       aria-label="File"
@@ -55,17 +54,10 @@ function FileChoice(): JSX.Element {
       title={author.isDirty.value ? 'Save or discard the change first' : 'File'}
       onChange={(event) => void author.openFile(event.currentTarget.value)}
     >
-      {kinds.map((kind) => (
-        <optgroup key={kind} label={`${kind}s`}>
-          {author.files.value.map(
-            (file) =>
-              file.kind === kind && (
-                <option key={file.name} value={file.name}>
-                  {plainText(file.name)}
-                </option>
-              ),
-          )}
-        </optgroup>
+      {author.files.value.map(({ name }) => (
+        <option key={name} value={name}>
+          {plainText(name)}
+        </option>
       ))}
     </select>
   );

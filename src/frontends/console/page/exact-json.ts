@@ -29,16 +29,6 @@ export function parseExact(text: string): ExactValue {
   }) as ExactValue;
 }
 
-export type ValueKind = 'object' | 'list' | 'text' | 'number' | 'boolean' | 'null';
-
-export function kindOf(value: ExactValue): ValueKind {
-  if (value === null) return 'null';
-  if (Array.isArray(value)) return 'list';
-  if (value instanceof NumberText) return 'number';
-  if (typeof value === 'object') return 'object';
-  return typeof value === 'string' ? 'text' : typeof value === 'number' ? 'number' : 'boolean';
-}
-
 /** The list is made once for each object, because one with 100,000 keys is asked for them many times. */
 const known = new WeakMap<object, readonly (readonly [string, ExactValue])[]>();
 

@@ -11,13 +11,16 @@ const RETRY_MS = 2_000;
  * Looks now, and again as many milliseconds after each look as it says; never where it says 0. Returns how to end it.
  * A page that nobody sees leaves the service to others, and looks at once when it is seen again.
  */
-export function follow(look: (signal: AbortSignal) => Promise<number>): () => void {
+export function follow(
+  look: (signal: AbortSignal) => Promise<number>,
+  isLeft = (): boolean => document.hidden,
+): () => void {
   const leaving = new AbortController();
   const { signal } = leaving;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isLooking = false;
   const again = async (): Promise<void> => {
-    if (isLooking || document.hidden) return;
+    if (isLooking || isLeft()) return;
     clearTimeout(timer);
     isLooking = true;
     const ms = await look(signal);

@@ -7,9 +7,9 @@ import { PauseButtons } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
 
 const MINUTE_MS = 60_000;
-/** Bars begin at the same times of every day. */
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+/** Bars begin at the same times of every day. */
 const STEPS = [5, 10, 30, 60, 120, 180, 360, 720].map((minutes) => minutes * MINUTE_MS);
 const MAX_BARS = 48;
 const MAX_MARKS = 5;

@@ -4,6 +4,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
+import { Wait } from './follow.tsx';
 import { dayOf, formatAgo, formatBytes, formatDate, formatDay, formatMs, formatTime } from './format.ts';
 import {
   filterQuery,
@@ -275,8 +276,7 @@ function Row(props: {
 }
 
 function EmptyInbox(): JSX.Element {
-  if (loadProblem.value !== '') return <p class="empty">{loadProblem.value}</p>;
-  if (!isLoaded.value) return <p class="empty quiet">Loading…</p>;
+  if (!isLoaded.value) return <Wait problem={loadProblem.value} />;
   return (
     <div class="empty">
       <h2>No requests yet</h2>

@@ -138,13 +138,9 @@ export function ListView(): JSX.Element {
   );
 }
 
-function Since({ of: { hits, runs } = {} }: { readonly of: TablePage['since'] }): JSX.Element {
-  const from = (at: number | undefined): string => (at === undefined ? 'the last 24 hours' : formatDate(at));
-  return (
-    <p class="quiet small">
-      Counted: requests since {from(hits)}, runs since {from(runs)}.
-    </p>
-  );
+function Since({ of: { hits = 0, runs = 0 } = {} }: { readonly of: TablePage['since'] }): JSX.Element {
+  const from = Math.max(hits, runs);
+  return <p class="quiet small">Counted since: {from === 0 ? 'the last 24 hours' : formatDate(from)}.</p>;
 }
 
 /** A change of the whole list is asked with the list's own filters. */

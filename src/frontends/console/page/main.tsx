@@ -107,7 +107,7 @@ function Status(): JSX.Element {
       {!mayOperate.value && <span class="badge">read only</span>}
       <span class={`connection ${connection.value}`}>
         <span class="dot" aria-hidden="true" />
-        {CONNECTIONS[connection.value]}
+        {connection.value === 'lost' ? 'reconnecting' : connection.value}
       </span>
       <span class="generation quiet" title="The generation of files that is live">
         {state.value?.generation}
@@ -123,8 +123,6 @@ function Status(): JSX.Element {
     </p>
   );
 }
-
-const CONNECTIONS = { connecting: 'connecting', live: 'live', lost: 'reconnecting' } as const;
 
 /** A key without an action has its code elsewhere. */
 const KEYS: readonly (readonly [key: string, what: string, act?: () => unknown])[] = [

@@ -61,8 +61,9 @@ const isIn =
     states.includes(endOf(entry));
 
 /** Work that has ended well is not begun again. */
+const RETRY: WorkOperation = ['retry', 'Run again what failed', 'due now', 'primary', isIn(...FAILED)];
 const OPERATIONS: readonly WorkOperation[] = [
-  ['retry', 'Run again what failed', 'due now', 'primary', isIn(...FAILED)],
+  RETRY,
   ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
   ['approve', 'Approve', 'approved', 'primary', isAsked],
   ['deny', 'Deny', 'denied', 'danger', isAsked],
@@ -93,7 +94,8 @@ interface OperationPlan {
  * A single entry is changed at once.
  */
 export function Operations(props: {
-  readonly entries: readonly WorkJson[];
+  /** Absent where they are not known: then what failed of `listed` can begin again. */
+  readonly entries?: readonly WorkJson[];
   readonly listed?: ListSelection;
   readonly onChanged: () => void;
 }): JSX.Element | null {
@@ -124,15 +126,9 @@ export function Operations(props: {
     <>
       <p class="actions">
         {OPERATIONS.map((operation) => {
-          const [path, label, , look, fits] = operation;
-          const ids = props.entries.filter(fits).map((entry) => text(entry, 'id'));
-          // A cause has no entries of its own: what failed can begin again.
-          const isOfCause =
-            props.entries.length === 0 &&
-            props.listed !== undefined &&
-            look === 'primary' &&
-            path === 'retry';
-          if (ids.length === 0 && !isOfCause) return null;
+          const [, label, , look, fits] = operation;
+          const ids = (props.entries ?? []).filter(fits).map((entry) => text(entry, 'id'));
+          if (ids.length === 0 && (props.entries !== undefined || operation !== RETRY)) return null;
           const start = (): void =>
             void (props.listed === undefined && ids.length === 1
               ? change(operation, { ids })

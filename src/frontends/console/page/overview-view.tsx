@@ -84,17 +84,14 @@ function Recoveries({ of: { recoveries } }: { readonly of: Overview }): JSX.Elem
   );
 }
 
-interface CausesProps {
-  readonly causes: readonly Cause[];
-  onChanged(): void;
-}
-
 /** The newest and steepest stand first, and what is meant to be so last. */
-function Causes({ causes, onChanged }: CausesProps): JSX.Element {
-  const open = causes.filter(({ aside }) => aside === undefined);
+function Causes(props: { readonly causes: readonly Cause[]; onChanged(): void }): JSX.Element {
+  const { causes, onChanged } = props;
   const aside = causes.filter((cause) => cause.aside !== undefined);
   const flood = findFlood(rows.value);
-  const many = open.length + (flood === undefined ? 0 : 1);
+  const many = causes.length - aside.length + (flood === undefined ? 0 : 1);
+  const rowsOf = (some: readonly Cause[]): readonly JSX.Element[] =>
+    some.map((cause) => <CauseRow key={cause.id} cause={cause} onChanged={onChanged} />);
   return (
     <section>
       {many === 0 ? (
@@ -104,18 +101,12 @@ function Causes({ causes, onChanged }: CausesProps): JSX.Element {
       )}
       <ul class="causes">
         {flood !== undefined && <Flood flood={flood} />}
-        {open.map((cause) => (
-          <CauseRow key={cause.id} cause={cause} onChanged={onChanged} />
-        ))}
+        {rowsOf(causes.filter((cause) => cause.aside === undefined))}
       </ul>
       {aside.length > 0 && (
         <details>
           <summary>{count(aside.length, 'cause is', 'causes are')} meant to be so</summary>
-          <ul class="causes">
-            {aside.map((cause) => (
-              <CauseRow key={cause.id} cause={cause} onChanged={onChanged} />
-            ))}
-          </ul>
+          <ul class="causes">{rowsOf(aside)}</ul>
         </details>
       )}
     </section>
@@ -164,7 +155,7 @@ function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): vo
         {aside !== undefined && ` — ${aside.who}: ${aside.reason}`}
       </p>
       <div class="actions">
-        {failed !== undefined && <Operations entries={[]} listed={failed} onChanged={onChanged} />}
+        {failed !== undefined && <Operations listed={failed} onChanged={onChanged} />}
         {mayOperate.value && kind === 'request' && (
           <a class="button" href={`/replay?${new URLSearchParams({ path, outcome: 'rejected' }).toString()}`}>
             Replay these…

@@ -6,7 +6,7 @@ import { signal, useComputed, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useMemo, useRef } from 'preact/hooks';
 import type { KeptContent } from '../protocol.ts';
-import { entriesOf, kindOf, parseExact, sizeOf, type ExactValue } from './exact-json.ts';
+import { entriesOf, parseExact, sizeOf, type ExactValue } from './exact-json.ts';
 import { findHits, type SearchHits, leafText } from './find-hits.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
@@ -164,17 +164,12 @@ function indentOf(level: number): { readonly paddingLeft: string } {
 }
 
 function ValueText({ value, isOpen }: { readonly value: ExactValue; readonly isOpen: boolean }): JSX.Element {
-  const kind = kindOf(value);
-  if (kind === 'object' || kind === 'list') {
-    const size = sizeOf(value);
-    const text = kind === 'list' ? count(size, 'element') : count(size, 'key');
-    return <span class="size">{isOpen ? '' : size === 0 ? (kind === 'list' ? '[ ]' : '{ }') : text}</span>;
-  }
-  return typeof value === 'string' ? (
-    <LongText value={value} />
-  ) : (
-    <span class={`value ${kind}`}>{leafText(value)}</span>
-  );
+  if (typeof value === 'string') return <LongText value={value} />;
+  const text = leafText(value);
+  if (text !== '') return <span class="value number">{text}</span>;
+  const [size, isList] = [sizeOf(value), Array.isArray(value)];
+  const closed = size === 0 ? (isList ? '[ ]' : '{ }') : count(size, isList ? 'element' : 'key');
+  return <span class="size">{isOpen ? '' : closed}</span>;
 }
 
 /** The rest of a long text is shown when it is asked for. */

@@ -3,7 +3,7 @@ import { signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { InboxPage, ShownEnd } from '../protocol.ts';
-import { getJson, isAborted, messageOf } from './api.ts';
+import { getJson, isAborted, isPassing, messageOf } from './api.ts';
 import { follow } from './follow.tsx';
 import { count, formatDate, formatTime } from './format.ts';
 import { copy, say } from './toast.ts';
@@ -28,43 +28,48 @@ export interface Batch {
 
 const isOpen = ({ end }: ShownEnd): boolean => ['queued', 'running', 'sending'].includes(end);
 
-/** What is done, or was done last: it goes on whatever view is shown. */
-const batch = signal<Batch | undefined>(undefined);
+/** What is done, or was done last, and when it began: it goes on whatever view is shown. */
+const batch = signal<(Batch & { readonly from: number }) | undefined>(undefined);
 const isUnderWay = signal(false);
 
 /** Begins it, where nothing else is under way. */
 export function begin(next: Batch): void {
   if (isUnderWay.peek()) return say('something is under way: stop it, or wait for it');
   isUnderWay.value = true;
-  batch.value = next;
+  batch.value = { ...next, from: Date.now() };
 }
 
 /** Stands above every view. */
 export function BatchProgress(): JSX.Element {
   const shown = batch.value;
-  return <div>{shown !== undefined && <Progress key={shown.ids.join()} batch={shown} />}</div>;
+  return <div>{shown !== undefined && <Progress key={shown.from} of={shown} />}</div>;
 }
 
-function Progress({ batch: { ids, noun, done, ...made } }: { readonly batch: Batch }): JSX.Element {
+function Progress({
+  of: { ids, noun, done, from, ...made },
+}: {
+  readonly of: Batch & { readonly from: number };
+}): JSX.Element {
   const begun = useSignal(0);
   const open = useSignal<readonly string[]>([]);
   const well = useSignal(0);
   const failed = useSignal<readonly string[]>([]);
   const isStopped = useSignal(false);
   const problem = useSignal('');
-  const from = useSignal(Date.now()).peek();
-  const isOver = (): boolean => (begun.value === ids.length || isStopped.value) && open.value.length === 0;
+  const isOver = (): boolean => isStopped.value || (begun.value === ids.length && open.value.length === 0);
+  const beginMore = async (): Promise<void> => {
+    const rest = ids.slice(begun.peek());
+    if (rest.length === 0 || open.peek().length >= AT_ONCE) return;
+    // The last part is no small one: a run alone would go before limits, and begin although it was denied.
+    const some = rest.length < 2 * AT_ONCE ? rest : rest.slice(0, AT_ONCE);
+    const { work, refused } = await made.begin(some);
+    begun.value += some.length;
+    open.value = [...open.peek(), ...work];
+    failed.value = [...failed.peek(), ...refused];
+  };
   const look = async (signal: AbortSignal): Promise<number> => {
     try {
-      if (!isStopped.peek() && begun.peek() < ids.length && open.peek().length < AT_ONCE) {
-        const left = ids.slice(begun.peek());
-        // The last part is no small one: a run alone would go before limits, and begin although it was denied.
-        const some = left.length < 2 * AT_ONCE ? left : left.slice(0, AT_ONCE);
-        const { work, refused } = await made.begin(some);
-        begun.value += some.length;
-        open.value = [...open.peek(), ...work];
-        failed.value = [...failed.peek(), ...refused];
-      }
+      if (!isStopped.peek()) await beginMore();
       const asked = open.peek().slice(0, 4 * AT_ONCE);
       const query = new URLSearchParams({ limit: '1', ids: asked.join() }).toString();
       const { ends } = await getJson<InboxPage>(`/api/inbox?${query}`, signal);
@@ -77,24 +82,28 @@ function Progress({ batch: { ids, noun, done, ...made } }: { readonly batch: Bat
     } catch (error) {
       if (isAborted(error)) return 0;
       problem.value = messageOf(error);
+      if (!isPassing(error)) isStopped.value = true;
     }
-    if (isOver()) isUnderWay.value = false;
+    isUnderWay.value = !isOver();
     return isOver() ? 0 : LOOK_MS;
   };
-  useEffect(() => follow(look), []);
+  useEffect(() => follow(look, () => false), []);
   const reasons = [...new Set(failed.value)].slice(0, MAX_REASONS).join(', ');
-  const left =
-    isOver() && begun.value < ids.length ? `; ${ids.length - begun.value} were left as they were` : '';
-  const why = failed.value.length === 0 ? '' : `, ${failed.value.length} failed: ${reasons}`;
-  const said = `${count(begun.value, noun)} ${done} at ${formatTime(from)}: ${well.value} ended well${why}${left}`;
+  const left = ids.length - begun.value;
+  const said = [
+    `${count(begun.value, noun)} ${done} at ${formatTime(from)}: ${well.value} ended well`,
+    failed.value.length > 0 && `, ${failed.value.length} failed: ${reasons}`,
+    open.value.length > 0 && `, ${open.value.length} under way`,
+    isOver() && left > 0 && `; ${left} were left as they were`,
+  ]
+    .filter(Boolean)
+    .join('');
   const link = location.origin + made.linkOf(from);
   return (
     <div class="progress" role="group" aria-label="Progress">
       {!isOver() && <progress aria-label={done} max={ids.length} value={begun.value - open.value.length} />}
       <p role="status">
-        {isOver()
-          ? `${said}.`
-          : `${said}; ${open.value.length} under way. It goes on while this page is open.`}
+        {said}.{!isOver() && ' It goes on while this page is open.'}
       </p>
       {problem.value !== '' && <p role="alert">{problem.value}</p>}
       <p class="actions">
@@ -112,7 +121,7 @@ function Progress({ batch: { ids, noun, done, ...made } }: { readonly batch: Bat
             </button>
           </>
         ) : (
-          <button type="button" disabled={isStopped.value} onClick={() => (isStopped.value = true)}>
+          <button type="button" onClick={() => (isStopped.value = true)}>
             Stop
           </button>
         )}

@@ -8,11 +8,8 @@ const MAX_ACTIONS = 20;
 
 type ShownAction = Judgement['actions'][number];
 
-export function PromptView({
-  judgement: { actions, prompts },
-}: {
-  readonly judgement: Judgement;
-}): JSX.Element {
+export function PromptView({ judgement }: { readonly judgement: Judgement }): JSX.Element {
+  const { actions, prompts } = judgement;
   const agents = actions.filter(({ kind }) => kind === 'agent');
   return (
     <>

@@ -2,10 +2,10 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { count } from './format.ts';
-import { endOf, FAILED, isRun, Operations, RUNNING, text, WAITING } from './operations.tsx';
+import { endOf, FAILED, Operations, RUNNING, text, WAITING } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
 import { conditionsAsRead } from './trace-view.tsx';
-import { workOf } from './work-view.tsx';
+import { kindOf, workOf } from './work-view.tsx';
 
 export function StoryView(props: {
   readonly page: RequestPage;
@@ -45,14 +45,8 @@ function rank(entry: WorkJson): number {
   return [FAILED, RUNNING, WAITING].findIndex((states) => states.includes(state)) >>> 0;
 }
 
-function whatIs(entry: WorkJson): string {
-  if (isRun(entry)) return 'its run';
-  if (text(entry, 'kind') === 'callback') return 'its callback';
-  return 'mode' in entry ? 'its wake' : 'its reply';
-}
-
 function endSentence(entry: WorkJson): string {
-  const what = whatIs(entry);
+  const what = `its ${kindOf(entry)}`;
   const state = endOf(entry);
   const code = (entry['lastError'] as { readonly code?: string } | null | undefined)?.code;
   const because = code === undefined ? '' : ` (${code})`;

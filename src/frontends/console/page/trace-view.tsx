@@ -15,7 +15,6 @@ export function WhyView({ judgement }: { readonly judgement: Judgement }): JSX.E
   const onPath = judgement.considered.filter(({ failed }) => failed?.part !== 'path');
   const taken = judgement.considered.find(({ matched }) => matched);
   const misses = onPath.filter(({ matched }) => !matched);
-  const elsewhere = judgement.considered.length - onPath.length;
   return (
     <div class="why">
       {judgement.error !== undefined && (
@@ -23,9 +22,6 @@ export function WhyView({ judgement }: { readonly judgement: Judgement }): JSX.E
       )}
       {taken !== undefined && <Considered considered={taken} judgement={judgement} isOpen />}
       {misses.length > 0 && <Misses misses={misses} judgement={judgement} isTaken={taken !== undefined} />}
-      {elsewhere > 0 && taken !== undefined && (
-        <p class="quiet small">{count(elsewhere, 'mapping')} of other hook names</p>
-      )}
       <Notes judgement={judgement} />
     </div>
   );

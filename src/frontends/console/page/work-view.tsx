@@ -62,12 +62,17 @@ const SAID = { message: 'Asked', reply: 'Reply', text: 'Text' } as const;
 
 const isSent = (entry: WorkJson): boolean => !isRun(entry) && 'runId' in entry;
 
-function titleOf(entry: WorkJson): string {
-  if (isRun(entry)) return `Run ${text(entry, 'name')}`;
-  if (!isSent(entry)) return `System event ${text(entry, 'kind')}`;
-  const where = ['channel', 'to', 'url'].map((name) => text(entry, name)).filter(Boolean);
-  return [text(entry, 'kind') === 'callback' ? 'Callback' : 'Delivery', ...where].join(' ');
+/** What an entry is, in a word. */
+export function kindOf(entry: WorkJson): string {
+  if (isRun(entry)) return 'run';
+  if (!isSent(entry)) return 'wake';
+  return text(entry, 'kind') === 'callback' ? 'callback' : 'delivery';
 }
+
+const titleOf = (entry: WorkJson): string =>
+  [kindOf(entry), ...['name', 'channel', 'to', 'url'].map((name) => text(entry, name))]
+    .filter(Boolean)
+    .join(' ');
 
 /** All runs of a request, what they send, and its events. */
 export function workOf({ stored: { runs, events } }: RequestPage): readonly WorkJson[] {
