@@ -1,6 +1,6 @@
 import { HookError } from '../../base/errors.ts';
 import { checkEncoding } from '../../base/payload/payload.ts';
-import { answerAgent, CONVERSATION_PATH } from './answer-agent.ts';
+import { addKey, CONVERSATION_PATH, isOfAgent } from './answer-agent.ts';
 import { findToken } from './authenticate.ts';
 import { readBody } from './body.ts';
 import type { WorkerDoor, WorkerQuestion } from './deps.ts';
@@ -23,19 +23,15 @@ export function isOfWorker(context: ServerContext, { generation, target, side }:
   return (generation.workers?.length ?? 0) > 0 && target.path.startsWith(WORKERS);
 }
 
-/** Answers a worker: proof, path, method, body, and what the gateway says. No decision is kept of what it asks. */
+/** Answers a worker or an agent: proof, path, method, body, and what is said to it. No decision is kept of what it asks. */
 export async function answerWorker(
   context: ServerContext,
   exchange: Exchange,
   onProved: () => void,
 ): Promise<Ending> {
   const { bearer } = exchange.headers;
-  if (exchange.target?.path === CONVERSATION_PATH) return answerAgent(context, exchange, onProved);
-  // Every token is compared, whichever matched.
-  const [door] = (exchange.generation.workers ?? []).filter(
-    ({ tokens }) => bearer !== undefined && findToken(tokens, bearer),
-  );
-  if (door === undefined) {
+  const ask = bearer === undefined ? undefined : await asksFor(context, exchange, bearer);
+  if (ask === undefined) {
     const proof = await refuse(context, exchange, { reason: bearer === undefined ? 'missing' : 'wrong' });
     return failedEnding(exchange, proof.error, { proof });
   }
@@ -43,17 +39,33 @@ export async function answerWorker(
   context.unproved.release(exchange);
   onProved();
   try {
-    const [, take, runId, action = take] = PATH.exec(exchange.target?.path ?? '') ?? [];
-    if (action === undefined) throw new HookError('not_found', 'nothing is served to workers at this path');
-    if (exchange.req.method !== 'POST') throw new HookError('method_not_allowed', 'workers ask with POST');
-    const question = { runner: door.runner, runId, action: action as WorkerQuestion['action'] };
-    const said = await ask(context, exchange, { question, door });
-    return { answer: { status: 200, body: JSON.stringify(said) }, outcome: 'served' };
+    if (exchange.req.method !== 'POST')
+      throw new HookError('method_not_allowed', 'workers and agents ask with POST');
+    return { answer: { status: 200, body: JSON.stringify(await ask()) }, outcome: 'served' };
   } catch (error) {
     const failed = toHookError(error);
     const headers = failed.code === 'method_not_allowed' ? ['allow', 'POST'] : [];
     return { ...failedEnding(exchange, failed, { headers }), outcome: 'served' };
   }
+}
+
+/** What a token lets its owner ask; undefined where it proves nothing. */
+async function asksFor(
+  context: ServerContext,
+  exchange: Exchange,
+  bearer: string,
+): Promise<(() => Promise<object>) | undefined> {
+  const path = exchange.target?.path ?? '';
+  if (path === CONVERSATION_PATH)
+    return (await isOfAgent(context, exchange, bearer)) ? () => addKey(context, exchange, bearer) : undefined;
+  // Every token is compared, whichever matched.
+  const [door] = (exchange.generation.workers ?? []).filter(({ tokens }) => findToken(tokens, bearer));
+  if (door === undefined) return undefined;
+  const [, take, runId, action = take] = PATH.exec(path) ?? [];
+  if (action === undefined)
+    return () => Promise.reject(new HookError('not_found', 'nothing is served to workers at this path'));
+  const question = { runner: door.runner, runId, action: action as WorkerQuestion['action'] };
+  return () => ask(context, exchange, { question, door });
 }
 
 /** Reads the body, and asks the gateway for as long as the worker waits. */

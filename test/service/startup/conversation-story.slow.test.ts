@@ -32,13 +32,13 @@ import { appendFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 let prompt = '';
 for await (const chunk of process.stdin) prompt += chunk;
-const { SLUICE_SESSION_ID: session, SLUICE_MARK: mark } = process.env;
+const { SLUICE_SESSION_ID: session, SLUICE_MARK: mark, SLUICE_CONVERSATION_URL: url, SLUICE_CONVERSATION_TOKEN: token } = process.env;
 const said = [];
 for (const [, key] of prompt.matchAll(/please add (\\S+)/g)) {
   const add = promisify(execFile)(process.execPath, [process.argv[2], 'conversation', 'add', key]);
   said.push(await add.then(({ stdout }) => stdout.trim(), ({ stderr }) => stderr.trim()));
 }
-appendFileSync(process.argv[3], JSON.stringify({ session, mark, prompt, said }) + '\\n');
+appendFileSync(process.argv[3], JSON.stringify({ session, mark, url, token, prompt, said }) + '\\n');
 while (prompt.includes('please go on')) await new Promise((done) => setTimeout(done, 50));
 console.log('done');
 `;
@@ -46,6 +46,8 @@ console.log('done');
 interface Turn {
   readonly session: string;
   readonly mark?: string;
+  readonly url: string;
+  readonly token: string;
   readonly prompt: string;
   readonly said: readonly string[];
 }
@@ -201,7 +203,7 @@ test(
     expect(waits).toMatchObject({ waiting: true });
     const body = `please add ${KEY(7)} please add hook:gitlab:x#1`;
     const first = await tell('issues', within(issue(), 'issue', { number: 6, body }));
-    const { session, said } = await turnOf(first);
+    const { session, said, url, token } = await turnOf(first);
     expect(said).toEqual([
       'added',
       expect.stringContaining('may add only keys that begin with hook:github:Codertocat/Hello-World:'),
@@ -213,6 +215,13 @@ test(
       .toBe(2);
     const next = await tell('issue_comment', comment(7, 'Now.'));
     expect((await turnOf(next)).session).toBe(session);
+    // Its turn has ended; and what nobody made here proves nothing.
+    const ask = async (bearer: string, method = 'POST', body = '{"key":"x"}') => {
+      const headers = { authorization: `Bearer ${bearer}` };
+      return (await fetch(url, { method, headers, ...(method === 'POST' && { body }) })).status;
+    };
+    expect([await ask(token), await ask(`${token}A`), await ask(TOKEN)]).toEqual([409, 401, 401]);
+    expect([await ask(token, 'GET'), await ask(token, 'POST', '{}')]).toEqual([405, 400]);
     const asks = await bench.run(['conversation', 'add', 'x']);
     expect([asks.exitCode, asks.err]).toEqual([
       2,
