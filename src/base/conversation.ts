@@ -42,8 +42,6 @@ export interface FoundConversation {
   readonly taken?: readonly string[];
   /** Keys that gave way, as a conversation has only so many. */
   readonly forgotten?: readonly string[];
-  /** Set where the event tells of what the agent itself opened, and so has no turn. */
-  readonly isOwn?: true;
   /** Why no mark of the event counts. */
   readonly markNot?: string;
 }

@@ -359,7 +359,7 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
       expect(await storage.findRun(own.id)).toMatchObject({
         state: 'completed',
         outcome: 'ok',
-        action: { sessionKey: PULL, conversation: { found: { isOwn: true, by: { addedBy } } } },
+        action: { sessionKey: PULL, conversation: { found: { by: { addedBy } } } },
       });
       expect(await storage.findRun(second.id)).toMatchObject({
         action: {

@@ -241,7 +241,7 @@ export function startsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.decideStart([mine.id], { kind: 'allowed' }, NOW + 2)).toBe('begun');
       expect(await storage.findRun(mine.id)).toMatchObject({
         state: 'completed',
-        action: { sessionKey: 'hook:pull:7', conversation: { found: { isOwn: true } } },
+        action: { sessionKey: 'hook:pull:7', conversation: { found: { by: { key: 'hook:pull:9' } } } },
       });
       expect(await storage.verify()).toEqual([]);
     });

@@ -114,7 +114,7 @@ export function adoptMarked(
         store.sql.post(USE, wanted.key, runId);
         return added;
       }
-      why = WHY_NOT[result];
+      if (result in WHY_NOT) why = WHY_NOT[result as keyof typeof WHY_NOT];
     }
   }
   return why;
@@ -124,6 +124,4 @@ const WHY_NOT = {
   taken: 'another conversation has its key',
   none: 'its conversation has ended',
   not_allowed: 'its agent may add no such key (conversation.agentKeys of its mapping)',
-  wrong: 'it was not made here',
-  over: 'its turn has ended',
 } as const;

@@ -96,12 +96,12 @@ export function join(
     known,
     found,
     nowMs,
-    remark,
+    markNot,
   }: {
     readonly known: readonly KnownKey[];
     readonly found: KnownKey | undefined;
     readonly nowMs: number;
-    readonly remark: Pick<FoundConversation, 'isOwn' | 'markNot'>;
+    readonly markNot: string | undefined;
   },
 ): { readonly action: AgentAction; readonly added: readonly ConversationKey[] } {
   const { owner, id, origin, conversation } = action;
@@ -121,7 +121,7 @@ export function join(
   );
   const by = found && { key: found.key, addedBy: found.addedBy, until: addition.until };
   const seen = {
-    ...remark,
+    ...(markNot !== undefined && { markNot }),
     ...(by && { by }),
     ...(taken.length > 0 && { taken }),
     ...(forgotten.length > 0 && { forgotten }),

@@ -175,11 +175,8 @@ function arrive(
     return until > nowMs ? 'waiting' : 'none';
   }
   const isOwn = marked !== undefined && typeof marked !== 'string';
-  const remark = {
-    ...(isOwn && { isOwn: true as const }),
-    ...(typeof marked === 'string' && { markNot: marked }),
-  };
-  const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs, remark });
+  const markNot = isOwn ? undefined : marked;
+  const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs, markNot });
   const of = { owner: joined.action.owner, key: joined.action.sessionKey };
   insert(
     { ...row, sessionKey: of.key, action: JSON.stringify(joined.action) },

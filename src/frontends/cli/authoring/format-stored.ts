@@ -137,7 +137,7 @@ const retryText = ({ needs }: WorkContext): string =>
 
 /** By which key a run came to its conversation, and who added it. */
 function conversationLines({ conversation }: AgentAction): readonly string[] {
-  const { by, taken = [], forgotten = [], isOwn, markNot } = conversation?.found ?? {};
+  const { by, taken = [], forgotten = [], markNot } = conversation?.found ?? {};
   const named = (keys: readonly string[]): string => clearLine(keys.join(', '));
   return [
     ...(conversation?.found === undefined
@@ -147,7 +147,6 @@ function conversationLines({ conversation }: AgentAction): readonly string[] {
             ? '  began its conversation'
             : `  came to its conversation by the key ${clearLine(by.key)}, added by ${clearLine(by.addedBy)}, known until ${isoTime(by.until)}`,
         ]),
-    ...(isOwn ? ['  tells of what its agent opened: its key was added, and it has no turn'] : []),
     ...(markNot === undefined ? [] : [`  its mark does not count: ${clearLine(markNot)}`]),
     ...(taken.length === 0 ? [] : [`  not known by ${named(taken)}: another conversation has it`]),
     ...(forgotten.length === 0 ? [] : [`  no longer known by ${named(forgotten)}: 50 keys are kept`]),

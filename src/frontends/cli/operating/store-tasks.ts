@@ -37,6 +37,7 @@ import {
 import { CliError, type Terminal } from '../terminal.ts';
 import {
   KEPT_DECISIONS,
+  type KeyResult,
   openStorage,
   type SessionRecord,
   type Storage,
@@ -262,46 +263,52 @@ export async function addConversationKey(
 ): Promise<void> {
   const { conversation } = flags;
   const { SLUICE_CONVERSATION_URL: url, SLUICE_CONVERSATION_TOKEN: token } = cli.terminal.env;
-  if (conversation === undefined && url !== undefined && token !== undefined) {
-    cli.terminal.out(await addAsAgent({ url, token }, key));
-    return;
-  }
+  const isAgent = conversation === undefined && url !== undefined && token !== undefined;
+  const result = isAgent ? await askService(url, token, key) : await addAsOperator(cli, key, flags);
+  const says = KEY_RESULTS[result];
+  if (result !== 'added' && result !== 'known') throw new CliError(says);
+  cli.terminal.out(says);
+}
+
+async function addAsOperator(
+  cli: Cli,
+  key: string,
+  { conversation, ...flags }: SessionFlags & { readonly conversation?: string },
+): Promise<KeyResult> {
   if (conversation === undefined)
     throw new CliError(
       'name the conversation: --conversation KEY, as "sluice sessions list" shows it; only an agent has one of its own, where conversation.agentKeys of its mapping says which keys it may add',
       2,
     );
-  const result = await withOperator(cli, flags, async (operator) =>
+  return withOperator(cli, flags, async (operator) =>
     conversationChanges.addKey(operator, await findSession(operator.storage, conversation, flags.owner), key),
   );
-  if (result === 'taken' || result === 'none') throw new CliError(KEY_RESULTS[result]);
-  cli.terminal.out(KEY_RESULTS[result]);
 }
 
-async function addAsAgent(
-  { url, token }: { readonly url: string; readonly token: string },
-  key: string,
-): Promise<string> {
+/** Asks as the agent of a run. */
+async function askService(url: string, token: string, key: string): Promise<KeyResult> {
   const { status, body } = await fetchJson(url, {
-    method: 'POST',
     headers: { authorization: `Bearer ${token}` },
     body: { key },
     signal: AbortSignal.timeout(10_000),
   }).catch((error: unknown) => {
     throw new CliError(`the service at ${url} does not answer (${codeOf(error)})`);
   });
-  const answer = isJsonObject(body) ? body : {};
-  const { result, may } = answer;
-  const { detail } = answer;
-  if (status !== 200)
-    throw new CliError(typeof detail === 'string' ? detail : `the service answered ${status}`);
-  if (result === 'not_allowed')
-    throw new CliError(
-      `the agent of this run may add only keys that begin with ${(may as string[]).join(' or ')}`,
-    );
-  const says = KEY_RESULTS[result as keyof typeof KEY_RESULTS];
-  if (answer['ok'] !== true) throw new CliError(says);
-  return says;
+  const {
+    result,
+    may,
+    detail = `the service answered ${status}`,
+  } = (isJsonObject(body) ? body : {}) as Answer;
+  if (may !== undefined)
+    throw new CliError(`the agent of this run may add only keys that begin with ${may.join(' or ')}`);
+  if (result === undefined) throw new CliError(detail);
+  return result;
+}
+
+interface Answer {
+  readonly result?: KeyResult;
+  readonly may?: readonly string[];
+  readonly detail?: string;
 }
 
 /** Copies the store into a new file. */
