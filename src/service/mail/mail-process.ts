@@ -9,13 +9,7 @@ import type { MailBlock } from '../../engine/config/config.ts';
 import type { HealthReporter, MailboxFigures } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { mailboxName } from './identity.ts';
-import {
-  logHealth,
-  NOTHING_READ,
-  type MailboxStatus,
-  type MailHealth,
-  reportHealth,
-} from './mailbox-health.ts';
+import { NOTHING_READ, type MailboxStatus, type MailHealth, reportHealth } from './mailbox-health.ts';
 import type { MailServiceOptions } from './mail-service.ts';
 import { readerFolders } from './open-source.ts';
 import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
@@ -50,7 +44,7 @@ export interface MailProcessOptions extends Omit<
 > {
   readonly mail?: MailBlock;
   /** Where mailboxes in trouble are reported. */
-  readonly health?: HealthReporter;
+  readonly health: HealthReporter;
   readonly messageLimits?: MessageLimits | undefined;
 }
 
@@ -133,16 +127,14 @@ export class MailProcess {
   }
 
   #take(mail: MailBlock, statuses: readonly MailboxStatus[]): void {
-    const { health: reporter } = this.#options;
     this.statuses = statuses;
     for (const { folder, health } of statuses)
-      if (reporter !== undefined) reportHealth(reporter, mailboxName(mail, folder), health);
+      reportHealth(this.#options.health, mailboxName(mail, folder), health);
   }
 
   /** Gives all folders of the mailbox this state, as no reader is there to report it. */
   #become(mail: MailBlock, health: MailHealth): void {
     const folders = readerFolders(mail);
-    for (const folder of folders) logHealth(this.#options.log, mailboxName(mail, folder), health);
     const { account } = mail;
     this.#take(
       mail,

@@ -1,5 +1,5 @@
 import type { MailboxRecord } from '../../engine/storage/storage.ts';
-import type { HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
+import type { HealthReporter } from '../../base/telemetry/telemetry.ts';
 
 /** How the reading of one mailbox is going; each state calls for something else. */
 export type MailHealth =
@@ -78,23 +78,6 @@ function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
     case 'held':
       return { code: 'mail_refused', message: health.reason };
   }
-}
-
-type HealthLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
-
-const LEVELS: Readonly<Record<MailHealth['state'], keyof HealthLog>> = {
-  connecting: 'debug',
-  stopped: 'debug',
-  connected: 'info',
-  standby: 'info',
-  'backing-off': 'warn',
-  'authentication-dead': 'error',
-  misconfigured: 'error',
-  held: 'error',
-};
-
-export function logHealth(log: HealthLog, mailbox: string, health: MailHealth): void {
-  log[LEVELS[health.state]]({ mailbox, ...health }, 'mailbox');
 }
 
 /** What a reader wrote into the store about its mailbox. */

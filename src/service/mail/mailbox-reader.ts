@@ -13,7 +13,6 @@ import {
 import type { HookEndpoint } from './hook-endpoint.ts';
 import { FetchAttempts, type MessageWatch } from './fetch-attempts.ts';
 import {
-  logHealth,
   NOTHING_READ,
   type MailFigures,
   type MailHealth,
@@ -352,7 +351,10 @@ export class MailboxReader {
   #become(health: MailHealth): void {
     const before = this.#health;
     this.#health = health;
-    if (before.state !== health.state) logHealth(this.#options.log, this.#mailbox, health);
+    // What is wrong is told by who hears of it (`onHealth`).
+    const level = health.state === 'connected' || health.state === 'standby' ? 'info' : 'debug';
+    if (before.state !== health.state)
+      this.#options.log[level]({ mailbox: this.#mailbox, ...health }, 'mailbox');
     this.#options.onHealth(this.status, before);
     if (health.state !== 'standby' && health.state !== 'stopped') void this.#leased.report();
   }

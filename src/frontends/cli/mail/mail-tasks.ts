@@ -1,7 +1,7 @@
 import type { MailBlock, Settings } from '../../../engine/config/config.ts';
 import { httpEndpoint, mailboxReport, MailProcess, type MailboxReport } from '../../../service/mail/mail.ts';
 import { openStorage } from '../../../engine/storage/storage.ts';
-import { createLogger, formatSpan, type Log } from '../../../base/telemetry/telemetry.ts';
+import { createHealth, createLogger, formatSpan, type Log } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.ts';
 import { isoTimes } from '../../../engine/storage/facts.ts';
@@ -29,7 +29,8 @@ export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
   const log = openLog(settings, [...secrets, target.token]);
   const store = await openStorage(settings.storage.url, { mode: 'attached' });
   const sinceMs = flags.since === undefined ? undefined : Date.parse(flags.since);
-  const service = new MailProcess({ mail, store, endpoint: httpEndpoint(target), log, sinceMs });
+  const health = createHealth({ log });
+  const service = new MailProcess({ mail, store, endpoint: httpEndpoint(target), log, health, sinceMs });
   try {
     log.info({ account: mail.account, folders: mail.folders, service: target.url }, 'reading mail');
     await cli.terminal.untilInterrupted();
