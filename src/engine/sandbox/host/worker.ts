@@ -27,6 +27,7 @@ export interface WorkerListener {
 /** A worker that is not ready by then never will be; it takes 60 ms, on a busy machine half a second. */
 const BOOT_TIMEOUT_MS = 10_000;
 const COMPLAINT_CHARS = 4096;
+const MANY_FRAMES = 8;
 const GRACE_MS = 250;
 /** With less of the processor than this in its time a call was not given it, and nothing is known of it. */
 export const STARVED_SHARE = 0.1;
@@ -46,7 +47,7 @@ export class Worker {
   readonly #reader = new FrameReader();
   readonly #loaded = new Set<number>();
   readonly #bootTimer: NodeJS.Timeout;
-  #out: Buffer[] = [];
+  readonly #out: Buffer[] = [];
   #lastReplyAt = 0;
   #killCause: DeathCause;
   #isReady = false;
@@ -148,16 +149,15 @@ export class Worker {
     return stateOf(this.#process.pid);
   }
 
-  /** Frames of one turn leave in one write. */
+  /** Frames of one turn leave in one write, which wakes the worker once; many leave at once, as it may be idle. */
   #write(frame: Buffer): void {
-    this.#out.push(frame);
-    if (this.#out.length > 1) return;
-    queueMicrotask(() => {
-      const out = this.#out;
-      this.#out = [];
-      if (!this.#isDead)
-        this.#socket.write(out.length === 1 && out[0] !== undefined ? out[0] : Buffer.concat(out));
-    });
+    if (this.#out.push(frame) === 1) setImmediate(() => this.#flush());
+    else if (this.#out.length === MANY_FRAMES) this.#flush();
+  }
+
+  #flush(): void {
+    const out = this.#out.splice(0);
+    if (out.length > 0 && !this.#isDead) this.#socket.write(Buffer.concat(out));
   }
 
   #receive(chunk: Buffer): void {
