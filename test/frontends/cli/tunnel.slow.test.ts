@@ -82,12 +82,22 @@ describe.each(Object.keys(TOOLS) as (keyof typeof TOOLS)[])('%s', (name) => {
       env,
       onProblem: (tool, problem) => expect([tool, problem]).toEqual([]),
     });
-    expect(tunnel).toMatchObject({ tool: name, url: ADDRESSES[name] });
+    expect(tunnel.url).toBe(ADDRESSES[name]);
     const [url, pid] = noted(bench);
     expect(url).toBe('http://127.0.0.1:4711');
     await tunnel.stop();
     expect(isAlive(pid)).toBe(false);
   });
+});
+
+test('a tunnel that ends by itself is told', async () => {
+  const tailscale = `mkfifo "$NOTE"; echo '${ADDRESSES.tailscale}/'; read line < "$NOTE"`;
+  const env = install(openBench({}), { tailscale });
+  const problems: string[] = [];
+  const tunnel = await openTunnel({ port: 1, env, onProblem: (_, problem) => problems.push(problem) });
+  expect([tunnel.url, problems]).toEqual([ADDRESSES.tailscale, []]);
+  writeFileSync(env['NOTE'] ?? '', '\n');
+  await expect.poll(() => problems).toEqual([expect.stringContaining('nothing comes through the tunnel')]);
 });
 
 test('a tool that has no address to give is passed over, with its own words', async () => {

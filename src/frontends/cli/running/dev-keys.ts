@@ -3,7 +3,7 @@ import { findCases, type GoldenCase } from '../../../authoring/golden/golden.ts'
 import type { Service } from '../../../service/startup/startup.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder } from '../config-file.ts';
-import type { DevTunnel } from './dev-tunnel.ts';
+import type { Tunnel } from './tunnel.ts';
 import { sendRequests } from './send.ts';
 
 /** What a line of one letter does in `dev`. */
@@ -24,8 +24,8 @@ export interface KeyContext {
   readonly configFile: string;
   readonly consoleLink: string | undefined;
   readonly lastRequest: () => Promise<string | undefined>;
-  readonly openTunnel: () => Promise<DevTunnel>;
-  tunnel: DevTunnel | undefined;
+  readonly openTunnel: () => Promise<Tunnel>;
+  tunnel: Tunnel | undefined;
 }
 
 /**

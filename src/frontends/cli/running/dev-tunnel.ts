@@ -3,39 +3,24 @@ import type { PathSettings } from '../../../engine/mapping/mapping.ts';
 import type { Service } from '../../../service/startup/startup.ts';
 import { signsUrl } from '../../../engine/verify/verify.ts';
 import type { Terminal } from '../terminal.ts';
-import { openTunnel, type TunnelTool } from './tunnel.ts';
-
-export interface DevTunnel {
-  /** Idempotent. */
-  stop(): Promise<void>;
-}
+import { openTunnel, type Tunnel, type TunnelTool } from './tunnel.ts';
 
 /** Opens a tunnel to the port of a running service, and prints the addresses that senders call. */
 export async function openDevTunnel(
   terminal: Terminal,
   service: Service,
   wanted: TunnelTool | true,
-): Promise<DevTunnel> {
+): Promise<Tunnel> {
   const { settings } = service.generation.config;
   terminal.err('opening a tunnel');
   const tunnel = await openTunnel({
     port: Number(new URL(service.url).port),
     env: terminal.env,
     ...(wanted === true ? {} : { tool: wanted }),
-    // The problem is printed before another tool is tried.
     onProblem: (tool, problem) => terminal.err(`${tool}: ${problem}`),
   });
-  let isStopping = false;
-  void tunnel.ended.then(() => {
-    if (!isStopping) terminal.err(`${tunnel.tool} has ended: nothing comes through the tunnel any more`);
-  });
   terminal.err(addressLines(service, hooksAddress(tunnel.url, settings)).join('\n'));
-  return {
-    stop: async () => {
-      isStopping = true;
-      await tunnel.stop();
-    },
-  };
+  return tunnel;
 }
 
 function addressLines({ generation }: Service, address: string): readonly string[] {

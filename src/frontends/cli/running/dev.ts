@@ -14,14 +14,14 @@ import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, printFindings } from '../config-file.ts';
 import { debounce } from './debounce.ts';
 import { followKeys, type KeyContext, KEYS_LINE } from './dev-keys.ts';
-import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
+import { openDevTunnel } from './dev-tunnel.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from '../authoring/recorder.ts';
 import { catFile, commandLine, tokenInShell } from '../next-steps.ts';
 import { devTokenFile } from './send.ts';
 import { openConsole, type RunningConsole, type ServeFlags, untilStopped } from './serve.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import type { TunnelTool } from './tunnel.ts';
+import type { Tunnel, TunnelTool } from './tunnel.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { serviceAdvice } from '../lazy-advice.ts';
 
@@ -68,7 +68,7 @@ interface DevContext extends DevFlags {
 async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
   const { terminal } = cli;
   const { service, ...started } = await startForAuthors(terminal, flags);
-  const openTunnel = (): Promise<DevTunnel> => openDevTunnel(terminal, service, flags.tunnel ?? true);
+  const openTunnel = (): Promise<Tunnel> => openDevTunnel(terminal, service, flags.tunnel ?? true);
   const keys: KeyContext = {
     ...started,
     service,

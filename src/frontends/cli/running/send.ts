@@ -4,7 +4,6 @@ import { dirname, join, resolve } from 'node:path';
 import { hooksAddress, readSecretFile, type Settings } from '../../../engine/config/config.ts';
 import { defined, readJson } from '../../../base/json.ts';
 import type { PathSettings } from '../../../engine/mapping/mapping.ts';
-import { writeBody } from '../../../base/payload/payload.ts';
 import { toWire } from '../../../engine/hook/facts.ts';
 import { signRequest } from '../../../engine/verify/facts.ts';
 import type { WrittenRequest } from '../../../engine/hook/hook.ts';
@@ -34,7 +33,7 @@ export async function sendRequests(
 ): Promise<readonly Answer[]> {
   const target = await findTarget(cli, flags);
   const answers: Answer[] = [];
-  const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
+  const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : (): PathSettings => ({});
   for (const each of requests) {
     const settings = settingsOf(each.request.path);
     const answer = await postAsSender(cli, each, { target, settings, keyFile: flags.signKey });
@@ -42,36 +41,28 @@ export async function sendRequests(
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
   if (flags.json === true) printJson(cli.terminal, 'send', { answers });
-  await sayUnsigned(cli, flags, { requests, answers });
+  const refused = requests.flatMap(({ request }, index) =>
+    answers[index]?.status === 401 ? [request.path] : [],
+  );
+  if (flags.sign !== true && refused.length > 0) await sayUnsigned(cli, flags, refused);
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
   return answers;
 }
 
-interface AnsweredRequests {
-  readonly requests: readonly WrittenRequest[];
-  readonly answers: readonly Answer[];
-}
-
 /** A path may want the signature of its sender, which this command did not make. */
-async function sayUnsigned(
-  cli: Cli,
-  flags: SendFlags,
-  { requests, answers }: AnsweredRequests,
-): Promise<void> {
-  const refused = requests.filter((_, index) => answers[index]?.status === 401);
-  if (flags.sign === true || refused.length === 0) return;
+async function sayUnsigned(cli: Cli, flags: SendFlags, refused: readonly string[]): Promise<void> {
   // Where the files have errors now, "check" shows them.
   const settingsOf = await loadPathSettings(cli, flags, { needSecrets: false }).catch(() => undefined);
-  const unsigned = refused.find(({ request }) => settingsOf?.(request.path).verify !== undefined);
-  const scheme = unsigned && settingsOf?.(unsigned.request.path).verify?.settings.scheme;
-  if (unsigned === undefined || scheme === undefined) return;
+  const signed = refused.find((path) => settingsOf?.(path).verify !== undefined);
+  if (signed === undefined) return;
+  const scheme = settingsOf?.(signed).verify?.settings.scheme ?? '';
   cli.terminal.err(
-    `the path "${unsigned.request.path}" asks for the proof of its sender (verify: ${scheme}), and the request went without one: send it again with --sign, which makes the proof as the sender would`,
+    `the path "${signed}" asks for the proof of its sender (verify: ${scheme}), and the request went without one: send it again with --sign, which makes the proof as the sender would`,
   );
 }
 
 /** Prints one readable line per answer, problem details below it. */
-export function formatAnswer(answer: Answer): string {
+function formatAnswer(answer: Answer): string {
   const request = answer.requestId === null ? '' : `  (request ${answer.requestId})`;
   return `${answer.status} ${answer.body === null ? '' : JSON.stringify(answer.body)}${request}`;
 }
@@ -120,8 +111,6 @@ export function originOf({ server }: Settings): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${server.port}`;
 }
 
-const NO_SETTINGS: PathSettings = {};
-
 async function loadPathSettings(
   cli: Cli,
   flags: SendFlags,
@@ -139,7 +128,7 @@ interface SignedPost {
 }
 
 /**
- * Sends a request as its sender would, and on a path without `verify` as it is. The signed address is the
+ * Sends a request as its sender would, and on a path without `verify` with the hook token. The signed address is the
  * one that the service knows as its own.
  */
 async function postAsSender(
@@ -148,18 +137,21 @@ async function postAsSender(
   { target, settings, keyFile }: SignedPost,
 ): Promise<Answer> {
   const wire = toWire(request, settings, target.publicUrl);
-  const { verify } = settings;
-  if (verify === undefined) return post(target, request);
+  const { verify, requireToken = false } = settings;
   const privateKey =
     keyFile === undefined ? undefined : await readFile(resolve(cli.terminal.cwd, keyFile), 'utf8');
   const id = `msg_${randomUUID().replaceAll('-', '')}`;
-  const signed = signRequest(verify, wire, { nowMs: Date.now(), id, ...defined({ privateKey }) });
-  if (signed.kind === 'problem') throw new CliError(`the request cannot be signed: ${signed.problem}`);
-  const token = settings.requireToken === true ? { 'x-service-token': target.token } : {};
-  return exchange(target, signed.url.replace(target.publicUrl, target.url), {
+  const how = { nowMs: Date.now(), id, ...defined({ privateKey }) };
+  const sent = verify === undefined ? { ...wire, kind: 'signed' as const } : signRequest(verify, wire, how);
+  if (sent.kind === 'problem') throw new CliError(`the request cannot be signed: ${sent.problem}`);
+  const token =
+    verify === undefined
+      ? { authorization: `Bearer ${target.token}` }
+      : defined({ 'x-service-token': requireToken ? target.token : undefined });
+  return exchange(target, sent.url.replace(target.publicUrl, target.url), {
     method: wire.method,
-    headers: { ...withoutFraming({ ...wire.headers, ...signed.headers }), ...token },
-    ...(wire.method === 'GET' ? {} : { body: signed.body }),
+    headers: { ...withoutFraming({ ...wire.headers, ...sent.headers }), ...token },
+    ...(wire.method === 'GET' ? {} : { body: sent.body }),
   });
 }
 
@@ -169,25 +161,6 @@ const FRAMING =
 
 function withoutFraming(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !FRAMING.test(name)));
-}
-
-/** Posts one request as it was received, with the target's token. */
-export async function post(
-  target: Pick<SendTarget, 'url' | 'token'>,
-  { request, rawBody }: WrittenRequest,
-): Promise<Answer> {
-  const query = new URLSearchParams(request.query).toString();
-  const { body, contentType } = rawBody === undefined ? writeBody(request, 'json') : { body: rawBody };
-  const headers = { 'content-type': 'application/json', ...withoutFraming(request.headers) };
-  return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
-    method: 'POST',
-    headers: {
-      ...headers,
-      ...(contentType === undefined ? {} : { 'content-type': contentType }),
-      authorization: `Bearer ${target.token}`,
-    },
-    body,
-  });
 }
 
 async function exchange(target: Pick<SendTarget, 'url'>, url: string, init: RequestInit): Promise<Answer> {

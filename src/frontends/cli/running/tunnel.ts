@@ -2,7 +2,9 @@
  * Opens a tunnel from the internet to a port of this machine, by a tool of the person: `tailscale funnel` or
  * `cloudflared`. Each prints its address in its own way, and keeps the tunnel open for as long as it runs.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { isOnPath } from '../../../engine/config/config.ts';
 import { CliError } from '../terminal.ts';
 
@@ -41,11 +43,8 @@ const TOOLS: Readonly<Record<TunnelTool, TunnelProgram>> = {
 };
 
 export interface Tunnel {
-  readonly tool: TunnelTool;
   /** The address has no slash at the end. */
   readonly url: string;
-  /** Resolves when the tool ends by itself. */
-  readonly ended: Promise<void>;
   /** Idempotent. */
   stop(): Promise<void>;
 }
@@ -55,6 +54,7 @@ export interface TunnelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The tool to use; default the first installed tool that gives an address. */
   readonly tool?: TunnelTool;
+  /** Why a tool gives no address; another may then be tried. Or that it has ended by itself. */
   readonly onProblem: (tool: TunnelTool, problem: string) => void;
   /** Default half a minute. */
   readonly waitMs?: number;
@@ -63,7 +63,6 @@ export interface TunnelOptions {
 const WAIT_MS = 30_000;
 /** The grace period between SIGTERM and SIGKILL. */
 const GRACE_MS = 3_000;
-const MAX_LINE_CHARS = 8_192;
 const MAX_SHOWN_CHARS = 300;
 
 /** @throws CliError where no tool is installed, or none gives an address; it names the choices */
@@ -84,7 +83,7 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
 /** Resolves to the tunnel, or to what is wrong. */
 async function startTool(
   name: TunnelTool,
-  { port, env, waitMs = WAIT_MS }: TunnelOptions,
+  { port, env, onProblem, waitMs = WAIT_MS }: TunnelOptions,
 ): Promise<Tunnel | string> {
   const tool = TOOLS[name];
   const child = spawn(name, tool.argv(port), { env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -92,12 +91,16 @@ async function startTool(
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
   });
-  const stop = (): Promise<void> => endTool(child, ended);
   endWithProcess(child, ended);
   const found = await firstWord(child, tool, { waitMs, ended });
-  if ('url' in found) return { tool: name, url: found.url.replace(/(?<!\/)\/+$/, ''), ended, stop };
-  await stop();
-  return found.problem;
+  if ('problem' in found) {
+    await endTool(child, ended);
+    return found.problem;
+  }
+  void ended.then(
+    () => child.killed || onProblem(name, 'nothing comes through the tunnel any more: it has ended'),
+  );
+  return { url: found.url.replace(/(?<!\/)\/+$/, ''), stop: () => endTool(child, ended) };
 }
 
 /** Ctrl-C at the terminal ends all processes of the group, and a crash of Sluice must not leave the tunnel open. */
@@ -116,7 +119,7 @@ interface Patience {
 
 /** Reads what the tool prints until it names its address or a problem, ends, or needs too long. */
 function firstWord(
-  child: ChildProcess,
+  child: ChildProcessByStdio<null, Readable, Readable>,
   tool: TunnelProgram,
   { waitMs, ended }: Patience,
 ): Promise<ToolReport> {
@@ -124,34 +127,19 @@ function firstWord(
   let last = '';
   const read = (line: string): void => {
     if (line.trim() !== '') last = line.trim();
-    const word = wordIn(line, tool);
-    if (word !== undefined) resolve(word);
+    const url = tool.findUrl(line);
+    const problem = tool.findProblem(line)?.trim().slice(0, MAX_SHOWN_CHARS);
+    if (url !== undefined) resolve({ url });
+    else if (problem !== undefined) resolve({ problem });
   };
   const giveUp = (why: string): void => resolve({ problem: `${why}: ${last.slice(0, MAX_SHOWN_CHARS)}` });
-  for (const stream of [child.stdout, child.stderr]) if (stream !== null) eachLine(stream, read);
+  // Read for as long as the tool prints, because a full pipe would stop it.
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
   child.once('error', (error) => resolve({ problem: error.message }));
   // The last output of the tool is read first.
   void ended.then(() => setTimeout(() => giveUp('it ended'), 100));
   const timer = setTimeout(() => giveUp(`no address within ${waitMs / 1000} s`), waitMs);
   return said.finally(() => clearTimeout(timer));
-}
-
-function wordIn(line: string, tool: TunnelProgram): ToolReport | undefined {
-  const url = tool.findUrl(line);
-  if (url !== undefined) return { url };
-  const problem = tool.findProblem(line);
-  return problem === undefined ? undefined : { problem: problem.trim().slice(0, MAX_SHOWN_CHARS) };
-}
-
-/** Reads for as long as the tool prints, because a full pipe would stop it. */
-function eachLine(stream: NodeJS.ReadableStream, read: (line: string) => void): void {
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (text: string) => {
-    const lines = (rest + text).split('\n');
-    rest = (lines.pop() ?? '').slice(0, MAX_LINE_CHARS);
-    for (const line of lines) read(line);
-  });
 }
 
 async function endTool(child: ChildProcess, ended: Promise<void>): Promise<void> {
