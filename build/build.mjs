@@ -113,12 +113,6 @@ async function bundle() {
   return Object.keys(metafile.inputs);
 }
 
-/** The golden cases that `sluice demo` sends. */
-const DEMO = /REQUESTS = \[(.*)\]/
-  .exec(readFileSync(join(SOURCE, 'frontends/cli/running/demo.ts'), 'utf8'))?.[1]
-  .split(', ')
-  .map((name) => name.slice(1, -1));
-
 /** The licences of all packages that `files` belong to, as one text. @param {readonly string[]} files */
 function licencesOf(files) {
   const folders = new Set(
@@ -154,9 +148,9 @@ function writeDeclarations() {
   }
 }
 
-/** Of the golden cases, a package carries those that `add` and `demo` use: npm leaves out what the file names. */
+/** Of the golden cases, a package carries those that `add` uses: npm leaves out what the file names. */
 function writePackedCases() {
-  const used = new Set(DEMO.map((name) => `test/golden/${name}.request.yaml`));
+  const used = new Set();
   for (const { examples = [] } of shippedSenders())
     for (const { file } of examples)
       if (file) used.add(relative(ROOT, resolve(SOURCE, 'engine/senders', file)));

@@ -18,8 +18,8 @@ function variablesRead(): readonly string[] {
   return [...new Set(names)].toSorted();
 }
 
-/** Of `SLUICE_…`: the code of an error, and what the demo sets for itself. */
-const NO_VARIABLES = ['SLUICE_STORE', 'SLUICE_DEMO_TOKEN'];
+/** Of `SLUICE_…`: the code of an error. */
+const NO_VARIABLES = ['SLUICE_STORE'];
 
 /** What has the prefix of our variables, in the source and in the files to deploy: given to commands, or named. */
 const ownVariables = (): readonly string[] =>

@@ -36,7 +36,7 @@ test('of the tests, the package carries the golden cases that commands use, and 
   expect(named.length).toBeGreaterThan(10);
   expect(carried).toEqual(expect.arrayContaining([...named, 'test/golden/github/payloads/push.json']));
   expect(carried.filter((path) => path.endsWith('.request.yaml')).toSorted()).toEqual(
-    [...new Set([...named, ...DEMO])].toSorted(),
+    [...new Set(named)].toSorted(),
   );
   expect(carried.filter((path) => !/\.request\.yaml$|\/payloads\//.test(path))).toEqual([]);
 });
@@ -95,7 +95,3 @@ function programAlone(files: Readonly<Record<string, string>>): (...args: string
     return stdout + stderr;
   };
 }
-
-const DEMO = ['github/push', 'alertmanager/firing', 'mail/batch'].map(
-  (name) => `test/golden/${name}.request.yaml`,
-);

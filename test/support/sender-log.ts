@@ -6,6 +6,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { githubHeaders } from '../../src/frontends/cli/running/demo-github.ts';
 
 export type Provider = 'github' | 'gitlab' | 'stripe';
 
@@ -137,11 +138,7 @@ export class SenderLog {
     const sign = (text: string): string => createHmac('sha256', SECRET).update(text).digest('hex');
     const seconds = Math.floor(Date.now() / 1000);
     const own = {
-      github: {
-        'X-GitHub-Delivery': event,
-        'X-GitHub-Event': kind,
-        'X-Hub-Signature-256': `sha256=${sign(body)}`,
-      },
+      github: githubHeaders(event, kind, body, SECRET),
       gitlab: {
         'Idempotency-Key': event,
         'X-Gitlab-Event': kind,

@@ -45,6 +45,7 @@ const fine = (run: CliRun): CliRun => {
 
 /** `test/frontends/lsp` asks it everything. */
 note(['lsp']);
+note(['demo']);
 
 afterAll(() => {
   expect([...seen].toSorted(), 'a new command needs a step in this file').toEqual(COMMANDS.toSorted());
@@ -137,11 +138,6 @@ test('doctor', async () => {
   const report = await bench.run(['doctor', '--json']);
   const findings = listIn(report.out);
   expect(findings).toContainEqual(expect.objectContaining({ area: 'listener', ok: true }));
-});
-
-test('demo', async () => {
-  const demo = fine(await open().run(['demo']));
-  expect(demo.out + demo.err).toContain('What became of them');
 });
 
 test.each([

@@ -4,7 +4,6 @@
  * the tutorial made.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { createHmac } from 'node:crypto';
 import {
   chmodSync,
   mkdirSync,
@@ -19,6 +18,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { findCommentMark } from '../../../src/base/marks.ts';
+import { githubHeaders } from '../../../src/frontends/cli/running/demo-github.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { START_ENV, waitFor } from '../../support/cli-service.ts';
 import { startPlatform } from '../../support/platform-server.ts';
@@ -109,15 +109,11 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
 
   /** What GitHub would send to the payload URL, at the end of the tunnel. */
   const deliver = async (event: string, file: string): Promise<number> => {
-    const body = readFileSync(join(root, 'test/golden/github/payloads', file));
+    const body = readFileSync(join(root, 'test/golden/github/payloads', file), 'utf8');
+    const headers = githubHeaders(`${event}-1`, event, body, secret);
     const { status } = await fetch(`${note('tunnel').trim()}/hooks/github`, {
       method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        'x-github-event': event,
-        'x-github-delivery': `${event}-1`,
-        'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
-      },
+      headers,
       body,
     });
     return status;

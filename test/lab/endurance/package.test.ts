@@ -11,6 +11,7 @@ const MAX_MEGABYTES = 60;
 const MAX_SECONDS = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
+const REQUEST = join(folder, 'node_modules/sluice/test/golden/github/push.request.yaml');
 const BIN = join(folder, 'node_modules/sluice/dist/main.js');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -68,9 +69,11 @@ if (isMainThread) {
 test('finds everything by its place, and starts from few files', { timeout: 60_000 }, async () => {
   const run = (...args: string[]): string =>
     execFileSync(process.execPath, [BIN, ...args], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
-  // The demo performs a transform in the sandbox, a preset and a mapping file.
-  expect(run('demo')).toContain('Mail [hook:mail:m-1] completed ok');
+  // The demo adds a packaged mapping, and starts what needs no other package: services, an agent and a worker.
+  expect(run('demo')).toContain('3 asked for again, 3 came');
   writeFileSync(join(folder, 'note.mjs'), NOTE_MODULES);
+  writeFileSync(join(folder, 'made.mjs'), 'export default () => ({ text: "made by a transform" });\n');
+  expect(run('transform', 'run', 'made.mjs', '--request', REQUEST)).toContain('made by a transform');
   writeFileSync(
     join(folder, 'sluice.yaml'),
     `hooks: { enabled: true, token: "${'0123456789abcdef'.repeat(2)}" }\n`,

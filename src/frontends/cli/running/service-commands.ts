@@ -80,7 +80,7 @@ export const serviceCommands: CommandTable = {
     load: async () => (await import('./dev.ts')).dev,
   },
   demo: {
-    about: 'start a service on a free port, send three real payloads, show what became of them, stop',
+    about: 'play four scenes on this machine in a minute: a stranger, a review, a crash, a worker',
     load: async () => (await import('./demo.ts')).demo,
   },
   'send <request>': {
