@@ -44,7 +44,6 @@ export function pooledModule(): PooledModule {
     reuse: false,
     urlObject: false,
     env: '{}',
-    coverage: false,
   };
   return { number: 1, name: 'x.ts', sha256: '', body, breaker: new Breaker(), quickAnswers: 0, usualMs: 0 };
 }

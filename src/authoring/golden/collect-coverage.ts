@@ -2,12 +2,10 @@ import type { Place } from '../../base/document/document.ts';
 import { lineColumn } from '../../base/document/facts.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
-import type { ModuleCoverage } from '../../engine/sandbox/sandbox.ts';
 
 /**
  * What a set of evaluations reached. A mapping counts once it matched. A condition leaf counts twice, once
- * for holding and once for failing, and a template block once per side. The isolate counts what runs of a
- * transform. Only mappings up to the first match count as visited, because later ones were never asked. An
+ * for holding and once for failing, and a template block once per side. Only mappings up to the first match count as visited, because later ones were never asked. An
  * item that an operator leaves out with a comment is listed, and counts for nothing.
  */
 export interface Coverage {
@@ -17,7 +15,7 @@ export interface Coverage {
 }
 
 export interface CoverageItem {
-  readonly kind: 'mapping' | 'condition' | 'template' | 'function' | 'branch';
+  readonly kind: 'mapping' | 'condition' | 'template';
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -27,21 +25,13 @@ export interface CoverageItem {
   readonly ignored?: string;
 }
 
-/** Counts what the evaluations reached of a routing table, and what ran of the transforms. */
-export function collectCoverage(
-  table: RoutingTable,
-  evaluations: readonly Evaluation[],
-  { modules, readModule }: CoverageSources,
-): Coverage {
+/** Counts what the evaluations reached of a routing table. */
+export function collectCoverage(table: RoutingTable, evaluations: readonly Evaluation[]): Coverage {
   const hits = countHits(evaluations);
   const ignoredIn = ignoredLinesByFile();
-  const ofMappings = table.mappings.flatMap((mapping) =>
+  const items = table.mappings.flatMap((mapping) =>
     withReasons(mapping, mappingItems(mapping, hits), ignoredIn),
   );
-  const ofModules = modules
-    .flatMap(moduleItems)
-    .map((item) => withReason(item, ignoredIn(item.file, () => readModule(item.file)).get(item.line)));
-  const items = [...ofMappings, ...ofModules];
   const counted = countedOf(items);
   return { items, covered: countHit(counted), total: counted.length };
 }
@@ -60,26 +50,20 @@ function withReasons(
   ignoredIn: IgnoredLines,
 ): readonly CoverageItem[] {
   const { file, text } = at.source;
-  const ignored = ignoredIn(file, () => text);
+  const ignored = ignoredIn(file, text);
   const whole = ignored.get(lineColumn(at).line);
   return items.map((item) => withReason(item, whole ?? ignored.get(item.line)));
 }
 
-type IgnoredLines = (file: string, text: () => string) => ReadonlyMap<number, string>;
+type IgnoredLines = (file: string, text: string) => ReadonlyMap<number, string>;
 
 function ignoredLinesByFile(): IgnoredLines {
   const lines = new Map<string, ReadonlyMap<number, string>>();
   return (file, text) => {
-    const known = lines.get(file) ?? findIgnoredLines(text());
+    const known = lines.get(file) ?? findIgnoredLines(text);
     lines.set(file, known);
     return known;
   };
-}
-
-export interface CoverageSources {
-  readonly modules: readonly ModuleCoverage[];
-  /** Returns an empty text where the file cannot be read. */
-  readonly readModule: (file: string) => string;
 }
 
 function withReason(item: CoverageItem, reason: string | undefined): CoverageItem {
@@ -127,17 +111,6 @@ function mappingItems(mapping: CompiledMapping, hits: CoverageHits): readonly Co
   ];
 }
 
-function moduleItems({ ranges }: ModuleCoverage): readonly CoverageItem[] {
-  return ranges.map(({ kind, file, line, column, name, hits }) => ({
-    kind,
-    file,
-    line,
-    column,
-    what: kind === 'function' ? `function ${name} is never called` : 'the branch is never taken',
-    hits,
-  }));
-}
-
 /** Whether coverage is below a percentage, by exact fractions: 1999 of 2000 is not 100. */
 export function isBelow(coverage: Coverage, percent: number): boolean {
   return coverage.covered * 100 < percent * coverage.total;
@@ -162,8 +135,6 @@ const KIND_TITLES: Readonly<Record<CoverageItem['kind'], string>> = {
   mapping: 'mappings',
   condition: 'conditions',
   template: 'template blocks',
-  function: 'transform functions',
-  branch: 'transform branches',
 };
 
 function formatText(coverage: Coverage): string {
@@ -179,7 +150,7 @@ function formatText(coverage: Coverage): string {
   return `${[...lines, `coverage ${coverage.covered}/${coverage.total}: ${parts.join(' · ')}${note}`].join('\n')}\n`;
 }
 
-/** In LCOV functions are FN, the two sides of a condition or block are branches of one block, and lines are DA. */
+/** In LCOV mappings are FN, the two sides of a condition or block are branches of one block, and lines are DA. */
 function formatLcov(coverage: Coverage): string {
   const counted = countedOf(coverage.items);
   const records = [...Map.groupBy(counted, ({ file }) => file)].flatMap(([file, items]) =>
@@ -189,8 +160,8 @@ function formatLcov(coverage: Coverage): string {
 }
 
 function lcovRecord(file: string, items: readonly CoverageItem[]): readonly string[] {
-  const named = items.filter((item) => item.kind === 'mapping' || item.kind === 'function');
-  const sides = items.filter((item) => item.kind !== 'mapping' && item.kind !== 'function');
+  const named = items.filter((item) => item.kind === 'mapping');
+  const sides = items.filter((item) => item.kind !== 'mapping');
   return [
     'TN:',
     `SF:${file}`,
@@ -221,7 +192,7 @@ function lcovName({ what, line, column }: CoverageItem): string {
   return `${what.replaceAll(/ is never .*$/g, '').replaceAll(',', ' ')}@${line}:${column}`;
 }
 
-/** Matches `# sluice-coverage ignore: reason` in YAML, and `//` in transforms. A reason is required. */
+/** Matches `# sluice-coverage ignore: reason`, in JSON5 with `//`. A reason is required. */
 const IGNORE = /(?:#|\/\/)[ \t]*sluice-coverage ignore:[ \t]*(\S.*?)[ \t]*(?:\*\/)?$/;
 const COMMENT_ONLY = /^[ \t]*(?:#|\/\/)/;
 

@@ -17,7 +17,7 @@ import {
 } from '../../service/generation/generation.ts';
 import { advise } from '../advice/advice.ts';
 
-export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLoadPlugins' | 'coverage'> {
+export interface WorkbenchOptions extends Pick<GenerationOptions, 'env' | 'mayLoadPlugins'> {
   /** Default false, because most work is done where the secrets are not. */
   readonly needSecrets?: boolean;
   /** Whether a hook token must be there; default false, as `sluice dev` makes one. */

@@ -14,7 +14,6 @@ import { STATUS, type Status } from './names.ts';
 export interface LoadBody extends CallSettings {
   readonly code: string;
   readonly memoryMb: number;
-  readonly coverage: boolean;
 }
 
 /** What time and chance are in a call; `key`, at most 65,535 bytes, is that of its random bytes. */
@@ -25,8 +24,7 @@ export interface CallPins {
 }
 
 /** What a module is to do. */
-export type ModuleTask =
-  ({ readonly kind: 'call' } & CallPins) | { readonly kind: 'inspect' } | { readonly kind: 'coverage' };
+export type ModuleTask = ({ readonly kind: 'call' } & CallPins) | { readonly kind: 'inspect' };
 
 /** What a frame asks of a worker; `id` is that of the answer. */
 export type WorkerRequest =

@@ -5,8 +5,6 @@
  */
 import type { Finding } from '../../base/document/document.ts';
 import { defined } from '../../base/json.ts';
-import { readCoverage, withoutCounts } from './host/module-coverage.ts';
-import type { RawCoverage } from './worker/isolated-module.ts';
 import { inspectModule } from './host/inspect-module.ts';
 import type { PooledModule } from './host/job-queue.ts';
 import { loadModules, type LoadedModules, type TransformsFolder } from './loader/load-modules.ts';
@@ -15,7 +13,7 @@ import { ModuleRegistry, settingsKey } from './host/module-registry.ts';
 import type { TransformFigures } from '../../base/telemetry/telemetry.ts';
 import { Pool, type PoolEvent } from './host/pool.ts';
 import { failedReply, replyTo } from './host/reply.ts';
-import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
+import type { TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
 
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
@@ -25,8 +23,6 @@ export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './lo
 export { MISSING_PROTECTIONS } from './host/worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './host/pool.ts';
 export type {
-  CoverageRange,
-  ModuleCoverage,
   MappedPosition,
   TransformCall,
   TransformFailure,
@@ -48,8 +44,6 @@ export interface SandboxOptions {
 export interface ModuleLoadOptions {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
-  /** Counts what runs, for `takeCoverage`; default false. */
-  readonly coverage?: boolean;
 }
 
 export interface SandboxHealth {
@@ -58,14 +52,9 @@ export interface SandboxHealth {
   readonly reason?: string;
 }
 
-/** V8 answers in milliseconds. */
-const COVERAGE_TIMEOUT_MS = 5000;
 const INSPECTED_AT_A_TIME = 8;
 /** JSON text a module may be given for each MB of its memory: parsed it takes ten times as much. */
 const INPUT_BYTES_PER_MB = 32 * 1024;
-
-/** Whether `coverage` counts what runs: where isolated-vm 7.0.1 opens an inspector, the V8 of Node 26 ends the process. */
-export const CAN_COUNT_RUNS = Number.parseInt(process.versions.node, 10) < 26;
 
 /** The sandbox of a service: one set of worker processes for all generations. Nothing starts before a module is loaded. */
 export class Sandbox {
@@ -87,19 +76,15 @@ export class Sandbox {
   ): Promise<Transforms> {
     const folder = { dir, ...defined({ cwd: options.cwd }) };
     const loaded = await loadModules(folder, refs);
-    const coverage = options.coverage === true && CAN_COUNT_RUNS;
-    const entries = this.#makeEntries(folder, refs, { loaded, coverage });
+    const entries = this.#makeEntries(folder, refs, loaded);
     const findings = [...loaded.findings, ...(await this.#inspectAll(entries, refs))];
-    if (coverage) await this.#startCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
     const code = new Map([...loaded.modules].map(([name, linked]) => [name, linked.code]));
     return { findings, hashes, code, files: loaded.files, ...this.#usesOf(entries) };
   }
 
   /** How one generation uses its modules. */
-  #usesOf(
-    entries: ReadonlyMap<string, GenerationModule>,
-  ): Pick<Transforms, 'call' | 'takeCoverage' | 'release'> {
+  #usesOf(entries: ReadonlyMap<string, GenerationModule>): Pick<Transforms, 'call' | 'release'> {
     const byRef = new WeakMap<TransformRef, GenerationModule>();
     let isReleased = false;
     return {
@@ -108,7 +93,6 @@ export class Sandbox {
         if (entry !== undefined) byRef.set(call.ref, entry);
         return this.#count(this.#run(entry, call));
       },
-      takeCoverage: () => Promise.all([...entries.values()].filter(isCounted).map(coverageOf)),
       release: () => {
         if (isReleased) return;
         isReleased = true;
@@ -122,14 +106,14 @@ export class Sandbox {
   #makeEntries(
     folder: TransformsFolder,
     refs: readonly TransformRef[],
-    { loaded, coverage }: { readonly loaded: LoadedModules; readonly coverage: boolean },
+    loaded: LoadedModules,
   ): ReadonlyMap<string, GenerationModule> {
     const entries = new Map<string, GenerationModule>();
     for (const ref of refs) {
       const source = loaded.modules.get(ref.module);
       const key = settingsKey(ref);
       if (source === undefined || entries.has(key)) continue;
-      const module = this.#registry.retain(source, ref, coverage);
+      const module = this.#registry.retain(source, ref);
       const pool = this.#pool(ref.jit, loaded.workerProgram);
       entries.set(key, { module, pool, mapper: new StackMapper(folder, source) });
     }
@@ -182,11 +166,6 @@ export class Sandbox {
     return found.flat();
   }
 
-  /** What ran while the modules were tried is nobody's case, but V8 names no function of a module that never ran. */
-  async #startCoverage(entries: Iterable<GenerationModule>): Promise<void> {
-    for (const entry of entries) entry.uncounted = (await countRuns(entry)).map(withoutCounts);
-  }
-
   async #run(entry: GenerationModule | undefined, call: TransformCall): Promise<TransformReply> {
     const { ref, json } = call;
     if (entry === undefined) return failedReply('load-error', 'the module could not be loaded');
@@ -226,20 +205,6 @@ interface GenerationModule {
   readonly module: PooledModule;
   readonly pool: Pool;
   readonly mapper: StackMapper;
-  /** With coverage: its functions, none of them run. */
-  uncounted?: readonly RawCoverage[];
-}
-
-async function countRuns({ module, pool }: GenerationModule): Promise<RawCoverage[]> {
-  const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, { kind: 'coverage' });
-  return answers.map((answer) => JSON.parse(answer) as RawCoverage);
-}
-
-const isCounted = ({ module }: GenerationModule): boolean => module.body.coverage;
-
-async function coverageOf(entry: GenerationModule): Promise<ModuleCoverage> {
-  const { module, mapper, uncounted = [] } = entry;
-  return readCoverage(module.name, module.body.code, [...uncounted, ...(await countRuns(entry))], mapper);
 }
 
 /** Whether a finding is on a file, or on a mapping that uses it. */

@@ -104,24 +104,6 @@ export type TransformReply =
       readonly retryAfterSeconds?: number;
     });
 
-/** A function, or a branch inside one, of a transform's source; lines and columns are 1-based. */
-export interface CoverageRange extends MappedPosition {
-  readonly kind: 'function' | 'branch';
-  /** Name of the function; empty where it has none. */
-  readonly name: string;
-  readonly hits: number;
-}
-
-/**
- * What ran of one module. V8 names a branch only where it ran more or less often than what is around it, so a branch
- * that always runs is no range of its own: nothing is left out if and only if every range has hits.
- */
-export interface ModuleCoverage {
-  /** As mappings name it. */
-  readonly module: string;
-  readonly ranges: readonly CoverageRange[];
-}
-
 /**
  * The transforms of one generation: modules linked, hashed and pinned. Calls in flight finish on the generation they
  * started with.
@@ -136,8 +118,6 @@ export interface Transforms {
   /** Absolute paths of all files that were loaded, for watching. */
   readonly files: readonly string[];
   call(call: TransformCall): Promise<TransformReply>;
-  /** What ran of every module since it was loaded, or since the last time; empty unless loaded with `coverage`. */
-  takeCoverage(): Promise<readonly ModuleCoverage[]>;
   /** Says that this generation takes no new requests: workers forget what no other generation uses. Idempotent. */
   release(): void;
 }

@@ -89,8 +89,6 @@ export interface GenerationOptions {
   /** `sluice dev`: a missing hook token is no error. */
   readonly dev?: boolean;
   readonly sandbox: Sandbox;
-  /** Runs transforms with coverage. */
-  readonly coverage?: boolean;
   /** Folders that stand in for those of the configuration, and what names of their files are relative to. */
   readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
   /** The texts that are open in an editor, and what was parsed before. */
@@ -235,13 +233,14 @@ async function openTransforms(
   dir: string,
   options: GenerationOptions,
 ): Promise<Transforms> {
-  const { folders, coverage, sandbox, withoutTransforms = false } = options;
+  const { folders, sandbox, withoutTransforms = false } = options;
   return (
     reusable(options, refs) ??
-    (await sandbox.loadTransforms(dir, withoutTransforms ? [] : refs, {
-      coverage: coverage === true,
-      ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
-    }))
+    (await sandbox.loadTransforms(
+      dir,
+      withoutTransforms ? [] : refs,
+      folders?.transformsDir === undefined ? {} : { cwd: folders.cwd },
+    ))
   );
 }
 

@@ -9,17 +9,17 @@ export class ModuleRegistry {
   readonly #byKey = new Map<string, { readonly module: PooledModule; uses: number }>();
   #nextNumber = 1;
 
-  retain(source: LoadedModule, ref: TransformRef, coverage: boolean): PooledModule {
-    const key = JSON.stringify([source.sha256, coverage, settingsKey(ref)]);
-    const registered = this.#byKey.get(key) ?? { module: this.#make(source, ref, coverage), uses: 0 };
+  retain(source: LoadedModule, ref: TransformRef): PooledModule {
+    const key = JSON.stringify([source.sha256, settingsKey(ref)]);
+    const registered = this.#byKey.get(key) ?? { module: this.#make(source, ref), uses: 0 };
     registered.uses += 1;
     this.#byKey.set(key, registered);
     return registered.module;
   }
 
-  #make({ module: name, sha256, code }: LoadedModule, ref: TransformRef, coverage: boolean): PooledModule {
+  #make({ module: name, sha256, code }: LoadedModule, ref: TransformRef): PooledModule {
     const { export: exportName, memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject } = ref;
-    const settings = { memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject, coverage };
+    const settings = { memoryMb, maxResultBytes, maxLogBytes, reuse, urlObject };
     const body = { code, exportName, ...settings, env: JSON.stringify(ref.env) };
     const number = this.#nextNumber;
     this.#nextNumber += 1;

@@ -115,20 +115,6 @@ export class Pool implements WorkerListener {
     });
   }
 
-  /** Asks every worker that has run a module; those that do not answer are left out. Nothing else may run meanwhile. */
-  async ask(module: PooledModule, timeoutMs: number, asked: ModuleTask): Promise<string[]> {
-    const workers = [...this.#workers].filter((worker) => worker.isReady && worker.has(module));
-    const answers = workers.map((worker) => {
-      this.#startWatching();
-      return new Promise<JobOutcome>((end) => {
-        const job = { id: this.#takeId(), module, asked, ...NO_ARGUMENT, timeoutMs, sentAt: 0 };
-        worker.send({ ...job, queuedAt: performance.now(), isTrial: false, isAlone: true, end });
-      });
-    });
-    const outcomes = await Promise.all(answers);
-    return outcomes.flatMap((outcome) => (outcome.kind === 'answered' ? [outcome.answer.value] : []));
-  }
-
   /** Lets workers forget a module once the calls they have are answered. */
   drop(module: PooledModule): void {
     for (const worker of this.#workers) worker.drop(module);

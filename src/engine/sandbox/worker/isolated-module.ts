@@ -17,12 +17,6 @@ type ModuleOutcome = Omit<WorkerAnswer, 'id'>;
 /** What a call brings along besides its argument. */
 type TimedPins = CallPins & { readonly timeoutMs: number };
 
-interface IsolateOptions {
-  readonly isolate?: ivm.Isolate;
-  /** Counts what runs in `isolate`. */
-  readonly coverage?: IsolateCoverage;
-}
-
 /** Looking at the heap takes a tenth of a small call; it is done for the first ones, then now and then. */
 const RUNS_PER_LOOK = 16;
 
@@ -32,16 +26,15 @@ export class IsolatedModule {
   readonly #begin: ivm.Reference<Start>;
   readonly #take: ivm.Reference<TakeReply>;
   readonly #inspect: ivm.Reference<Inspect>;
-  readonly #coverage: IsolateCoverage | undefined;
   #heapBytes = 0;
   #runs = 0;
 
   /** @throws what V8 finds wrong with the code. */
-  constructor(settings: LoadBody, { isolate = makeIsolate(settings), coverage }: IsolateOptions = {}) {
+  constructor(settings: LoadBody) {
     this.#settings = settings;
-    this.#isolate = isolate;
-    this.#coverage = coverage;
-    const context = this.#isolate.createContextSync({ inspector: coverage !== undefined });
+    // No onCatastrophicError: with it a worker deadlocks where it should die.
+    this.#isolate = new ivm.Isolate({ memoryLimit: settings.memoryMb });
+    const context = this.#isolate.createContextSync();
     const options = { reference: true, timeout: SETUP_TIMEOUT_MS } as const;
     const link: ivm.Reference = context.evalSync(`${REALM_SCRIPT}()`, {
       ...options,
@@ -59,22 +52,6 @@ export class IsolatedModule {
     this.#begin = runner.getSync('start', { reference: true }) as ivm.Reference<Start>;
     this.#take = runner.getSync('take', { reference: true }) as ivm.Reference<TakeReply>;
     this.#inspect = runner.getSync('inspect', { reference: true }) as ivm.Reference<Inspect>;
-  }
-
-  /** A module whose runs are counted. */
-  static async withCoverage(settings: LoadBody): Promise<IsolatedModule> {
-    const isolate = makeIsolate(settings);
-    return new IsolatedModule(settings, { isolate, coverage: await IsolateCoverage.start(isolate) });
-  }
-
-  /** True where letting the isolate go would lose counts. */
-  get isCounting(): boolean {
-    return this.#coverage !== undefined;
-  }
-
-  /** What ran since the last time; nothing where it is not counted. */
-  async takeCoverage(): Promise<RawCoverage> {
-    return (await this.#coverage?.take(MODULE_FILE)) ?? { functions: [] };
   }
 
   get heapBytes(): number {
@@ -159,11 +136,6 @@ export class IsolatedModule {
   }
 }
 
-/** No onCatastrophicError: with it a worker deadlocks where it should die. */
-function makeIsolate(settings: LoadBody): ivm.Isolate {
-  return new ivm.Isolate({ memoryLimit: settings.memoryMb, inspector: settings.coverage });
-}
-
 const NO_FIGURES = { cpuMicros: 0, heapKb: 0 } as const;
 
 function stackOf(error: unknown): string {
@@ -176,64 +148,4 @@ function describe(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const name = error instanceof Error ? error.name : 'NonError';
   return JSON.stringify({ name, message: message.slice(0, 2000), stack: stackOf(error) });
-}
-
-/** Counts what runs in an isolate, by V8's own block coverage. Runs in the worker process only. */
-
-/** V8's answer, as far as it is used: per function its ranges, the outermost first, offsets into the script. */
-export interface RawCoverage {
-  readonly functions: readonly {
-    readonly functionName: string;
-    readonly ranges: readonly {
-      readonly startOffset: number;
-      readonly endOffset: number;
-      readonly count: number;
-    }[];
-  }[];
-}
-
-/**
- * The inspector of an isolate answers from a thread of its own: every message is awaited, and nothing is let go while
- * one is under way, which would end the process.
- */
-class IsolateCoverage {
-  readonly #session: ivm.InspectorSession;
-  readonly #waiting = new Map<number, (message: string) => void>();
-  #nextId = 1;
-
-  private constructor(isolate: ivm.Isolate) {
-    this.#session = isolate.createInspectorSession();
-    this.#session.onResponse = (id, message) => {
-      this.#waiting.get(id)?.(message);
-      this.#waiting.delete(id);
-    };
-    this.#session.onNotification = () => undefined;
-  }
-
-  /** Has to be done before the code to be counted is compiled. */
-  static async start(isolate: ivm.Isolate): Promise<IsolateCoverage> {
-    const coverage = new IsolateCoverage(isolate);
-    await coverage.#send('Profiler.enable');
-    await coverage.#send('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
-    return coverage;
-  }
-
-  /** What ran of one file since the last time. */
-  async take(file: string): Promise<RawCoverage> {
-    const answer = JSON.parse(await this.#send('Profiler.takePreciseCoverage')) as {
-      result: { result: (RawCoverage & { readonly url: string })[] };
-    };
-    return {
-      functions: answer.result.result.filter(({ url }) => url === file).flatMap(({ functions }) => functions),
-    };
-  }
-
-  #send(method: string, params: object = {}): Promise<string> {
-    const id = this.#nextId;
-    this.#nextId += 1;
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve);
-      this.#session.dispatchProtocolMessage(JSON.stringify({ id, method, params }));
-    });
-  }
 }

@@ -38,71 +38,45 @@ async function serve(): Promise<void> {
     if (length === 0) process.exit(0);
     const frames = reader.push(chunk.subarray(0, length));
     if (frames === undefined) process.exit(1);
-    for (const frame of frames) {
-      const pending = handle(frame);
-      if (pending !== undefined) await pending;
-    }
+    for (const frame of frames) handle(frame);
     if (letGo) await new Promise(setImmediate);
     letGo = false;
   }
 }
 
-/** Returns a promise only where runs are counted: everything else is done when it returns. */
-function handle(frame: Buffer): Promise<void> | undefined {
+function handle(frame: Buffer): void {
   const { request, text } = decodeRequest(frame);
   switch (request.kind) {
     case 'load':
       settings.set(request.module, request.body);
-      return request.body.coverage ? countRuns(request.module, request.body) : undefined;
+      return;
     case 'drop':
       settings.delete(request.module);
       discard(request.module);
-      return undefined;
+      return;
     case 'call':
       return answer(request, (module) => module.call(text, request));
     case 'inspect':
       return answer(request, (module) => module.inspect(request.timeoutMs));
-    case 'coverage':
-      return sendCoverage(request);
   }
-}
-
-/** Which answer is asked for, and the number of the module. */
-interface AskedModule {
-  readonly id: number;
-  readonly module: number;
-}
-
-async function countRuns(number: number, body: LoadBody): Promise<void> {
-  try {
-    isolates.set(number, await IsolatedModule.withCoverage(body));
-  } catch {
-    // The call that follows meets the same error and answers with it.
-  }
-}
-
-async function sendCoverage({ id, module }: AskedModule): Promise<void> {
-  const taken = (await isolates.get(module)?.takeCoverage()) ?? { functions: [] };
-  send(id, { ...NOTHING_RAN, status: STATUS.ok, value: JSON.stringify(taken) });
 }
 
 function answer(
-  { id, module: number }: AskedModule,
+  { id, module: number }: { readonly id: number; readonly module: number },
   run: (module: IsolatedModule) => Omit<WorkerAnswer, 'id'>,
-): undefined {
+): void {
   let module: IsolatedModule;
   try {
     module = obtain(number);
   } catch (error) {
     const value = error instanceof Error ? `${error.name}: ${error.message}\n${error.stack ?? ''}` : '';
     send(id, { ...NOTHING_RAN, status: STATUS.loadError, value: value.slice(0, 8192) });
-    return undefined;
+    return;
   }
   const outcome = run(module);
   if (module.spent) discard(number);
   send(id, outcome);
   if (outcome.heapKb > 0) trim();
-  return undefined;
 }
 
 /** The isolate of a module, made on its first call. */
@@ -134,7 +108,6 @@ function trim(): void {
   for (const module of isolates.values()) heap += module.heapBytes;
   for (const [number, module] of isolates) {
     if (isolates.size <= 1 || (isolates.size <= MAX_ISOLATES && heap <= MAX_IDLE_HEAP_BYTES)) return;
-    if (module.isCounting) continue;
     heap -= module.heapBytes;
     discard(number);
   }

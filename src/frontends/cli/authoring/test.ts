@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {
@@ -27,7 +26,6 @@ import { displayName, type Finding } from '../../../base/document/document.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, printFindings } from '../config-file.ts';
-import { CAN_COUNT_RUNS } from '../../../engine/sandbox/sandbox.ts';
 import { mutate } from './mutate.ts';
 import { openWorkbench, type OpenWorkbench } from './workbench.ts';
 import { CliError, type Terminal } from '../terminal.ts';
@@ -51,7 +49,7 @@ export interface TestFlags {
 
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
   const plan = readPlan(cli.terminal, flags);
-  await using workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
+  await using workbench = await openWorkbench(cli.terminal, flags, { workers: 2 });
   const dir = findCasesFolder(cli.terminal, flags, flags.dir);
   const found = await findWanted(cli.terminal, dir, filters);
   let report = await runFound(workbench, found, plan.policy);
@@ -224,28 +222,12 @@ async function reportCoverage(
   plan: TestPlan,
 ): Promise<Coverage | undefined> {
   if (!plan.coverage) return undefined;
-  if (!CAN_COUNT_RUNS)
-    terminal.err(
-      'the code of transforms is not part of the coverage: run it with Node 24, as Node 26 cannot count it',
-    );
   const evaluations = report.results.flatMap((result) => result.evaluations);
-  const coverage = collectCoverage(generation.table, evaluations, {
-    modules: await generation.transforms.takeCoverage(),
-    readModule: (file) => readText(resolve(terminal.cwd, file)),
-  });
+  const coverage = collectCoverage(generation.table, evaluations);
   const outputs: TestPlan['coverageFiles'] =
     plan.coverageFiles.length === 0 ? [{ name: 'text' }] : plan.coverageFiles;
   for (const { name, file } of outputs) await writeOutput(terminal, file, formatCoverage(coverage, name));
   return coverage;
-}
-
-/** Returns an empty text where the file cannot be read; then no line of it is left out of the coverage. */
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** Shows each difference and asks whether to accept it, leave it, or stop. Resolves to the report as it then is. */
