@@ -1,13 +1,11 @@
 import {
   TEMPLATE_KEYS,
   printedText,
-  unfitText,
   type CompiledMapping,
   type CompiledTemplate,
   type PrintedJson,
   type RenderTrace,
   type Scope,
-  type UnfitArgument,
   type WorkBudget,
 } from '../mapping/mapping.ts';
 import type { Finding } from '../../base/finding.ts';
@@ -46,9 +44,8 @@ export function createRender(
   }: { readonly templates: RenderedTemplate[]; readonly warnings: Finding[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
-    const unfit: UnfitArgument[] = [];
     const printed: PrintedJson[] = [];
-    const trace: RenderTrace = { empty: [], branches: [], unfit, printed };
+    const trace: RenderTrace = { empty: [], branches: [], printed };
     let rendered: { readonly text?: string } = {};
     try {
       const text = template.render(scope, trace);
@@ -61,18 +58,11 @@ export function createRender(
         cause: error,
       });
     } finally {
-      if (unfit.length > 0)
-        warn(warnings, {
-          code: 'helper_argument',
-          field,
-          message: joined(unfit, unfitText),
-          facts: { unfit },
-        });
       if (printed.length > 0)
         warn(warnings, {
           code: 'printed_json',
           field,
-          message: joined(printed, printedText),
+          message: [...new Set(printed.map(printedText))].join('; '),
           facts: { printed },
         });
       if (trace.empty.length > 0) {
@@ -104,9 +94,6 @@ function warnOfJsonText(
     return;
   }
 }
-
-const joined = <Each>(found: readonly Each[], text: (one: Each) => string): string =>
-  [...new Set(found.map(text))].join('; ');
 
 /** Asking costs the request nothing. */
 function withoutWork({ work: _work, ...scope }: Scope): Scope {

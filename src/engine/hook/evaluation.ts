@@ -9,7 +9,6 @@ import type {
   CompiledTemplate,
   Scope,
   PrintedJson,
-  UnfitArgument,
   RoutingTable,
   WorkLimits,
 } from '../mapping/mapping.ts';
@@ -126,7 +125,6 @@ export interface HookFacts {
   /** The id that was made. */
   generated_mapping_id: { readonly id: string };
   /** What helpers and blocks of a template got; the values are the sender's. */
-  helper_argument: { readonly unfit: readonly UnfitArgument[] };
   printed_json: { readonly printed: readonly PrintedJson[] };
 }
 

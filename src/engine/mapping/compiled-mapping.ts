@@ -62,17 +62,6 @@ export interface TemplatePiece {
   readonly path?: string;
 }
 
-/** A helper or block, and what it got. */
-export type UnfitArgument =
-  | { readonly kind: 'structure'; readonly helper: string; readonly isList: boolean }
-  | { readonly kind: 'no-time' }
-  /** A time without an offset, where a zone is asked for. */
-  | { readonly kind: 'no-offset' }
-  /** `join` over objects without a field that they have: the first of them, and the expression it stands in. */
-  | { readonly kind: 'objects'; readonly first: JsonValue; expression?: string }
-  /** A text such as "false" decides a block; `opening` is as written: `{{#if paid}}`. */
-  | { readonly kind: 'no'; readonly opening: string; readonly value: string };
-
 /** An expression that printed a list of objects, or an object, as JSON. */
 export interface PrintedJson {
   readonly expression: string;
@@ -81,8 +70,6 @@ export interface PrintedJson {
 
 /** What a rendering left empty, and which block branches it took (for coverage). */
 export interface RenderTrace {
-  /** Helpers and blocks whose arguments were of no use to them; recorded only where the list is given. */
-  readonly unfit?: UnfitArgument[];
   /** Expressions that printed a list of objects, or an object, as JSON; recorded only where the list is given. */
   readonly printed?: PrintedJson[];
   readonly empty: {

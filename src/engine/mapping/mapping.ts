@@ -3,7 +3,6 @@ export type {
   CompiledTemplate,
   RenderTrace,
   PrintedJson,
-  UnfitArgument,
   ConditionTrace,
   PathSettings,
   DedupeSettings,
@@ -25,4 +24,4 @@ export { WorkBudget, type WorkLimits } from './work-budget.ts';
 export { decidingFields, type FieldsRead } from './fields-read.ts';
 export type { KeptKind } from './compiled-mapping.ts';
 export type { RecoverSettings } from './keys/recover-settings.ts';
-export { printedText, unfitText } from './template/template-rendering.ts';
+export { printedText } from './template/template-rendering.ts';

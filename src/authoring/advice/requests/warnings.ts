@@ -7,9 +7,6 @@ import { advise } from '../advice.ts';
 const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts[keyof HookFacts]]>> = {
   blank_dedupe_key: ['the dedupe key was blank, so a repeat of this request is not recognised'],
   class_instance: ['the transform returned an instance of a class', {}],
-  helper_argument: [
-    'a helper or block of a template got what is of no use to it; "sluice explain" of a kept request says which',
-  ],
   invalid_date: ['the transform wrote "Invalid Date"', {}],
   json_text: [
     'a field that the template reads into is a text that holds JSON, so what rendered empty was not found in it',

@@ -1,9 +1,6 @@
-/**
- * Finds printed values and arguments of helpers that are hardly meant so. Findings name fields and quote
- * nothing of their values.
- */
+/** Finds printed values that are hardly meant so. Findings name fields and quote nothing of their values. */
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
-import type { PrintedJson, UnfitArgument } from '../../../engine/mapping/mapping.ts';
+import type { PrintedJson } from '../../../engine/mapping/mapping.ts';
 import type { Rules } from '../rule.ts';
 
 const MAX_FIELDS = 6;
@@ -33,29 +30,6 @@ function forPrinted({ expression, value }: PrintedJson): string {
   return `name the field to print, ${own}${fieldsOf(first)}, or write ${asJson}`;
 }
 
-function forUnfit(unfit: UnfitArgument): string | undefined {
-  if (unfit.kind === 'structure') return 'name one of its fields';
-  if (unfit.kind === 'no-offset')
-    return 'leave tz out, if the sender writes the time of its own clocks: then it is printed as it stands';
-  if (unfit.kind === 'objects') {
-    const [, path = 'list'] = /(?:^|\()\s*join\s+([\w@.[\]-]+)/.exec(unfit.expression ?? '') ?? [];
-    const first = isJsonObject(unfit.first) ? unfit.first : {};
-    return `name the field to print, {{join ${path} ", " "FIELD"}}${fieldsOf(first)}`;
-  }
-  if (unfit.kind !== 'no') return undefined;
-  const [, block, path] = /^\{\{~?\s*#(if|unless)\s+([\w.@/[\]-]+)/.exec(unfit.opening) ?? [];
-  // The condition must hold for the value itself, too: some senders write true, and others "true".
-  return block === undefined || path === undefined
-    ? 'compare it with (ne …)'
-    : `write {{#${block} (and ${path} (ne ${path} "${unfit.value}"))}}`;
-}
-
-const together = (hints: readonly (string | undefined)[]): string | undefined => {
-  const all = [...new Set(hints.filter((one) => one !== undefined))];
-  return all.length === 0 ? undefined : all.join('; ');
-};
-
 export const RENDERED: Rules = {
-  helper_argument: [({ unfit }) => together(unfit.map(forUnfit))],
-  printed_json: [({ printed }) => together(printed.map(forPrinted))],
+  printed_json: [({ printed }) => [...new Set(printed.map(forPrinted))].join('; ')],
 };

@@ -11,8 +11,6 @@ import {
   joinPath,
   KEY,
   TURN,
-  noteArguments,
-  noteNo,
 } from './template-rendering.ts';
 
 export type EvaluateArgument = (frame: TemplateFrame) => Argument;
@@ -21,12 +19,11 @@ export type Write = (frame: TemplateFrame) => string;
 
 export function callHelper(
   helper: Helper,
-  { name, values, named }: HelperCall,
+  { values, named }: HelperCall,
   { rendering }: TemplateFrame,
 ): Argument {
   if (helper.list === true) values[0] = listOf(rendering.scope, values[0]) ?? values[0];
   const [first] = values;
-  if (rendering.trace !== undefined) noteArguments(rendering.trace, { name, values, named });
   if (helper.text === true && typeof first === 'object' && first !== null) values[0] = textOf(first);
   rendering.spend(values.reduce<number>((sum, value) => sum + sizeOf(value), helper.cost ?? CALL));
   const result = helper.run(values, named);
@@ -95,11 +92,8 @@ function runIf(block: Block, wanted: boolean): Write {
   const take = takerOf(block);
   return (frame) => {
     const value = evaluate(block, frame);
-    const { trace } = frame.rendering;
     const isHeld = holds(value, block.includeZero?.(frame) === true);
-    const side = take(frame, isHeld === wanted);
-    if (typeof value === 'string' && trace !== undefined) noteNo(trace, block.opening, value);
-    return side(frame);
+    return take(frame, isHeld === wanted)(frame);
   };
 }
 

@@ -43,16 +43,11 @@ export function formatDate(value: string | number, { format, timeZone }: DateOpt
 }
 
 /** The time that a value is; undefined, or without a time, for what is none. */
-export function timeOf(value: string | number): Date | undefined {
+function timeOf(value: string | number): Date | undefined {
   return typeof value === 'number' ? fromNumber(value) : (fromText(value) ?? fromDigits(value));
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
-
-/** Whether a text is a time that does not say of which zone. */
-export function hasNoOffset(text: string): boolean {
-  return /[T ][\d:.,]+$/i.test(text.trim()) && fromText(text) !== undefined;
-}
 
 export function isTimeZone(name: string): boolean {
   try {

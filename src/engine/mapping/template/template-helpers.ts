@@ -168,7 +168,7 @@ function join(list: Argument, separator: Argument, key: Argument): Argument {
 const MAX_PATH_CHARS = 200;
 
 /** Reads the field of that name, or else what stands at that path: `price.name`. */
-export function fieldReader(name: string): (element: JsonValue) => JsonValue | undefined {
+function fieldReader(name: string): (element: JsonValue) => JsonValue | undefined {
   const keys = name.length > MAX_PATH_CHARS ? [name] : name.split('.');
   return (element) => ownValue(element, name) ?? (keys.length > 1 ? fieldAt(element, keys) : undefined);
 }

@@ -188,7 +188,7 @@ function compileCall(
   return (frame) => {
     const values = args.map((evaluate) => evaluate(frame));
     const named = Object.fromEntries(hash.map(([key, evaluate]) => [key, evaluate(frame)]));
-    return callHelper(helper, { name, values, named }, frame);
+    return callHelper(helper, { values, named }, frame);
   };
 }
 
