@@ -16,8 +16,6 @@ export interface ReportOptions {
   /** The folder to which names in reports are relative. */
   readonly cwd: string;
   readonly verbose?: boolean;
-  /** Only names what failed, because the differences were shown already (pretty only). */
-  readonly brief?: boolean;
 }
 
 /** Prints a report in one of the forms; the text ends with a newline. */
@@ -108,7 +106,7 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   for (const result of report.results) {
     if (FAILED.has(result.status)) {
       const title = paint('red', `✗ ${result.case.name}  ${result.status}`, options.color);
-      blocks.push(options.brief === true ? title : `${title}\n${indent(explainFailure(result, options))}\n`);
+      blocks.push(`${title}\n${indent(explainFailure(result, options))}\n`);
     } else if (!HAS_NO_NEWS.has(result.status) || options.verbose === true) {
       blocks.push(passedLine(result, options));
     }

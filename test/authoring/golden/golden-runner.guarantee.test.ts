@@ -43,12 +43,8 @@ async function put(file: string, text: string): Promise<void> {
   await writeFile(join(folder, file), text);
 }
 
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, answers?: readonly string[]) =>
-  cli(['test', '-c', join(folder, 'sluice.yaml'), ...args], {
-    cwd: folder,
-    env,
-    ...(answers === undefined ? {} : { answers }),
-  });
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  cli(['test', '-c', join(folder, 'sluice.yaml'), ...args], { cwd: folder, env });
 const expectation = (): string => readFileSync(join(folder, 'test/golden/github/push.expected.yaml'), 'utf8');
 
 test('nothing that was recorded is a command where the runner of GitHub reads what is printed', async () => {
@@ -186,15 +182,6 @@ describe('update rules', () => {
 
   test('--update is refused where CI is set', async () => {
     expect(await run(['--update'], { CI: '1' })).toMatchObject({ exitCode: 2 });
-  });
-
-  test('-i writes what is accepted and leaves what is not', async () => {
-    await run([]);
-    await put('test/golden/github/push.request.yaml', REQUEST.replace('ada', 'bob'));
-    await run(['-i'], {}, ['no']);
-    expect(expectation()).toContain('ada pushed');
-    await run(['-i'], {}, ['yes']);
-    expect(expectation()).toContain('bob pushed');
   });
 
   test('an obsolete expectation fails, and --update removes it', async () => {

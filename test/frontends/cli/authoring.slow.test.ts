@@ -1,6 +1,6 @@
-/** Commands for people who write mappings: check, explain, test -i and --watch, diff, replay of a file. */
+/** Commands for people who write mappings: check, explain, test --watch, diff, replay of a file. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Bench, openBench, waitFor } from '../../support/cli-service.ts';
@@ -32,9 +32,6 @@ const open = (files: Readonly<Record<string, string>> = {}): Bench =>
     'test/golden/shop/paid.request.yaml': PAID,
     ...files,
   });
-const expectation = (bench: Bench, name = 'shop/paid'): string =>
-  readFileSync(join(bench.folder, `test/golden/${name}.expected.yaml`), 'utf8');
-
 describe('check', () => {
   test('finds nothing wrong, and with --strict also fails for a warning', async () => {
     const bench = open();
@@ -210,30 +207,6 @@ describe('explain FILE', () => {
 });
 
 describe('test', () => {
-  test('-i shows each difference once, writes what is accepted, and fails for what is left', async () => {
-    const bench = open({ 'test/golden/shop/missed.request.yaml': MISSED });
-    await bench.run(['test']);
-    bench.put('mappings/shop.yaml', MAPPINGS.replace('over', 'above').replace('100', '10'));
-    const half = await bench.run(['test', '-i'], { answers: ['no', 'yes'] });
-    expect(half.exitCode).toBe(1);
-    expect(half.out.match(/\+ +message: Order 7 above 120/g)).toHaveLength(1);
-    expect(half.out).toMatch(/1\/2 {2}shop\/missed[^]*2\/2 {2}shop\/paid/);
-    expect(expectation(bench)).toContain('above');
-    expect(expectation(bench, 'shop/missed')).toContain('no_mapping_matched');
-    expect(await bench.run(['test', '-i'], { answers: ['quit'] })).toMatchObject({ exitCode: 1 });
-    const rest = await bench.run(['test', '-i'], { answers: ['yes'] });
-    expect(rest.exitCode).toBe(0);
-    expect(rest.out).toMatch(/2 passed \(1 updated\), 0 failed/);
-  });
-
-  test('-i shows a new case whole before it is written', async () => {
-    const bench = open();
-    const result = await bench.run(['test', '-i'], { answers: ['yes'] });
-    expect(result.exitCode).toBe(0);
-    expect(result.out).toMatch(/1\/1 {2}shop\/paid\n\nIt is new[^]*mapping: paid[^]*Order 7 over 120/);
-    expect(expectation(bench)).toContain('mapping: paid');
-  });
-
   test('finds the cases beside the configuration from any folder', async () => {
     const bench = open({ 'elsewhere/note.txt': '' });
     const at = { cwd: join(bench.folder, 'elsewhere') };
@@ -241,13 +214,6 @@ describe('test', () => {
     expect((await cli(['test', ...config], at)).out).toContain('shop/paid  written');
     expect((await cli(['diff', '..', ...config], at)).out).toContain('0 of 1 recorded requests');
     expect((await cli(['test', ...config, '--dir', 'here'], at)).err).toMatch(/no golden cases in \S*here/);
-  });
-
-  test('-i is wrong usage without a terminal, and where CI is set', async () => {
-    const bench = open();
-    expect(await bench.run(['test', '-i'])).toMatchObject({ exitCode: 2, out: '' });
-    expect(await bench.run(['test', '-i'], { answers: [], env: { CI: '1' } })).toMatchObject({ exitCode: 2 });
-    expect(existsSync(join(bench.folder, 'test/golden/shop/paid.expected.yaml'))).toBe(false);
   });
 
   test('--watch runs what a changed mapping, body file, request or expectation affects', async () => {

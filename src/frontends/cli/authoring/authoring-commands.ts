@@ -82,7 +82,6 @@ const judging: CommandTable = {
       ['--dir <dir>', 'folder of the cases (default test/golden next to the configuration)'],
       ['-u, --update', 'rewrite expectation files that differ and remove obsolete ones'],
       ['--migrate', 'rewrite expectation files of an earlier version in the form of this one'],
-      ['-i, --interactive', 'show the differences one by one and ask which to write'],
       ['--watch', 'keep running, and run again the cases that a change affects'],
       ['--mutate', 'change the mappings in one place after the other, and say what no case notices'],
       ['--keep', 'with --mutate: write the requests that would tell as cases'],

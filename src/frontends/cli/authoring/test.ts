@@ -1,10 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import {
-  applyPolicy,
   collectCoverage,
   COVERAGE_FORMS,
-  explainFailure,
   findCases,
   formatCoverage,
   formatReport,
@@ -36,7 +34,6 @@ export interface TestFlags {
   readonly dir?: string;
   readonly update?: boolean;
   readonly migrate?: boolean;
-  readonly interactive?: boolean;
   readonly watch?: boolean;
   readonly verbose?: boolean;
   readonly mutate?: boolean;
@@ -53,9 +50,7 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   const dir = findCasesFolder(cli.terminal, flags, flags.dir);
   const found = await findWanted(cli.terminal, dir, filters);
   let report = await runFound(workbench, found, plan.policy);
-  if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
-  const shown = flags.interactive === true ? { brief: true } : {};
-  await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
+  await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true });
   if (printTypeErrors(cli.terminal, await workbench.bench.findTypeErrors(workbench.generation)))
     cli.setExitCode(1);
   if (flags.mutate === true) {
@@ -110,19 +105,14 @@ function readPlan(terminal: Terminal, flags: TestFlags): TestPlan {
 }
 
 /** @throws CliError where the flags ask for what cannot be done here */
-function choosePolicy(terminal: Terminal, { update, migrate, interactive }: TestFlags): UpdatePolicy {
+function choosePolicy(terminal: Terminal, { update, migrate }: TestFlags): UpdatePolicy {
   const ci = isCi(terminal.env);
   if (ci && update === true)
     throw new CliError('--update does not work where CI is set: expectations are written by people', 2);
   if (ci && migrate === true) throw new CliError('--migrate does not work where CI is set', 2);
-  if (migrate === true && (update === true || interactive === true))
-    throw new CliError(
-      `--migrate changes no expectation: run it without ${update === true ? '--update' : '-i'}`,
-      2,
-    );
-  if (ci && interactive === true) throw new CliError('-i does not work where CI is set', 2);
-  if (interactive === true && !terminal.interactive) throw new CliError('-i needs a terminal', 2);
-  if (ci || interactive === true) return 'none';
+  if (migrate === true && update === true)
+    throw new CliError('--migrate changes no expectation: run it without --update', 2);
+  if (ci) return 'none';
   if (migrate === true) return 'migrate';
   return update === true ? 'all' : 'new';
 }
@@ -191,7 +181,7 @@ async function writeReports(
   terminal: Terminal,
   report: RunReport,
   reporters: readonly ReportOutput<ReporterName>[],
-  options: { readonly verbose?: boolean; readonly brief?: boolean },
+  options: { readonly verbose?: boolean },
 ): Promise<void> {
   for (const { name, file } of reporters) {
     const color = file === undefined && terminal.color;
@@ -228,27 +218,4 @@ async function reportCoverage(
     plan.coverageFiles.length === 0 ? [{ name: 'text' }] : plan.coverageFiles;
   for (const { name, file } of outputs) await writeOutput(terminal, file, formatCoverage(coverage, name));
   return coverage;
-}
-
-/** Shows each difference and asks whether to accept it, leave it, or stop. Resolves to the report as it then is. */
-async function walkThrough(terminal: Terminal, report: RunReport): Promise<RunReport> {
-  const results = [...report.results];
-  const differing = [...results.entries()].filter(
-    ([, { status }]) => status === 'failed' || status === 'missing',
-  );
-  for (const [count, [index, result]] of differing.entries()) {
-    const shown =
-      result.status === 'missing'
-        ? `It is new and would be written as:\n\n${result.actualText}`
-        : explainFailure(result, terminal);
-    terminal.out(`\n${count + 1}/${differing.length}  ${result.case.name}\n\n${shown}`);
-    const answer = await terminal.choose('Is this result right? Then it is written as the expected one.', [
-      'yes',
-      'no',
-      'quit',
-    ]);
-    if (answer === undefined || answer === 'quit') break;
-    if (answer === 'yes') results[index] = await applyPolicy(result, 'all');
-  }
-  return { ...report, results };
 }
