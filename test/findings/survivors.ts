@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import type { Look, Rule } from '../../src/authoring/advice/rule.ts';
 import { LOOKS, RULES } from '../../src/authoring/advice/rules.ts';
-import { LINE_RULES } from '../../src/authoring/advice/rules/yaml-syntax.ts';
 import type { Finding } from '../../src/base/document/document.ts';
 import { formatFindings } from '../../src/base/document/facts.ts';
 import { type FindingCase, readFindingPages, writeCase } from '../support/finding-pages.ts';
@@ -80,10 +79,9 @@ function survives(entry: string): void {
 const prefixes = process.argv.slice(2);
 const isAsked = (codes: readonly string[]): boolean =>
   prefixes.length === 0 || codes.some((code) => prefixes.some((prefix) => code.startsWith(prefix)));
-const lists: readonly (readonly [string, readonly Rule<never>[]])[] = [
-  ...Object.entries(RULES).filter(([code]) => /^[A-Z]/.test(code)),
-  ['YAML_SYNTAX', LINE_RULES],
-];
+const lists: readonly (readonly [string, readonly Rule<never>[]])[] = Object.entries(RULES).filter(([code]) =>
+  /^[A-Z]/.test(code),
+);
 for (const [code, rules] of lists)
   for (const [index] of isAsked([code]) ? rules.entries() : [])
     // oxlint-disable-next-line no-await-in-loop -- the list is one

@@ -24,7 +24,6 @@ import {
 } from './finding-pages.ts';
 import { RULES } from '../../src/authoring/advice/rules.ts';
 import type { Rule } from '../../src/authoring/advice/rule.ts';
-import { LINE_RULES } from '../../src/authoring/advice/rules/yaml-syntax.ts';
 import type { Place } from '../../src/base/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { isOfConfiguration, paste, pastedIn } from './remedies.ts';
@@ -65,12 +64,12 @@ const MAX_ROUNDS = 20;
 
 /** Every rule on findings of files, as its code and its place in the list, and whether it spoke in a case. */
 export const spoke: Map<string, boolean> = new Map();
-for (const [code, rules] of Object.entries({ ...RULES, LINES: LINE_RULES }))
+for (const [code, rules] of Object.entries(RULES))
   for (const [index, rule] of rules.entries()) {
     const own = rule as Rule<never>;
     const name = `${code} ${index}`;
     if (/^[A-Z]/.test(code)) spoke.set(name, false);
-    (rules as Rule<never>[])[index] = (facts, finding) => {
+    (rules as unknown as Rule<never>[])[index] = (facts, finding) => {
       const advice = own(facts, finding);
       if (advice !== undefined && spoke.has(name)) spoke.set(name, true);
       return advice;

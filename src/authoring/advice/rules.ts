@@ -18,7 +18,7 @@ import { PATH_LOOKS, PATHS } from './rules/paths.ts';
 import { REPLIES } from './rules/replies.ts';
 import { TEXT_LOOKS } from './rules/texts.ts';
 import { VALUES } from './rules/values.ts';
-import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
+import { YAML_SYNTAX } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
 
 /** All rules on findings of the engine. Each code belongs to one family. */
@@ -82,7 +82,7 @@ export const REMEDIES: Readonly<Record<string, Sentence>> = {
 };
 
 /** Each join makes one finding of several before rules are asked. */
-export const JOINS: readonly Join[] = [yamlStumbles, joinedKeys, channelSettings];
+export const JOINS: readonly Join[] = [joinedKeys, channelSettings];
 
 /** All looks at what the engine accepted. Their codes belong to advice. */
 export const LOOKS: readonly Look[] = [

@@ -2,7 +2,6 @@
 export type { DocumentFacts, PartFacts, SchemaName, SyntaxFacts, UnknownKeyFacts } from './finding-facts.ts';
 export { formatPath, lineColumn, positionOf } from './located.ts';
 export { definitionOf, findSchemas, findSchemasOf, isObject, knownKeys, wrappedBy } from './schema-keys.ts';
-export { firstStumbles } from './yaml-tree.ts';
 export { formatFindings, findingToJson, printAnnotation, type FindingJson } from './format-findings.ts';
 export { longerWord, spelling } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import type { Finding, TextEdit } from '../finding.ts';
 import type { LocatedValue, Path } from './located.ts';
 
 /** What the parser says of a text that is no YAML. */
@@ -9,18 +8,6 @@ export interface SyntaxFacts {
   readonly error: string;
   /** Whether something is opened and not closed. */
   readonly isOpen: boolean;
-  /** All places where parsing failed, as findings; only the first are reported. */
-  stumbles(): readonly Finding[];
-}
-
-/** Keys that are other keys than they look like. */
-export interface StrangeKeysFacts {
-  readonly count: number;
-  /** The first sign that a plain one is to stand for. */
-  readonly sign: string;
-  readonly isUnseen: boolean;
-  /** The file with plain signs. */
-  readonly edit: TextEdit;
 }
 
 /** What a schema is for: the words of others are known of each. */
@@ -42,12 +29,8 @@ export interface UnknownKeyFacts extends PartFacts {
 
 /** What findings of documents say beside their place, by code. */
 export interface DocumentFacts {
-  /** What the parser says, or strange keys of a text that it takes, or the name of an anchor that is not there. */
-  YAML_SYNTAX: {
-    readonly parser?: SyntaxFacts;
-    readonly strange?: StrangeKeysFacts;
-    readonly alias?: string;
-  };
+  /** What the parser says, or the name of an anchor that is not there. */
+  YAML_SYNTAX: { readonly parser?: SyntaxFacts; readonly alias?: string };
   UNKNOWN_KEY: UnknownKeyFacts;
   MISSING_KEY: PartFacts;
   /** `expected` names the allowed kinds in words. */

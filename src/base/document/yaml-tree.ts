@@ -19,11 +19,6 @@ import { say, type Finding, type Sentence, type SourceText } from '../finding.ts
 import type { DocumentFacts } from './finding-facts.ts';
 import { numberNode, TreeBuilder, MAX_DEPTH } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
-import { lineColumn, positionOf } from './located.ts';
-import { applyEdits } from './text-edit.ts';
-
-/** Further failures of the parser are not looked at: each is searched for in the text around it. */
-const MAX_STUMBLES = 100;
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
 export function readYamlTree(source: SourceText): ReadTree {
@@ -34,14 +29,10 @@ export function readYamlTree(source: SourceText): ReadTree {
   const { documents, targets } = parsed;
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, findings: [] };
-  const findings = findingsIn(source, first);
-  const isSure = findings.length === 0;
+  const findings = findingIn(source, first);
   if (second !== undefined) findings.push(severalDocuments(source, documents));
   const builder = new TreeBuilder(source);
-  const strange: StrangeKey[] = [];
-  const tree = buildNode({ builder, targets, strange }, first.contents, 0);
-  const odd = isSure ? describeStrange(source, strange) : undefined;
-  if (odd !== undefined) return withPartial([odd], tree);
+  const tree = buildNode({ builder, targets }, first.contents, 0);
   const built = builder.findings;
   if (findings.length > 0) {
     const doubles = built.filter(({ code }) => code === 'DUPLICATE_KEY');
@@ -70,11 +61,14 @@ function parse(text: string): Parsed | undefined {
   }
 }
 
-function findingsIn(source: SourceText, document: Document.Parsed): Finding[] {
-  const errors = [...document.errors, ...document.warnings].slice(0, MAX_STUMBLES);
-  const stumbles: Finding[] = [];
-  stumbles.push(...errors.map((error) => finding(source, error, stumbles)));
-  return [...firstStumbles(stumbles)];
+/**
+ * The first place where the parser fails: one slip makes it fail in many. Where the text itself is broken, a key that is
+ * no text is a part of that.
+ */
+function findingIn(source: SourceText, { errors, warnings }: Document.Parsed): Finding[] {
+  const all = [...errors, ...warnings];
+  const first = all.find(({ code }) => code !== 'NON_STRING_KEY') ?? all[0];
+  return first === undefined ? [] : [finding(source, first)];
 }
 
 function severalDocuments(source: SourceText, documents: readonly (Document.Parsed | undefined)[]): Finding {
@@ -116,8 +110,6 @@ function findTargets(document: Document | undefined): AliasTargets {
 interface YamlBuild {
   readonly builder: TreeBuilder;
   readonly targets: AliasTargets;
-  /** Keys with signs that nobody sees, in the file's order. */
-  readonly strange: StrangeKey[];
 }
 
 function buildNode(build: YamlBuild, node: unknown, depth: number): TreeNode | undefined {
@@ -149,7 +141,6 @@ function buildObject(build: YamlBuild, node: YAMLMap, depth: number): TreeNode |
   const object = build.builder.object(...rangeOf(node));
   for (const pair of node.items) {
     const key = keyOf(pair);
-    if (isStrange(build.builder.source.text, key)) build.strange.push(key);
     const value = buildNode(build, pair.value ?? absentAfter(key.end), depth + 1);
     if (value === undefined) return undefined;
     object.add(key, value);
@@ -204,11 +195,11 @@ function rangeOf(node: unknown): [number, number] {
   return range === undefined || range === null ? [0, 0] : [range[0], range[1]];
 }
 
-function finding(source: SourceText, error: YAMLError, stumbles: readonly Finding[]): Finding {
+function finding(source: SourceText, error: YAMLError): Finding {
   const [offset, end] = error.pos;
   const isOpen = /^Missing closing|must end with|flow /i.test(error.message);
   const facts = {
-    parser: { offset, error: error.code, isOpen, stumbles: () => stumbles },
+    parser: { offset, error: error.code, isOpen },
   } satisfies DocumentFacts['YAML_SYNTAX'];
   const tab = tabAt(source.text, error);
   const found = (code: string, message: Sentence, start = offset): Finding => ({
@@ -263,96 +254,4 @@ function findTooDeep(text: string): number | undefined {
     if (token !== SIGNS.document && token !== SIGNS.flowEnd && token !== SIGNS.scalar) offset += token.length;
   }
   return undefined;
-}
-
-/** One slip makes the YAML parser fail in many places; only the first are reported. */
-const MAX_REPORTED = 3;
-/** Findings nearer than this to the one before them are of the same slip. */
-const LINES_APART = 3;
-
-/** Findings after which the parser stumbles. */
-const BROKEN: ReadonlySet<string> = new Set(['YAML_SYNTAX', 'YAML_TAB']);
-
-const isBroken = ({ code }: Finding): boolean => BROKEN.has(code);
-
-/** The findings that are reported; where the text itself is broken, a strange key is a part of that. */
-export function firstStumbles(stumbles: readonly Finding[]): readonly Finding[] {
-  const syntax = apart(stumbles.filter(isBroken)).slice(0, MAX_REPORTED);
-  return stumbles.filter((found) =>
-    isBroken(found) ? syntax.includes(found) : found.code !== 'NON_STRING_KEY' || syntax.length === 0,
-  );
-}
-
-function apart(findings: readonly Finding[]): readonly Finding[] {
-  const kept: Finding[] = [];
-  let last = -Infinity;
-  for (const finding of findings) {
-    const { at } = finding;
-    if (at === undefined || isTabAgain(finding, kept)) continue;
-    const { line } = lineColumn(at);
-    // A slip that is known by its own line is none of the parser's stumbles.
-    if (line - last >= LINES_APART || (finding.edit !== undefined && line > last)) kept.push(finding);
-    last = Math.max(last, line, positionOf(at.source.text, at.end).line);
-  }
-  return kept;
-}
-
-/** One finding stands for all tabs: they are of one editor. */
-function isTabAgain({ code }: Finding, kept: readonly Finding[]): boolean {
-  return code === 'YAML_TAB' && kept.some((each) => each.code === code);
-}
-
-const BLANK = /[\u00A0\u2000-\u200A\u202F\u205F\u3000]/;
-const UNSEEN = /[\u00AD\u200B-\u200D\u2060\uFEFF]/;
-
-interface StrangeKey {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** The key as it was meant, where it has such signs and is a plain word without them; undefined for every other key. */
-function meantText(written: string): string | undefined {
-  const plain = written
-    .replaceAll(new RegExp(BLANK, 'g'), ' ')
-    .replaceAll(new RegExp(UNSEEN, 'g'), '')
-    .replace(/^([A-Za-z_][\w.-]*)：\s*/, '$1: ');
-  return plain !== written && /^\s*[A-Za-z_][\w.-]*\s*(?::\s.*)?$/.test(plain) ? plain : undefined;
-}
-
-function isStrange(text: string, { start, end }: StrangeKey): boolean {
-  return meantText(text.slice(start, end)) !== undefined;
-}
-
-/** One finding for all such keys of a file: they came in together. */
-function describeStrange(source: SourceText, keys: readonly StrangeKey[]): Finding | undefined {
-  const [first] = keys;
-  const last = keys.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const written = source.text.slice(first.start, first.end);
-  const [sign = ''] = /[\u00A0\u00AD\u2000-\u200D\u202F\u205F\u2060\u3000\uFEFF：]/.exec(written) ?? [];
-  const edits = keys.map(({ start, end }) => ({
-    at: { source, start, end },
-    text: meantText(source.text.slice(start, end)) ?? '',
-  }));
-  const where = written.startsWith(sign) ? 'before' : 'in';
-  const key = (edits[0]?.text ?? '').trim().replace(/:.*$/, '');
-  const text = applyEdits(source.text.slice(0, last.end), edits).slice(first.start);
-  const edit = { at: { source, start: first.start, end: last.end }, text };
-  return {
-    severity: 'error',
-    code: 'YAML_SYNTAX',
-    message: say`invalid YAML: ${nameOf(sign)} stands ${where} the key ${key}`,
-    at: { source, start: first.start, end: first.end },
-    facts: {
-      strange: { count: keys.length, sign, isUnseen: UNSEEN.test(sign), edit },
-    } satisfies DocumentFacts['YAML_SYNTAX'],
-  };
-}
-
-function nameOf(sign: string): string {
-  const code = `U+${(sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-  if (sign === '：') return `a wide colon (${code}), which is a letter to YAML,`;
-  return UNSEEN.test(sign)
-    ? `a sign that nobody sees (${code})`
-    : `a space of another kind (${code}), which is a letter to YAML,`;
 }

@@ -11,9 +11,6 @@ const read = (text: string) => {
 };
 
 test.each([
-  ['match:\n\u00A0\u00A0path: a\n', /plain spaces/, 'match:\n  path: a\n'],
-  ['ma\u200Btch: 1\nb\u200B: 2\n', /in 2 keys, write the word anew/, 'match: 1\nb: 2\n'],
-  ['match: { path：github }\n', /a plain colon/, 'match: { path: github }\n'],
   ['id:a\nmatch: 1\n', 'write id: a', 'id: a\nmatch: 1\n'],
   ['id：a\nmatch: 1\n', 'write id: a', 'id: a\nmatch: 1\n'],
   ["t: 'It's {{x}}'\n", "write t: 'It''s {{x}}'", "t: 'It''s {{x}}'\n"],
