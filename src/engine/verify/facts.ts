@@ -11,5 +11,4 @@ export { readPresented, SIGNED_ID, unitOf, writtenTime } from './signature.ts';
 export { onlyField } from './challenge.ts';
 export { readJsonMember } from './signed-fields.ts';
 export { secretsText } from './verify-settings.ts';
-export { MERCADO_PAGO } from './own-ways.ts';
 export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';

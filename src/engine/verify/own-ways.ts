@@ -4,16 +4,8 @@ import { readPartTexts } from '../../base/payload/payload.ts';
 import { decodeExactly, isSameBytes, placeOfFitting } from './keys.ts';
 import { findHeader, isForm, isFormInParts, SEVERAL } from './find-header.ts';
 import { type Proof, proofBy, type RefusalReason, refused } from './proof.ts';
-import type { SignatureColumns, SignedRequest } from './scheme.ts';
-import {
-  hmacOf,
-  readPresented,
-  SIGNED_ID,
-  type SignatureJudge,
-  signs,
-  readTime,
-  unitOf,
-} from './signature.ts';
+import type { SignedRequest } from './scheme.ts';
+import { hmacOf, type SignatureJudge } from './signature.ts';
 import { readFormPairs, readJsonMembers } from './signed-fields.ts';
 
 type OwnJudge = Pick<SignatureJudge, 'keys' | 'toleranceSeconds'>;
@@ -70,55 +62,6 @@ function formFields(body: Buffer): readonly (string | undefined)[] {
     return own.length === 1 ? own[0]?.[1] : undefined;
   });
 }
-
-/**
- * Mercado Pago signs the parameter `data.id` of the address in small letters, the header `x-request-id` and the time,
- * each where it is there, and not the body. So the id of the request is that of the delivery.
- */
-export const MERCADO_PAGO = {
-  algorithm: 'hmac-sha256',
-  header: 'x-signature',
-  encoding: 'hex',
-  separator: ',',
-  signatureField: 'v1',
-  timestampField: 'ts',
-  idHeader: 'x-request-id',
-  signed: '',
-} as const satisfies SignatureColumns;
-
-export function judgeMercadoPago(
-  { keys, toleranceSeconds }: OwnJudge,
-  request: SignedRequest,
-  nowMs: number,
-): Proof {
-  const presented = readPresented(MERCADO_PAGO, [], request);
-  if (typeof presented === 'string') return refused(presented);
-  const { signatures, timestamp = '' } = presented;
-  const signedAtSeconds = Math.floor(readTime(timestamp, unitOf(timestamp)) ?? 0);
-  const id = findHeader(request.rawHeaders, MERCADO_PAGO.idHeader);
-  if (typeof id === 'symbol' || (id !== undefined && !isPart(id))) return refused('malformed-id');
-  const text = mercadoPagoText(request.url, { id, timestamp });
-  if (text === undefined) return refused('malformed-proof');
-  const content = [Buffer.from(text, 'utf8')];
-  const retired = placeOfFitting(keys, (key) => signs(MERCADO_PAGO, { key, content, signatures }));
-  return proofBy(retired, { atSeconds: signedAtSeconds, id }, { nowMs, toleranceSeconds });
-}
-
-/** What is signed; undefined where the address names several things, or one that could be read as two parts. */
-export function mercadoPagoText(
-  url: string,
-  { id, timestamp }: { readonly id: string | undefined; readonly timestamp: string },
-): string | undefined {
-  const search = url.includes('?') ? url.slice(url.indexOf('?')) : '';
-  const [dataId, ...others] = new URLSearchParams(search).getAll('data.id');
-  if (others.length > 0 || (dataId !== undefined && !isPart(dataId))) return undefined;
-  const parts = { id: dataId?.toLowerCase(), 'request-id': id, ts: timestamp };
-  return Object.entries(parts)
-    .map(([name, value]) => (value === undefined ? '' : `${name}:${value};`))
-    .join('');
-}
-
-const isPart = (text: string): boolean => SIGNED_ID.test(text) && !text.includes(';');
 
 /**
  * Twilio signs the address and the fields of the form, sorted by name, name and value written one after the other.

@@ -56,8 +56,7 @@ export type Way =
   /** The secret itself stands in a header. */
   | { readonly kind: 'secret'; readonly header: string }
   | { readonly kind: 'twilio'; readonly header: string }
-  | { readonly kind: 'mailgun' }
-  | { readonly kind: 'mercado-pago' };
+  | { readonly kind: 'mailgun' };
 
 /** Which of a path's secrets belong to a way: by how the secret begins. */
 export interface SecretForm {

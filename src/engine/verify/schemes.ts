@@ -107,11 +107,6 @@ export const SCHEMES = {
     // Mailgun sends a failed event again for eight hours with the time of its first attempt; its token is signed.
     toleranceSeconds: 43_200,
   },
-  'mercado-pago': {
-    ways: [{ way: { kind: 'mercado-pago' } }],
-    // Mercado Pago names no tolerance and tries again for four days; the id of a request is good once for longer.
-    toleranceSeconds: 432_000,
-  },
   typeform: signature({ ...BASE64, header: 'typeform-signature', prefix: 'sha256=' }),
   calendly: signature({ ...STRIPE_LIST, header: 'calendly-webhook-signature' }),
   zoom: signature({ ...SLACK_V0, header: 'x-zm-signature', timestampHeader: 'x-zm-request-timestamp' }),

@@ -2,14 +2,7 @@ import { createPrivateKey, createSecretKey, hash, type KeyObject, sign } from 'n
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts';
 import { isForm, isFormInParts } from './find-header.ts';
 import { readKey } from './keys.ts';
-import {
-  mailgunSignature,
-  MERCADO_PAGO,
-  mercadoPagoText,
-  signedFields,
-  TWILIO_HEADER,
-  twilioSignature,
-} from './own-ways.ts';
+import { mailgunSignature, signedFields, TWILIO_HEADER, twilioSignature } from './own-ways.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { writeTime, hmacOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
@@ -85,8 +78,6 @@ function signWay(way: Way, signing: Signing): SignResult {
       return signTwilio(way.header, signing);
     case 'mailgun':
       return signMailgun(signing);
-    case 'mercado-pago':
-      return signMercadoPago(signing);
     case 'signature':
       return signHeader(way.columns, signing);
   }
@@ -126,16 +117,6 @@ function signMailgun({ secret, request, facts }: Signing): SignResult {
   if (payload === undefined) return problem('a request of Mailgun is a JSON object, and this body is none');
   const signed = { ...payload, signature: { timestamp, token, signature } };
   return { kind: 'signed', headers: {}, body: Buffer.from(JSON.stringify(signed), 'utf8'), url };
-}
-
-function signMercadoPago({ secret, request: { body, url }, facts }: Signing): SignResult {
-  const timestamp = writeTime(facts.nowMs, 'milliseconds');
-  const text = mercadoPagoText(url, { id: facts.id, timestamp });
-  if (text === undefined) return problem('the parameter data.id of the address is no single id');
-  const signature = hmacOf('hmac-sha256', textKey(secret), [text]).toString('hex');
-  const { header, idHeader } = MERCADO_PAGO;
-  const headers = { [header]: headerValue(MERCADO_PAGO, signature, timestamp), [idHeader]: facts.id };
-  return { kind: 'signed', headers, body, url };
 }
 
 function parseObject(body: Buffer): JsonObject | undefined {

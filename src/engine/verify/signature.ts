@@ -47,7 +47,7 @@ interface SignatureComparison {
   readonly signatures: readonly Buffer[];
 }
 
-export function signs(columns: SignatureColumns, { key, content, signatures }: SignatureComparison): boolean {
+function signs(columns: SignatureColumns, { key, content, signatures }: SignatureComparison): boolean {
   if (columns.algorithm === 'ed25519' || columns.algorithm === 'ecdsa-sha256') {
     const digest = columns.algorithm === 'ed25519' ? undefined : 'sha256';
     const bytes = content.length === 1 ? (content[0] as Buffer) : Buffer.concat(content);
@@ -166,7 +166,7 @@ const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d
 const WHOLE_NUMBER = /^\d{1,13}$/;
 
 /** Seconds since the epoch; undefined where the text is not written so. */
-export function readTime(text: string, unit: TimestampUnit = 'seconds'): number | undefined {
+function readTime(text: string, unit: TimestampUnit = 'seconds'): number | undefined {
   if (unit !== 'iso8601') {
     if (!WHOLE_NUMBER.test(text)) return undefined;
     return unit === 'milliseconds' ? Number(text) / 1_000 : Number(text);

@@ -3,7 +3,7 @@ import { defined } from '../../base/json.ts';
 import { digestSecrets, judgeSecret } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
-import { judgeMailgun, judgeMercadoPago, judgeTwilio, MERCADO_PAGO } from './own-ways.ts';
+import { judgeMailgun, judgeTwilio } from './own-ways.ts';
 import { type Proof, refused } from './proof.ts';
 import type { Scheme, SecretForm, SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
@@ -96,8 +96,6 @@ export function coverageOf(way: Way): ProofCoverage {
     case 'secret':
     case 'mailgun':
       return { body: false, url: false, headers: [] };
-    case 'mercado-pago':
-      return { body: false, url: false, headers: [MERCADO_PAGO.idHeader] };
     case 'twilio':
       return { body: true, url: true, headers: [] };
     case 'signature': {
@@ -149,8 +147,6 @@ function textJudge(
       return (request) => judgeTwilio(keys, way.header, request);
     case 'mailgun':
       return (request, nowMs) => judgeMailgun({ keys, toleranceSeconds }, request, nowMs);
-    case 'mercado-pago':
-      return (request, nowMs) => judgeMercadoPago({ keys, toleranceSeconds }, request, nowMs);
   }
 }
 
@@ -182,6 +178,5 @@ export const schemesOfHeader = (header: string): readonly string[] =>
 /** The header of a proof; undefined where it stands in the body. */
 export function headerOf(way: Way): string | undefined {
   if (way.kind === 'signature') return way.columns.header;
-  if (way.kind === 'mercado-pago') return MERCADO_PAGO.header;
   return way.kind === 'mailgun' ? undefined : way.header;
 }

@@ -37,7 +37,6 @@ describe('what a proof covers', () => {
     [{ scheme: 'square' }, { body: true, url: true, headers: [] }],
     [{ scheme: 'mailgun' }, { body: false, url: false, headers: [] }],
     [{ scheme: 'mandrill' }, { body: true, url: true, headers: [] }],
-    [{ scheme: 'mercado-pago' }, { body: false, url: false, headers: ['x-request-id'] }],
     [{ scheme: 'header', header: 'x-secret' }, undefined],
     [{ scheme: 'token' }, undefined],
     [{ scheme: 'oidc', issuer: 'https://a.example', audience: 'b' }, undefined],

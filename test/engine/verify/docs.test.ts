@@ -31,7 +31,6 @@ function describeCoverage({ ways }: Pick<Scheme, 'ways'>): string {
 
 function wordsOf(way: Way): string {
   if (way.kind === 'mailgun') return 'a time and a token';
-  if (way.kind === 'mercado-pago') return 'two ids and a time';
   const { body, url } = coverageOf(way);
   const parts = [...(url ? ['address'] : []), ...(body ? ['body'] : [])];
   return parts.length === 0 ? 'nothing: a secret' : parts.join(', ');

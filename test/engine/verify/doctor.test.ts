@@ -505,18 +505,6 @@ describe('the doctor', () => {
       'wrong-secret',
       'or something on the way wrote the body anew',
     ],
-    ...['t=1764366000|v1=', 't=1764366000,v1='].map(
-      (before) =>
-        [
-          `a time in the header of Mercado Pago, in another form: ${before}`,
-          {
-            settings: { scheme: 'hmac', header: 'x-signature' },
-            headers: { 'X-Signature': before + mac('other', '{"a":1}') },
-          },
-          'malformed-proof',
-          'not in the form',
-        ] as const,
-    ),
     [
       'the method and the path are signed, too',
       {

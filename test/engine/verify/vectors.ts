@@ -283,41 +283,6 @@ export const VECTORS: readonly Vector[] = [
     toleranceSeconds: 43_200,
     signedId: 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0',
   }),
-  ...[
-    {
-      name: 'mercado-pago (milliseconds)',
-      ts: '1742505638683',
-      v1: '9e5130827c864cec09dfd036621a8b1ff3ad478debb52bcbab74007bdce6016b',
-      dataId: 'ORD01JQ4S4KT6',
-    },
-    {
-      name: 'mercado-pago (seconds)',
-      ts: '1704908010',
-      v1: '94b90cafd92375453a14d8d45f5fa51ad26246d23d51b5370ef00ba37742b15b',
-      dataId: '123456',
-    },
-  ].map(({ name, ts, v1, dataId }) =>
-    vector({
-      name,
-      source:
-        'header and ids in the forms of the Mercado Pago docs, "Notifications"; signed with openssl, as no key is published',
-      scheme: 'mercado-pago',
-      secrets: ['mp-secret-of-the-webhook'],
-      header: 'x-signature',
-      signedHeaders: ['x-request-id'],
-      headers: {
-        'Content-Type': 'application/json',
-        'x-signature': `ts=${ts},v1=${v1}`,
-        'x-request-id': '2066ca19-c6f1-498a-be75-1923005edd06',
-      },
-      url: `https://hooks.example.com/hooks/pay?data.id=${dataId}&type=order`,
-      body: `{"action":"order.processed","data":{"id":"${dataId}"},"type":"order"}`,
-      sentAt: Number(ts.slice(0, 10)),
-      coversBody: false,
-      toleranceSeconds: 432_000,
-      signedId: '2066ca19-c6f1-498a-be75-1923005edd06',
-    }),
-  ),
   vector({
     name: 'typeform',
     source:

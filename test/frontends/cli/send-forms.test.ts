@@ -15,13 +15,11 @@ test('a request file is sent in the format it names, and what a path took from "
   mappings:
     - {id: plain, match: {path: plain}, messageTemplate: "{{a.b}}{{c}}", deliver: false}
     - {id: form, match: {path: form}, bodyFormat: form, messageTemplate: "{{c}}", deliver: false}
-    - {id: pay, match: {path: pay}, verify: {scheme: mercado-pago, secrets: [{file: a.secret}]}, messageTemplate: "{{query.[data.id]}}", deliver: false}
     - {id: mail, match: {path: mail}, verify: {scheme: mandrill, secrets: [{file: a.secret}]}, bodyFormat: form, messageTemplate: "{{mandrill_events}}", deliver: false}
 server: {port: 0}
 storage: {keepRequests: {which: all}}
 `,
     'a.secret': 'the-secret-of-a-sender',
-    'pay.request.yaml': 'path: pay\nquery: {data.id: ORD1}\nbody: {action: order.processed}\n',
     'mail.request.yaml': 'path: mail\nbody: {mandrill_events: "[]"}\n',
     'named.request.yaml': 'path: form\nheaders: {content-type: application/json}\nbody: {c: two}\n',
     'tests/plain/form.request.yaml':
@@ -49,13 +47,8 @@ storage: {keepRequests: {which: all}}
     const sent = await bench.run(['send', `${file}.request.yaml`, '--against', hooks], { env });
     expect(`${file}: ${sent.out}${sent.err}`).toContain(`: ${status} `);
   }
-  for (const file of ['pay', 'mail']) {
-    // oxlint-disable-next-line no-await-in-loop -- one answer after the other
-    const sent = await bench.run(['send', `${file}.request.yaml`, '--sign', '--against', service.url], {
-      env,
-    });
-    expect(`${file}: ${sent.out}${sent.err}`).toMatch(/: 202 /);
-  }
+  const signed = await bench.run(['send', 'mail.request.yaml', '--sign', '--against', service.url], { env });
+  expect(`${signed.out}${signed.err}`).toMatch(/^202 /);
   await bench.run(['test', '--dir', 'tests'], { env: { ...env, CI: '' } });
   const expected = readFileSync(join(bench.folder, 'tests/plain/form.expected.yaml'), 'utf8');
   expect(expected).toContain('status: 400');

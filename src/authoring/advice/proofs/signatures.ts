@@ -9,7 +9,6 @@ import {
   findHeadersLike,
   headerOf,
   type HmacAlgorithm,
-  MERCADO_PAGO,
   readPresented,
   SIGNED_ID,
   type SignatureColumns,
@@ -219,8 +218,6 @@ export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
 export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
   const header = headerOf(way);
   if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
-  // The header has a common name, so the time beside the signature decides.
-  if (way.kind === 'mercado-pago') return typeof presentedIn(MERCADO_PAGO, rawHeaders) !== 'string';
   if (way.kind !== 'signature') return true;
   // Only the signature is looked at, whatever else the sender has to send.
   const {
