@@ -111,6 +111,9 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await page.waitForURL(/request-9996/);
+    // A plan is of all of them, also where its address is opened at once.
+    await page.goto(`${running.url}/replay?path=seventh`);
+    await page.waitForSelector('.overview .outcome:has-text("1428 accepted when they came")');
     await page.close();
   });
 

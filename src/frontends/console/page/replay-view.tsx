@@ -8,7 +8,7 @@ import { useEffect } from 'preact/hooks';
 import type { PlannedReplay, ReplayPlan, TakenAgain } from '../protocol.ts';
 import { isAborted, messageOf, postJson } from './api.ts';
 import { count } from './format.ts';
-import { foundRows, timeOf } from './inbox-store.ts';
+import { foundRows, listHas, timeOf } from './inbox-store.ts';
 import { Label } from './outcome-label.tsx';
 import { type Batch, begin } from './progress.tsx';
 import { ProblemText, ShownText } from './shown-text.tsx';
@@ -28,11 +28,11 @@ export function ReplayView(): JSX.Element {
   const fail = (error: unknown): void => {
     if (!isAborted(error)) problem.value = messageOf(error);
   };
+  const isWhole = listHas.value !== 'some';
   useEffect(() => {
-    const ids = foundRows
-      .peek()
-      .map(({ id }) => id)
-      .toReversed();
+    // The list may still be on its way: a plan of a part of it would leave out what nobody sees.
+    if (!isWhole) return undefined;
+    const ids = Array.from(foundRows.peek().toReversed(), ({ id }) => id);
     if (ids.length === 0) return void (said.value = 'the list has no request');
     const leaving = new AbortController();
     postJson<ReplayPlan>('/api/replay/plan', { ids }, leaving.signal).then((answer) => {
@@ -41,7 +41,7 @@ export function ReplayView(): JSX.Element {
       said.value = `${count(plan.value.length, 'request')} of the list, the oldest first, with the mappings as they are now; each is taken again once a day at most${later}`;
     }, fail);
     return () => leaving.abort();
-  }, []);
+  }, [isWhole]);
   const taken = plan.value.filter(({ end }) => end === 'taken').map(({ id }) => id);
   const replay = (): void => {
     said.value = '';
