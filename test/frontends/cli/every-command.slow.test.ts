@@ -239,7 +239,7 @@ test('requests, runs, events, sessions, conversation, queue and storage', async 
     who: userInfo().username,
   });
   expect(new Set(changes.map(({ what }) => what))).toEqual(
-    new Set(['resume', 'pause', 'approve', 'drop', 'retry', 'clear session', 'add key']),
+    new Set(['start', 'resume', 'pause', 'approve', 'drop', 'retry', 'clear session', 'add key']),
   );
   expect(fine(await bench.run(['audit'])).out).toContain('runner busy');
 
