@@ -38,7 +38,6 @@ const ENTRIES = [
   'service/mail/reader-program',
   'engine/sandbox/author',
   'engine/sandbox/loader/loader-process',
-  'engine/sandbox/unsandboxed-process',
   'engine/storage/postgres/worker/connection-thread',
   'engine/storage/postgres/worker/postgres-worker',
   'engine/storage/sqlite/inspector',

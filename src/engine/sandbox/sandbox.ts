@@ -17,7 +17,6 @@ import type { TransformCall, TransformRef, TransformReply, Transforms } from './
 
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
-export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
 export { hashModules } from './loader/hash-modules.ts';
 export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
 export { MISSING_PROTECTIONS } from './host/worker-command.ts';

@@ -2,11 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatPlace } from '../../../src/base/document/document.ts';
-import {
-  defineTransform,
-  runTransformUnsandboxed,
-  typecheckTransforms,
-} from '../../../src/engine/sandbox/sandbox.ts';
+import { defineTransform, typecheckTransforms } from '../../../src/engine/sandbox/sandbox.ts';
 import { said } from '../../support/said.ts';
 import { refTo, SandboxFixture } from '../../support/sandbox-fixture.ts';
 
@@ -192,22 +188,4 @@ test("the author's own tsconfig adds its rules", async () => {
 test('defineTransform is the identity outside the sandbox', () => {
   const transform = (): null => null;
   expect(defineTransform(transform)).toBe(transform);
-});
-
-test('outside the sandbox a transform waits for a debugger, and says loudly where it runs', async () => {
-  fixture.write({ 'inspect.ts': 'export default (c: { payload: string }) => ({ message: c.payload });' });
-  const lines: string[] = [];
-  // Nobody attaches: the process waits, and does not run on its own.
-  const running = runTransformUnsandboxed(
-    path.join(fixture.dir, 'inspect.ts'),
-    undefined,
-    '{"payload":"x"}',
-    {
-      inspectPort: 0,
-      onLine: (line) => void lines.push(line),
-      signal: AbortSignal.timeout(1500),
-    },
-  );
-  expect(lines[0]).toContain('OUTSIDE the sandbox');
-  expect(await running).toEqual({ exitCode: null });
 });

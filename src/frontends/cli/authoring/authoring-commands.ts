@@ -131,7 +131,6 @@ const judging: CommandTable = {
           CONFIG,
           ['--request <file>', 'request file: path, headers, query, body', { isNeeded: true }],
           ['--export <name>', 'name of the exported function (default: "default", or else "transform")'],
-          ['--inspect', 'run it OUTSIDE the sandbox, for breakpoints'],
           JSON_OUTPUT,
         ],
         load: async () => (await import('./transform-run.ts')).runTransform,

@@ -2,13 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { defined } from '../../../base/json.ts';
 import { TRANSFORM_DEFAULTS } from '../../../engine/mapping/facts.ts';
 import { randomKey, transformInput } from '../../../engine/hook/hook.ts';
-import type { HookRequest } from '../../../base/request.ts';
-import {
-  Sandbox,
-  type TransformRef,
-  type TransformReply,
-  runTransformUnsandboxed,
-} from '../../../engine/sandbox/sandbox.ts';
+import { Sandbox, type TransformRef, type TransformReply } from '../../../engine/sandbox/sandbox.ts';
 import { clearControl } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
 import { printFindings } from '../config-file.ts';
@@ -20,7 +14,6 @@ export interface TransformRunFlags {
   readonly config?: string;
   readonly request: string;
   readonly export?: string;
-  readonly inspect?: boolean;
   readonly json?: boolean;
 }
 
@@ -30,17 +23,7 @@ export async function runTransform(cli: Cli, file: string, flags: TransformRunFl
   const [request] = requests;
   if (request === undefined || requests.length > 1)
     throw new CliError(`${flags.request} must contain exactly one request`, 2);
-  if (flags.inspect === true) await runOutside(cli, path, request, flags);
-  else await runInside(cli, path, request, { ...flags, file });
-}
-
-/** A module may import whatever lies next to it, so its own folder is the transforms folder here. */
-async function runInside(
-  cli: Cli,
-  path: string,
-  request: HookRequest,
-  { file, json, export: name }: TransformRunFlags & { readonly file: string },
-): Promise<void> {
+  const { json, export: name } = flags;
   const at = { source: { file, text: '' }, start: 0, end: 0 };
   const ref: TransformRef = {
     ...TRANSFORM_DEFAULTS,
@@ -48,6 +31,7 @@ async function runInside(
     ...defined({ export: name }),
     at,
   };
+  // A module may import whatever lies next to it, so its own folder is the transforms folder here.
   const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     const transforms = await sandbox.loadTransforms(dirname(path), [ref]);
@@ -85,16 +69,4 @@ function describe(reply: TransformReply): string {
   if (reply.kind === 'failed') return `${reply.failure}: ${reply.stack ?? reply.message}`;
   if (reply.json === undefined) return 'undefined (the draft stays as it is)';
   return JSON.stringify(JSON.parse(reply.json), null, 2);
-}
-
-/** The runner itself warns that the sandbox protects nothing here. */
-async function runOutside(
-  cli: Cli,
-  path: string,
-  request: HookRequest,
-  flags: TransformRunFlags,
-): Promise<void> {
-  const input = JSON.stringify(transformInput(request));
-  const { exitCode } = await runTransformUnsandboxed(path, flags.export, input, { onLine: cli.terminal.err });
-  if (exitCode !== 0) cli.setExitCode(1);
 }
