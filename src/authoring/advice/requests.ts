@@ -22,7 +22,6 @@ export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
-export { keptWarning } from './requests/warnings.ts';
 export type { NearHookName } from './requests/near-names.ts';
 export { pathsIn } from './requests/near-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';

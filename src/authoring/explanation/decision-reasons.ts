@@ -12,7 +12,6 @@ import {
 } from '../../base/finding.ts';
 import {
   emptyKeys,
-  keptWarning,
   remedyOf,
   sayDifference,
   sayFinding,
@@ -41,7 +40,7 @@ export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): rea
       empty.map(({ field }) => field),
       warnings,
     ),
-    ...warnings.map((warning) => requestFinding('warning', quoted(keptWarning(warning)))),
+    ...warnings.map((warning) => requestFinding('warning', quoted(warning))),
     ...found.filter(({ code }) => code === 'transform'),
   ];
 }
