@@ -62,6 +62,11 @@ describe('the documentation', () => {
   });
 });
 
+test('no page but those of a checkout names npx: elsewhere it would fetch a package of a stranger', () => {
+  const pages = PAGES.filter((page) => /npx sluice/.test(readPage(page)));
+  expect(pages).toEqual(['README.md', 'docs/command-line.md', 'docs/deploy.md', 'docs/tutorial.md']);
+});
+
 test('hints and messages in the source name only commands and options that exist', () => {
   const lines = globSync('src/**/*.ts').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/["`'](sluice (?!\$)[a-z][\w\s<>-]*)["`']/g)].map(

@@ -1,7 +1,7 @@
 #!/usr/bin/env sh
 # check, test and diff, one after the other: scripts/loop.sh [BASE], BASE a git revision or a folder (default: HEAD).
 # Ends with 0 if the files have no error, the golden cases hold and no recorded request comes out otherwise than with
-# BASE; else with 1. SLUICE names the command where it is not on PATH: SLUICE="npx sluice" scripts/loop.sh
+# BASE; else with 1. SLUICE names the command where it is not on PATH: SLUICE="npx --no-install sluice" scripts/loop.sh
 set -u
 base=${1:-HEAD}
 sluice=${SLUICE:-sluice}
