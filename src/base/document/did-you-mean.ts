@@ -22,18 +22,6 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best?.candidate;
 }
 
-/** All candidates, the nearest to a word first; those that are equally near in their order. */
-export function nearestWords(word: string, candidates: readonly string[]): readonly string[] {
-  const plain = spelling(word).slice(0, MAX_WORD);
-  const distance = (candidate: string): number => {
-    const other = spelling(candidate).replaceAll('"', '').slice(0, MAX_WORD);
-    const isPart = plain !== '' && (other.includes(plain) || plain.includes(other));
-    return isPart ? 0 : editDistance(plain, other) / Math.max(plain.length, other.length, 1);
-  };
-  const ranked = candidates.map((candidate) => ({ candidate, far: distance(candidate) }));
-  return ranked.toSorted((a, b) => a.far - b.far).map(({ candidate }) => candidate);
-}
-
 /** The only candidate that begins with the word, or that the word begins with: `tolerance` for `toleranceSeconds`. */
 export function longerWord(word: string, candidates: Iterable<string>): string | undefined {
   const plain = spelling(word);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import type { Finding, Place } from '../finding.ts';
 import { type LocatedValue, type Path, formatPath } from './located.ts';
 import { describeValue, shorten } from './describe-value.ts';
-import { didYouMean, nearestWords } from './did-you-mean.ts';
+import { didYouMean } from './did-you-mean.ts';
 import type { DocumentFacts, PartFacts, SchemaName } from './finding-facts.ts';
 import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { findSchemasOf, kindsAt, knownKeys } from './schema-keys.ts';
@@ -111,7 +111,7 @@ function notOneOf(context: IssueContext, path: Path, values: readonly unknown[])
   const taken = values.map(String);
   if (value === undefined) return wrongType(context, path, [listed(taken)]);
   const texts = values.map((each) => JSON.stringify(each) ?? '');
-  const problem = `must be ${listed(texts, typeof value === 'string' ? value : '')}`;
+  const problem = `must be ${listed(texts)}`;
   return invalid(context, path, problem, { check: 'values', taken });
 }
 
@@ -236,13 +236,7 @@ function kindName(expected: string): string {
   }
 }
 
-/** Further values are not listed. */
-const MAX_LISTED = 8;
-
-/** The allowed values in words; of many those that are nearest to the written one. */
-function listed(values: readonly string[], written = ''): string {
-  if (values.length <= MAX_LISTED + 1)
-    return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
-  const near = nearestWords(written, values).slice(0, MAX_LISTED);
-  return `one of ${near.join(', ')} and ${values.length - MAX_LISTED} others`;
+/** The allowed values in words. */
+function listed(values: readonly string[]): string {
+  return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
 }
