@@ -33,7 +33,7 @@ export interface EvaluationState {
   /** Dedupe keys by scope, so that each is made once. */
   readonly dedupeKeys: Map<Scope, string>;
   transformMs: number;
-  /** The constant part of every transform call's JSON, without its closing brace; made on first use. */
+  /** What every transform call has of the request, as JSON; made on first use. */
   callJson: string | undefined;
 }
 

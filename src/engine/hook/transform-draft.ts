@@ -120,15 +120,13 @@ export function transformInput(request: HookRequest): Readonly<Record<string, Js
   return { payload, headers, query, path, url, now: new Date(receivedAt).toISOString() };
 }
 
-function callJson(state: EvaluationState, scope: Scope): string {
+function callJson(state: EvaluationState, { request, item, index }: Scope): string {
   // An element of an OpenClaw batch has a payload of its own.
-  if (scope.request !== state.request) {
-    const own = JSON.stringify(transformInput(scope.request)).slice(0, -1);
-    return `${own},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
-  }
-  state.callJson ??= JSON.stringify(transformInput(state.request)).slice(0, -1);
-  if (scope.index === undefined) return `${state.callJson}}`;
-  return `${state.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
+  const isOwn = request !== state.request;
+  const json = isOwn
+    ? JSON.stringify(transformInput(request))
+    : (state.callJson ??= JSON.stringify(transformInput(request)));
+  return index === undefined ? json : `${json.slice(0, -1)},"item":${JSON.stringify(item)},"index":${index}}`;
 }
 
 /*
