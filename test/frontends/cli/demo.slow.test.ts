@@ -60,6 +60,7 @@ test('the README shows what the demo prints, and nothing of the demo stays', LON
 
 test.each([
   ['Ctrl-C ends it', 'SIGINT', 'interrupted; nothing of the demo is left', ''],
+  ['a terminal that is closed ends it', 'SIGHUP', 'the terminal was closed', ''],
   ['a service that is gone ends it', 'SIGKILL', 'sluice serve failed', 'serve'],
 ] as const)('%s, and nothing stays', LONG, async (_, signal, why, word) => {
   const { child, said, ended, folder } = play();

@@ -27,6 +27,8 @@ export async function demo({ terminal }: Cli): Promise<void> {
   const end = (why: string): void => over.abort(new CliError(`${why}; nothing of the demo is left`, 3));
   const timer = setTimeout(end, MAX_MS, `it takes longer than ${MAX_MS / 1000} s`);
   void terminal.untilInterrupted().then(() => end('interrupted'));
+  const hangUp = (): void => end('the terminal was closed');
+  process.on('SIGHUP', hangUp);
   const github = new LocalGithub();
   const stage: Stage = { terminal, folder, github, over, ended: [] };
   const listener = await startHandlerListener({
@@ -43,6 +45,7 @@ export async function demo({ terminal }: Cli): Promise<void> {
     throw over.signal.reason ?? error;
   } finally {
     clearTimeout(timer);
+    process.off('SIGHUP', hangUp);
     over.abort();
     await Promise.all([listener.stop(), ...stage.ended]);
     await rm(folder, { recursive: true, force: true });
