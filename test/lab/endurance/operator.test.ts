@@ -46,7 +46,7 @@ const OTHERS = ['metrics', 'billing', 'crm', 'chat'];
 
 const port = await freePort();
 const folder = makeConsoleFolder({
-  'sluice.yaml': config(port, 'storage: {keepRequests: {which: failed, count: 1000}}\n'),
+  'sluice.yaml': config(port, 'storage: {keepRequests: {which: failed, count: 1100}}\n'),
   'mappings/deploy.yaml': DEPLOY,
   'mappings/load.yaml': 'id: load\nmatch: {path: load}\nmessageTemplate: hello\ndeliver: false\n',
   ...Object.fromEntries(
@@ -168,7 +168,7 @@ test.skipIf(noBrowser !== '')(
     await page.selectOption('select[aria-label=Time]', { index: 2 });
     await page.fill('#search', 'shop-4704');
     await page.keyboard.press('Enter');
-    await page.waitForSelector('.count:has-text("1 hit in ")');
+    await page.waitForSelector('.count:has-text("1 hit in 1,000 kept requests")');
     await page.keyboard.press('Escape');
     await page.keyboard.press('j');
     await page.waitForSelector('.sentence:has-text("Refused with 404 no_mapping_matched")');
