@@ -17,7 +17,7 @@ test.each(VERSIONS)(
     await client.end();
     const storage = await openStorage(url);
     try {
-      await expectItsWork(storage);
+      await expectItsWork(storage, version);
     } finally {
       await storage.close();
     }

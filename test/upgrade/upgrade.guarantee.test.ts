@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openStorage } from '../../src/engine/storage/storage.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
-import { copyOf, expectItsWork, VERSIONS, type Left } from './releases.ts';
+import { copyOf, expectItsWork, isFirst, VERSIONS, type Left } from './releases.ts';
 
 /** The words in which Sluice speaks of a request: none of them may stand in an expectation. */
 const PROSE =
@@ -30,19 +30,19 @@ describe.each(VERSIONS)('of version %s', (version) => {
   test('the store opens, is brought up to date, and goes on with its work', async () => {
     const storage = await openStorage(`sqlite:${join(left.folder, 'store.db')}`);
     try {
-      await expectItsWork(storage);
+      await expectItsWork(storage, version);
     } finally {
       await storage.close();
     }
   });
 
-  test('explain says of an older decision that it is from before the upgrade', async () => {
+  test('explain says of a decision in sentences that it is from before the upgrade', async () => {
     const storage = await openStorage(`sqlite:${join(left.folder, 'store.db')}`);
     const decisions = await storage.listDecisions({ limit: 100 });
     await storage.close();
     const missed = decisions.find(({ status }) => status === 404)?.requestId ?? '';
     const { out } = await run('explain', missed);
-    expect(out).toContain('from before the upgrade');
+    expect(out).toContain(isFirst(version) ? 'from before the upgrade' : 'no_mapping_matched');
   });
 
   test('the golden cases pass as they are, and in CI nothing of them is written', async () => {
@@ -50,14 +50,14 @@ describe.each(VERSIONS)('of version %s', (version) => {
     const { out, exitCode } = await cli(['test'], { cwd: left.folder, env: { CI: 'true' } });
     expect(exitCode, out).toBe(0);
     expect(out).toMatch(/14 passed, 0 failed/);
-    expect(out.match(/sluice test --migrate/g)).toHaveLength(1);
+    expect(out.match(/sluice test --migrate/g) ?? []).toHaveLength(isFirst(version) ? 1 : 0);
     expect(expectations()).toEqual(before);
   });
 
   test('--migrate rewrites them as they would be written anew, without a sentence of Sluice', async () => {
     const { out, exitCode } = await run('test', '--migrate');
     expect(exitCode, out).toBe(0);
-    expect(out).toMatch(/14 passed \(14 migrated\), 0 failed/);
+    expect(out).toContain(`14 passed${isFirst(version) ? ' (14 migrated)' : ''}, 0 failed`);
     const migrated = expectations();
     for (const text of migrated) {
       expect(text).toMatch(/^#.*\nformat: 1\n/);
