@@ -138,9 +138,9 @@ describe('a sender that is added', () => {
     const mapping = join(folder, 'mappings/github.yaml');
     await writeFile(mapping, '# mine\n');
     const secret = await readFile(join(folder, '.sluice/secrets/github'), 'utf8');
-    expect((await run('add', 'github')).out).toContain(
-      'mappings/github.yaml  (exists already, left as it is)',
-    );
+    const { out, err } = await run('add', 'github');
+    expect(out).toContain('mappings/github.yaml  (exists already, left as it is)');
+    expect(err).toContain('no mapping of the path github has "verify"');
     expect(await readFile(mapping, 'utf8')).toBe('# mine\n');
     expect(await readFile(join(folder, '.sluice/secrets/github'), 'utf8')).toBe(secret);
     await rm(mapping);

@@ -65,7 +65,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   if (flags.dryRun === true) return show(terminal, plan, places);
   const written = await writePlan(terminal, plan, places);
   await editConfig(terminal, file, plan);
-  await finish(cli, name, { flags, places, written });
+  await finish(cli, name, { flags, places, plan, written });
   const secret = resolve(places.root, secretFileOf(name));
   if (registers !== undefined) {
     const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
@@ -283,7 +283,15 @@ function serviceEdits(settings: Settings, { url }: AddFlags): SetupPlan['edits']
 async function finish(
   { terminal }: Cli,
   name: string,
-  { flags, places, written }: Pick<SenderSetup, 'flags' | 'places'> & { readonly written: readonly string[] },
+  {
+    flags,
+    places,
+    plan,
+    written,
+  }: Pick<SenderSetup, 'flags' | 'places'> & {
+    readonly plan: SetupPlan;
+    readonly written: readonly string[];
+  },
 ): Promise<void> {
   await using workbench = await openWorkbench(terminal, flags);
   const own = new Set(written);
@@ -291,6 +299,11 @@ async function finish(
     ({ at }) => at !== undefined && own.has(resolve(places.root, at.source.file)),
   );
   printFindings(terminal, findings);
+  const proving = plan.files.find(({ text }) => /^ *verify:/m.test(text));
+  if (proving !== undefined && workbench.generation.table.settingsOf(name).verify === undefined)
+    terminal.err(
+      `no mapping of the path ${name} has "verify", so what the sender signs is answered with 401: write the lines that "sluice add ${name} --dry-run" shows into ${relative(terminal.cwd, proving.path)}`,
+    );
   await writeExpectations(terminal, workbench, { folder: places.cases, own });
   await writeTypes(terminal, name, workbench.generation);
 }
