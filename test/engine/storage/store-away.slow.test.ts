@@ -66,6 +66,9 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   decideStart: (s) => s.decideStart(['a'], { kind: 'allowed' }, NOW),
   findCutOff: (s) => s.findCutOff(['a']),
   endUnbegun: (s) => s.endUnbegun('a', DEAD),
+  findAgentAccess: (s) => s.findAgentAccess('a'),
+  isAgentToken: (s) => s.isAgentToken('a'),
+  addAgentKey: (s) => s.addAgentKey('a', 'k', NOW),
   addConversationKey: (s) =>
     s.addConversationKey({
       owner: 'owner:o',
