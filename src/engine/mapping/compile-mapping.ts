@@ -223,11 +223,9 @@ function compileAt(
 ): CompiledTemplate | undefined {
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
   const text = typeof own === 'string' ? own : undefined;
-  if (behaviours.hasGatewayForm) return compileOpenClawTemplate(located.at(path));
-  const { template, findings, subject } = compileTemplate(located.at(path), {
-    withItem,
-    ...defined({ text }),
-  });
+  const { template, findings, subject } = behaviours.hasGatewayForm
+    ? compileOpenClawTemplate(located.at(path))
+    : compileTemplate(located.at(path), { withItem, ...defined({ text }) });
   reporter.findings.push(...findings);
   reporter.show(subject);
   return template;

@@ -3,12 +3,21 @@
  * are exactly these, `headers.`, `query.` and `payload.` lead into those parts, and anything else is a path into the
  * payload, spaces and signs included. One pass, no blocks, no helpers. What is missing or null renders empty.
  */
-import { type LocatedValue, type Place, placeWithin } from '../../../base/document/document.ts';
+import {
+  findingAt,
+  type Finding,
+  type LocatedValue,
+  type Place,
+  placeWithin,
+  shorten,
+} from '../../../base/document/document.ts';
+import { say } from '../../../base/finding.ts';
 import { isJsonObject, ownValue, type JsonValue } from '../../../base/json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import type { Reader } from '../scope.ts';
-import { textOf } from './template-helpers.ts';
+import { textOf, HELPERS } from './template-helpers.ts';
 import { checkOutput, literalTemplate } from './template-rendering.ts';
+import type { TemplateSubject } from './template-subject.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
 
@@ -20,9 +29,61 @@ interface Expression {
   readonly end: number;
 }
 
-/** Compiles a template of an OpenClaw file: there is always one, as there. */
-export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate {
+/** Compiles a template of an OpenClaw file: there is always one, and everything in it that is no path is reported. */
+export function compileOpenClawTemplate(located: LocatedValue): {
+  readonly template: CompiledTemplate;
+  readonly findings: readonly Finding[];
+  readonly subject: TemplateSubject;
+} {
   const source = String(located.value);
+  const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
+  return {
+    template: templateOf(located, source),
+    findings: notPaths(source, placeOf),
+    subject: { kind: 'template', source, findings: [], isUsable: true, reads: [], placeOf },
+  };
+}
+
+/** Signs that no path of OpenClaw has, or a helper with a value behind it. */
+const NOT_PATH = new RegExp(
+  String.raw`^[#^!>&*~.=]|^\{|^\$|["'\`|()=<>]|^(?:${Object.keys(HELPERS).join('|')}|if|unless|each|with|range|end) |^end$`,
+);
+/** Ends and `else` belong to a block that is reported already. */
+const REST = /^(?:\/|else\b)/;
+
+function notPaths(source: string, placeOf: (start: number, end: number) => Place): readonly Finding[] {
+  return [...source.matchAll(EXPRESSION)].flatMap(
+    ({ 0: written, 1: inner = '', index }): readonly Finding[] => {
+      const text = inner.trim();
+      const at = placeOf(index, index + written.length);
+      const name = /^headers\.([\w-]*[A-Z][\w-]*)$/.exec(text)?.[1];
+      if (name !== undefined) return [headerCase(name, at)];
+      if (!NOT_PATH.test(text) || REST.test(text)) return [];
+      return [
+        {
+          severity: 'warning',
+          code: 'TEMPLATE_NOT_SUPPORTED',
+          message: say`${JSON.stringify(shorten(written))} is read as the name of a field: a template of an OpenClaw file has paths only, such as {{alerts[0].status}}`,
+          at,
+          hint: say`write paths alone, or make the text in a transform; blocks and helpers work in hooks.mappings of a sluice.yaml with "extends: openclaw.json"`,
+        },
+      ];
+    },
+  );
+}
+
+function headerCase(name: string, at: Place): Finding {
+  const lower = name.toLowerCase();
+  return findingAt(at, {
+    severity: 'warning',
+    code: 'HEADER_NAME_CASE',
+    message: say`header names are in lower case here, as there, found "${name.slice(0, 80)}"`,
+    hint: say`write headers.${lower.slice(0, 80)}`,
+    replace: { from: name, to: lower },
+  });
+}
+
+function templateOf(located: LocatedValue, source: string): CompiledTemplate {
   const at = located.place([]);
   const expressions = [...source.matchAll(EXPRESSION)].map((match): Expression => {
     const text = (match[1] ?? '').trim();
