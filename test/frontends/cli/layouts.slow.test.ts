@@ -55,9 +55,9 @@ function serve({ folder }: Bench, env: NodeJS.ProcessEnv): Served {
   const code = new Promise<number | null>((resolve) => child.on('close', resolve));
   const early = code.then(() => Promise.reject(new Error(text)));
   early.catch(() => undefined);
-  const ready = waitFor(() => /"url":"(http:[^"]+)"[^\n]*"ready"/.exec(text)?.[1]);
+  const ready = () => waitFor(() => /"url":"(http:[^"]+)"[^\n]*"ready"/.exec(text)?.[1]);
   return {
-    url: () => Promise.race([ready, early]),
+    url: () => Promise.race([ready(), early]),
     said: () => text,
     code,
     stop: () => void child.kill('SIGTERM'),
