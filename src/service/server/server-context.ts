@@ -14,7 +14,7 @@ import { createFailureLimiter, type FailureLimiter, FewPerSecond, PathRates, Tal
 import { UnprovedBodies } from './body.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { RequestFacts } from './exchange.ts';
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
 
 export interface ServerContext {
@@ -80,7 +80,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     deps,
     limits,
     clock,
-    ids: deps.ids ?? drawIds,
+    ids: deps.ids ?? createIdSource(),
     decoder: new TextDecoder('utf-8', { fatal: true }),
     proxies,
     findAddress: createAddressFinder(proxies),
@@ -140,9 +140,22 @@ function deriveSettings(
   return { hooks, tokens: compileTokens(hooks), limiter };
 }
 
-function drawIds(): RequestIds {
-  const bytes = randomBytes(12);
-  return { id: randomUUID(), seed: bytes.readUInt32LE(0), nonce: bytes.toString('hex', 4) };
+const BYTES_PER_REQUEST = 12;
+
+/** Draws randomness in blocks: a call of the system's generator takes a tenth of what a request costs. */
+function createIdSource(): () => RequestIds {
+  const pool = Buffer.alloc(4096);
+  let used = pool.length;
+  return () => {
+    if (used + BYTES_PER_REQUEST > pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const start = used;
+    used += BYTES_PER_REQUEST;
+    const nonce = pool.toString('hex', start + 4, used);
+    return { id: randomUUID(), seed: pool.readUInt32LE(start), nonce };
+  };
 }
 
 /** How a path checks its senders, made once for each generation. */
