@@ -131,7 +131,8 @@ export function freshResult(work: AcceptedWork): AcceptResult {
 
 export function prepareRequest(work: AcceptedWork, result: AcceptResult): PreparedRequest {
   const receivedAt = Math.round(work.receivedAt);
-  const nonce = randomBytes(16).toString('hex');
+  const isAsked = work.actions.some((action) => action.kind === 'agent' && action.approve !== undefined);
+  const nonce = isAsked ? randomBytes(16).toString('hex') : '';
   const actions = work.actions.map((action) => ({
     ...prepareAction(action, receivedAt, nonce),
     ...(action.startedBy && { checked: checkedRow(action, receivedAt) }),
