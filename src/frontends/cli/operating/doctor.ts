@@ -122,7 +122,7 @@ function hasStore({ settings }: LoadedConfig): boolean {
 function checkConfiguration(findings: readonly Finding[], rest: string): Check {
   const count = findings.length;
   if (count === 0) return good('configuration', `no findings: ${rest}`);
-  const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
+  const listed = `${String(count)} finding${count === 1 ? '' : 's'}`;
   return bad('configuration', [listed, rest].filter(Boolean).join('; '));
 }
 
