@@ -20,7 +20,16 @@ const MAX_AT_ONCE = 4;
 const KEPT_MS = 300_000;
 const MAX_KEPT = 10_000;
 
-type UnknownAnswer = Extract<PermissionAnswer, { readonly kind: 'unknown' }>;
+interface AwaySender {
+  readonly sender: string;
+  readonly tries: number;
+  readonly until: number;
+  readonly answer: Extract<PermissionAnswer, { readonly kind: 'unknown' }>;
+}
+
+/** Who is asked: mappings of one sender may have other tokens, and paths other servers. */
+const askedOf = ({ sender, token }: StartQuestion, path: string): string =>
+  JSON.stringify([sender, token, path]);
 
 export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
   readonly #context: GatewayContext;
@@ -28,11 +37,8 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
   /** By mapping: when it was told that no further person is asked. */
   readonly #toldFullAt = new Map<string, number>();
   readonly #known = new Map<string, { readonly until: number; readonly answer: Promise<PermissionAnswer> }>();
-  /** Senders that cannot be asked. */
-  readonly #away = new Map<
-    string,
-    { readonly tries: number; readonly until: number; readonly answer: UnknownAnswer }
-  >();
+  /** By whom is asked: those that cannot be. */
+  readonly #away = new Map<string, AwaySender>();
 
   constructor(context: GatewayContext, waiters: Waiters<RunEnding>) {
     super();
@@ -68,7 +74,7 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     const { message } = answer;
     if (now() - acceptedAt >= configuration().settings.gateway.holdHours * HOUR_MS)
       return this.#refuse(runs, { reason: 'not_asked', account, wanted, found: message });
-    const retryAt = this.#away.get(question.sender)?.until ?? now();
+    const retryAt = this.#away.get(askedOf(question, action.origin.path))?.until ?? now();
     await this.#settle(runs, { kind: 'later', retryAt, message });
   }
 
@@ -76,9 +82,10 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
   async #ask(question: StartQuestion, path: string): Promise<PermissionAnswer> {
     const { now, configuration, random, retry, alerts } = this.#context;
     const { sender, account, wanted, parts } = question;
-    const away = this.#away.get(sender);
+    const asked = askedOf(question, path);
+    const away = this.#away.get(asked);
     if (away !== undefined && away.until > now()) return away.answer;
-    const key = JSON.stringify([sender, account.toLowerCase(), wanted, parts]);
+    const key = JSON.stringify([asked, account.toLowerCase(), wanted, parts]);
     const known = this.#known.get(key);
     if (known !== undefined && known.until > now()) return known.answer;
     const asking = configuration().askPermission?.(question, path) ?? Promise.resolve(undefined);
@@ -90,13 +97,15 @@ export class StartChecks extends UnderWay<{ readonly done: Promise<void> }> {
     const answer = await answered;
     const subject = { kind: 'sender', name: sender } as const;
     if (answer.kind === 'known') {
-      if (this.#away.delete(sender)) alerts.worked(subject);
+      const isBack = this.#away.delete(asked);
+      const others = [...this.#away.values()].filter((each) => each.sender === sender);
+      if (isBack && others.length === 0) alerts.worked(subject);
       return answer;
     }
     this.#known.delete(key);
     const tries = (away?.tries ?? 0) + 1;
     const pauseMs = repeatDelay(retry.holds, tries, { retryAfterMs: answer.retryAfterMs, random: random() });
-    this.#away.set(sender, { tries, until: now() + pauseMs, answer });
+    this.#away.set(asked, { sender, tries, until: now() + pauseMs, answer });
     alerts.failed([subject], answer.message);
     return answer;
   }

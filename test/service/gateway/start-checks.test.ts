@@ -37,13 +37,13 @@ const askGithub = (question: StartQuestion, api: string) =>
 async function open(
   reply: (account: string, count: number) => PlatformReply,
   options: Omit<HouseOptions, 'options'> = {},
-  ask: typeof askGithub = askGithub,
+  ask: (question: StartQuestion, api: string, path: string) => ReturnType<typeof askGithub> = askGithub,
 ) {
   const server = await startPlatform(({ path }, index) => reply(path.split('/')[5] ?? '', index));
   onTestFinished(() => server.stop());
   const house = await openHouse({
     ...options,
-    askPermission: (question) => ask(question, server.url),
+    askPermission: (question, path) => ask(question, server.url, path),
     options: {
       retry: { holds: { maxAttempts: Infinity, baseMs: 20, factor: 1, maxMs: 20 } },
     },
@@ -60,11 +60,12 @@ async function open(
 test('a run begins after the sender has said that its account may, and the token goes to it alone', async () => {
   const { accept, ended, github, events } = await open(() => says('write'));
   const run = agentAction(asked());
-  const wake = wakeAction('wake up', asked());
+  const { origin } = wakeAction('');
+  const wake = wakeAction('wake up', { ...asked(), origin: { ...origin, path: run.origin.path } });
   await accept(run, wake);
   expect(await ended(run)).toMatchObject({ outcome: 'ok', reply: expect.stringContaining('hello') });
   await vi.waitFor(async () => expect(await events()).toContain('wake up'), WAIT);
-  // One request and one account are one question; its answer is kept.
+  // One path and one account are one question; its answer is kept.
   expect(github.requests).toMatchObject([
     {
       method: 'GET',
@@ -152,6 +153,33 @@ test.each<[string, PlatformReply, RegExp]>([
     expect(ops.texts).toEqual([expect.stringMatching(said), 'Sluice: sender github works again.']);
   },
 );
+
+test('what is asked for one path says nothing of another one, whose token or server may be another', async () => {
+  const own = await startPlatform(() => says('read'));
+  onTestFinished(() => own.stop());
+  const { accept, ended, storage } = await open(
+    () => says('write'),
+    {},
+    (question, api, path) => askGithub(question, { own: own.url, gone: 'http://127.0.0.1:1' }[path] ?? api),
+  );
+  const at = (path: string): AgentAction => {
+    const run = agentAction(asked());
+    return { ...run, origin: { ...run.origin, requestId: path, path } };
+  };
+  const [gone, first, second] = [at('gone'), at('github'), at('own')];
+  await accept(gone);
+  const isLeft = async (): Promise<void> =>
+    expect(await storage.findRun(gone.id)).toMatchObject({ lastError: { code: 'not_asked' } });
+  await vi.waitFor(isLeft, WAIT);
+  await accept(first);
+  expect(await ended(first)).toMatchObject({ outcome: 'ok' });
+  await accept(second);
+  expect((await ended(second)).lastError).toMatchObject({
+    code: 'not_allowed',
+    message: expect.stringContaining('write is wanted, and ann has read;'),
+  });
+  await isLeft();
+});
 
 test('after gateway.holdHours it ends', async () => {
   const { accept, ended } = await open(() => ({ status: 403, body: {} }), { gateway: { holdHours: 0 } });
