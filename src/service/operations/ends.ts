@@ -15,7 +15,7 @@ import {
 } from '../../engine/storage/storage.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import { readState } from '../recovery/recovery.ts';
-import { findObstacles, findWaits, reasonsToWait, waitsOf, type Pausable } from './waits.ts';
+import { findObstacles, findWaits, reasonsToWait, runnerOf, waitsOf, type Pausable } from './waits.ts';
 
 /** Most runs and events of one question. */
 const MAX_IDS = 200;
@@ -53,9 +53,12 @@ export async function whyQueued(
   const carried = runs.filter(({ state, carried: { until = 0 } = {} }) => state === 'active' && until > 0);
   const workers = carried.length === 0 ? [] : await storage.listWorkers();
   const now = Date.now();
-  const seen = (worker = ''): string => {
-    const { seenAt = 0 } = workers.find(({ name }) => name === worker) ?? {};
-    return `on ${worker}, last seen ${formatSpan(now - seenAt)} ago`;
+  const seen = (run: RunRecord): string => {
+    const { carried: { worker = '' } = {} } = run;
+    // One machine may have workers of several runners, each under its name.
+    const runner = runnerOf(run, gateway);
+    const found = workers.find((each) => each.name === worker && each.runner === runner);
+    return `on ${worker}${found === undefined ? '' : `, last seen ${formatSpan(now - found.seenAt)} ago`}`;
   };
   return new Map([
     ...queued.flatMap((run) => {
@@ -63,7 +66,7 @@ export async function whyQueued(
       const why = reason?.short ?? (run.dueAt > now ? isoTime(run.dueAt) : undefined);
       return why === undefined ? [] : [[run.id, why] as const];
     }),
-    ...carried.map((run) => [run.id, seen(run.carried?.worker)] as const),
+    ...carried.map((run) => [run.id, seen(run)] as const),
   ]);
 }
 
@@ -143,10 +146,11 @@ export async function overview(
   looking: CauseOptions,
   recovered: Iterable<string>,
 ): Promise<Overview> {
+  const audited = storage.listAudit(MAX_AUDIT);
   const [backlog, causes, audit, costs, rows] = await Promise.all([
     storage.backlog(),
-    findCauses(storage, looking),
-    storage.listAudit(MAX_AUDIT),
+    findCauses(storage, looking, audited),
+    audited,
     storage.listCosts({ limit: MAX_COSTS }),
     storage.listRecoveries(),
   ]);
@@ -215,11 +219,12 @@ export interface CauseOptions {
 export async function findCauses(
   storage: Storage,
   { gateway, describe }: CauseOptions,
+  audited: Promise<readonly AuditRecord[]> = storage.listAudit(MAX_AUDIT),
 ): Promise<readonly Cause[]> {
   const [decisions, failed, audit, obstacles] = await Promise.all([
     storage.listDecisions({ limit: MAX_REFUSED, state: 'rejected' }),
     storage.failedByHour(MAX_WORK),
-    storage.listAudit(MAX_AUDIT),
+    audited,
     findObstacles(storage, gateway),
   ]);
   const found = new Map<string, Found>();

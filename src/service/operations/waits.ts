@@ -74,7 +74,7 @@ export function reasonsToWait(run: RunRecord, waits: Waits, nowMs: number): read
     return [{ short: 'who may start it', text: clearLine(text) }];
   }
   const { mappingId = '' } = action.origin;
-  const runner = (action.kind === 'agent' ? action.runner : undefined) ?? waits.gateway.runner;
+  const runner = runnerOf(run, waits.gateway);
   const hold = waits.holds.find((each) => each.model === undefined && each.runner === runner);
   if (action.kind === 'agent' && hold !== undefined)
     return [{ short: 'agent away', text: obstacleTexts({ holds: [hold] }, nowMs)[0] ?? '' }];
@@ -89,6 +89,9 @@ export function reasonsToWait(run: RunRecord, waits: Waits, nowMs: number): read
   ];
   return delays.length > 0 ? delays : waitsBehind(run, waits);
 }
+
+export const runnerOf = ({ action }: RunRecord, { runner }: Pick<GatewaySettings, 'runner'>): string =>
+  (action.kind === 'agent' ? action.runner : undefined) ?? runner;
 
 /** Until when a run waits for an approval; undefined where it waits for none. */
 export function awaitedUntil({ approval, state, attempts }: RunRecord): number | undefined {

@@ -77,6 +77,8 @@ test('a run that a worker has says which one, and when it was heard of', async (
   const worker = { runner: 'w', worker: 'mba', attempt: 'attempt-1', until: nowMs + 60_000 };
   await storage.claimRuns({ nowMs, limit: 1, worker });
   await storage.noteWorker({ runner: 'w', name: 'mba', seenAt: nowMs - 12_000 });
+  // The same machine has a worker of another runner, too.
+  await storage.noteWorker({ runner: 'a', name: 'mba', seenAt: nowMs - 3_600_000 });
   const ends = await endsOf(storage, gateway as unknown as GatewaySettings, [first.id, second.id]);
   expect(ends).toMatchObject([
     { id: first.id, end: 'running', why: expect.stringMatching(/^on mba, last seen 1\d s ago$/) as string },
