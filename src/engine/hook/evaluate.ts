@@ -85,12 +85,13 @@ function* decideBy(
   state.dedupeKeys.clear();
   if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
-  const marks = findOwnMarks(state, mapping);
+  const isIgnored = skipped?.by === 'ignoreSenders';
+  const marks = isIgnored || mapping.startedBy !== undefined ? findOwnMarks(state, mapping) : [];
   // An agent's own account starts nothing, and can say what it opened.
-  const isOwn = skipped?.by === 'ignoreSenders' && marks.length > 0;
+  const isOwn = isIgnored && marks.length > 0;
   if (skipped !== undefined && !isOwn) return skipped;
   const start = isOwn ? undefined : judgeStart(state, mapping);
-  state.marks = isOwn || mapping.startedBy !== undefined ? { marks, isOwn } : undefined;
+  state.marks = { marks, isOwn };
   const { notAllowed, asksOthers } = start ?? {};
   if (notAllowed !== undefined && asksOthers !== true)
     return { kind: 'skipped', by: 'not_allowed', ...notAllowed };

@@ -27,7 +27,7 @@ export interface EvaluationState {
   /** What `startedBy` of the mapping leaves open; undefined where the account may start it. */
   startedBy: StartCheck | undefined;
   /** The marks that count where they prove to be ours; `isOwn`: nothing else of the event counts. */
-  marks: { readonly marks: readonly FoundMark[]; readonly isOwn: boolean } | undefined;
+  marks: { readonly marks: readonly FoundMark[]; readonly isOwn: boolean };
   /** Other keys by scope and name, as dedupe keys are kept. */
   readonly keys: Map<Scope, Map<string, string>>;
   /** Dedupe keys by scope, so that each is made once. */
@@ -63,7 +63,7 @@ export function startEvaluation(
     mapping: undefined,
     further: [],
     startedBy: undefined,
-    marks: undefined,
+    marks: { marks: [], isOwn: false },
     keys: new Map(),
     dedupeKeys: new Map(),
     transformMs: 0,

@@ -72,19 +72,17 @@ function finishAgent(
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   fill(prepared, state, scope);
-  const keys = (draft.keys ?? []).flatMap((key) => oneLine(shortKey(key.trim()), MAX_KEY_CHARS) || []);
-  if (prepared.conversation !== undefined && keys.length > 0)
+  const { conversation } = prepared;
+  if (conversation !== undefined) {
+    const { marks, isOwn } = state.marks;
+    const keys = (draft.keys ?? []).flatMap((key) => oneLine(shortKey(key.trim()), MAX_KEY_CHARS) || []);
     prepared.conversation = {
-      ...prepared.conversation,
-      keys: [...(prepared.conversation.keys ?? []), ...keys],
+      ...conversation,
+      ...(keys.length > 0 && { keys: [...(conversation.keys ?? []), ...keys] }),
+      ...(marks.length > 0 && { marks }),
+      ...(isOwn && { isOwn, start: false }),
     };
-  const { marks = [], isOwn } = state.marks ?? {};
-  if (prepared.conversation !== undefined && marks.length > 0)
-    prepared.conversation = {
-      ...prepared.conversation,
-      marks,
-      ...(isOwn === true && { isOwn, start: false }),
-    };
+  }
   if (state.startedBy !== undefined) prepared.startedBy = state.startedBy;
   else if (state.mapping?.startedBy?.asksOthers === true) delete prepared.approve;
   const { nonce } = state.request;
