@@ -4,7 +4,7 @@ import type { AcceptedAction, AcceptResult } from '../records.ts';
 import { findReserved, nameOf, reservationQuestion, reserve } from './reservations.ts';
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
-import { insertAction, MAX_WAITING, MAX_WAITING_BYTES, SPACE, undecidedOf } from './waiting-events.ts';
+import { fits, insertAction, MAX_WAITING, undecidedOf, usedOf } from './waiting-events.ts';
 import { isAsking, placeQuestion } from './waiting-runs.ts';
 
 /** What `lookUpReservations` asks. */
@@ -150,11 +150,10 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
 }
 
 /** @throws HookError where as much of a mapping waits until it is known who may start it as may */
-function checkUndecided({ sql }: Store, more: readonly NewRun[]): void {
+function checkUndecided(store: Store, more: readonly NewRun[]): void {
   for (const [space, rows] of Map.groupBy(more, undecidedOf)) {
-    const { count = 0, bytes = 0 } = sql.find<{ count: number; bytes: number }>(SPACE, space) ?? {};
-    const needed = rows.reduce((sum, row) => sum + row.bytes, 0);
-    if (count + rows.length <= MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES) continue;
+    const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+    if (fits(usedOf(store, space), { count: rows.length, bytes })) continue;
     const detail = `${MAX_WAITING} events of the mapping ${space.slice(1)}, or 16 MB of them, wait until its sender says who may start them`;
     throw new HookError('backlog_full', detail, { retryAfterSeconds: 10 });
   }

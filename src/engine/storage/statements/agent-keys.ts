@@ -1,7 +1,6 @@
 import type { AgentAction, ConversationOwner } from '../../../base/action.ts';
-import type { ConversationKey } from '../../../base/conversation.ts';
+import type { ConversationKey, FoundMark } from '../../../base/conversation.ts';
 import { conversationMark, proofOf, proves } from '../../../base/marks.ts';
-import { type FoundMark } from '../../../base/conversation.ts';
 import type { AgentAccess, AgentKeyAnswer } from '../records.ts';
 import { addKey } from './conversation-rows.ts';
 import { recordAudit } from './journal-statements.ts';

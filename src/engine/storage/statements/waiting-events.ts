@@ -45,15 +45,13 @@ import { gather, insertAsking, mayAsk, placeQuestion } from './waiting-runs.ts';
  * until it is known who may start them, where a further one is refused. Anybody may cause them.
  */
 export const MAX_WAITING = 1_000;
-export const MAX_WAITING_BYTES = 16_777_216;
+const MAX_WAITING_BYTES = 16_777_216;
 const MAX_NAMED_CHARS = 500;
 
 const WAIT = 'INSERT INTO waiting_events (run_id, path, bytes, frees) VALUES (?, ?, ?, ?)';
 const WAIT_FOR = 'INSERT INTO waited_keys (owner, key, run_id) VALUES (?, ?, ?)';
 const NAME = 'UPDATE runs SET error_code = ?, error_message = ? WHERE id = ?';
-/** What is taken of a space. */
-export const SPACE =
-  'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM waiting_events WHERE path = ?';
+const SPACE = 'SELECT count(*) AS count, coalesce(sum(bytes), 0) AS bytes FROM waiting_events WHERE path = ?';
 const OLDEST = 'SELECT run_id AS id, bytes, frees FROM waiting_events WHERE path = ? ORDER BY seq LIMIT 100';
 const GIVE_WAY = 'UPDATE runs SET due_at = 0, error_message = ? WHERE id = ?';
 const FORGET = ['DELETE FROM waiting_events WHERE run_id = ?', 'DELETE FROM waited_keys WHERE run_id = ?'];
@@ -91,33 +89,25 @@ interface Arriving {
  */
 export function insertAction(store: Store, action: PreparedAction, how: Arriving = {}): AcceptedAction {
   const { checked, dedupe, kind, mode } = action;
-  const done = { kind, id: action.row.id, mode, duplicate: false };
   const frees = [...(how.frees ?? []), ...(dedupe === undefined ? [] : [dedupe])];
-  let { id } = done;
-  let without: AcceptedAction['without'];
+  let stored: StoredEvent = { id: action.row.id };
   if (checked !== undefined) {
     const { acceptedAt: dueAt } = checked;
     wait(store, checked, { for: CHECKING, until: dueAt, path: undecidedOf(checked), frees });
   } else if (action.kind === 'wake') insertWake(store, action.row);
   else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
-  else if (action.conversation === undefined) id = insertAgent(store, action, action.row);
-  else {
-    const insert = (row: NewRun, hasEnded: boolean): void =>
-      void (id = insertAgent(store, action, row, hasEnded));
-    without = arrive(
-      store,
-      { row: action.row, conversation: action.conversation, insert },
-      { ...how, frees },
-    );
-  }
+  else if (action.conversation === undefined) stored = { id: insertAgent(store, action, action.row) };
+  else stored = arrive(store, { ...action, conversation: action.conversation }, { ...how, frees });
+  const { without } = stored;
+  const done = { kind, id: stored.id, mode, duplicate: false };
   // Where as many messages wait as may, the emoji is left out: it is no reason to refuse an event.
   const hasSpace = store.counters.queuedOutbox < store.limits.maxBacklogRuns;
   const begins = checked === undefined && without === undefined;
   if (action.kind === 'agent' && action.seen !== undefined && begins && hasSpace)
-    insertDelivery(store, action.seen, { ...action.row, runId: id, nowMs: action.row.acceptedAt });
+    insertDelivery(store, action.seen, { ...action.row, runId: done.id, nowMs: action.row.acceptedAt });
   if (dedupe !== undefined && without !== 'none')
-    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify({ ...done, id }) });
-  return { ...done, id, ...(without && { without }) };
+    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(done) });
+  return { ...done, ...(without && { without }) };
 }
 
 /** What `hasEnded` needs no turn. */
@@ -140,53 +130,44 @@ function insertNotification(
   insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
 }
 
-/** An event with a conversation. */
-interface ConversingEvent {
-  readonly row: NewRun;
-  readonly conversation: PreparedConversation;
-  /** Stores the run, whose conversation is known, or that it needs no turn. */
-  insert(row: NewRun, hasEnded: boolean): void;
-}
+/** The run that an event has, or has joined, and why it has no turn. */
+type StoredEvent = Pick<AcceptedAction, 'id' | 'without'>;
 
-/** Brings an event to its conversation, or lets it wait for one; says where it has come to none. */
+/** Brings an event to its conversation, or lets it wait for one. */
 function arrive(
   store: Store,
-  { row, conversation, insert }: ConversingEvent,
+  action: PreparedAgent & { readonly conversation: PreparedConversation },
   { frees = [], isKept, news }: Arriving,
-): AcceptedAction['without'] {
-  const { owner, acceptedAt: nowMs } = row;
+): StoredEvent {
+  const { row, conversation } = action;
+  const { id, owner, acceptedAt: nowMs } = row;
   const { keys, path, marks, waitUntil: until } = conversation;
   const [key = ''] = keys;
   const marked = marks && adoptMarked(store, marks, { owner, key, nowMs });
-  if (typeof marked === 'string' && conversation.isOwn === true) return 'none';
+  if (typeof marked === 'string' && conversation.isOwn === true) return { id, without: 'none' };
   const known = findKeys(store, owner, keys, nowMs);
   const found = keys.map((key) => known.find((each) => each.key === key)).find(Boolean);
   if (found === undefined && !conversation.starts) {
-    if (until <= nowMs && isKept !== true) return 'none';
+    const isInTime = until > nowMs;
+    if (!isInTime && isKept !== true) return { id, without: 'none' };
     makeSpace(store, path, row.bytes);
     wait(store, row, { for: UNBEGUN, until, path, frees });
-    store.sql.post(
-      NAME,
-      NO_CONVERSATION,
-      `no conversation has ${keys.join(' or ')}`.slice(0, MAX_NAMED_CHARS),
-      row.id,
-    );
-    if (until > nowMs) for (const key of keys) store.sql.post(WAIT_FOR, owner, key, row.id);
-    return until > nowMs ? 'waiting' : 'none';
+    const why = `no conversation has ${keys.join(' or ')}`.slice(0, MAX_NAMED_CHARS);
+    store.sql.post(NAME, NO_CONVERSATION, why, id);
+    if (isInTime) for (const key of keys) store.sql.post(WAIT_FOR, owner, key, id);
+    return { id, without: isInTime ? 'waiting' : 'none' };
   }
   const isOwn = marked !== undefined && typeof marked !== 'string';
   const markNot = isOwn ? undefined : marked;
   const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs, markNot });
   const of = { owner: joined.action.owner, key: joined.action.sessionKey };
-  insert(
-    { ...row, sessionKey: of.key, action: JSON.stringify(joined.action) },
-    isOwn || conversation.end === 'now',
-  );
+  const joining = { ...row, sessionKey: of.key, action: JSON.stringify(joined.action) };
+  const runId = insertAgent(store, action, joining, isOwn || conversation.end === 'now');
   const added = [...(isOwn ? marked : []), ...joined.added];
   if (conversation.end === 'now' || (isOwn && conversation.end)) endConversation(store, of, conversation.end);
   else if (news !== undefined) news.push(...added);
   else bringWaiting(store, owner, { keys: added, nowMs });
-  return isOwn ? 'own' : undefined;
+  return { id: runId, ...(isOwn && { without: 'own' }) };
 }
 
 interface Waiting {
@@ -202,17 +183,28 @@ function wait(store: Store, row: NewRun, { for: key, until, path, frees }: Waiti
   store.sql.post(WAIT, row.id, path, row.bytes, JSON.stringify(frees));
 }
 
+interface Space {
+  count: number;
+  bytes: number;
+}
+
+/** What is taken of a space. */
+export const usedOf = ({ sql }: Store, path: string): Space =>
+  sql.find<Space>(SPACE, path) ?? { count: 0, bytes: 0 };
+
+export const fits = (used: Space, more: Space): boolean =>
+  used.count + more.count <= MAX_WAITING && used.bytes + more.bytes <= MAX_WAITING_BYTES;
+
 /** Lets the oldest waiting events of a path end where there is no space for one more. */
-function makeSpace(store: Store, path: string, needed: number): void {
+function makeSpace(store: Store, path: string, bytes: number): void {
   const { sql } = store;
-  const used = sql.find<{ count: number; bytes: number }>(SPACE, path) ?? { count: 0, bytes: 0 };
-  let { count, bytes } = used;
-  const hasSpace = (): boolean => count < MAX_WAITING && bytes + needed <= MAX_WAITING_BYTES;
-  if (hasSpace()) return;
+  const used = usedOf(store, path);
+  const more = { count: 1, bytes };
+  if (fits(used, more)) return;
   for (const oldest of sql.all<{ id: string; bytes: number; frees: string }>(OLDEST, path)) {
-    if (hasSpace()) return;
-    count -= 1;
-    bytes -= oldest.bytes;
+    if (fits(used, more)) return;
+    used.count -= 1;
+    used.bytes -= oldest.bytes;
     const why = `it gave way: ${MAX_WAITING} events of this path, or 16 MB of them, wait for a conversation`;
     sql.post(GIVE_WAY, why, oldest.id);
     forgetWaiting(store, oldest.id, oldest.frees);
