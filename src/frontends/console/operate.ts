@@ -20,11 +20,11 @@ const name = z.string().min(1).max(200).exactOptional();
 const Ids = z.strictObject({ ids: z.array(id).min(1).max(1_000) });
 /** A page has as many in its list. */
 const Listing = z.strictObject({ ids: z.array(id).min(1).max(10_000) });
-/** The filters of a list, as it was when its plan was made. */
+/** The filters of a list, as it was when its plan was made. What no mapping made has an empty one. */
 const Listed = z.strictObject({
-  of: z.enum(['runs', 'outbox']),
+  of: z.enum(['runs', 'outbox', 'events']),
   state: name,
-  mapping: name,
+  mapping: z.string().max(200).exactOptional(),
   errorCode: name,
   until: z.int().nonnegative().exactOptional(),
 });

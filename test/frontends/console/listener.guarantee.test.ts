@@ -288,6 +288,20 @@ console:
     expect(audits.map(({ audit }) => audit)).toEqual(expect.arrayContaining(['pause', 'resume', 'cancel']));
   });
 
+  test('a change of what a cause has leaves alone what others made, also where no mapping made it', async () => {
+    expect((await as('operate', '/api/pause', {})).text).toBe('{"changed":1}');
+    await named.send('agent', { message: 'hello', deliver: false });
+    await named.send('order', { id: 1, buyer: { name: 'Ada-Lovelace' }, items: [] });
+    const countOf = async (chosen: object) => {
+      const { status, text } = await as('operate', '/api/plan', { change: 'drop', chosen });
+      return { status, count: (JSON.parse(text) as { readonly count: number }).count };
+    };
+    expect((await countOf({ of: 'runs', state: 'queued' })).count).toBeGreaterThan(1);
+    expect(await countOf({ of: 'runs', state: 'queued', mapping: '' })).toEqual({ status: 200, count: 1 });
+    expect(await countOf({ of: 'events', mapping: '' })).toEqual({ status: 200, count: 0 });
+    expect((await as('operate', '/api/resume', {})).text).toBe('{"changed":1}');
+  });
+
   test('lists mappings, runs, conversations, deliveries and changes, to view without what was sent', async () => {
     type Page = { readonly rows: readonly Readonly<Record<string, unknown>>[]; readonly next?: string };
     const page = async (role: string, path: string) => JSON.parse((await as(role, path)).text) as Page;

@@ -125,11 +125,7 @@ function listOf({ kind, path = '', mappingId: mapping = '' }: Cause): readonly [
 function failedOf({ kind, mappingId = '', errorCode }: Cause): ListSelection | undefined {
   if (kind === 'request' || kind === 'wait') return undefined;
   const of = { run: 'runs', delivery: 'outbox', event: 'events' }[kind];
-  return {
-    of,
-    ...(mappingId !== '' && { mapping: mappingId }),
-    ...(errorCode !== undefined && { errorCode }),
-  };
+  return { of, mapping: mappingId, ...(errorCode !== undefined && { errorCode }) };
 }
 
 function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): void }): JSX.Element {
