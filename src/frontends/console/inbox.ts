@@ -8,14 +8,16 @@ import type { ConsoleState, InboxPage, InboxRow } from './protocol.ts';
 import { type ConsoleDeps, gatewayOf, type PageRequest, type RouteContext } from './route.ts';
 
 const MAX_ROWS = 10_000;
+/** A page that is open asks for so many, once a second. */
+const NEW_ROWS = 100;
 
 /** Reads the newest `limit` rows, and says what became of the work in `ids`. */
 export async function inbox({ deps, judge }: RouteContext, { query, who }: PageRequest): Promise<InboxPage> {
   const asked = Number(query.get('limit') ?? Number.NaN);
   const { decisions } = deps.live.generation.config.settings.storage.keep;
   const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, MAX_ROWS);
-  // A reader of the list opens a request next.
-  void judge.base().catch(() => undefined);
+  // Who reads the list opens a request next. Who only looks for what is new keeps no files loaded.
+  if (!(asked <= NEW_ROWS)) void judge.base().catch(() => undefined);
   const found = await deps.storage.listDecisions({ limit: limit + 1 });
   const ids = (query.get('ids') ?? '').split(',').filter(Boolean);
   return {

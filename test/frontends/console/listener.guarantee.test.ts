@@ -4,6 +4,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Drafts, type Judge } from '../../../src/authoring/workbench/workbench.ts';
+import { inbox } from '../../../src/frontends/console/inbox.ts';
+import type { ConsoleDeps } from '../../../src/frontends/console/route.ts';
 import {
   makeConsoleFolder,
   startConsoleService,
@@ -126,6 +129,24 @@ test('compresses what is long, where the browser takes that', async () => {
   expect(packed.headers['content-encoding']).toBe('gzip');
   expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 4);
   expect((JSON.parse(gunzipSync(packed.bytes).toString()) as { rows: unknown[] }).rows).toHaveLength(30);
+});
+
+test('who opens the page has the files loaded, and a look for what is new once a second loads none', async () => {
+  const { service, storage } = running;
+  let loads = 0;
+  const judge = { base: () => Promise.reject(new Error(`load ${(loads += 1)}`)) } as unknown as Judge;
+  const deps = { mode: 'serve', hooksUrl: '', live: service, storage } as unknown as ConsoleDeps;
+  const context = { deps, judge, drafts: new Drafts(judge) };
+  const look = (query: string) => {
+    const asked = { query: new URLSearchParams(query), who: { name: '', role: 'view' } } as const;
+    return inbox(context, { ...asked, body: undefined, from: '', signal: new AbortController().signal });
+  };
+  await look('limit=300');
+  await look('');
+  expect(loads).toBe(2);
+  await look('limit=100&ids=a');
+  await look('limit=1&ids=a');
+  expect(loads).toBe(2);
 });
 
 describe('named keys', () => {
