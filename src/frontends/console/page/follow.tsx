@@ -42,7 +42,10 @@ export interface Followed<Answer> {
   readonly again: () => void;
 }
 
-/** Reads an address anew as often as `every` says of its answer, in milliseconds, and where one of `on` has changed. */
+/**
+ * Reads an address anew as often as `every` says of its answer, in milliseconds, and where one of `on` has changed. A
+ * component with another address is another one, by its `key`.
+ */
 export function useAnswer<Answer>(
   address: string,
   every: (answer: Answer) => number,
@@ -63,10 +66,7 @@ export function useAnswer<Answer>(
       return isPassing(error) ? RETRY_MS : 0;
     }
   };
-  useEffect(() => {
-    answer.value = undefined;
-  }, [address]);
-  useEffect(() => follow(look), [address, asked.value, ...on]);
+  useEffect(() => follow(look), [asked.value, ...on]);
   return { answer, problem, again: () => (asked.value += 1) };
 }
 

@@ -117,11 +117,14 @@ let hasGap = false;
 export async function look(): Promise<number> {
   const isBegun = isLoaded.peek();
   const reads = listHas.peek() === 'some' ? (isBegun ? MAX_ROWS : FIRST_ROWS) : 0;
-  const ids = [...new Set(rowsInSight.peek().flatMap(({ work = [] }) => work))].slice(0, MAX_IDS);
+  const inSight = new Set(rowsInSight.peek().flatMap(({ work = [] }) => work));
+  // What ended well stays so.
+  const ids = [...inSight].filter((id) => ends.peek().get(id)?.end !== 'done').slice(0, MAX_IDS);
   const asked = { limit: String(reads || NEW_ROWS), ids: ids.join() };
   try {
     const page = await getJson<InboxPage>(`/api/inbox?${new URLSearchParams(asked).toString()}`);
-    state.value = page.state;
+    // Another object with the same content would have the whole page made anew.
+    if (JSON.stringify(page.state) !== JSON.stringify(state.peek())) state.value = page.state;
     const meets = merge(page.rows) < page.rows.length;
     noteEnds(ids, page.ends);
     if (reads === MAX_ROWS || (reads > 0 && !page.hasMore)) listHas.value = page.hasMore ? 'newest' : 'all';
