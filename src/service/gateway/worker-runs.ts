@@ -230,13 +230,14 @@ export class WorkerRuns {
   async #lookForAway(nowMs: number): Promise<void> {
     const { storage, holds, alerts, configuration, metrics } = this.#context;
     const names = this.#runners();
-    const listed = names.length === 0 ? [] : await storage.listWorkers();
+    const { runner: defaultRunner } = configuration().settings.gateway;
+    const listed = names.length === 0 ? [] : await storage.listWorkers(defaultRunner);
     const all = listed.filter(({ runner }) => names.includes(runner));
     metrics?.setWorkers(all.filter(({ seenAt, runs }) => runs > 0 || nowMs - seenAt < AWAY_AFTER_MS));
     for (const name of names) {
       const since = all.find(({ runner }) => runner === name)?.seenAt ?? this.#startedAt;
       if (nowMs - Math.max(since, this.#startedAt) < AWAY_AFTER_MS || holds.isAway(name)) continue;
-      const waiting = await storage.countWaitingFor(name, configuration().settings.gateway.runner);
+      const waiting = await storage.countWaitingFor(name, defaultRunner);
       if (waiting === 0) continue;
       const message = `no worker has asked for its runs since ${new Date(since).toISOString()}`;
       await holds.hold(

@@ -51,7 +51,7 @@ export async function whyQueued(
   const queued = runs.filter(({ state }) => state === 'queued');
   const waits = queued.length === 0 ? undefined : await findWaits(storage, gateway);
   const carried = runs.filter(({ state, carried: { until = 0 } = {} }) => state === 'active' && until > 0);
-  const workers = carried.length === 0 ? [] : await storage.listWorkers();
+  const workers = carried.length === 0 ? [] : await storage.listWorkers(gateway.runner);
   const now = Date.now();
   const seen = (run: RunRecord): string => {
     const { carried: { worker = '' } = {} } = run;

@@ -213,12 +213,27 @@ export function workersContract(
       await storage.noteWorker({ runner: 'laptop', name: 'v', seenAt: NOW + 1 });
       await storage.noteWorker({ runner: 'laptop', name: 'w', seenAt: NOW + 2 });
       await take(storage, 'a1');
-      expect(await storage.listWorkers()).toEqual([
+      expect(await storage.listWorkers('main')).toEqual([
         { runner: 'laptop', name: 'w', seenAt: NOW + 2, runs: 1 },
         { runner: 'laptop', name: 'v', seenAt: NOW + 1, runs: 0 },
       ]);
       expect(await storage.countWaitingFor('laptop', 'main')).toBe(1);
       expect(await storage.countWaitingFor('main', 'main')).toBe(1);
+    });
+
+    test('counts what a worker carries for its runner alone: one machine may have one of each', async () => {
+      const { storage } = await fresh();
+      await storage.accept(work([ofLaptop(), agent()]));
+      for (const runner of ['laptop', 'main', 'other']) {
+        await storage.noteWorker({ runner, name: 'w', seenAt: NOW });
+        const worker = { runner, worker: 'w', attempt: `of-${runner}`, until: NOW + LEASE_MS };
+        await storage.claimRuns({ nowMs: NOW, limit: 1, defaultRunner: 'main', worker });
+      }
+      expect(await storage.listWorkers('main')).toMatchObject([
+        { runner: 'laptop', runs: 1 },
+        { runner: 'main', runs: 1 },
+        { runner: 'other', runs: 0 },
+      ]);
     });
 
     if (!isShared) return;

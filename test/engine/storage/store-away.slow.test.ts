@@ -57,7 +57,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   takeLapsedRuns: (s) => s.takeLapsedRuns(NOW),
   endCarriedRuns: (s) => s.endCarriedRuns(['a'], 'cancelled'),
   noteWorker: (s) => s.noteWorker({ runner: 'r', name: 'w', seenAt: NOW }),
-  listWorkers: (s) => s.listWorkers(),
+  listWorkers: (s) => s.listWorkers('r'),
   countWaitingFor: (s) => s.countWaitingFor('r', 'r'),
   hasLapsedRuns: (s) => s.hasLapsedRuns(NOW),
   findAsked: (s) => s.findAsked({ expiresAt: NOW, nonce: 'a' }),

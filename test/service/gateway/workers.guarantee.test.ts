@@ -120,7 +120,7 @@ test('refuses what is no answer, and keeps names to what can be shown', async ()
   const house = await openWithLaptop();
   await house.accept(forLaptop());
   const taken = await take(house, { worker: '\u001b[31m<b>' });
-  expect((await house.storage.listWorkers())[0]?.name).toBe('_[31m_b_'.replaceAll('[', '_'));
+  expect((await house.storage.listWorkers('echo'))[0]?.name).toBe('_[31m_b_'.replaceAll('[', '_'));
   for (const body of [{}, { attempt: 'short' }, { attempt: taken.run?.attempt, kind: 'forwarded' }, []])
     await expect(ask(house, 'finish', body, taken.run?.id)).rejects.toMatchObject({ code: 'invalid_body' });
   await expect(ask(house, 'renew', { attempt: 'another-attempt' }, taken.run?.id)).rejects.toMatchObject(

@@ -75,7 +75,9 @@ const nextRetry = (totals: string): Sql => both`SELECT min(at) AS at FROM (
 const HOLDS = `SELECT runner, model, since, code, message, retry_at AS "retryAt", tries FROM runner_holds
   ORDER BY since, runner, model`;
 const LISTED_WORKERS = both`SELECT runner, name, seen_at AS "seenAt", (SELECT count(*) FROM runs ${by('runs_active')}
-    WHERE state = ${RUN.active} AND worker = name AND worker_until > 0) AS runs FROM workers ORDER BY runner, seen_at DESC, name`;
+    WHERE state = ${RUN.active} AND worker = name AND worker_until > 0
+      AND (runs.runner = workers.runner OR (runs.runner = '' AND workers.runner = ?))) AS runs
+  FROM workers ORDER BY runner, seen_at DESC, name`;
 const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND runner = ?`;
 const OLDEST_QUEUED = both`SELECT accepted_at AS at FROM runs ${by('runs_queued')} WHERE state <= ${RUN.waiting}
@@ -133,7 +135,9 @@ export const hasLapsedRuns = ({ sql }: Store, nowMs: number): boolean =>
   undefined;
 
 /** Who takes runs, by runner; the one heard of last comes first. */
-export const listWorkers = ({ sql }: Store): readonly ListedWorker[] => sql.all(LISTED_WORKERS);
+/** Those of one machine have one name, whichever runner they are of; runs without a runner of their own are `defaultRunner`'s. */
+export const listWorkers = ({ sql }: Store, defaultRunner: string): readonly ListedWorker[] =>
+  sql.all(LISTED_WORKERS, defaultRunner);
 
 export function findRun({ sql }: Store, runId: string): RunRow | undefined {
   const row = sql.find<RunRow>(RUN_BY_ID, runId);

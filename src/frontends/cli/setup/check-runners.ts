@@ -54,7 +54,9 @@ async function checkRunners(cli: Cli, names: readonly string[], flags: RunnersFl
 
 async function listWorkers(cli: Cli, flags: RunnersFlags): Promise<readonly ListedWorker[]> {
   try {
-    return await withStore(cli, flags, (storage) => storage.listWorkers());
+    return await withStore(cli, flags, (storage, { settings }) =>
+      storage.listWorkers(settings.gateway.runner),
+    );
   } catch (error) {
     // Before the first start of a service nobody can have asked.
     if ((error as StorageError).code === 'not_found') return [];
