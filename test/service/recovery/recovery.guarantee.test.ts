@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { loadGeneration } from '../../../src/service/generation/generation.ts';
-import { newState, recoverPath } from '../../../src/service/recovery/recover-path.ts';
+import type { Asker } from '../../../src/service/recovery/look.ts';
+import { newState, recoverPath, type RoundParts } from '../../../src/service/recovery/recover-path.ts';
 import { askerOf } from '../../../src/service/recovery/recovery.ts';
 import { overview } from '../../../src/service/operations/operations.ts';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
@@ -19,6 +20,34 @@ interface Report {
   readonly came: number;
   readonly started: number;
   readonly trouble?: string;
+}
+
+async function loadAsker(folder: string, path: string): Promise<Asker> {
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
+  onTestFinished(() => sandbox.stop());
+  const loaded = await loadGeneration(join(folder, 'sluice.yaml'), { env: ENV, needSecrets: false, sandbox });
+  const { generation } = loaded;
+  const recovery = generation?.recoveries.get(path);
+  if (generation === undefined || recovery === undefined) throw new Error(JSON.stringify(loaded.findings));
+  return askerOf(generation, recovery, new AbortController().signal);
+}
+
+/** The parts of a round to which nothing comes, and which knows of nothing that came. */
+function roundParts(own: Partial<RoundParts> = {}): RoundParts {
+  return {
+    storage: {
+      findIdempotent: () => Promise.resolve(undefined),
+      findDeduped: () => Promise.resolve(undefined),
+    },
+    wish: undefined,
+    save: () => Promise.resolve(),
+    arrival: () => new Promise(() => undefined),
+    deliver: () => Promise.reject(new Error('nothing is fetched')),
+    arrivalMs: 1,
+    othersKnow: () => Promise.resolve(),
+    gaveUp: () => undefined,
+    ...own,
+  };
 }
 
 async function report(bench: RecoveryBench, ...flags: readonly string[]): Promise<Report> {
@@ -110,30 +139,13 @@ test('Stripe is asked for what its own tries gave up, or --since names, and only
 test('what fails again is asked for three times in all, and then given up', async () => {
   const bench = await openRecovery('github');
   const { sender, folder } = bench;
-  const sandbox = new Sandbox({ workers: 1, spare: 0 });
-  onTestFinished(() => sandbox.stop());
-  const loaded = await loadGeneration(join(folder, 'sluice.yaml'), { env: ENV, needSecrets: false, sandbox });
-  const { generation } = loaded;
-  const recovery = generation?.recoveries.get('github');
-  if (generation === undefined || recovery === undefined) throw new Error(JSON.stringify(loaded.findings));
+  const asker = await loadAsker(folder, 'github');
   await sender.happen({ n: 'lost' }, { agoMs: 30_000 });
   const gaveUp: string[] = [];
   const state = { ...newState(), upTo: sender.now() - 60_000 };
   const { upTo } = state;
   for (let round = 1; round <= 5; round += 1) {
-    await recoverPath(askerOf(generation, recovery, new AbortController().signal), state, {
-      storage: {
-        findIdempotent: () => Promise.resolve(undefined),
-        findDeduped: () => Promise.resolve(undefined),
-      },
-      wish: undefined,
-      save: () => Promise.resolve(),
-      arrival: () => new Promise(() => undefined),
-      deliver: () => Promise.reject(new Error('nothing is fetched')),
-      arrivalMs: 20,
-      othersKnow: () => Promise.resolve(),
-      gaveUp: (event) => gaveUp.push(event),
-    });
+    await recoverPath(asker, state, roundParts({ arrivalMs: 20, gaveUp: (event) => gaveUp.push(event) }));
     expect(state.totals).toEqual({
       missed: 1,
       asked: Math.min(round, 3),
@@ -356,42 +368,34 @@ const DATA_ONLY = [
   },
 ] as const;
 
+/** What a path asks its sender with, whose interface is at the address. */
+function askerAt(
+  api: string,
+  { sender, id, target }: Pick<(typeof DATA_ONLY)[number], 'sender' | 'id' | 'target'>,
+): Promise<Asker> {
+  const { folder } = openBench({
+    'sluice.yaml': `hooks: {enabled: true, token: '\${SLUICE_HOOK_TOKEN}'}\nserver: {publicUrl: 'https://hooks.example.com'}\n`,
+    'mappings/hooks.yaml': `- match: {path: ${sender}}
+  id: one
+  recover: {token: '\${ASK_TOKEN}', api: '${api}'${target}, maxAgeSeconds: 604800}
+  dedupe: {key: '{{${id}}}', ttlSeconds: 604800}
+  messageTemplate: hi
+`,
+  });
+  return loadAsker(folder, sender);
+}
+
 test.each(DATA_ONLY)('$sender is asked as its documentation says', async (known) => {
-  const { sender, id, target, answers, again, authorization } = known;
+  const { answers, again, authorization } = known;
   const server = await startPlatform(({ method, path }) =>
     method === 'POST'
       ? { status: 202, body: {} }
       : { status: 200, body: (answers as Readonly<Record<string, unknown>>)[`${method} ${path}`] },
   );
-  const sandbox = new Sandbox({ workers: 1, spare: 0 });
-  onTestFinished(async () => void (await Promise.all([server.stop(), sandbox.stop()])));
-  const bench = openBench({
-    'sluice.yaml': `hooks: {enabled: true, token: '\${SLUICE_HOOK_TOKEN}'}\nserver: {publicUrl: 'https://hooks.example.com'}\n`,
-    'mappings/hooks.yaml': `- match: {path: ${sender}}
-  id: one
-  recover: {token: '\${ASK_TOKEN}', api: '${server.url}'${target}, maxAgeSeconds: 604800}
-  dedupe: {key: '{{${id}}}', ttlSeconds: 604800}
-  messageTemplate: hi
-`,
-  });
-  const files = join(bench.folder, 'sluice.yaml');
-  const { generation, findings } = await loadGeneration(files, { env: ENV, needSecrets: false, sandbox });
-  const recovery = generation?.recoveries.get(sender);
-  if (generation === undefined || recovery === undefined) throw new Error(JSON.stringify(findings));
+  onTestFinished(() => server.stop());
+  const asker = await askerAt(server.url, known);
   const state = { ...newState(), upTo: Date.now() - 150 * HOUR_MS };
-  await recoverPath(askerOf(generation, recovery, new AbortController().signal), state, {
-    storage: {
-      findIdempotent: () => Promise.resolve(undefined),
-      findDeduped: () => Promise.resolve(undefined),
-    },
-    wish: undefined,
-    save: () => Promise.resolve(),
-    arrival: () => new Promise(() => undefined),
-    deliver: () => Promise.reject(new Error('nothing is fetched')),
-    arrivalMs: 1,
-    othersKnow: () => Promise.resolve(),
-    gaveUp: () => undefined,
-  });
+  await recoverPath(asker, state, roundParts());
   expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
     ...Object.keys(answers),
     ...again,
