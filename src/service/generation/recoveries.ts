@@ -112,7 +112,7 @@ function recoveryOf(
     ]);
   if (maxAgeSeconds <= tries)
     problems.push([
-      say`recover.maxAgeSeconds is ${maxAgeSeconds}, and ${title} tries by itself for ${tries} seconds`,
+      say`recover.maxAgeSeconds is ${maxAgeSeconds}, and what ${title} tries by itself is awaited for ${tries} seconds`,
       say`remove maxAgeSeconds: it is then ${MAX_AGE_SECONDS + tries}`,
     ]);
   if (settings.reactivate === true && health?.reactivate === undefined)

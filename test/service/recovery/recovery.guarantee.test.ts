@@ -404,3 +404,30 @@ test.each(DATA_ONLY)('$sender is asked as its documentation says', async (known)
   expect(state).toMatchObject({ totals: { missed: 2, asked: 2 } });
   expect(state.unwell).toBeUndefined();
 });
+
+test('what Paddle gives up only some hours after its three days is asked for, too', async () => {
+  let clock = Date.now();
+  const failed: object[] = [];
+  const pages = { meta: { pagination: { has_more: false } } };
+  const server = await startPlatform(({ method, path }) => {
+    const headers = { date: new Date(clock).toUTCString() };
+    if (method === 'POST') return { status: 202, headers, body: {} };
+    const hook = { id: 'ntfset_1', destination: `${OURS}paddle`, active: true };
+    const data = path.startsWith('/notification-settings') ? [hook] : failed;
+    return { status: 200, headers, body: { data, ...pages } };
+  });
+  onTestFinished(() => server.stop());
+  const asker = await askerAt(server.url, DATA_ONLY[0]);
+  const occurredAt = clock - 70 * HOUR_MS;
+  const state = { ...newState(), upTo: clock - 150 * HOUR_MS };
+  // Until its last try has failed, nothing of it is listed.
+  for (const hours of [70, 72, 74]) {
+    clock = occurredAt + hours * HOUR_MS;
+    await recoverPath(asker, state, roundParts());
+  }
+  const event = { origin: 'event', payload: { event_id: 'evt_1' } };
+  failed.push({ id: 'ntf_1', ...event, occurred_at: new Date(occurredAt).toISOString() });
+  clock = occurredAt + 79 * HOUR_MS;
+  await recoverPath(asker, state, roundParts());
+  expect(state.totals).toMatchObject({ missed: 1, asked: 1 });
+});
