@@ -171,8 +171,6 @@ export class ConnectionTable {
 
   /** Adds a new connection, or closes it where no place is free and no other connection can go. */
   add(socket: Socket): void {
-    // The connection is known: it is read once more from some point on.
-    if (this.#entries.has(socket)) return;
     const group = this.#groupOf(socket);
     if (!this.#hasPlace(group)) {
       socket.destroy();

@@ -16,8 +16,6 @@ import type { RequestAdvisor } from './advisor.ts';
 import type { TokenSet } from './authenticate.ts';
 import type { KnownTokens } from './mask-secrets.ts';
 import type { WorkerQuestion } from '../runners/runners.ts';
-
-export type { WorkerQuestion };
 import type { Health, Log, Metrics, Tracing } from '../../base/telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
