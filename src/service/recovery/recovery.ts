@@ -125,20 +125,10 @@ export class Recovery {
 
   /** How the recovery of each path goes, for the metrics. */
   figures() {
-    const known = [...this.#paths].filter(([, { state }]) => state.upTo > 0);
-    return known.map(
-      ([
-        path,
-        {
-          state: { totals, lookedAt, unwell },
-        },
-      ]) => ({
-        path,
-        ...totals,
-        lookedAt,
-        isWell: unwell === undefined,
-      }),
-    );
+    return [...this.#paths].flatMap(([path, { state }]) => {
+      const { upTo, totals, lookedAt, unwell } = state;
+      return upTo === 0 ? [] : [{ path, ...totals, lookedAt, isWell: unwell === undefined }];
+    });
   }
 
   async stop(): Promise<void> {
