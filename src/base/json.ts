@@ -182,7 +182,9 @@ export type Defined<T> = { [Key in keyof T as undefined extends T[Key] ? never :
 };
 
 export function defined<T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as Defined<T>;
+  const kept: Record<string, unknown> = {};
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) kept[key] = item;
+  return kept as Defined<T>;
 }
 
 /** Whether a JSON value is an object: no list, no null, no number. */

@@ -1,10 +1,10 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { HooksSettings } from '../../engine/config/config.ts';
 import type { ReceivedHeaders, RequestTarget } from './received.ts';
 
-/** The hook tokens of a configuration as their digests, the current one first. */
+/** The hook tokens of a configuration as their bytes, the current one first; a blank one has none. */
 export interface TokenSet {
-  readonly digests: readonly Buffer[];
+  readonly tokens: readonly Buffer[];
   readonly queryToken: HooksSettings['queryToken'];
 }
 
@@ -21,15 +21,13 @@ export type Authentication =
 export function compileTokens(
   hooks: Pick<HooksSettings, 'token' | 'previousTokens' | 'queryToken'>,
 ): TokenSet {
-  const tokens = [hooks.token ?? '', ...hooks.previousTokens];
-  // A blank token can never be presented, so its place has a digest that no text is known to have.
-  const digests = tokens.map((token) => (token === '' ? Buffer.alloc(32) : digestOf(token, 'utf8')));
-  return { digests, queryToken: hooks.queryToken };
+  const tokens = [hooks.token ?? '', ...hooks.previousTokens].map((token) => Buffer.from(token, 'utf8'));
+  return { tokens, queryToken: hooks.queryToken };
 }
 
 /**
- * Looks at the carriers in their order (bearer, header, query) and judges the first that is there. Digests are compared,
- * so that it takes the same time whatever differs, and every token is compared whatever matched.
+ * Looks at the carriers in their order (bearer, header, query) and judges the first that is there. Every token is
+ * compared, whatever matched; a blank one is never accepted.
  */
 export function authenticate(
   tokens: TokenSet,
@@ -51,7 +49,7 @@ export function authenticate(
 
 /** Whether a header presents this secret; takes the same time whatever it presents. */
 export function isSecret(secret: string, presented: string): boolean {
-  return timingSafeEqual(digestOf(presented, 'latin1'), digestOf(secret, 'utf8'));
+  return isSame(Buffer.from(presented, 'latin1'), Buffer.from(secret, 'utf8'));
 }
 
 /** Whether a text is one of the tokens. */
@@ -59,16 +57,15 @@ export function findToken(tokens: TokenSet, text: string): boolean {
   return match(tokens, text, 'latin1') >= 0;
 }
 
-function match({ digests }: TokenSet, text: string, encoding: TextEncoding): number {
-  const digest = digestOf(text, encoding);
+function match({ tokens }: TokenSet, text: string, encoding: 'latin1' | 'utf8'): number {
+  const presented = Buffer.from(text, encoding);
   let found = -1;
-  for (const [index, each] of digests.entries()) {
-    if (timingSafeEqual(digest, each) && found < 0) found = index;
-  }
-  return found;
+  for (const [index, token] of tokens.entries()) if (isSame(presented, token) && found < 0) found = index;
+  return presented.length === 0 ? -1 : found;
 }
 
-type TextEncoding = 'latin1' | 'utf8';
-
-const digestOf = (text: string, encoding: TextEncoding): Buffer =>
-  hash('sha256', Buffer.from(text, encoding), 'buffer');
+/** Takes the same time whatever differs: where the length does, the secret is compared with itself. */
+function isSame(presented: Buffer, secret: Buffer): boolean {
+  const hasLength = presented.length === secret.length;
+  return timingSafeEqual(hasLength ? presented : secret, secret) && hasLength;
+}

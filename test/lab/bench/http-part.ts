@@ -17,6 +17,8 @@ const WARM_UP_SECONDS = 3;
 const HALF_LOAD_ROUNDS = 3;
 const HALF_LOAD_SECONDS = 5;
 const CONNECTIONS = 64;
+/** A transform is also compared where there is less to gather into one message. */
+const FEW_CONNECTIONS = 16;
 const TOKEN = 'bench-token-0123456789abcdef';
 
 interface Target {
@@ -25,6 +27,7 @@ interface Target {
   readonly port: number;
   readonly path: string;
   readonly body: string;
+  readonly connections?: number;
 }
 
 type Progress = Parameters<Part['run']>[0];
@@ -85,6 +88,7 @@ const WAKE_MAPPING = 'mapped hook that wakes, GitHub push 2 KB';
 const AGENT_MAPPING = 'mapped hook that runs an agent, same body';
 const TRANSFORM = 'mapped hook with a transform, same body';
 const TRANSFORM_TIME = 'processor time of all processes, transform hook against the same without';
+const AT_FEW = `with ${FEW_CONNECTIONS} connections`;
 const WAKE = '/wake';
 export const WAKE_BODY = '{"text":"disk is 91% full","mode":"next-heartbeat"}';
 
@@ -95,6 +99,10 @@ function targetsOf({ bare, service }: Servers, push: string): readonly Target[] 
     { name: WAKE_MAPPING, ...at(service), path: '/hooks/wakes', body: push },
     { name: AGENT_MAPPING, ...at(service), path: '/hooks/github', body: push },
     { name: TRANSFORM, ...at(service), path: '/hooks/digest', body: push },
+    ...[
+      { name: `${AGENT_MAPPING}, ${AT_FEW}`, path: '/hooks/github' },
+      { name: `${TRANSFORM}, ${AT_FEW}`, path: '/hooks/digest' },
+    ].map((target) => ({ ...target, ...at(service), body: push, connections: FEW_CONNECTIONS })),
     {
       name: WAKE,
       ...at(service),
@@ -105,9 +113,10 @@ function targetsOf({ bare, service }: Servers, push: string): readonly Target[] 
 }
 
 async function measure(target: Target): Promise<Round> {
-  await load(target, { seconds: WARM_UP_SECONDS });
+  const { connections = CONNECTIONS } = target;
+  await load(target, { seconds: WARM_UP_SECONDS, connections });
   const before = await readThreadTimes(target.pid);
-  const result = await load(target, { seconds: SECONDS });
+  const result = await load(target, { seconds: SECONDS, connections });
   const after = await readThreadTimes(target.pid);
   return { load: result, micros: microsPerRequest(before, after, result.requests) };
 }
@@ -152,6 +161,18 @@ function toRows(rounds: ReadonlyMap<string, readonly Round[]>): readonly Row[] {
     timeRatioRow('processor time of the agent mapping against bare', of(AGENT_MAPPING), of(BARE)),
     timeRatioRow('processor time of the wake mapping against bare', of(WAKE_MAPPING), of(BARE)),
     timeRatioRow(TRANSFORM_TIME, of(TRANSFORM), of(AGENT_MAPPING), 1.8),
+    ratioRow(
+      `transform hook against the same without, ${AT_FEW}`,
+      of(`${TRANSFORM}, ${AT_FEW}`),
+      of(`${AGENT_MAPPING}, ${AT_FEW}`),
+      0.65,
+    ),
+    timeRatioRow(
+      `${TRANSFORM_TIME}, ${AT_FEW}`,
+      of(`${TRANSFORM}, ${AT_FEW}`),
+      of(`${AGENT_MAPPING}, ${AT_FEW}`),
+      1.8,
+    ),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   end,
@@ -11,6 +11,7 @@ import {
   removeFolder,
   run,
   TOKEN,
+  TRANSFORM,
 } from './peer.ts';
 
 /** The gateway whose hooks our users come from: a mapping that wakes its main session. */
@@ -23,6 +24,8 @@ export const openclaw: Peer = {
     const config = join(folder, 'openclaw.json');
     await install(folder, { openclaw: '2026.9.6' });
     await writeFile(config, JSON.stringify(configOf(port)));
+    await mkdir(join(folder, 'hooks/transforms'), { recursive: true });
+    await writeFile(join(folder, 'hooks/transforms', TRANSFORM.file), TRANSFORM.source);
     const child = run(process.execPath, [join(folder, 'node_modules/openclaw/openclaw.mjs'), 'gateway'], {
       cwd: folder,
       env: { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: config },
@@ -35,7 +38,7 @@ export const openclaw: Peer = {
       await stop();
       throw error;
     });
-    return { port, path: '/hooks/github', stop };
+    return { port, path: '/hooks/github', transformPath: '/hooks/transformed', stop };
   },
 };
 
@@ -52,6 +55,12 @@ function configOf(port: number): object {
           action: 'wake',
           wakeMode: 'next-heartbeat',
           textTemplate: '{{pusher.name}} pushed to {{repository.full_name}}',
+        },
+        {
+          match: { path: 'transformed' },
+          action: 'wake',
+          wakeMode: 'next-heartbeat',
+          transform: { module: TRANSFORM.file },
         },
       ],
     },

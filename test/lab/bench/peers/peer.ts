@@ -12,6 +12,17 @@ export const TOKEN = 'bench-token-0123456789abcdef';
 /** No peer outlives this, whatever happens to the bench. */
 const LIFE_MS = 20 * 60_000;
 
+/** The module that both sides run where a transform is compared: `push-text.mjs` in the folder of transforms. */
+export const TRANSFORM = {
+  file: 'push-text.mjs',
+  source: `export default ({ payload }) => ({
+  kind: 'wake',
+  mode: 'next-heartbeat',
+  text: payload.pusher.name + ' pushed ' + payload.commits.map(({ message }) => message.slice(0, 120)).join(', '),
+});
+`,
+};
+
 /** What a hook can be sent to instead of Sluice. */
 export interface Peer {
   readonly name: string;
@@ -24,6 +35,8 @@ export interface Peer {
 export interface RunningPeer {
   readonly port: number;
   readonly path: string;
+  /** The same hook with {@link TRANSFORM} in place of the template; only where it can have one. */
+  readonly transformPath?: string;
   stop(): Promise<void>;
 }
 

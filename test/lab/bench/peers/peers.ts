@@ -59,37 +59,53 @@ interface Match {
   readonly own: RunningPeer;
 }
 
+/** One hook of both sides, by its paths. */
+interface Hook {
+  readonly name: 'template' | 'transform';
+  readonly peer: string;
+  readonly own: string;
+}
+
 async function compare({ peer, running, own }: Match, progress: (text: string) => void) {
-  const rows = [{ what: 'what it does', figure: peer.does }];
-  for (const connections of CONNECTIONS) {
-    const rates = { peer: [] as number[], own: [] as number[] };
-    const waits = { peer: [] as number[], own: [] as number[] };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      for (const [side, server] of [
-        ['peer', running],
-        ['own', own],
-      ] as const) {
-        const { requestsPerSecond, p99Ms } = await load(server, connections);
-        rates[side].push(requestsPerSecond);
-        waits[side].push(p99Ms);
-        progress(`${connections} connections, round ${round + 1}/${ROUNDS}  ${side}  ${requestsPerSecond}/s`);
-      }
-    }
-    const figure = (side: 'peer' | 'own'): string =>
-      `${withSpread(rates[side], (rate) => `${Math.round(rate)}`)} a second, p99 ${median(waits[side]).toFixed(1)} ms`;
-    rows.push(
-      { what: `${connections} connections, ${peer.name}`, figure: figure('peer') },
-      { what: `${connections} connections, Sluice`, figure: figure('own') },
-      {
-        what: `${connections} connections, Sluice against ${peer.name}`,
-        figure: percent(median(rates.own) / median(rates.peer)),
-      },
-    );
+  const hooks: Hook[] = [{ name: 'template', peer: running.path, own: own.path }];
+  if (running.transformPath !== undefined && own.transformPath !== undefined) {
+    hooks.push({ name: 'transform', peer: running.transformPath, own: own.transformPath });
   }
+  const rows = [{ what: 'what it does', figure: peer.does }];
+  for (const hook of hooks)
+    for (const connections of CONNECTIONS) {
+      const label = `${hook.name}, ${connections} connections`;
+      const rates = { peer: [] as number[], own: [] as number[] };
+      const waits = { peer: [] as number[], own: [] as number[] };
+      for (let round = 0; round < ROUNDS; round += 1) {
+        for (const [side, server] of [
+          ['peer', running],
+          ['own', own],
+        ] as const) {
+          const { requestsPerSecond, p99Ms } = await load(
+            { port: server.port, path: hook[side] },
+            connections,
+          );
+          rates[side].push(requestsPerSecond);
+          waits[side].push(p99Ms);
+          progress(`${label}, round ${round + 1}/${ROUNDS}  ${side}  ${requestsPerSecond}/s`);
+        }
+      }
+      const figure = (side: 'peer' | 'own'): string =>
+        `${withSpread(rates[side], (rate) => `${Math.round(rate)}`)} a second, p99 ${median(waits[side]).toFixed(1)} ms`;
+      rows.push(
+        { what: `${label}, ${peer.name}`, figure: figure('peer') },
+        { what: `${label}, Sluice`, figure: figure('own') },
+        {
+          what: `${label}, Sluice against ${peer.name}`,
+          figure: percent(median(rates.own) / median(rates.peer)),
+        },
+      );
+    }
   return rows;
 }
 
-async function load(server: RunningPeer, connections: number) {
+async function load(server: Pick<RunningPeer, 'port' | 'path'>, connections: number) {
   const result = await runLoad({
     host: '127.0.0.1',
     port: server.port,
