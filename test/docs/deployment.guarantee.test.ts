@@ -1,28 +1,24 @@
 /** The files for operators in `deploy/` and on the pages that show them, each judged by the tool that reads it, where that is installed. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test, type TestContext } from 'vitest';
+import { beforeEach, expect, test, type TestContext } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/engine/config/config.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { parsePayload } from '../../src/base/payload/payload.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const PAGES = ['docs/deploy.md', 'docs/operations.md'];
-/** What tells the files of one service from those of several. */
-const [ONE, SEVERAL] = [
-  { compose: "'127.0.0.1:8787:8787'", caddy: 'reverse_proxy 127.0.0.1:8787' },
-  { compose: 'postgres:18', caddy: 'reverse_proxy sluice:8787' },
-];
+/** The files of one service, and those of several. */
+const [ONE, SEVERAL] = ['compose.yaml', 'compose.postgres.yaml'] as const;
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-deploy-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** The one block of the pages in this language that holds the text. */
 function block(language: string, text: string): string {
@@ -54,12 +50,7 @@ function judge(
   return { status, text: stdout + stderr };
 }
 
-const SHOWN = ['sluice.service', 'compose.yaml', 'compose.postgres.yaml', 'alerts.yaml'];
-
-test.for(SHOWN)('deploy/%s is shown as it is, by a page that links it', (name) => {
-  const page = PAGES.map(readPage).find((text) => text.includes(`(../deploy/${name})`)) ?? '';
-  expect(codeBlocks(page).map(({ text }) => text)).toContain(readPage(`deploy/${name}`));
-});
+const deployed = (name: string): string => readPage(`deploy/${name}`);
 
 test('deploy/ has no file that no page links, and a package carries it', () => {
   const linked = PAGES.flatMap((page) => [...readPage(page).matchAll(/\(\.\.\/deploy\/([\w.-]+)\)/g)]);
@@ -70,19 +61,19 @@ test('deploy/ has no file that no page links, and a package carries it', () => {
 });
 
 test('systemd takes the unit', (context) => {
-  const unit = write('sluice.service', block('ini', '[Service]'));
+  const unit = write('sluice.service', deployed('sluice.service'));
   expect(judge(context, 'systemd-analyze', ['verify', '--man=no', unit])).toEqual({ status: 0, text: '' });
 });
 
 test('the plist is a dictionary of keys with values', () => {
-  const text = block('xml', '<plist');
+  const text = deployed('org.example.sluice.plist');
   const bytes = Buffer.from(text.replace(/<!DOCTYPE[^>]*>\n/, ''));
   const read = parsePayload({ bytes, headers: {} }, 'xml', new TextDecoder('utf-8', { fatal: true }));
   expect(read).toMatchObject({ plist: { dict: { key: expect.arrayContaining(['Label', 'KeepAlive']) } } });
 });
 
 test('the plist is read by a parser of property lists', (context) => {
-  const file = write('sluice.plist', block('xml', '<plist'));
+  const file = write('sluice.plist', deployed('org.example.sluice.plist'));
   const script = 'import json,plistlib,sys; print(json.dumps(plistlib.load(open(sys.argv[1],"rb"))))';
   const { status, text } = judge(context, 'python3', ['-c', script, file]);
   expect(status).toBe(0);
@@ -93,10 +84,10 @@ test('the plist is read by a parser of property lists', (context) => {
   });
 });
 
-test.for([ONE, SEVERAL])('docker-compose takes the compose file with $compose', ({ compose }, context) => {
+test.for([ONE, SEVERAL])('docker-compose takes %s', (name, context) => {
   write('sluice.env', '');
   write('database-password', '');
-  write('docker-compose.yml', block('yml', compose));
+  write('docker-compose.yml', deployed(name));
   expect(judge(context, 'docker-compose', ['config', '-q'])).toMatchObject({ status: 0 });
 });
 
@@ -117,7 +108,7 @@ interface ComposeFile {
 }
 
 test('the services of the compose file fit the configuration, the image and the balancer beside it', async () => {
-  const { services, networks, volumes } = parse(block('yml', SEVERAL.compose)) as ComposeFile;
+  const { services, networks, volumes } = parse(deployed(SEVERAL)) as ComposeFile;
   const { database, sluice, balancer } = services;
   mkdirSync(join(folder, 'mappings'));
   const { config } = await loadConfig(write('sluice.yaml', block('yaml', 'trustedProxies')), {
@@ -140,9 +131,8 @@ test('the services of the compose file fit the configuration, the image and the 
   expect(server.trustedProxies).toEqual([
     (networks.default.ipam.config[0] as { readonly subnet: string }).subnet,
   ]);
-  const caddyfile = block('caddy', SEVERAL.caddy);
-  expect(caddyfile).toContain(`reverse_proxy sluice:${server.port}\n`);
-  expect(caddyfile).toContain(`${new URL(server.publicUrl ?? '').hostname} {`);
+  expect(readPage('docs/deploy.md')).toContain(`with \`reverse_proxy sluice:${server.port}\``);
+  expect(block('caddy', 'reverse_proxy')).toContain(`${new URL(server.publicUrl ?? '').hostname} {`);
   const named = [database, sluice, balancer].flatMap((service) => service.volumes);
   const mounted = named.filter((volume) => !volume.startsWith('./')).map((volume) => volume.split(':')[0]);
   expect(new Set(mounted)).toEqual(new Set(Object.keys(volumes)));
@@ -164,8 +154,8 @@ test('the compose files use the image as it is', () => {
   expect(bin).toHaveProperty(command);
   expect(args).toEqual(['serve', '--host', '0.0.0.0']);
   expect(peerDependencies).toHaveProperty('pg');
-  for (const { compose } of [ONE, SEVERAL]) {
-    const { services } = parse(block('yml', compose)) as ComposeFile;
+  for (const name of [ONE, SEVERAL]) {
+    const { services } = parse(deployed(name)) as ComposeFile;
     expect(services.sluice.image).toBe(`sluice:${version}`);
     expect(services.sluice).toMatchObject({ read_only: true, tmpfs: ['/tmp'], cap_drop: ['ALL'] });
     // That of the image holds.
@@ -201,21 +191,12 @@ test('nginx takes its part', (context) => {
   expect(status).toBe(0);
 });
 
-test.for([ONE, SEVERAL])(
-  'Caddy takes the file with $caddy, and finds nothing to format',
-  ({ caddy }, context) => {
-    const file = write('Caddyfile', block('caddy', caddy));
-    const { status, text } = judge(context, 'caddy', [
-      'validate',
-      '--adapter',
-      'caddyfile',
-      '--config',
-      file,
-    ]);
-    expect(status, text).toBe(0);
-    expect(text).not.toContain('not formatted');
-  },
-);
+test('Caddy takes its file, and finds nothing to format', (context) => {
+  const file = write('Caddyfile', block('caddy', 'reverse_proxy'));
+  const { status, text } = judge(context, 'caddy', ['validate', '--adapter', 'caddyfile', '--config', file]);
+  expect(status, text).toBe(0);
+  expect(text).not.toContain('not formatted');
+});
 
 interface Rules {
   readonly groups: readonly {
@@ -277,7 +258,7 @@ function unknownIn(expr: string, series: ReadonlyMap<string, ReadonlySet<string>
 }
 
 test('every series and label of an alert rule is one that the service serves', async () => {
-  const { groups } = parse(block('yml', 'alert:')) as Rules;
+  const { groups } = parse(deployed('alerts.yaml')) as Rules;
   const series = await servedSeries();
   const expressions = groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
   expect(expressions.length).toBeGreaterThan(4);
@@ -313,7 +294,7 @@ test('every series and label of the dashboard is one that the service serves', a
 });
 
 test('promtool takes the alert rules', (context) => {
-  const file = write('rules.yml', block('yml', 'alert:'));
+  const file = write('rules.yml', deployed('alerts.yaml'));
   expect(judge(context, 'promtool', ['check', 'rules', file])).toMatchObject({ status: 0 });
 });
 
@@ -339,7 +320,7 @@ tests:
 `;
 
 test('the first failed run is told, and work that was pruned is not', (context) => {
-  write('rules.yml', block('yml', 'alert:'));
+  write('rules.yml', deployed('alerts.yaml'));
   const { status, text } = judge(context, 'promtool', ['test', 'rules', write('cases.yml', ALERT_CASES)]);
   expect(status, text).toBe(0);
 });

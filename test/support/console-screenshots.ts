@@ -1,5 +1,5 @@
 /**
- * Makes the pictures of README.md and docs/console.md: `npm run screenshots`. A service with the mappings and golden
+ * Makes the pictures of README.md and docs/command-line.md: `npm run screenshots`. A service with the mappings and golden
  * requests of this repository, a real browser, and the same views each time.
  */
 import { execFileSync } from 'node:child_process';

@@ -26,14 +26,12 @@ function row(key: string, about: string, { see, actions }: Entry): string {
   const plain = about.replace(MARK, (_, first: string) => first.toUpperCase());
   const [, standard = '–'] = DEFAULT.exec(plain) ?? [];
   const meaning = coded(plain.replace(DEFAULT, '.'));
-  const link = see === undefined ? '' : ` See [${linkText(see)}](${see}).`;
   const tier = MARK.test(about) ? ' Experimental.' : '';
   const shown = /^[\w-]+[<(]/.test(standard) ? `\`${standard}\`` : coded(standard);
-  const cells = [`\`${key}\``, shown, actions?.join(', ') ?? 'all', meaning + tier + link];
+  const name = see === undefined ? `\`${key}\`` : `[\`${key}\`](${see})`;
+  const cells = [name, shown, actions?.join(', ') ?? 'all', meaning + tier];
   return `| ${cells.map((cell) => cell.replaceAll('|', String.raw`\|`)).join(' | ')} |`;
 }
-
-const linkText = (see: string): string => see.replace(/^.*#|\.md$/g, '').replaceAll('-', ' ');
 
 const coded = (text: string): string => text.replaceAll(NAMES, (name) => `\`${name}\``);
 

@@ -6,7 +6,7 @@ import { say } from '../../base/finding.ts';
 import type { TemplateSubject } from '../../engine/mapping/facts.ts';
 import type { LookFinding } from './rule.ts';
 
-export const SEE_OTHER_TOOLS = say`look in docs/other-tools.md, which shows conditions and templates of other tools as they are written here`;
+export const SEE_OTHER_TOOLS = say`look in docs/comparison.md, which shows conditions and templates of other tools as they are written here`;
 
 const LANGUAGE =
   /\{%-?\s*\w[^%]*%\}|\{\{-?\s*(?:end\b|(?:range|with|if|else if|len|index|printf)\b[^{}]*[\s("][.$])[^{}]*\}\}|\{\{\s*\$(?:node\[|\()[^{}]*\}\}/;

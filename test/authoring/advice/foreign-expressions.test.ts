@@ -22,7 +22,7 @@ test.each([
   '{{$json.title}}',
 ])('%s is one finding, which names the page', (template) => {
   expect(adviseFile(inFile(template)).map((one) => said(one.hint))).toEqual([
-    expect.stringMatching(/^look in docs\/other-tools\.md, /),
+    expect.stringMatching(/^look in docs\/comparison\.md, /),
   ]);
 });
 
@@ -38,7 +38,7 @@ test.each(['action == "opened"', '{{action}} == opened', "payload.action === 'op
   (when) => {
     const text = `id: a\nmatch: { path: a, when: ${JSON.stringify(when)} }\nmessageTemplate: x\n`;
     expect(adviseFile(text).map((one) => said(one.hint))).toEqual([
-      expect.stringMatching(/^look in docs\/other-tools\.md, /),
+      expect.stringMatching(/^look in docs\/comparison\.md, /),
     ]);
   },
 );

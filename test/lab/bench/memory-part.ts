@@ -13,7 +13,7 @@ const LOAD_SECONDS = 60;
 /** `BENCH_LONG=1` waits ten minutes after the load, as the aim says; otherwise thirty seconds. */
 const REST_SECONDS = process.env['BENCH_LONG'] === '1' ? 600 : 30;
 
-/** Both ways people start it. The files in docs/operations.md set the variable, which no program can set for itself. */
+/** Both ways people start it. The files in `deploy/` set the variable, which no program can set for itself. */
 const WAYS: readonly { readonly name: string; readonly env: Readonly<Record<string, string>> }[] = [
   { name: 'resident', env: { MALLOC_ARENA_MAX: '1' } },
   { name: 'without MALLOC_ARENA_MAX=1: resident', env: {} },

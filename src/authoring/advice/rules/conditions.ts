@@ -71,7 +71,7 @@ export const CONDITIONS: Rules = {
     (facts, finding) =>
       operatorOf(facts).length > 3 ? nearName(operatorOf(facts), OPERATORS.keys(), finding) : undefined,
     () =>
-      `choose one of the operators: ${[...OPERATORS.keys()].join(' ')}; docs/other-tools.md shows what others are called here`,
+      `choose one of the operators: ${[...OPERATORS.keys()].join(' ')}; docs/comparison.md shows what others are called here`,
   ],
   CONDITION_ARITY: [(facts) => example(operatorOf(facts))],
 };

@@ -24,7 +24,7 @@ export const HELPER_RULES: Rules = {
     },
     ({ isBlock }) => {
       const names = isBlock ? BLOCK_HELPERS.map((each) => `#${each}`) : Object.keys(HELPERS);
-      return `choose one of the ${isBlock ? 'block helpers' : 'helpers'}: ${names.join(' ')}; a name with a blank in it stands in brackets, {{fields.[Due Date]}}; docs/other-tools.md shows what others are called here`;
+      return `choose one of the ${isBlock ? 'block helpers' : 'helpers'}: ${names.join(' ')}; a name with a blank in it stands in brackets, {{fields.[Due Date]}}; docs/comparison.md shows what others are called here`;
     },
   ],
   TEMPLATE_UNKNOWN_DATA: [

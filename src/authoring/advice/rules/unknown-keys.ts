@@ -69,7 +69,7 @@ const PAGES: Readonly<Record<SchemaName, string>> = {
   configuration: 'docs/configuration.md',
   mapping: 'docs/mappings.md',
   'mapping file': 'docs/mappings.md',
-  'request file': 'docs/golden-cases.md',
+  'request file': 'docs/cases-and-transforms.md',
   'sender file': 'docs/senders.md',
 };
 

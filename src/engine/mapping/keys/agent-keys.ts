@@ -129,7 +129,7 @@ export const agentKeys = keysOf({
   transform: {
     about: 'Code that turns the request into actions.',
     schema: TransformSchema,
-    see: 'transforms.md',
+    see: 'cases-and-transforms.md#transforms',
     actions: ['agent', 'notify', 'wake'],
     compile: (written, { located, behaviours }) => ({
       ...toTransformRef(written, located),
