@@ -263,7 +263,7 @@ export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): 
 
 const MINUTE = 60;
 
-/** `1800 s (30 min)`. */
+/** Prints a time as `1800 s (30 min)`. */
 export function spanOf(seconds: number): string {
   if (seconds < 2 * MINUTE) return `${seconds} s`;
   const minutes = seconds / MINUTE;

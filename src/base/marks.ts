@@ -39,7 +39,7 @@ export function markComment(text: string, { runId, secret }: CommentMark): strin
   return `${ended}\n\n<!-- sluice run=${runId} mac=${proofOf('comment mark', runId, secret)} -->`;
 }
 
-/** The same proof within a name, such as the `Message-ID` of a mail. */
+/** Makes a mark that is a name, such as the `Message-ID` of a mail, with the same proof. */
 export function markedName({ runId, secret }: CommentMark): string {
   return `sluice.${runId}.${proofOf('comment mark', runId, secret)}`;
 }

@@ -17,7 +17,7 @@ export function describeValue(value: unknown, options: { readonly secret?: boole
   return 'an object';
 }
 
-/** A text of at most so many characters, as messages quote one; what was cut ends in a sign. */
+/** Cuts a text to so many characters for a message; a text that was cut ends in `…`. */
 export function shorten(text: string, limit = 80): string {
   return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }

@@ -51,16 +51,14 @@ export function isBelowSecret(path: Path): boolean {
 
 /** Whether what stands at a path may be a secret, by the names of its keys. */
 export function isSecretPath(path: Path): boolean {
-  const [last, parent, above] = [path.at(-1), path.at(-2), path.at(-3)];
-  const isListed = typeof last === 'number';
+  // An element of a list is as secret as the list.
+  const [last, parent, above] = path.toReversed().slice(typeof path.at(-1) === 'number' ? 1 : 0);
   return (
     isBelowSecret(path) ||
     last === SETTINGS_BY_NAME ||
     parent === SETTINGS_BY_NAME ||
-    (above === SETTINGS_BY_NAME && isListed) ||
-    (last === 'key' && above === KEYS_BY_NAME) ||
     last === PROOF ||
-    (parent === PROOF && isListed)
+    (last === 'key' && above === KEYS_BY_NAME)
   );
 }
 

@@ -168,7 +168,7 @@ function headersOf(part: Multipart.MultipartPart, number: number): Multipart.Mul
 /** A quote that is not closed ends with the header, so that no place is looked at twice. */
 const PARAMETER = /;[ \t]*([\w*-]{1,40})=(?:"((?:[^"\\]|\\.?)*)(?:"|$)|([^;"]*))/g;
 
-/** The parameters of a header, names in lower case; of one that is there twice the first. */
+/** The parameters of a header, with names in lower case; of a name that is there twice, the first one counts. */
 function parametersOf(header: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const [, name = '', quoted, plain = ''] of header.matchAll(PARAMETER)) {

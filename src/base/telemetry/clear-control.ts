@@ -46,7 +46,7 @@ export function withoutCommands(text: string, { annotations = false } = {}): str
     .join('\n');
 }
 
-/** A text that somebody judges: what cannot be seen in it is shown by its number, as `[U+202E]`. */
+/** Shows a text to somebody who judges it: a sign that cannot be seen becomes its number, as `[U+202E]`. */
 export function showHidden(text: string): string {
   const number = (sign: string): string =>
     (sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');

@@ -13,7 +13,7 @@ type Api = typeof OpenTelemetry;
 
 /** One piece of work that is traced. */
 export interface TracedWork {
-  /** Its own `traceparent`, for whatever it leads to; absent where the SDK gives no valid one. */
+  /** The `traceparent` of this work, for whatever it leads to; absent where the SDK gives no valid one. */
   readonly traceparent: string | undefined;
 }
 

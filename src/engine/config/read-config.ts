@@ -98,7 +98,7 @@ function ownConfig(
     behaviours: {},
     inlineMappings: mappingsOf(root, {}),
     runDefaults: {},
-    theirChannels: [],
+    openclawChannels: [],
     reserved: [],
     env,
     secrets: [],
@@ -189,8 +189,8 @@ function translatedConfig(expanded: ExpandedFile, { root, reserved }: Translatio
     behaviours: OPENCLAW,
     inlineMappings: mappingsOf(original, OPENCLAW),
     runDefaults: gmailRunDefaults(original),
-    theirAgents: agentIds(original),
-    theirChannels: gatewayChannels(original),
+    openclawAgents: agentIds(original),
+    openclawChannels: gatewayChannels(original),
   };
 }
 

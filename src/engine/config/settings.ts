@@ -128,9 +128,9 @@ export interface BesideSettings {
   /** By hook name; from `hooks.gmail` of an OpenClaw file. */
   readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Ids of the agents of an OpenClaw file, the default one first. */
-  readonly theirAgents?: readonly string[];
+  readonly openclawAgents?: readonly string[];
   /** Ids of channels that only the gateway of an OpenClaw file has. */
-  readonly theirChannels: readonly string[];
+  readonly openclawChannels: readonly string[];
   /** Values of tokens and references: to be kept out of logs. */
   readonly secrets: readonly string[];
   /** SHA-256 of the texts of the file and of the one it extends: references count by name, the values of secrets do not. */

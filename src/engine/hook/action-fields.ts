@@ -269,7 +269,7 @@ export function agentRunner(
   const given =
     openclawAgents === undefined
       ? namedAgent(values, at)
-      : theirAgent(values, { openclawAgents, isRequest: mapping === undefined }, at);
+      : openclawAgent(values, { openclawAgents, isRequest: mapping === undefined }, at);
   const id = given ?? mapping?.agentId ?? standard;
   const isNamed = (name: string): boolean =>
     name === id || (openclawAgents !== undefined && isSameAgent(name, id));
@@ -292,7 +292,7 @@ function namedAgent(values: RawFields, at: FieldContext): string | undefined {
 }
 
 /** There a request must name an agent that is there; what a transform names falls back to the default agent. */
-function theirAgent(
+function openclawAgent(
   values: RawFields,
   { openclawAgents, isRequest }: { readonly openclawAgents: readonly string[]; readonly isRequest: boolean },
   at: FieldContext,

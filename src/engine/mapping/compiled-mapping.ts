@@ -213,7 +213,7 @@ export interface StartRule {
   readonly accounts: ReadonlyMap<string, string>;
   readonly takesBots: boolean;
   readonly asksOthers: boolean;
-  /** Its sender is asked what an account may do: there is a token for that. */
+  /** Whether the sender is asked what an account may do: there is a token for that. */
   readonly isAsked: boolean;
   readonly token?: CallbackAddress;
   readonly sender?: Sender;

@@ -81,7 +81,7 @@ function fill(text: string, { target = '', place, token }: AskedInterface, filli
   return placed.replaceAll(/\{([a-z:]+)\}/g, (all, name: string) => values[name] ?? all);
 }
 
-/** An id comes from an answer: it is one part of a path, whatever stands in it. */
+/** Makes an address. An id comes from an answer, so it stays one part of the path, whatever stands in it. */
 const joined = (path: string, asked: AskedInterface, filling: Filling): string =>
   `${asked.api.href.replace(/(?<!\/)\/+$/, '')}${fill(path, asked, { ...filling, id: encodeURIComponent(filling['id'] ?? '') })}`;
 

@@ -126,8 +126,8 @@ export interface AcceptedAction {
   readonly mode: 'now' | 'next-heartbeat';
   readonly duplicate: boolean;
   /**
-   * It has no turn: it waits for a conversation, or there is none and nothing of it is stored, or it tells of what an agent
-   * opened itself. Absent where it has one.
+   * Why the event has no turn: it waits for a conversation, or there is none and nothing of it is stored, or it tells of
+   * what an agent opened itself. Absent where it has a turn.
    */
   readonly without?: 'waiting' | 'none' | 'own';
 }

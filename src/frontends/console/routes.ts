@@ -181,7 +181,7 @@ async function requestPage(
   const found = await findStoredRequest(storage, id);
   if (found === undefined) return undefined;
   const { kept: content, ...known } = found;
-  // A visitor who may not see what was sent gets what is known without it.
+  // Who may not see what was sent gets only what the store knows besides.
   const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
   const { decision, kept } = stored;
   const now = await judge.base();

@@ -40,7 +40,7 @@ interface EndedTurn {
 
 /**
  * Turns of the main session: a turn claims what is pending, and consumes it when it completes. A failed or interrupted
- * turn frees it, and the next one has the same id: at least once.
+ * turn frees it, and the next turn claims it under the same id. So each event is read at least once.
  */
 export class HeartbeatTurns {
   readonly #context: GatewayContext;

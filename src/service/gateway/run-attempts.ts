@@ -106,7 +106,7 @@ export class RunAttempts {
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
     const result = endedFor(end, ended);
-    // That a conversation has ended is no failure of anybody.
+    // The end of a conversation is nobody's failure.
     if (end === SUPERSEDED.code && result !== ended) this.#tellSuperseded(run);
     else await this.#tell(run, result, { runner: target.runner, tookMs });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
@@ -118,7 +118,7 @@ export class RunAttempts {
   async endUnbegun(run: AgentRun): Promise<void> {
     const { approval, lastError } = run;
     const { decision, by } = approval ?? {};
-    // Its conversation has ended, or none came.
+    // Whether the conversation has ended, or none came.
     const without = [SUPERSEDED.code, NO_CONVERSATION].some((code) => code === lastError?.code);
     if (approval !== undefined && decision !== 'approved' && !without) {
       const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
@@ -154,7 +154,7 @@ export class RunAttempts {
 
   /** Decides about a run whose process died, perhaps because of it, or whose worker is not heard of any more. */
   async recover(left: AgentRun): Promise<void> {
-    // This process ends it now, and not the attempt of the worker, which may do so later.
+    // The run is ended by this process now, and not by its worker, which may still try later.
     const { carried, ...run } = left;
     const crash = this.#crashOf(left);
     const { isOnce, mayHaveBegun, used } = crash;

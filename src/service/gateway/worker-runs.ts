@@ -174,7 +174,7 @@ export class WorkerRuns {
     const { now, holds, wake } = this.#context;
     const joined = withJoinedEvents(run);
     if (end.kind === 'interrupted') return this.#attempts.lost(joined);
-    // Its worker ended before: with a delay later runs of its conversation would overtake it.
+    // The worker ended before it began: with a delay, later runs of the conversation would overtake this one.
     if (end.kind === 'not-started' && end.code === ENDED_BEFORE.code)
       return this.#attempts.putBack(joined, end);
     const tookMs = Math.round(now() - (run.startedAt ?? now()));

@@ -36,7 +36,7 @@ export interface GenerationCheck {
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<GenerationCheck> {
   const { findings: loaded, ignored, generation, transforms, hooks } = await loadGeneration(file, options);
-  // Those of the user are reported with the rest.
+  // Findings on the user's own senders are reported with the rest.
   const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).packageFindings;
   const findings = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
   if (transforms === undefined) return { findings, ignored, summary: '', ...NOTHING_TO_TELL };

@@ -15,7 +15,7 @@ export function createEvaluationSettings({
   readonly channelCatalog: ChannelCatalog;
   readonly table: RoutingTable;
 }): EvaluationSettings {
-  const { settings, theirAgents } = config;
+  const { settings, openclawAgents } = config;
   const { aliases, models } = settings.agents.defaults;
   const { lenient, defaults, unmatched, sessionKeys, limits, agents, behaviours } = settings.hooks;
   return {
@@ -24,7 +24,7 @@ export function createEvaluationSettings({
     unmatched,
     sessionKeys,
     limits,
-    hookAgents: { ...agents, ...defined({ openclawAgents: theirAgents }) },
+    hookAgents: { ...agents, ...defined({ openclawAgents }) },
     table,
     agents: { aliases, models },
     channels: knownChannels(channelCatalog),

@@ -170,7 +170,7 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
   const { plugins, channels } = config.settings;
   const loadsAll = plugins.length === 0 || (await options.mayLoadPlugins?.(config)) === true;
   const loaded = loadsAll ? await loadChannelCatalog(plugins, directory) : catalogWithoutPlugins(channels);
-  const channelCatalog = withChannels(loaded, config.theirChannels, 'only the gateway has this channel');
+  const channelCatalog = withChannels(loaded, config.openclawChannels, 'only the gateway has this channel');
   const references = createReferenceReader({ env: options.env, directory });
   const { hooks } = config.settings;
   const senders = await readSenders(config.file, {

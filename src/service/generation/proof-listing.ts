@@ -40,7 +40,7 @@ function describeProof(table: RoutingTable, path: string, read: ReferenceReader[
   ].join(', ');
 }
 
-/** Senders that sign their address, where nothing says what it is. */
+/** Reports paths whose senders sign the address, where nothing says what the address is. */
 export function findMissingUrl(
   { settings: { server } }: LoadedConfig,
   mappings: readonly CompiledMapping[],

@@ -184,8 +184,8 @@ export class ImapSource implements MailSource {
   }
 
   /**
-   * UIDs that fit, above the position. The newest messages are looked at first, so many at a time that no answer is
-   * long: what is removed meanwhile moves older ones up, where they are seen again, and none past the search.
+   * UIDs that fit, above the position. The newest messages are looked at first, a bounded number at a time. When one is
+   * removed meanwhile, older messages get lower numbers: some are seen twice, and none is missed.
    */
   async #search(
     query: { readonly since?: Date; readonly uid?: string },

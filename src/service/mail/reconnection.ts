@@ -60,7 +60,7 @@ export class Reconnection {
     return this.#deadSince;
   }
 
-  /** A login that was dead under the reader before stays dead until it works, and is not reported again. */
+  /** A login that the reader before this one found dead stays dead until it works, and is not reported again. */
   recall(deadSince: number): MailHealth {
     this.#deadSince = deadSince;
     const reason = 'the login was refused before the restart';

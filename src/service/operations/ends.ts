@@ -283,7 +283,7 @@ const isLost = ({ status, code = '', replays = [] }: DecisionRecord): boolean =>
 
 const sum = (hours: readonly Hour[]): number => hours.reduce((total, { count }) => total + count, 0);
 
-/** It rises with the first hour that has a quarter as many as the one with the most. */
+/** Finds the hour in which a cause began to rise: the first one with a quarter of the highest count. */
 function risen(all: readonly Hour[]): Pick<Cause, 'count' | 'since' | 'lastAt' | 'before'> {
   const hours = new Map<number, Hour>();
   for (const { count, firstAt, lastAt } of all) {

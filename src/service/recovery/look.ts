@@ -56,7 +56,7 @@ export interface LoggedEvent {
   /** When it was delivered first, by the clock of the sender. */
   at: number;
   isDelivered: boolean;
-  /** It came, and this service, or what stands before it, did not take it. */
+  /** Whether the event came, and this service, or what stands before it, did not take it. */
   isRefused: boolean;
   isLost: boolean;
   /** As it stands in the list, where it can be fetched. */

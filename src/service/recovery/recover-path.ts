@@ -86,7 +86,7 @@ export const RecoveryState = z.object({
 });
 export type RecoveryState = z.output<typeof RecoveryState>;
 
-/** That of a path which was never looked at. */
+/** Makes the state of a path that was never looked at. */
 export const newState = (): RecoveryState => ({
   upTo: 0,
   lookedAt: 0,
@@ -227,7 +227,7 @@ class Round {
       const entry = asked[event];
       const isNew =
         entry === undefined && Object.keys(asked).length < 2 * (this.#asker.settings.max ?? MAX_EVENTS);
-      // It came after the round before had stopped to wait.
+      // The event came after the round before had stopped to wait.
       if (!isOpen.has(event)) this.#count('came', entry);
       else if (isNew || (entry !== undefined && wish !== undefined)) asked[event] = { at, asks: 0 };
       if (isOpen.has(event) && isNew) this.#state.totals.missed += 1;
@@ -246,7 +246,7 @@ class Round {
       this.#count('gaveUp', entry);
       return gaveUp(each.event);
     }
-    // It may have come by itself while others were asked for.
+    // The event may have come by itself while others were asked for.
     if ((await this.#taken(each.event)) !== undefined) return this.#count('came', entry);
     this.#countAsk(entry, 1);
     entry.askedAt = Date.now();

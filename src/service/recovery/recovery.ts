@@ -198,7 +198,7 @@ export class Recovery {
         storage,
         wish,
         save,
-        // They look once in this time. An event that came to one before that would not be known as recovered.
+        // The other services read the state once in this time; before that they would not know an event as recovered.
         othersKnow: () =>
           storage.lease === undefined ? Promise.resolve() : pause(1.5 * REFRESH_MS, stop.signal),
         deliver,

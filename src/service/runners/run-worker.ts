@@ -136,7 +136,7 @@ export class RunWorker {
     if (isOver) return this.#forget(run.id);
     kept = { ...kept, end: result };
     await this.#keep(kept);
-    // It goes on to renew until the end was taken: the network may be away for longer than the lease.
+    // The lease is renewed until the end was taken: the network may be away for longer than the lease.
     await this.#handOver(kept);
     ended.abort();
     await renewing;

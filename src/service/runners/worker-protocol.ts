@@ -88,7 +88,7 @@ function givenTurn({
 
 const turnSchema = z.looseObject({
   runId: id,
-  // It becomes the name of a file.
+  // An id, as it becomes the name of a file.
   sessionId: id,
   prompt: z.string().transform((text) => text as SafeText),
   timeoutSeconds: z.number().positive(),

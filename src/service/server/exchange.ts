@@ -71,7 +71,7 @@ export interface RequestFacts {
   recovered?: RecoveredEvent | undefined;
   /** The format of a body that is not the one of its path; set while requests are recorded. */
   otherFormat?: BodyFormat;
-  /** Its span, where spans are made and its sender is proved. */
+  /** The span of the request, where spans are made and the sender is proved. */
   trace?: ReturnType<Tracing['receive']>;
 }
 

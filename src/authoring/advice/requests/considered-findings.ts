@@ -62,7 +62,7 @@ export function consideredFindings(
   ];
 }
 
-/** Orders misses by their findings, which know best which one is the nearest. */
+/** Orders the mappings that did not match as the findings do, in which the nearest one stands first. */
 export function inOrderOf(
   findings: readonly Finding[],
   misses: readonly ConsideredMapping[],

@@ -14,7 +14,7 @@ type Whole = GenerationSubjects['generation'];
 type ServiceSettings = Whole['config']['settings'];
 
 function withoutSettings({ config, catalog, mappings }: Whole): readonly LookFinding[] {
-  const { settings, root, theirChannels } = config;
+  const { settings, root, openclawChannels } = config;
   // Nobody answers and nothing is delivered, which OPENCLAW_NOT_FOUND reports.
   if (settings.hooks.behaviours.findsRunner && settings.gateway.runner === 'echo') return [];
   const configured = Object.keys(settings.channels);
@@ -30,7 +30,7 @@ function withoutSettings({ config, catalog, mappings }: Whole): readonly LookFin
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
     const isPassedOn = passer !== undefined && isOfGateway(passer, settings);
-    if (isPassedOn || (passer !== undefined && theirChannels.includes(id))) {
+    if (isPassedOn || (passer !== undefined && openclawChannels.includes(id))) {
       // A channel that the gateway's own file sets up is reported there.
       if (passedOn.has(id) || root.at(['channels', id]).value !== undefined) return [];
       passedOn.add(id);

@@ -33,7 +33,7 @@ export interface ImportOptions {
   readonly into: string;
   /** Variables that will be there without the OpenClaw file. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** What the translation said has no counterpart. */
+  /** What has no counterpart here, as the translation found. */
   readonly findings: readonly Finding[];
 }
 

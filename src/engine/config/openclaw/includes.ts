@@ -102,7 +102,7 @@ async function expandObject(
     const above = await expandAt(inner, located, key, position);
     const layers = { below: merged[key], above, source: located.at([key]) };
     merged[key] = included === undefined ? above : putOver(run.grafts, [...position.path, key], layers, true);
-    // What a part itself includes lies above the part's own place.
+    // The place of the part itself comes first: what the part includes wins over it.
     run.grafts.push(...inner.grafts);
   }
   return merged;

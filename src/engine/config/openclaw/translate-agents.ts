@@ -31,7 +31,7 @@ function addRunners(original: LocatedValue, result: Moves): void {
   const from: Path = original.at(['agents']).value === undefined ? ['hooks'] : ['agents'];
   result.moves.push(
     { from, to: ['gateway', 'runner'], value: RUNNER },
-    { from, to: [...base, RUNNER], value: { kind: 'openclaw', hooks: theirHooks(original) } },
+    { from, to: [...base, RUNNER], value: { kind: 'openclaw', hooks: openclawHooks(original) } },
   );
   for (const { id, path } of agents) {
     const name = runnerOf(id);
@@ -54,7 +54,7 @@ const defaultOf = (agents: readonly Agent[]): Agent | undefined =>
   agents.find(({ id }) => id === 'main') ?? agents[0];
 
 /** Where their gateway takes wakes: it keeps its port and its hook token. */
-function theirHooks(original: LocatedValue): unknown {
+function openclawHooks(original: LocatedValue): unknown {
   const { value: port = THEIR_PORT } = original.at(['gateway', 'port']);
   const { value: path = '/hooks' } = original.at(['hooks', 'path']);
   const { value: token } = original.at(['hooks', 'token']);

@@ -191,7 +191,7 @@ function readOperation(
   if (!isJsonObject(value)) return undefined;
   const at = located.place(path);
   if (path.filter((step) => typeof step === 'string').length >= MAX_CONDITION_DEPTH) {
-    // Once for a condition.
+    // One report for each condition is enough.
     if (!findings.some(({ code }) => code === 'CONDITION_TOO_DEEP'))
       findings.push({
         severity: 'error',

@@ -204,7 +204,7 @@ function checkChannel(at: KeyCompiling, path: Path, written: string): string | u
   return undefined;
 }
 
-/** Threads and reactions are on a channel that has some, and the mapping names it: `last` may lead anywhere. */
+/** Warns of a thread or reaction where the channel has none, or the mapping names no channel: `last` may lead anywhere. */
 function checkPlace(at: KeyCompiling, isThere: boolean, [things, places]: readonly [string, string]): void {
   const { key, source, reporter, templates } = at;
   // Where nothing is sent, the key is reported as one without effect.

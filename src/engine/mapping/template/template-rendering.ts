@@ -21,11 +21,11 @@ const MAX_OUTPUT = 1024 * 1024;
  * character that is read or made is one, the costs below are multiples of it.
  */
 const MAX_STEPS = 4 * 1024 * 1024;
-/** A turn of a loop. */
+/** What a turn of a loop costs. */
 export const TURN = 32;
-/** A call of a helper or block, and the printing of a value. */
+/** What it costs to call a helper or a block, or to print a value. */
 export const CALL = 12;
-/** A key of an object that is listed. */
+/** What a key costs of an object whose fields are listed. */
 export const KEY = 12;
 
 /** What a loop knows of the element that it is at: `@index` and its kin. */

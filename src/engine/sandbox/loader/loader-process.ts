@@ -189,7 +189,7 @@ function placesOf(
 const NAMESPACE = 'transform';
 const VIRTUAL_SOURCE = 'export const defineTransform = (transform) => transform;';
 
-/** Undefined where it has findings, which are added. */
+/** Links a module; undefined where that makes findings, which are added to the others. */
 async function linkModule(
   root: string,
   entry: string,

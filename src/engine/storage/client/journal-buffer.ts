@@ -215,7 +215,7 @@ interface GatheredDecision {
   readonly order: number;
 }
 
-/** What is to be written: the new ones, the oldest first, and the ids of older ones that give their place to them. */
+/** What is to be written: new decisions, the oldest first, and the ids of older ones that are removed for them. */
 interface NewStrangers {
   readonly decisions: readonly DecisionRecord[];
   readonly forgotten: readonly string[];

@@ -89,7 +89,7 @@ async function makeClient(url: string, pipeline: boolean): Promise<Client> {
   });
 }
 
-/** An optional package: the configuration is checked for it, an address on the command line is not. */
+/** Loads the optional package: `check` names it for a configuration, but not for an address on the command line. */
 async function loadClient(): Promise<{ readonly Client: typeof Client }> {
   try {
     return (await import('pg')).default;

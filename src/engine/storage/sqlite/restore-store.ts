@@ -130,8 +130,8 @@ interface FoundStore {
 }
 
 /**
- * Reads the store that makes way; undefined where there is none that can be read. Its log is played in, so that the
- * file alone is the store; a damaged one keeps its log beside it.
+ * Reads the store that is about to be replaced; undefined where there is none that can be read. Its log is written into
+ * the file first, so that the file alone is the store; a damaged store keeps its log beside it.
  */
 function readStore(file: string, waiting: readonly OpenWork[]): FoundStore | undefined {
   if (!existsSync(file)) return undefined;

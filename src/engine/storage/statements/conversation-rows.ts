@@ -31,7 +31,7 @@ const REMOVE = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
 const REMOVE_ALL = 'DELETE FROM conversation_keys WHERE owner = ? AND conversation = ?';
 const REMOVE_ADDED = `DELETE FROM conversation_keys WHERE owner = (SELECT owner FROM runs WHERE id = ?1)
   AND conversation = (SELECT session_key FROM runs WHERE id = ?1) AND run_id = ?1`;
-/** They are due, so that whoever leads ends them (`endUnbegun`), and no claim takes them. */
+/** Makes runs due in a way that no claim takes: the service that leads ends them (`endUnbegun`). */
 const SUPERSEDE = `UPDATE runs SET state = ${RUN.waiting}, due_at = 0, gather_key = '${UNBEGUN}', gather_until = NULL,
   error_code = '${SUPERSEDED.code}', error_message = '${SUPERSEDED.message}' WHERE line = ? AND state <= ${RUN.waiting}
   AND (gather_key IS NULL OR gather_key <> '${UNBEGUN}')`;

@@ -1,6 +1,6 @@
 import type { StorageError } from '../storage-error.ts';
 
-/** How long nothing may fail before a store counts as well again. */
+/** A store counts as well again when nothing has failed for so long. */
 const WELL_AFTER_MS = 2_000;
 /** The longest wait; it is doubled where a store fails again soon after, so that one outage is not reported as many. */
 const WELL_AFTER_AT_MOST_MS = 30_000;

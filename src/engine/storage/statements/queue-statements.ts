@@ -228,7 +228,7 @@ export function markLimited({ sql }: Store, limited: LimitedMapping, nowMs: numb
   return sql.find<{ since: number }>(MARKED, mappingId)?.since ?? nowMs;
 }
 
-/** Takes away what was marked last before a time; returns these mappings. */
+/** Removes marks that were last set before a time; returns the mappings that had them. */
 export function unmarkLimited({ sql }: Store, beforeMs: number): readonly string[] {
   const well = sql.all<{ mappingId: string }>(WELL, Math.round(beforeMs));
   if (well.length > 0) sql.post(UNMARK, Math.round(beforeMs));

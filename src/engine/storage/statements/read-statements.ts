@@ -134,8 +134,7 @@ export const hasLapsedRuns = ({ sql }: Store, nowMs: number): boolean =>
   sql.find(both`SELECT 1 FROM runs ${by('runs_active')} WHERE ${LAPSED} LIMIT 1`, Math.round(nowMs)) !==
   undefined;
 
-/** Who takes runs, by runner; the one heard of last comes first. */
-/** Those of one machine have one name, whichever runner they are of; runs without a runner of their own are `defaultRunner`'s. */
+/** Workers by runner, the one heard of last first; all of a machine share a name. Runs without a runner are the default's. */
 export const listWorkers = ({ sql }: Store, defaultRunner: string): readonly ListedWorker[] =>
   sql.all(LISTED_WORKERS, defaultRunner);
 
@@ -169,7 +168,7 @@ export function listSessions({ sql }: Store, query: ListQuery): SessionRecord[] 
   return found.map((one, index) => ({ ...one, keys: known[index] ?? [] }));
 }
 
-/** As JSON text. */
+/** The channel and recipient last used, as JSON text. */
 export function findLastTarget({ sql }: Store): string | undefined {
   return sql.find<{ target: string }>('SELECT target FROM last_target')?.target;
 }

@@ -35,7 +35,7 @@ export const ASKING = 'approval';
  * it says that its turn is to be ended.
  */
 export const UNBEGUN = 'conversation';
-/** That of one whose sender is asked whether the account may start it (`startedBy`). */
+/** The `gather_key` of an event whose sender is asked whether the account may start it (`startedBy`). */
 export const CHECKING = 'permission';
 export const IS_CLAIMED_WHEN_DUE = `(gather_key IS NULL OR gather_key NOT IN ('${ASKING}', '${UNBEGUN}', '${CHECKING}'))`;
 export const OUTBOX = { queued: 0, active: 1, completed: 2, skipped: 3, dead: 4 } as const;

@@ -16,7 +16,7 @@ import { advance, postAction } from './session-queue.ts';
 import { both, type Dialects, type SqlQuestion } from './statements.ts';
 import type { Store } from './store.ts';
 
-/** Those of a `RunHead`. */
+/** The columns of a `RunHead`. */
 export const HEAD_FIELDS = `seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
   holder, worker_attempt AS "workerAttempt", worker_until AS "workerUntil"`;
 const FIND_HEAD = `SELECT ${HEAD_FIELDS} FROM runs WHERE id = ?`;
@@ -31,7 +31,7 @@ const END: Dialects = {
 const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, attempts,
     accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)
   VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
-/** It has ended as it begins: no agent takes a turn. */
+/** Stores a run that has ended as it begins: no agent takes a turn. */
 const INSERT_ENDED = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
     ended_at, outcome)
   VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;

@@ -5,18 +5,18 @@ import type { Store } from './store.ts';
 
 /** The queue of every conversation: who is ready, who is behind whom. `first-tables.ts` explains the states. */
 
-/** For SQLite, whose index is named. */
+/** Runs of a `line`, as one conversation's queue is called here, that have not ended. For SQLite, whose index is named. */
 const ofLine = (line: string): string =>
   `FROM runs INDEXED BY runs_in_line WHERE line = ${line} AND state <= ${RUN.active}`;
 /**
- * The first run of a line in a state, or up to another, or null; for PostgreSQL. It knows the index of a line by its
- * order only: another one has all runs that the line ever had, and a plan made while there were none would take either.
+ * The first run of a line in a state, or in the states up to `last`, or null; for PostgreSQL. The order of the rows makes
+ * it take the index of runs that have not ended: the other index of a line has all runs that the line ever had.
  */
 export const firstOf = (line: string, state: number, last = state): string =>
   `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${last} ORDER BY state, seq LIMIT 1)`;
 /**
- * Somebody stands before the others of the line: where nobody does, the next one may be made ready. For a list of states
- * SQLite would make a table each time.
+ * Whether a run of the line is ready or active: where none is, the next one may be made ready. For a list of states SQLite
+ * would make a table each time.
  */
 export const hasHead = (line: string): Dialects => ({
   sqlite: `(EXISTS (SELECT 1 ${ofLine(line)} AND state = ${RUN.ready})

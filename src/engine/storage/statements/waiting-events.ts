@@ -242,7 +242,7 @@ interface Beginning extends Pick<Arriving, 'news'> {
   readonly nowMs: number;
   /** False where nobody is asked about it, though its mapping has `approve`. */
   readonly asks?: boolean;
-  /** True where its account may not start it: it says nothing by marks, either. */
+  /** True where its account may not start it. Then marks in its text add no keys, either. */
   readonly isRefused?: true;
 }
 
@@ -317,7 +317,7 @@ export const findUnbegun = ({ sql }: Store, nowMs: number): RunRow[] =>
 export const findUndecided = ({ sql }: Store, nowMs: number): RunRow[] =>
   sql.all(UNDECIDED, Math.round(nowMs));
 
-/** Those of some active runs whose conversation has ended: their turns are to be ended. */
+/** Finds which of some active runs have a conversation that has ended: their turns are to be ended. */
 export const findCutOff = ({ sql }: Store, runIds: readonly string[]): readonly string[] =>
   sql.all<{ id: string }>(CUT_OFF, JSON.stringify(runIds)).map(({ id }) => id);
 

@@ -8,7 +8,7 @@ import type { Cli } from '../command-line.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { LocalGithub } from './demo-github.ts';
 
-/** It takes some ten seconds; beyond this something is wrong, also on a busy machine. */
+/** The demo takes half a minute; beyond this something is wrong, also on a busy machine. */
 const MAX_MS = 300_000;
 
 interface Stage {

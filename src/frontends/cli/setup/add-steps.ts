@@ -86,12 +86,13 @@ function trySteps(
   { places, flags, name }: Pick<SenderSetup, 'places' | 'flags'> & { readonly name: string },
 ): readonly string[] {
   const file = inShell(terminal, places, join(places.cases, `${name}.request.yaml`));
-  const ours = (command: string): string => commandLine(terminal, findConfigFile(terminal, flags), command);
+  const commandFor = (command: string): string =>
+    commandLine(terminal, findConfigFile(terminal, flags), command);
   return [
     '',
-    `${head}, while "${ours('dev')}" runs:`,
-    `  ${ours(`send ${file} --sign`)}`,
-    `  ${ours('requests')}`,
+    `${head}, while "${commandFor('dev')}" runs:`,
+    `  ${commandFor(`send ${file} --sign`)}`,
+    `  ${commandFor('requests')}`,
   ];
 }
 

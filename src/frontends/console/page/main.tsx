@@ -34,10 +34,7 @@ function App(): JSX.Element {
   const id = openId();
   const isWide = path === '/author' || Object.hasOwn(VIEWS, path);
   return (
-    <div
-      class={`app ${path === '/author' ? 'author-app' : id !== '' || path === '/replay' ? 'with-detail' : filterQuery() === '' ? 'at-first' : ''}`}
-      onClick={followLink}
-    >
+    <div class={`app ${layoutOf(path, id)}`} onClick={followLink}>
       <TopBar path={path} />
       <BatchProgress />
       {isWide ? (
@@ -58,6 +55,13 @@ function App(): JSX.Element {
       </p>
     </div>
   );
+}
+
+/** The class by which the style sheet lays the page out. */
+function layoutOf(path: string, id: string): string {
+  if (path === '/author') return 'author-app';
+  if (id !== '' || path === '/replay') return 'with-detail';
+  return filterQuery() === '' ? 'at-first' : '';
 }
 
 function Detail({ id }: { readonly id: string }): JSX.Element {

@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 15_000;
 /** What the farewell to the server may take; its lock is free then. */
 const MAX_END_MS = 3_000;
 
-/** An error of PostgreSQL, or of the way there. */
+/** An error of PostgreSQL, or of the connection to it. */
 class PostgresError extends Error {
   override readonly name = 'PostgresError';
   readonly code: string;
