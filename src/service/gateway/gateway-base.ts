@@ -49,8 +49,8 @@ export interface GatewayBase {
   readonly tracing: Tracing | undefined;
   /** What to write where a run failed; undefined where nothing is known. */
   readonly advise: (run: AgentRun) => Promise<string | undefined>;
-  /** Where agents on this machine add keys to their conversations; undefined before the service listens. */
-  readonly keysUrl: () => string | undefined;
+  /** As in `GatewayOptions`. A run that a crash left begins before the service listens. */
+  readonly keysUrl: Promise<string | undefined>;
   /** Makes the gateway look soon for due work. */
   readonly wake: () => void;
 }

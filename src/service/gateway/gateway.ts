@@ -66,8 +66,8 @@ export interface GatewayOptions {
   readonly metrics?: GatewayMetrics;
   /** Absent where no SDK of OpenTelemetry is registered. */
   readonly tracing?: Tracing;
-  /** Where agents on this machine add keys to their conversations; undefined before the service listens. */
-  readonly keysUrl?: () => string | undefined;
+  /** Where agents on this machine add keys to their conversations: known when the service listens. Default: nowhere. */
+  readonly keysUrl?: Promise<string | undefined>;
   /** What to write where a run failed, for the log; default: nothing is known. */
   readonly advise?: (run: AgentRun) => Promise<string | undefined>;
   /** False where other processes perform and this one only waits for what becomes of runs; default true. */
@@ -148,7 +148,7 @@ export class Gateway {
       retry: { ...RETRIES, ...options.retry },
       configuration: () => this.#configuration,
       advise: options.advise ?? (() => Promise.resolve(undefined)),
-      keysUrl: options.keysUrl ?? (() => undefined),
+      keysUrl: options.keysUrl ?? Promise.resolve(undefined),
       wake: () => this.#loop.wake(),
     };
   }

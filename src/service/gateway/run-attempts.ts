@@ -199,7 +199,7 @@ export class RunAttempts {
       return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
     try {
       const { storage, keysUrl } = this.#context;
-      const turn = await makeRunTurn(run, runner, { settings, storage, keysUrl: keysUrl() });
+      const turn = await makeRunTurn(run, runner, { settings, storage, keysUrl });
       if (options.signal.aborted) return { kind: 'not-started', ...ENDED_BEFORE, final: false };
       return await takeTurn(runner, turn, options);
     } catch (error) {

@@ -41,12 +41,12 @@ export async function makeRunTurn(
   {
     settings,
     storage,
-    keysUrl,
+    keysUrl: knownUrl,
   }: {
     readonly settings: RunSettings;
     readonly storage: Pick<Storage, 'findConversation' | 'findAgentAccess'>;
     /** Where its agent adds keys to its conversation; absent where it works on another machine. */
-    readonly keysUrl?: string | undefined;
+    readonly keysUrl?: Promise<string | undefined>;
   },
 ): Promise<Turn> {
   const { owner, oneShot, sessionKey, conversation: wish } = run.action;
@@ -56,6 +56,7 @@ export async function makeRunTurn(
       ? { turns: [], hasKeyOnlyId: false }
       : await storage.findConversation(conversation);
   const access = wish?.agentKeys === undefined ? null : await storage.findAgentAccess(run.id);
+  const keysUrl = access === null ? undefined : await knownUrl;
   const turn = turnOf(run, settings);
   return {
     ...turn,

@@ -75,7 +75,9 @@ interface ServiceParts {
   readonly tracing: Tracing | undefined;
   readonly gateway: Gateway;
   /** The parts that are opened last, and asked by parts that are there before them. */
-  readonly late: { mail?: MailProcess; recovery?: Recovery; keysUrl?: string };
+  readonly late: { mail?: MailProcess; recovery?: Recovery };
+  /** Says where agents add keys, once the service listens. */
+  readonly sayKeysUrl: (url: string | undefined) => void;
 }
 
 const performsWork = ({ recording }: ServiceOptions): boolean => recording?.performs !== false;
@@ -93,21 +95,24 @@ async function openParts(options: ServiceOptions, opened: Close[]): Promise<Serv
   const metrics = await startMetrics({ live, storage, sandbox, late }, options);
   if (metrics !== undefined) opened.push(metrics.stop);
   const tracing = await openTracing(log);
+  const { promise: keysUrl, resolve: sayKeysUrl } = Promise.withResolvers<string | undefined>();
   const gateway = new Gateway({
     storage,
     configuration: live.effects,
     log,
     health,
     performs: role !== 'front',
-    keysUrl: () => late.keysUrl,
+    keysUrl,
     ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
     ...defined({ metrics: metrics?.metrics.gateway, tracing }),
   });
   opened.push(() => gateway.stop(0));
+  // Where the service does not come to listen, no run waits for the address.
+  opened.push(async () => sayKeysUrl(undefined));
   // The command line has changed what is stored.
   storage.onOutsideChange(() => gateway.notifyOutside());
   if (performsWork(options)) await gateway.start();
-  return { health, sandbox, live, storage, metrics, tracing, gateway, late };
+  return { health, sandbox, live, storage, metrics, tracing, gateway, late, sayKeysUrl };
 }
 
 /** Opens the parts that take requests and mail, and those that look after all of it. */
@@ -121,7 +126,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   const server = await listen(options, parts);
   opened.push(() => server.stop());
   const { url } = server;
-  late.keysUrl = `${localUrl(server.workersUrl ?? url)}/workers/conversation`;
+  parts.sayKeysUrl(`${localUrl(server.workersUrl ?? url)}/workers/conversation`);
   const console = await options.openConsole?.({ url, storage, live, server, gateway });
   opened.push(async () => console?.stop());
   const mail = openMail(options, parts, server);

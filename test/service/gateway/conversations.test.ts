@@ -67,3 +67,20 @@ test('an event that finds no conversation in its time ends without a turn, and w
   expect(await house.storage.listOutbox({ limit: 9 })).toEqual([]);
   expect(await house.storage.listEvents({ limit: 9 })).toEqual([]);
 });
+
+test('a run that begins before the service listens waits for the address at which its agent adds keys', async () => {
+  const held = new HeldRunner();
+  const { promise: keysUrl, resolve: listen } = Promise.withResolvers<string | undefined>();
+  const house = await openHouse({ runners: { default: held }, options: { keysUrl } });
+  await house.accept(
+    event('asks', { agentKeys: ['hook:'] }),
+    event('other', {}, { sessionKey: 'hook:other' }),
+  );
+  await vi.waitFor(() => expect(held.messages).toEqual(['other']), { timeout: 60_000 });
+  listen('http://127.0.0.1:9/workers/conversation');
+  await vi.waitFor(() => expect(held.messages).toEqual(['other', 'asks']), { timeout: 60_000 });
+  expect(held.started.map(({ keysAt }) => keysAt?.url)).toEqual([
+    undefined,
+    'http://127.0.0.1:9/workers/conversation',
+  ]);
+});
