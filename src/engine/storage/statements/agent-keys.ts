@@ -1,5 +1,5 @@
 import type { AgentAction, ConversationOwner } from '../../../base/action.ts';
-import type { ConversationKey, FoundMark } from '../../../base/conversation.ts';
+import type { FoundMark } from '../../../base/conversation.ts';
 import { conversationMark, proofOf, proves } from '../../../base/marks.ts';
 import type { AgentAccess, AgentKeyAnswer } from '../records.ts';
 import { addKey } from './conversation-rows.ts';
@@ -56,8 +56,8 @@ interface WantedKey {
 }
 
 interface AgentKey extends AgentKeyAnswer {
+  /** Whose conversation it is; absent where nothing was looked for. */
   readonly owner?: ConversationOwner;
-  readonly added?: readonly ConversationKey[];
 }
 
 /** Whether a token was made here, whatever became of its run. */
@@ -85,21 +85,21 @@ function addFor(
   if (!may.some((start) => key.startsWith(start))) return { result: 'not_allowed', may };
   const addedBy = `agent in run ${runId}`;
   const addition = { addedBy, runId, nowMs, until: nowMs + keySeconds * 1000 };
-  const { result, added } = addKey(store, { owner, conversation: sessionKey, key, ...addition });
+  const result = addKey(store, { owner, conversation: sessionKey, key, ...addition });
   if (result === 'added')
     recordAudit(store, { at: nowMs, who: addedBy, source, what: 'add key', about: owner, changed: 1 });
-  return { result, owner, added };
+  return { result, owner };
 }
 
 /**
  * Adds the key of an object to the conversation of the run whose mark the object carries; the first object that uses a
- * mark keeps it. Returns what was added, or why none of the marks counts.
+ * mark keeps it. Returns why none of the marks counts; undefined where one does.
  */
 export function adoptMarked(
   store: Store,
   marks: readonly FoundMark[],
   { owner, ...wanted }: WantedKey & { readonly owner: string },
-): readonly ConversationKey[] | string {
+): string | undefined {
   const secret = secretOf(store);
   let why = 'it was not made here';
   for (const { runId, mac } of marks) {
@@ -108,10 +108,10 @@ export function adoptMarked(
     if (run?.owner !== owner) why = 'its run is not known any more, or is of another owner';
     else if (run.marked !== null && run.marked !== wanted.key) why = `${run.marked} used it first`;
     else {
-      const { result, added = [] } = addFor(store, run, { ...wanted, source: 'mark' });
+      const { result } = addFor(store, run, { ...wanted, source: 'mark' });
       if (result === 'added' || result === 'known') {
         store.sql.post(USE, wanted.key, runId);
-        return added;
+        return undefined;
       }
       if (result in WHY_NOT) why = WHY_NOT[result as keyof typeof WHY_NOT];
     }

@@ -1,9 +1,5 @@
 import { type AgentAction } from '../../../base/action.ts';
-import {
-  type ConversationKey,
-  conversationKeysOf,
-  type FoundConversation,
-} from '../../../base/conversation.ts';
+import type { ConversationKey, FoundConversation } from '../../../base/conversation.ts';
 import { type Conversation, type KeyResult, type NewConversationKey, SUPERSEDED } from '../records.ts';
 import { RUN, UNBEGUN } from './rows.ts';
 import { adoptNamesake, queueOf } from './session-queue.ts';
@@ -55,13 +51,7 @@ export function findKeys(
 }
 
 /** Who adds keys, and until when they are known. */
-export interface KeyAddition {
-  readonly addedBy: string;
-  /** The run whose event or agent adds them; empty where there is none. */
-  readonly runId: string;
-  readonly nowMs: number;
-  readonly until: number;
-}
+type KeyAddition = Pick<NewConversationKey, 'addedBy' | 'runId' | 'nowMs' | 'until'>;
 
 /**
  * Makes a conversation known by keys, some of which conversations have already: these keep them. Where there are too
@@ -88,68 +78,52 @@ function keepKeys(
   return { taken, added, forgotten };
 }
 
+interface Joining {
+  readonly keys: readonly string[];
+  readonly known: readonly KnownKey[];
+  readonly found: KnownKey | undefined;
+  readonly nowMs: number;
+  readonly markNot: string | undefined;
+}
+
 /** The action as one of its conversation, which is known by the keys of the event from now on. */
 export function join(
   store: Store,
   action: AgentAction,
-  {
-    known,
-    found,
-    nowMs,
-    markNot,
-  }: {
-    readonly known: readonly KnownKey[];
-    readonly found: KnownKey | undefined;
-    readonly nowMs: number;
-    readonly markNot: string | undefined;
-  },
-): { readonly action: AgentAction; readonly added: readonly ConversationKey[] } {
-  const { owner, id, origin, conversation } = action;
+  { found, markNot, ...keys }: Joining,
+): { readonly action: AgentAction; readonly added: readonly string[] } {
+  const { owner, id: runId, origin, conversation } = action;
   if (conversation === undefined) return { action, added: [] };
   const sessionKey = found?.conversation ?? action.sessionKey;
-  const addition = {
-    addedBy: `mapping ${origin.mappingId ?? ''}`,
-    runId: id,
-    nowMs,
-    until: nowMs + conversation.keySeconds * 1000,
-  };
-  const keys = conversationKeysOf(action);
-  const { taken, forgotten, added } = keepKeys(
-    store,
-    { owner, key: sessionKey },
-    { keys, known, ...addition },
-  );
-  const by = found && { key: found.key, addedBy: found.addedBy, until: addition.until };
+  const until = keys.nowMs + conversation.keySeconds * 1000;
+  const addedBy = `mapping ${origin.mappingId ?? ''}`;
+  const of = { owner, key: sessionKey };
+  const { taken, forgotten, added } = keepKeys(store, of, { ...keys, addedBy, runId, until });
+  const by = found && { key: found.key, addedBy: found.addedBy, until };
   const seen = {
     ...(markNot !== undefined && { markNot }),
     ...(by && { by }),
     ...(taken.length > 0 && { taken }),
     ...(forgotten.length > 0 && { forgotten }),
   };
-  return {
-    action: { ...action, sessionKey, conversation: { ...conversation, found: seen } },
-    added: added.map((key) => ({ key, ...addition })),
-  };
+  return { action: { ...action, sessionKey, conversation: { ...conversation, found: seen } }, added };
 }
 
 /** Takes the keys away that the event of a run added, as nobody approved it. */
 export const forgetAdded = ({ sql }: Store, runId: string): void => sql.post(REMOVE_ADDED, runId);
 
-/** Makes a conversation known by one more key. Returns what others may wait for. */
+/** Makes a conversation known by one more key; others may wait for it. */
 export function addKey(
   store: Store,
   { owner, conversation: name, key, ...addition }: NewConversationKey,
-): { readonly result: KeyResult; readonly added: readonly ConversationKey[] } {
-  const nowMs = Math.round(addition.nowMs);
-  const added = { ...addition, nowMs, until: Math.round(addition.until) };
-  const known = findKeys(store, owner, [name, key], nowMs);
-  const conversation = known.find((each) => each.key === name)?.conversation;
-  if (conversation === undefined) return { result: 'none', added: [] };
-  const own = known.filter((each) => each.key === key);
-  const kept = keepKeys(store, { owner, key: conversation }, { keys: [key], known: own, ...added });
-  if (kept.taken.length > 0) return { result: 'taken', added: [] };
-  if (kept.added.length === 0) return { result: 'known', added: [] };
-  return { result: 'added', added: [{ key, ...added }] };
+): KeyResult {
+  const found = findKeys(store, owner, [name, key], addition.nowMs);
+  const conversation = found.find((each) => each.key === name)?.conversation;
+  if (conversation === undefined) return 'none';
+  const known = found.filter((each) => each.key === key);
+  const { taken, added } = keepKeys(store, { owner, key: conversation }, { keys: [key], known, ...addition });
+  if (taken.length > 0) return 'taken';
+  return added.length > 0 ? 'added' : 'known';
 }
 
 /**

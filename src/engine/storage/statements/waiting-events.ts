@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { Action, AgentAction } from '../../../base/action.ts';
-import type { ConversationKey } from '../../../base/conversation.ts';
 import {
   type NewRun,
   prepareAction,
@@ -81,7 +80,7 @@ interface Arriving {
   /** True where it was accepted before, so that it is never left out. */
   readonly isKept?: true;
   /** Gets the keys for which others may wait, where somebody sees to these. */
-  readonly news?: ConversationKey[];
+  readonly news?: string[];
 }
 
 /**
@@ -95,7 +94,7 @@ export function insertAction(store: Store, action: PreparedAction, how: Arriving
     const { acceptedAt: dueAt } = checked;
     wait(store, checked, { for: CHECKING, until: dueAt, path: undecidedOf(checked), frees });
   } else if (action.kind === 'wake') insertWake(store, action.row);
-  else if (action.kind === 'notify') insertNotification(store, action.row, action.delivery);
+  else if (action.kind === 'notify') insertNotification(store, action);
   else if (action.conversation === undefined) stored = { id: insertAgent(store, action, action.row) };
   else stored = arrive(store, { ...action, conversation: action.conversation }, { ...how, frees });
   const { without } = stored;
@@ -122,12 +121,10 @@ function insertAgent(store: Store, action: PreparedAgent, row: NewRun, hasEnded 
 /** Stores a notification, which has ended as it begins, and its delivery: what is left to do is in the outbox. */
 function insertNotification(
   store: Store,
-  run: NewRun,
-  delivery: Extract<PreparedAction, { readonly kind: 'notify' }>['delivery'],
+  { row, delivery }: Extract<PreparedAction, { readonly kind: 'notify' }>,
 ): void {
-  const { id, sessionKey, mappingId, acceptedAt } = run;
-  insertEnded(store, run);
-  insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
+  insertEnded(store, row);
+  insertDelivery(store, delivery, { ...row, runId: row.id, nowMs: row.acceptedAt });
 }
 
 /** The run that an event has, or has joined, and why it has no turn. */
@@ -143,8 +140,9 @@ function arrive(
   const { id, owner, acceptedAt: nowMs } = row;
   const { keys, path, marks, waitUntil: until } = conversation;
   const [key = ''] = keys;
-  const marked = marks && adoptMarked(store, marks, { owner, key, nowMs });
-  if (typeof marked === 'string' && conversation.isOwn === true) return { id, without: 'none' };
+  const markNot = marks && adoptMarked(store, marks, { owner, key, nowMs });
+  const isOwn = marks !== undefined && markNot === undefined;
+  if (!isOwn && conversation.isOwn === true) return { id, without: 'none' };
   const known = findKeys(store, owner, keys, nowMs);
   const found = keys.map((key) => known.find((each) => each.key === key)).find(Boolean);
   if (found === undefined && !conversation.starts) {
@@ -157,16 +155,14 @@ function arrive(
     if (isInTime) for (const key of keys) store.sql.post(WAIT_FOR, owner, key, id);
     return { id, without: isInTime ? 'waiting' : 'none' };
   }
-  const isOwn = marked !== undefined && typeof marked !== 'string';
-  const markNot = isOwn ? undefined : marked;
-  const joined = join(store, JSON.parse(row.action) as AgentAction, { known, found, nowMs, markNot });
+  const joined = join(store, JSON.parse(row.action) as AgentAction, { keys, known, found, nowMs, markNot });
   const of = { owner: joined.action.owner, key: joined.action.sessionKey };
   const joining = { ...row, sessionKey: of.key, action: JSON.stringify(joined.action) };
   const runId = insertAgent(store, action, joining, isOwn || conversation.end === 'now');
-  const added = [...(isOwn ? marked : []), ...joined.added];
+  const added = isOwn ? [key, ...joined.added] : joined.added;
   if (conversation.end === 'now' || (isOwn && conversation.end)) endConversation(store, of, conversation.end);
   else if (news !== undefined) news.push(...added);
-  else bringWaiting(store, owner, { keys: added, nowMs });
+  else bringWaiting(store, owner, added, nowMs);
   return { id: runId, ...(isOwn && { without: 'own' }) };
 }
 
@@ -276,36 +272,31 @@ function begin(
 }
 
 /** Brings the events to a conversation that wait for keys which it has now; what they bring may be waited for, too. */
-function bringWaiting(
-  store: Store,
-  owner: string,
-  { keys, nowMs }: { readonly keys: readonly ConversationKey[]; readonly nowMs: number },
-): void {
-  let added = [...keys];
-  while (added.length > 0) {
-    const names = JSON.stringify(added.map(({ key }) => key));
-    added = [];
-    for (const { id } of store.sql.all<{ id: string }>(WAITING_FOR, owner, names)) {
-      const event = findEvent(store, id);
-      if (!waitsFor(event, UNBEGUN)) continue;
-      begin(store, [event], { nowMs, news: added });
-      if (actionOf(event).conversation?.end === 'now') return;
-    }
+function bringWaiting(store: Store, owner: string, keys: readonly string[], nowMs: number): void {
+  const news: string[] = [];
+  if (keys.length === 0) return;
+  for (const { id } of store.sql.all<{ id: string }>(WAITING_FOR, owner, JSON.stringify(keys))) {
+    const event = findEvent(store, id);
+    if (!waitsFor(event, UNBEGUN)) continue;
+    begin(store, [event], { nowMs, news });
+    if (actionOf(event).conversation?.end === 'now') return;
   }
+  bringWaiting(store, owner, news, nowMs);
 }
 
 /** Makes a conversation known by one more key, for which events may wait. */
 export function addConversationKey(store: Store, wanted: NewConversationKey): KeyResult {
-  const { result, added } = addKey(store, wanted);
-  bringWaiting(store, wanted.owner, { keys: added, nowMs: Math.round(wanted.nowMs) });
+  const [nowMs, until] = [Math.round(wanted.nowMs), Math.round(wanted.until)];
+  const result = addKey(store, { ...wanted, nowMs, until });
+  if (result === 'added') bringWaiting(store, wanted.owner, [wanted.key], nowMs);
   return result;
 }
 
 /** The same for an agent: by the token of its run, until the turn ends, and with keys of the beginnings that it may add. */
 export function addAgentKey(store: Store, token: string, key: string, atMs: number): AgentKeyAnswer {
   const nowMs = Math.round(atMs);
-  const { owner, added, ...answer } = addKeyByToken(store, token, { key, nowMs });
-  if (owner !== undefined && added !== undefined) bringWaiting(store, owner, { keys: added, nowMs });
+  const { owner, ...answer } = addKeyByToken(store, token, { key, nowMs });
+  if (owner !== undefined && answer.result === 'added') bringWaiting(store, owner, [key], nowMs);
   return answer;
 }
 
