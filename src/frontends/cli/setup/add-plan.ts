@@ -29,11 +29,9 @@ export function secretFileOf(name: string): string {
 export async function planSender(
   name: string,
   sender: Sender,
-  { places, comment, asks }: { readonly places: Places; readonly comment: boolean; readonly asks: boolean },
+  { places, comment }: { readonly places: Places; readonly comment: boolean },
 ): Promise<readonly PlannedFile[]> {
-  const read = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
-  // Without a token nobody could be asked.
-  const shipped = asks ? read.replaceAll(/^  # (?=startedBy:)/gm, '  ') : read;
+  const shipped = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
   const proof = proofOf(name, sender);
   const challenge = /^  challenge:/m.test(shipped) ? [] : challengeOf(name, sender);
   const proven = insertKeys(withSchemaLine(shipped, places.mappings), undefined, [

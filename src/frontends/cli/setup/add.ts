@@ -166,11 +166,7 @@ async function makePlan(terminal: Terminal, name: string, given: SenderSetup): P
       : sender?.mapping !== undefined
         ? {
             sender,
-            files: await planSender(name, sender, {
-              places,
-              comment: isComment,
-              asks: given.settings.channels[name]?.['token'] !== undefined,
-            }),
+            files: await planSender(name, sender, { places, comment: isComment }),
             notes: [],
             firstCase: firstCase(name, sender),
           }
