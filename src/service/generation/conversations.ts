@@ -28,9 +28,11 @@ export function listConversations(
   const width = Math.max(...writers.map(({ name }) => name.length));
   return [
     'conversations, and who writes into them:',
-    ...writers.map(({ name, keys }) => {
+    ...writers.map(({ name, owner, keys }) => {
       const isShared = shared.some((prefix) => keys.start.startsWith(prefix));
-      return `  ${name.padEnd(width)}  ${keys.text}${isShared ? ' (shared)' : ''}`;
+      const [, named] = owner.split('owner:');
+      const of = isShared ? ' (shared)' : named === undefined ? '' : ` (of ${named})`;
+      return `  ${name.padEnd(width)}  ${keys.text}${of}`;
     }),
     ...(shared.length === 0 ? [] : [`  shared by all who write such a key: ${shared.join(', ')}`]),
   ];

@@ -279,7 +279,8 @@ export async function whyNotAgain(storage: Storage, id: string): Promise<string 
   if (awaitedUntil(run) !== undefined)
     return `run ${id} waits for an approval; "sluice approve ${id}" begins it`;
   if (run.lastError?.code === DROPPED.code) return `run ${id} was dropped`;
-  if (run.lastError && isSkipped(run.lastError)) return `run ${id} did not begin: ${run.lastError.message}`;
+  if (run.lastError && isSkipped(run.lastError))
+    return `run ${id} is not begun again: ${run.lastError.message}`;
   if (run.state !== 'completed' || hasFailed(run)) return undefined;
   const kept = await storage.findKeptRequest(run.action.origin.requestId);
   const instead =

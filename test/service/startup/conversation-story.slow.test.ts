@@ -181,9 +181,30 @@ test(
     const merged = await tell('pull_request', { ...pull(2, mark, { merged: true }), action: 'closed' });
     for (const ended of [long, late]) await expect.poll(() => explain(ended), WAIT).toContain('superseded');
     expect(await explain(merged)).toContain('ends its conversation, without a turn');
+    // What had no turn had no runner, and no reply that could be sent.
+    for (const ended of [opened, merged]) {
+      expect(await explain(ended)).toMatch(/ {2}completed, without a turn; accepted [\dT:.Z-]+\n/);
+      expect(await explain(ended)).not.toMatch(/runner default|delivery none/);
+    }
+    expect(await explain(long)).toMatch(/ {2}skipped after 1 attempt;/);
+    expect(await explain(late)).toMatch(/ {2}skipped, not begun;/);
+    const retry = await bench.run(['queue', 'retry', long.runId ?? '']);
+    expect(retry.err).toContain('is not begun again: its conversation has ended');
     expect(await tell('issue_comment', comment(2, 'Thanks!'))).toMatchObject({ waiting: true });
     const closed = await tell('issues', { ...issue(), action: 'closed' });
     expect(closed).toMatchObject({ waiting: true });
+    const idOfClosed = async (): Promise<string | undefined> => {
+      const { requests } = JSON.parse((await bench.run(['requests', '--json'])).out) as {
+        requests: readonly { readonly id: string; readonly mappingId?: string }[];
+      };
+      return requests.find(({ mappingId }) => mappingId === 'github-issue-closed')?.id;
+    };
+    await expect.poll(idOfClosed, WAIT).toBeDefined();
+    const waiting = (await bench.run(['explain', (await idOfClosed()) ?? '', '--all'])).out;
+    expect(waiting).toContain('no conversation had one of its keys when it came: it goes to the first');
+    expect(waiting).toMatch(/waits: for a conversation until \S+: no conversation has hook:github:\S+\n/);
+    expect(waiting).not.toContain('begins in');
+    expect((await bench.run(['check'])).out).toMatch(/github-comment .*\(of github\)\n/);
     const sessions = (await bench.run(['sessions', 'list'])).out;
     expect(sessions).not.toContain(KEY(2));
     const audit = (await bench.run(['audit', '--json'])).out;

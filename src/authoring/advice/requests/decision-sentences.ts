@@ -53,7 +53,7 @@ const whoOf = ({ module, index }: DecisionFacts): string =>
 
 /** Why an event has no turn. */
 const WITHOUT: Readonly<Record<string, Sentence>> = {
-  waiting: say`no conversation had one of its keys: it waits for one, and ends without a run where none comes (conversation.waitSeconds)`,
+  waiting: say`no conversation had one of its keys when it came: it goes to the first that gets one, or ends without a run (conversation.waitSeconds)`,
   none: say`no conversation has one of its keys, and its mapping begins none (conversation.start): nothing was made`,
   own: say`it tells of what an agent opened itself: its key was added, and it has no turn`,
   mark: say`ignoreSenders of the mapping names its account, and no mark in it counts: nothing was made`,

@@ -91,7 +91,8 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
   const { now, command } = context;
   const { action, state } = run;
   if (action.kind === 'notify') return notificationLines(action, outbox, context);
-  const isUnsent = outbox.every(({ kind }) => kind === 'reaction') && state === 'completed';
+  const hasTurn = state !== 'completed' || run.attempts > 0;
+  const isUnsent = outbox.every(({ kind }) => kind === 'reaction') && state === 'completed' && hasTurn;
   return [
     `run ${run.id}  ${clearLine(action.name)}  session ${clearLine(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${stateText(run)}${timing(run, now)}`,
@@ -116,8 +117,9 @@ export function stateText(
 ): string {
   const { outcome, attempts } = run;
   const state = stateOf(run);
-  if (attempts === 0) return `${state}, not begun`;
-  const isSaid = outcome === undefined || (state === 'failed' && outcome === 'error');
+  if (attempts === 0) return `${state}, ${state === 'completed' ? 'without a turn' : 'not begun'}`;
+  const isSaid =
+    outcome === undefined || ((state === 'failed' || state === 'skipped') && outcome === 'error');
   return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
 
@@ -145,7 +147,7 @@ function conversationLines({ conversation }: AgentAction): readonly string[] {
       : [
           by === undefined
             ? '  began its conversation'
-            : `  came to its conversation by the key ${clearLine(by.key)}, added by ${clearLine(by.addedBy)}, known until ${isoTime(by.until)}`,
+            : `  came to its conversation by the key ${clearLine(by.key)}, added by ${clearLine(by.addedBy)}, then known until ${isoTime(by.until)}`,
         ]),
     ...(markNot === undefined ? [] : [`  its mark does not count: ${clearLine(markNot)}`]),
     ...(taken.length === 0 ? [] : [`  not known by ${named(taken)}: another conversation has it`]),
@@ -162,14 +164,16 @@ function approvalLines({ approval }: StoredRun['run']): readonly string[] {
 }
 
 function turnLines(
-  { usage, lastError, reply = '', state }: StoredRun['run'],
+  { usage, lastError, reply = '', state, attempts }: StoredRun['run'],
   action: AgentAction,
   context: WorkContext,
 ): readonly string[] {
   // What it waits for says the same.
   const isWaiting = state === 'queued' && isSkipped(lastError);
   return [
-    `  runner ${clearLine(runnerText(action, context.gateway))}`,
+    ...(state === 'completed' && attempts === 0
+      ? []
+      : [`  runner ${clearLine(runnerText(action, context.gateway))}`]),
     ...(action.model === undefined ? [] : [`  model ${clearLine(action.model)}`]),
     ...(usage === undefined
       ? []
@@ -249,7 +253,7 @@ function timing(run: StoredRun['run'], now: number): string {
     parts.push(`waited ${formatSpan(startedAt - acceptedAt)}`);
   if (startedAt !== undefined && endedAt !== undefined) parts.push(`ran ${formatSpan(endedAt - startedAt)}`);
   const isFirst = run.attempts === 0;
-  if (state === 'queued' && dueAt > now)
+  if (state === 'queued' && dueAt > now && !isSkipped(run.lastError))
     parts.push(`${isFirst ? 'begins' : 'next try'} in ${formatSpan(dueAt - now)}`);
   return `; ${parts.join(', ')}`;
 }
