@@ -7,8 +7,9 @@ import { startDovecot } from './dovecot.ts';
 import { rawMail } from './mail-server.ts';
 import { query, startPostgres } from './postgres-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
-import { createRandom, drain, startSlowPlatform, tortureConfig } from './torture.ts';
+import { conversationUrl, createRandom, drain, startSlowPlatform, tortureConfig } from './torture.ts';
 import { account, type Account } from './torture-books.ts';
+import { Conversations } from './torture-conversations.ts';
 import { Approvers, Senders } from './torture-senders.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface FleetTortureOptions {
   readonly maxLifeMs: number;
   /** Of each service. */
   readonly clients: number;
+  /** Conversations of several mappings that are told side by side. */
+  readonly lanes: number;
   readonly leaseSeconds: number;
   /** No more runs of a mapping at once, in all services together; default: any number. */
   readonly maxRunsPerMapping?: number;
@@ -41,6 +44,8 @@ export interface FleetTortureReport extends Account {
   /** Mails that were not there as one run each, or in another order than they came in. */
   readonly misread: readonly string[];
   readonly mails: number;
+  /** Tokens of agents that are taken after their turn, or altered. */
+  readonly liveTokens: readonly string[];
 }
 
 export async function fleetTorture(options: FleetTortureOptions): Promise<FleetTortureReport> {
@@ -57,7 +62,9 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     { length: replicas },
     (_, first) => new Senders(clients, { first, step: replicas }),
   );
-  const approvers = new Approvers(platform.requests, () => services.map(({ port }) => port));
+  const ports = () => services.map(({ port }) => port);
+  const approvers = new Approvers(platform.requests, ports);
+  const conversations = new Conversations({ folder, ports, env: { DATABASE_URL: url } });
   const start = async (slot: number): Promise<void> => {
     const service = await startServiceProcess(folder, { DATABASE_URL: url });
     services[slot] = service;
@@ -69,6 +76,7 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     const mail = dovecot === undefined ? '' : mailConfig(dovecot.port);
     await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform, { storage, more, mail }));
     for (let slot = 0; slot < replicas; slot += 1) await start(slot);
+    conversations.start(options.lanes);
     for (let kill = 1; kill <= kills; kill += 1) {
       await wait(minLifeMs + random() * (maxLifeMs - minLifeMs));
       if (await isMailboxRead(url)) await dovecot?.append([rawMail(`mail ${mails++}`)]);
@@ -81,20 +89,31 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     for (const group of senders) await group.pause();
     // Repeats go to another service than the first time.
     for (const [slot, group] of senders.entries()) await group.finish(services[(slot + 1) % replicas]!.port);
+    await conversations.finish();
     const misread = await untilMailsAreRead(url, mails);
     await drain(url, { withinMs: options.drainMs, services });
     await approvers.stop();
+    const liveTokens = await conversations.findLiveTokens(conversationUrl(services[0]!));
     for (const service of services) await service.end('SIGTERM');
     const sent = senders.flatMap((group) => group.sent);
     return {
       kills,
       mails,
       misread,
+      liveTokens,
       requests: sent.length,
       answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
-      ...(await account({ folder, url, sent, received: platform.requests, answered: approvers.answered })),
+      ...(await account({
+        folder,
+        url,
+        sent,
+        received: platform.requests,
+        answered: approvers.answered,
+        told: conversations.told,
+      })),
     };
   } finally {
+    conversations.stop();
     for (const group of senders) await group.pause();
     for (const service of services) service.child.kill('SIGKILL');
     await platform.stop();

@@ -9,10 +9,16 @@ import {
 } from '../../src/engine/storage/storage.ts';
 import type { ReceivedRequest } from './platform-server.ts';
 import { type History, judge } from './run-history.ts';
+import {
+  accountForConversations,
+  type ConversationAccount,
+  ordered,
+  type ToldConversation,
+} from './torture-conversations.ts';
 import { type ApprovalAnswered, laneOf, type Sent } from './torture-senders.ts';
 
 /** What became of everything that was sent. Each list names requests by message id, and has to be empty. */
-export interface Account {
+export interface Account extends ConversationAccount {
   /** Answered 2xx, and no run or event is there. */
   readonly lost: readonly string[];
   /** More than one run or event for one action, more than one summary for one run, or none for one that ended. */
@@ -62,6 +68,8 @@ export interface Witnesses {
   readonly received: readonly ReceivedRequest[];
   /** What people said to the links that they got, and heard. */
   readonly answered: readonly ApprovalAnswered[];
+  /** Default: none. */
+  readonly told?: readonly ToldConversation[];
   /** When no service was there: milliseconds since the epoch. */
   readonly away?: readonly { readonly from: number; readonly until: number }[];
   /** Orderly stops, which interrupt a run without counting an attempt. Default: 0. */
@@ -70,7 +78,7 @@ export interface Witnesses {
 
 /** Compares what senders and receivers saw with what the store holds. */
 export async function account(witnesses: Witnesses): Promise<Account> {
-  const { folder, url, sent, received, stops = 0 } = witnesses;
+  const { folder, url, sent, received, told = [], stops = 0 } = witnesses;
   const storage = await openStorage(url, { mode: 'attached' });
   try {
     const books = await readBooks(storage);
@@ -79,15 +87,24 @@ export async function account(witnesses: Witnesses): Promise<Account> {
     const unseen = findUnseen(folder, books, stops);
     const approvals = accountForApprovals(books, witnesses);
     const overlapped = readLines(join(folder, 'overlaps.log'));
-    const named = [...found.lost, ...found.doubled, ...found.halved, ...found.failed, ...found.strayed];
+    const steps = readSteps(folder);
+    const sessions = await storage.listSessions({ owner: 'owner:talks', limit: ALL });
+    const begun = new Map(
+      steps.toReversed().flatMap(({ what, runId, at }) => (what === 'start' ? [[runId, at] as const] : [])),
+    );
+    const conversations = accountForConversations(told, { runs: books.runs, sessions, begun });
+    const wrong = conversations.conversationFaults.flatMap((fault) => /\bc\d+-[a-z]+/.exec(fault)?.[0] ?? []);
+    const { lost, doubled, halved, failed, strayed } = found;
+    const named = [...lost, ...doubled, ...halved, ...failed, ...strayed, ...wrong];
     const runs = [...new Set([...books.runs.values()].flat())];
     return {
       ...found,
       ...sends,
       ...approvals,
+      ...conversations,
       unseen,
       overlapped,
-      faults: judge(historyOf(folder, books, sent)),
+      faults: judge(historyOf(books, { steps, sent, told })),
       details: [...named, ...unseen, ...sends.misdelivered, ...approvals.misapproved].map((id) =>
         describe(books, id.split(' ', 1)[0] ?? id),
       ),
@@ -286,14 +303,19 @@ function findUnseen(folder: string, books: Books, stops: number): readonly strin
 }
 
 /** When commands were asked for and answered, and when each attempt began and ended, by the clock of this machine. */
-function historyOf(folder: string, books: Books, sent: readonly Sent[]): History {
-  const times = readLines(join(folder, 'times.log')).map((line) => line.split(' '));
-  const steps = times.map(([what, at, runId = '']) => ({
-    what,
-    runId,
-    asked: Number(at),
-    answered: Number(at),
-  }));
+function historyOf(
+  books: Books,
+  {
+    steps: times,
+    sent,
+    told,
+  }: {
+    readonly steps: readonly CommandStep[];
+    readonly sent: readonly Sent[];
+    readonly told: readonly ToldConversation[];
+  },
+): History {
+  const steps = times.map(({ at, ...step }) => ({ ...step, asked: at, answered: at }));
   const claims = steps
     .filter(({ what }) => what === 'start')
     .map((step, attempt) => ({ ...step, holder: `${attempt}` }));
@@ -310,18 +332,34 @@ function historyOf(folder: string, books: Books, sent: readonly Sent[]): History
         .map((step) => ({ ...step, holder, done: isLast }))
     );
   });
-  const accepts = sent.flatMap(({ ids, kind, number, askedAt, answeredAt }) => {
-    const run = books.runs.get(ids[0] ?? '')?.[0];
-    const runId = run?.id ?? `of ${ids[0]}`;
+  const commands = sent
+    .filter(({ kind }) => kind === 'command')
+    .map(({ ids: [id = ''], number, ...times }) => ({ id, line: `${laneOf(number)}`, ...times }));
+  const ofConversations = told.flatMap((one) =>
+    ordered(one).map(({ message: id, ...times }) => ({ id, line: one.name, ...times })),
+  );
+  const accepts = [...commands, ...ofConversations].flatMap(({ id, line, askedAt: asked, answeredAt }) => {
+    const run = books.runs.get(id)?.[0];
+    const runId = run?.id ?? `of ${id}`;
     // Each of its attempts was killed before the command could say that it had begun.
     const isUnseen = (run?.attempts ?? 0) > 0 && !claims.some((claim) => claim.runId === runId);
-    if (kind !== 'command' || isUnseen) return [];
-    return [
-      { runId, line: `${laneOf(number)}`, asked: askedAt, ...(answeredAt && { answered: answeredAt }) },
-    ];
+    return isUnseen ? [] : [{ runId, line, asked, ...(answeredAt && { answered: answeredAt }) }];
   });
   const stored = new Set([...books.runs.values()].flat().map(({ id }) => id));
   return { accepts, claims, ends, stored };
+}
+
+/** What the commands say, in the order in which they said it. */
+interface CommandStep {
+  readonly what: string;
+  readonly runId: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+function readSteps(folder: string): readonly CommandStep[] {
+  const lines = readLines(join(folder, 'times.log')).map((line) => line.split(' '));
+  return lines.map(([what = '', at, runId = '']) => ({ what, runId, at: Number(at) }));
 }
 
 function readLines(file: string): readonly string[] {

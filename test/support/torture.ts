@@ -12,6 +12,7 @@ import { isoTime } from '../../src/engine/storage/facts.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { account, type Account } from './torture-books.ts';
+import { AGENT_STEPS, CONVERSATION_MAPPINGS, Conversations } from './torture-conversations.ts';
 import { Approvers, Senders, TOKEN } from './torture-senders.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface TortureOptions {
   /** A life goes on until so many requests were answered in it: on a busy machine that takes longer. */
   readonly minAnswers: number;
   readonly clients: number;
+  /** Conversations of several mappings that are told side by side. */
+  readonly lanes: number;
   readonly seed: number;
   /** How long the service may take at last for all that waits: less than the test itself may take. */
   readonly drainMs: number;
@@ -45,6 +48,8 @@ export interface TortureReport extends Account {
   readonly refused: number;
   /** Requests that no sending of got an answer. */
   readonly unanswered: number;
+  /** Tokens of agents that are taken after their turn, or altered. */
+  readonly liveTokens: readonly string[];
 }
 
 /** Runs the torture in a folder of its own and reports; it only throws where the service misbehaves outright. */
@@ -54,7 +59,9 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const senders = new Senders(options.clients);
   const platform = await startSlowPlatform();
   let service: ServiceProcess | undefined;
-  const approvers = new Approvers(platform.requests, () => (service === undefined ? [] : [service.port]));
+  const ports = () => (service === undefined ? [] : [service.port]);
+  const approvers = new Approvers(platform.requests, ports);
+  const conversations = new Conversations({ folder, ports });
   const away: { readonly from: number; readonly until: number }[] = [];
   let endedAt: number | undefined;
   const start = async (): Promise<ServiceProcess> => {
@@ -78,6 +85,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       join(folder, 'sluice.yaml'),
       tortureConfig(folder, platform, { storage: '{url: "sqlite:./store.db"}' }),
     );
+    conversations.start(options.lanes);
     for (let kill = 1; kill <= options.kills; kill++) {
       await live('SIGKILL');
       options.onKill?.(kill);
@@ -87,8 +95,10 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
     }
     const last = await start();
     await senders.finish(last.port);
+    await conversations.finish();
     await drain(`sqlite:${join(folder, 'store.db')}`, { withinMs: options.drainMs, services: [last] });
     await approvers.stop();
+    const liveTokens = await conversations.findLiveTokens(conversationUrl(last));
     await last.end('SIGTERM');
     const { sent } = senders;
     return {
@@ -99,17 +109,20 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       answered: senders.answered,
       refused: sent.filter(({ status = 0 }) => status >= 300).length,
       unanswered: sent.filter(({ status }) => status === undefined).length,
+      liveTokens,
       ...(await account({
         folder,
         url: `sqlite:${join(folder, 'store.db')}`,
         sent,
         received: platform.requests,
         answered: approvers.answered,
+        told: conversations.told,
         away,
         stops,
       })),
     };
   } finally {
+    conversations.stop();
     await senders.pause();
     service?.child.kill('SIGKILL');
     await platform.stop();
@@ -127,6 +140,10 @@ export function startSlowPlatform(): Promise<PlatformServer> {
       : {},
   }));
 }
+
+/** Where agents add keys: at the port of hooks, where workers have none of their own. */
+export const conversationUrl = ({ port }: ServiceProcess): string =>
+  `http://127.0.0.1:${port}/workers/conversation`;
 
 /** mulberry32: a seed makes a run repeatable as far as timing allows. */
 export function createRandom(seed: number): () => number {
@@ -152,7 +169,7 @@ export function tortureConfig(
     mail = '',
   }: { readonly storage: string; readonly more?: string; readonly mail?: string },
 ): string {
-  const script = (lock: string): string =>
+  const script = (lock: string, ...steps: readonly string[]): string =>
     JSON.stringify(
       [
         `cd ${folder}`,
@@ -165,6 +182,7 @@ export function tortureConfig(
         'exec 9>> "$lock"',
         // Who has it, and whether its service still lives, tells what went wrong.
         'command -v flock > lock.tool && { flock -n 9 && printf "%s" "$SLUICE_RUN_ID $$" > "$lock.of" || printf "%s\\n" "$SLUICE_RUN_ID $lock $(cat "$lock.of") $(ps -o pid=,ppid=,etimes=,args= -p "$(cut -d " " -f 2 "$lock.of")" | cut -c 1-60)" >> overlaps.log; }',
+        ...steps,
         'printf "%s" "$prompt"',
         'sleep 0.02',
         'printf "end %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
@@ -174,6 +192,7 @@ export function tortureConfig(
 hooks:
   enabled: true
   token: ${TOKEN}
+  exposeRuns: true
   mappings:
     - {id: batch, match: {path: batch}, forEach: items, name: Batch, sessionKey: "hook:batch", messageTemplate: "{{item.id}}", deliver: false}
     - {id: command, match: {path: command}, name: Command, runner: sh, sessionKey: "hook:command:{{lane}}", messageTemplate: "{{id}}", deliver: false}
@@ -184,11 +203,12 @@ hooks:
     - {id: gathered, match: {path: gathered}, messageTemplate: "{{id}}", deliver: false, debounce: {key: "{{lane}}", seconds: 1, maxSeconds: 2}}
     - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
     - {id: asked, match: {path: asked}, runner: sh, messageTemplate: "{{id}}", deliver: false, approve: {channel: telegram, to: "77", withinSeconds: 10}}
-    - {id: narrow, match: {path: narrow}, forEach: items, runner: narrow, messageTemplate: "{{item.id}} lane{{lane}}", deliver: false, maxRuns: {key: "{{lane}}", runs: 1}}
+    - {id: narrow, match: {path: narrow}, forEach: items, runner: narrow, messageTemplate: "{{item.id}} lane{{lane}}", deliver: false, maxRuns: {key: "{{lane}}", runs: 1}}${CONVERSATION_MAPPINGS}
 ${mail}gateway:
   ${more}
   runners:
     sh: {kind: command, argv: [sh, -c, ${script('$SLUICE_SESSION_ID')}]}
+    agent: {kind: command, argv: [sh, -c, ${script('$SLUICE_SESSION_ID', ...AGENT_STEPS)}]}
     narrow: {kind: command, argv: [sh, -c, ${script("$(printf '%s' \"$prompt\" | grep -o 'lane[0-9]' | head -n 1)")}]}
   heartbeat: {everySeconds: 0}
 channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}

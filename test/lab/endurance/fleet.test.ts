@@ -21,6 +21,7 @@ test.each(FORMS)(
       minLifeMs: 200,
       maxLifeMs: 1_500,
       clients: 6,
+      lanes: 2,
       leaseSeconds: 4,
       seed: 2026,
       // Senders are faster than those who perform: the more kills, the more has gathered.
@@ -40,6 +41,8 @@ test.each(FORMS)(
       overlapped: [],
       misdelivered: [],
       misapproved: [],
+      conversationFaults: [],
+      liveTokens: [],
       faults: [],
       misread: [],
     });

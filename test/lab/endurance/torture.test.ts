@@ -11,6 +11,7 @@ test('two hundred kills under load lose nothing and double nothing', { timeout: 
     maxLifeMs: 700,
     minAnswers: 10,
     clients: 16,
+    lanes: 2,
     seed: 2026,
     drainMs: 600_000,
     onKill: (done) => {
@@ -30,6 +31,8 @@ test('two hundred kills under load lose nothing and double nothing', { timeout: 
     overlapped: [],
     misdelivered: [],
     misapproved: [],
+    conversationFaults: [],
+    liveTokens: [],
   });
   expect(report.answered).toBeGreaterThanOrEqual(KILLS * 10);
   expect(Math.min(...Object.values(report.approvals))).toBeGreaterThan(0);

@@ -72,12 +72,24 @@ async function proveKills(): Promise<Proof> {
     maxLifeMs: 400,
     minAnswers: 5,
     clients: 8,
+    lanes: 2,
     seed: Math.floor(Math.random() * 1_000_000),
     drainMs: MAX_MS / 2,
   });
-  const { lost, doubled, halved, failed, strayed, unseen, overlapped, misdelivered, answered, sendings } =
-    report;
-  const wrong = [lost, doubled, halved, failed, strayed, unseen, overlapped, misdelivered].flat();
+  const { lost, doubled, halved, failed, strayed, unseen, overlapped, misdelivered } = report;
+  const { answered, sendings, conversationFaults, liveTokens } = report;
+  const ofConversations = [...conversationFaults, ...liveTokens];
+  const wrong = [
+    lost,
+    doubled,
+    halved,
+    failed,
+    strayed,
+    unseen,
+    overlapped,
+    misdelivered,
+    ofConversations,
+  ].flat();
   return {
     claim: 'Accepted work survives: nothing is lost, doubled or half done',
     tried: `${KILLS} kills (SIGKILL) under load, ${answered} requests answered, ${sendings} sendings`,

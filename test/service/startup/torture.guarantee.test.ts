@@ -9,6 +9,7 @@ test('ten kills under load lose nothing, double nothing and leave nothing half d
     maxLifeMs: 400,
     minAnswers: 5,
     clients: 8,
+    lanes: 2,
     seed: 7,
     drainMs: 60_000,
   });
@@ -24,6 +25,8 @@ test('ten kills under load lose nothing, double nothing and leave nothing half d
     overlapped: [],
     misdelivered: [],
     misapproved: [],
+    conversationFaults: [],
+    liveTokens: [],
     faults: [],
     details: [],
   });

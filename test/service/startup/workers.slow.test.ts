@@ -49,6 +49,13 @@ storage: {url: "sqlite:./store.db"}
     join(folder, 'mappings/web.yaml'),
     "- { id: web, match: { path: web }, messageTemplate: '{{text}}', sessionKey: 'hook:web', cwd: web, deliver: false }\n",
   );
+  writeFileSync(
+    join(folder, 'mappings/github.yaml'),
+    `- { id: issue, match: { path: issue }, messageTemplate: '{{text}}', sessionKey: 'hook:{{key}}', deliver: false, conversation: { owner: repository, agentKeys: ['hook:'], mark: true } }
+- { id: opened, match: { path: github }, messageTemplate: opened, sessionKey: 'hook:{{pull_request.number}}', deliver: false, startedBy: { accounts: [agent] }, conversation: { owner: repository } }
+- { id: comment, match: { path: comment }, messageTemplate: '{{text}}', sessionKey: 'hook:{{key}}', deliver: false, conversation: { owner: repository, start: false } }
+`,
+  );
   service = await startServiceProcess(folder);
 });
 
@@ -85,11 +92,14 @@ function start(
 const startWorker = (script: string, at = url()) =>
   start(process.execPath, [builtMain(), 'worker', at, '--token-file', 'token', '--', 'sh', '-c', script]);
 
-async function send(message: string, more: object = {}): Promise<string> {
-  const response = await fetch(`${url()}/hooks/agent`, {
+const send = (message: string, more: object = {}): Promise<string> =>
+  hook('agent', { message, deliver: false, ...more });
+
+async function hook(path: string, body: object): Promise<string> {
+  const response = await fetch(`${url()}/hooks/${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${HOOK_TOKEN}` },
-    body: JSON.stringify({ message, deliver: false, ...more }),
+    body: JSON.stringify(body),
   });
   return ((await response.json()) as { readonly runId: string }).runId;
 }
@@ -115,6 +125,28 @@ test('takes turns one after the other, with prompt and environment, and finishes
   worker.kill('SIGINT');
   expect(await once(worker, 'exit')).toEqual([0, null]);
   expect(await read(second)).toMatchObject({ state: 'completed', outcome: 'ok' });
+});
+
+test('has the mark of its run, and hears in the same conversation of what it opened with it', async () => {
+  startWorker(
+    'printf "%s\\n%s\\n" "$SLUICE_SESSION_ID" "$SLUICE_MARK"; env | grep -c SLUICE_CONVERSATION; cat',
+  );
+  const repliesOf = async (runId: string): Promise<readonly string[]> => {
+    await ends(runId, { state: 'completed', outcome: 'ok' });
+    return String((await read(runId))['reply']).split('\n');
+  };
+  const first = await hook('issue', { key: '1', text: 'Please mend it.' });
+  const [session, mark = '', addresses, ...prompt] = await repliesOf(first);
+  expect(mark).toMatch(new RegExp(`^<!-- sluice-mark run=${first} mac=[\\w-]{32} -->$`));
+  // The port of a service is not its machine's: it adds no key by the command.
+  expect(addresses).toBe('0');
+  expect(prompt).toContain(mark);
+  const user = { login: 'agent' };
+  const opened = await hook('github', { pull_request: { number: 2, body: mark, user }, sender: user });
+  await ends(opened, { state: 'completed', outcome: 'ok', attempts: 0 });
+  const [again, none] = await repliesOf(await hook('comment', { key: '2', text: 'And the tests?' }));
+  // That of a run whose agent may add no key is empty.
+  expect([again, none]).toEqual([session, '']);
 });
 
 test('says what is wrong with a token, an address or a command', () => {

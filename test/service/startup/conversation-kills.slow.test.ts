@@ -1,0 +1,95 @@
+/**
+ * Whole services are killed while events wait for the key that an agent adds five seconds later, by the command in its turn:
+ * each event comes once, to its conversation, and in order.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { sharedPostgres } from '../../support/postgres-server.ts';
+import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { createRandom, drain, startSlowPlatform, tortureConfig } from '../../support/torture.ts';
+import { account } from '../../support/torture-books.ts';
+import { Conversations } from '../../support/torture-conversations.ts';
+
+const ROUNDS = process.env['TEST_FORM'] === 'long' ? 20 : 5;
+const SIDE_BY_SIDE = 3;
+const ADDS_AFTER_MS = 5_000;
+
+/** A port of its own for those who add keys, which a service says as it starts. */
+const WORKERS = 'workers: {listen: {port: 0}}';
+const addressOf = ({ log }: ServiceProcess): string =>
+  `${/"workersUrl":"([^"]+)"/.exec(log.join('\n'))?.[1]}/workers/conversation`;
+
+test.concurrent.each([
+  ['sqlite', 1],
+  ['postgres', 3],
+] as const)(
+  '%s, services: %i: what waits five seconds for its key comes once and in order, whatever is killed',
+  { timeout: 60_000 + ROUNDS * 60_000 },
+  async (kind, replicas) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-conversation-kills-'));
+    const url =
+      kind === 'sqlite'
+        ? `sqlite:${join(folder, 'store.db')}`
+        : await sharedPostgres().then((server) => server.freshUrl());
+    const env = { DATABASE_URL: url };
+    const platform = await startSlowPlatform();
+    const storage = '{url: "${DATABASE_URL}", leaseSeconds: 4}';
+    writeFileSync(join(folder, 'sluice.yaml'), tortureConfig(folder, platform, { storage, more: WORKERS }));
+    const services: ServiceProcess[] = [];
+    const start = async (slot: number): Promise<void> => {
+      services[slot] = await startServiceProcess(folder, env);
+    };
+    const random = createRandom(53);
+    const ports = (): readonly number[] => services.map(({ port }) => port);
+    const conversations = new Conversations({
+      folder,
+      ports,
+      env,
+      addsAfterMs: ADDS_AFTER_MS,
+      byCommand: true,
+    });
+    const kill = async (): Promise<void> => {
+      const slot = Math.floor(random() * replicas);
+      await services[slot]?.end('SIGKILL');
+      await start(slot);
+    };
+    try {
+      for (let slot = 0; slot < replicas; slot += 1) await start(slot);
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const told = Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => conversations.tell()));
+        const asOthersWait = random() * 0.8 * ADDS_AFTER_MS;
+        await wait(asOthersWait);
+        await kill();
+        // About when the keys are added.
+        await wait(Math.max(0, ADDS_AFTER_MS - asOthersWait) + random() * 1_000);
+        await kill();
+        await told;
+      }
+      await conversations.finish();
+      await drain(url, { withinMs: 60_000, services });
+      const [first] = services as [ServiceProcess];
+      expect(await conversations.findLiveTokens(addressOf(first))).toEqual([]);
+      for (const service of services) await service.end('SIGTERM');
+      const { told } = conversations;
+      const books = await account({ folder, url, sent: [], received: [], answered: [], told });
+      process.stderr.write(`${JSON.stringify({ kind, replicas, ...books })}\n`);
+      const all = ROUNDS * SIDE_BY_SIDE;
+      expect(books).toMatchObject({
+        conversationFaults: [],
+        faults: [],
+        unseen: [],
+        overlapped: [],
+        conversations: { begun: all, added: all, left: 0, ended: Math.ceil(all / 3) },
+      });
+      expect(books.interruptedRuns).toBeGreaterThan(0);
+    } finally {
+      conversations.stop();
+      for (const { child } of services) child.kill('SIGKILL');
+      await platform.stop();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+);
