@@ -115,6 +115,7 @@ const STARTERS = [
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
+  'frontends/cli/running/dev-webhook.ts',
   'authoring/advice/requests/findings.ts',
   'authoring/advice/openclaw-files.ts',
   'authoring/explanation/decision-reasons.ts',

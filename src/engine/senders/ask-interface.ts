@@ -102,7 +102,7 @@ export function interfaceAddress(path: string, asked: AskedInterface, filling: F
 
 /** One request of a file. */
 export interface InterfaceRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly body?: JsonValue;
   /** The body is a form: lists are repeated. */
@@ -162,7 +162,7 @@ const MEANINGS: Readonly<Record<number, string>> = {
   401: 'the token is wrong, or was revoked',
   403: 'the token may not do this',
   404: 'there is no such place, or the token may not see it',
-  422: 'the sender does not take this address',
+  422: 'the sender does not take this address, or has as many webhooks as it allows',
 };
 
 /** What a status of an interface means, and which token it takes. */

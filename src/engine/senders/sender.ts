@@ -63,6 +63,10 @@ const Registration = z.strictObject({
     form: z.boolean().optional().describe('The body is a form: lists are repeated.'),
     secret: Field.optional().describe('Where the answer has the secret that the sender made.'),
   }),
+  move: z
+    .strictObject({ method: z.enum(['POST', 'PATCH', 'PUT']), path: Text, body: z.json() })
+    .optional()
+    .describe('How one gets another address: sluice dev --register needs it.'),
   remove: z.strictObject({ method: z.enum(['POST', 'DELETE']), path: Text }),
 });
 export type Registration = z.output<typeof Registration>;

@@ -7,7 +7,7 @@ export {
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
-export type { PathRecovery } from './recoveries.ts';
+export { type PathRecovery, type Problem, recoveryOf, senderOf } from './recoveries.ts';
 export type { Advise } from './report-findings.ts';
 export { loadKeptGeneration, packGeneration, type OldGeneration } from './kept-generation.ts';
 export { keptSettings } from './kept-settings.ts';

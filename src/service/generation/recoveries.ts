@@ -32,7 +32,7 @@ export interface PathRecovery {
   readonly dedupedBy: readonly string[];
 }
 
-type Problem = readonly [message: Sentence, hint: Sentence, at?: CompiledMapping['at']];
+export type Problem = readonly [message: Sentence, hint: Sentence, at?: CompiledMapping['at']];
 
 export interface PathRecoveries {
   readonly recoveries: ReadonlyMap<string, PathRecovery>;
@@ -64,20 +64,27 @@ export function findRecoveries(
   return { recoveries, findings };
 }
 
-interface Given {
+interface AskedPath {
   readonly path: string;
   readonly table: RoutingTable;
   readonly settings: RecoverSettings;
   readonly senders: readonly Sender[];
 }
 
-function recoveryOf(
-  { path, table, settings, senders }: Given,
-  problems: Problem[],
-): PathRecovery | undefined {
-  const named = settings.sender ?? table.settingsOf(path).verify?.settings.scheme ?? path;
-  const sender = senders.find(({ name }) => name === named) ?? senders.find(({ name }) => name === path);
-  const title = quoted(sender?.title ?? named);
+const namesOf = ({ path, table, settings }: AskedPath): readonly [string, string] => [
+  settings.sender ?? table.settingsOf(path).verify?.settings.scheme ?? path,
+  path,
+];
+
+/** Finds whose events come to a path: as `recover` says, or its proof, or its name. */
+export const senderOf = (given: AskedPath): Sender | undefined =>
+  namesOf(given).flatMap((named) => given.senders.find(({ name }) => name === named) ?? [])[0];
+
+/** Returns what the sender of a path is asked with; undefined, or of no use, where there are problems. */
+export function recoveryOf(given: AskedPath, problems: Problem[]): PathRecovery | undefined {
+  const { path, table, settings } = given;
+  const sender = senderOf(given);
+  const title = quoted(sender?.title ?? namesOf(given)[0]);
   const { deliveries, webhooks, interface: face, id, health } = sender ?? {};
   if (!sender || !deliveries || !webhooks || !face || id === undefined) {
     problems.push(

@@ -11,7 +11,7 @@ import type { OwnAnswer, OwnHook, RecoveredEvent } from '../server/server.ts';
 import type { Asker } from './look.ts';
 import { newState, NOTHING, recoverPath, RecoveryState, Wish } from './recover-path.ts';
 
-export { NOTHING, planRecovery, type RecoveryReport } from './recover-path.ts';
+export { newState, NOTHING, planRecovery, type RecoveryReport, recoverPath } from './recover-path.ts';
 
 /** How soon the other services know what was asked for, where no notice reaches them. */
 const REFRESH_MS = 2_000;

@@ -1,62 +1,20 @@
 /** The letters of `sluice dev`, on a real terminal with a shell that has jobs: it is whole after every way to end. */
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { openBench } from '../../support/cli-service.ts';
-import { builtMain } from '../../support/built-program.ts';
-
-/** Runs sh on a terminal of its own: waits for each text, then writes; prints what was seen, and the terminal's mode then. */
-const DRIVER = `
-import json, os, pty, select, sys, termios, time
-steps = json.loads(sys.argv[1])
-pid, fd = pty.fork()
-if pid == 0:
-    os.execvp('sh', ['sh', '-i', '-m'])
-seen = ''
-def whole():
-    flags = termios.tcgetattr(fd)[3]
-    return bool(flags & termios.ECHO) and bool(flags & termios.ICANON) and bool(flags & termios.ISIG)
-modes = []
-for wanted, keys in steps:
-    part, end = '', time.time() + 60
-    while wanted not in part and time.time() < end:
-        ready, _, _ = select.select([fd], [], [], 0.2)
-        if ready:
-            try: part += os.read(fd, 65536).decode('utf8', 'replace')
-            except OSError: break
-    seen += part
-    if wanted not in part:
-        print(json.dumps({'seen': seen, 'missing': wanted, 'modes': modes})); os.kill(pid, 9); sys.exit()
-    modes.append(whole())
-    os.write(fd, keys.encode())
-print(json.dumps({'seen': seen, 'modes': modes}))
-os.kill(pid, 9)
-`;
-
-interface Seen {
-  readonly seen: string;
-  /** The text that never came. */
-  readonly missing?: string;
-  /** Whether lines, echo and signals of the terminal were on at each step. */
-  readonly modes: readonly boolean[];
-}
+import { runOnTerminal, type SeenOnTerminal, type TerminalSteps } from '../../support/on-terminal.ts';
 
 const CONFIG =
   'hooks: {enabled: true, mappings: [{id: a, match: {path: a}, messageTemplate: "{{x}}", deliver: false}]}\n';
 const CTRL_Z = '\u001A';
 
-async function onTerminal(steps: readonly (readonly [wanted: string, keys: string])[]): Promise<Seen> {
-  const bench = openBench({
-    'sluice.yaml': CONFIG,
-    'test/golden/a/one.request.yaml': 'path: a\nbody: {x: hello}\n',
-  });
-  const child = spawn('python3', ['-c', DRIVER, JSON.stringify(steps)], {
-    cwd: bench.folder,
-    env: { ...process.env, PS1: '# ', PORT: '0', SLUICE: `${process.execPath} ${builtMain()}` },
-    timeout: 280_000,
-  });
-  return JSON.parse(await text(child.stdout)) as Seen;
-}
+const onTerminal = (steps: TerminalSteps): Promise<SeenOnTerminal> =>
+  runOnTerminal(
+    openBench({
+      'sluice.yaml': CONFIG,
+      'test/golden/a/one.request.yaml': 'path: a\nbody: {x: hello}\n',
+    }).folder,
+    steps,
+  );
 
 const START = ['# ', '$SLUICE dev --port 0\n'] as const;
 

@@ -13,6 +13,8 @@ import { Octokit } from '@octokit/core';
 import { restEndpointMethods } from '@octokit/plugin-rest-endpoint-methods';
 import { Api } from 'grammy';
 import { Stripe } from 'stripe';
+import { placeOf, shippedSenders } from '../../../src/engine/senders/senders.ts';
+import { changeWebhook } from '../../../src/frontends/cli/setup/register.ts';
 import { cli, type CliRun } from '../../support/cli-terminal.ts';
 
 const TOKEN = 'token-of-the-test-0123456789';
@@ -238,6 +240,42 @@ test.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
     for (const each of state.asked) expect(ours).toContainEqual(each);
   },
 );
+
+const MOVES: readonly (readonly [string, (api: string, secret: string) => Promise<unknown>])[] = [
+  [
+    'github',
+    (baseUrl, secret) => {
+      const data = { url: URL_OF('github'), content_type: 'json', secret, insecure_ssl: '0' };
+      const where = { owner: 'octocat', repo: 'hello-world', hook_id: 12 };
+      const route = 'PATCH /repos/{owner}/{repo}/hooks/{hook_id}/config';
+      // Its method takes "url" for the address of the request.
+      return new Octokit({ baseUrl, auth: TOKEN }).request(route, { ...where, data });
+    },
+  ],
+  [
+    'gitlab',
+    (host, token) => {
+      const { ProjectHooks } = new Gitlab({ host, token: TOKEN });
+      return ProjectHooks.edit('group/sub/project', 12, URL_OF('gitlab'), { token });
+    },
+  ],
+];
+
+test.each(MOVES)('a webhook of %s gets another address as its SDK gives it one', async (name, bySdk) => {
+  const { api, state } = await serve(PROVIDERS.find((each) => each.name === name) as Provider);
+  const sender = shippedSenders().find((each) => each.name === name);
+  const { register, webhooks, interface: face } = sender ?? {};
+  if (sender === undefined || register === undefined || webhooks === undefined || face === undefined)
+    throw new Error('it is one of those that have it');
+  const target = PROVIDERS.find((each) => each.name === name)?.target;
+  const of = { target, place: placeOf(face, target) ?? '', api: new URL(api), token: TOKEN };
+  const given = { title: sender.title, interface: face, sender, register, webhooks, isSure: true, ...of };
+  const secret = 'secret-of-the-test-0123456789';
+  await changeWebhook({ ...given, url: URL_OF(name), secret }, 'move', '12');
+  await bySdk(api, secret);
+  const [ours, theirs] = state.asked;
+  expect(ours).toEqual(theirs);
+});
 
 test('what is missing is said before anything is written', async () => {
   const folder = folderOf();

@@ -77,27 +77,33 @@ describe.each(Object.keys(TOOLS) as (keyof typeof TOOLS)[])('%s', (name) => {
   test('is started, says its address, and ends', async () => {
     const bench = openBench({});
     const env = install(bench, { [name]: TOOLS[name] });
+    const over = new AbortController();
     const tunnel = await openTunnel({
       port: 4711,
       env,
       onProblem: (tool, problem) => expect([tool, problem]).toEqual([]),
+      signal: over.signal,
     });
     expect(tunnel.url).toBe(ADDRESSES[name]);
     const [url, pid] = noted(bench);
     expect(url).toBe('http://127.0.0.1:4711');
-    await tunnel.stop();
+    over.abort();
+    await tunnel.ended;
     expect(isAlive(pid)).toBe(false);
   });
 });
+
+const { signal } = new AbortController();
 
 test('a tunnel that ends by itself is told', async () => {
   const tailscale = `mkfifo "$NOTE"; echo '${ADDRESSES.tailscale}/'; read line < "$NOTE"`;
   const env = install(openBench({}), { tailscale });
   const problems: string[] = [];
-  const tunnel = await openTunnel({ port: 1, env, onProblem: (_, problem) => problems.push(problem) });
+  const onProblem = (_: string, problem: string): unknown => problems.push(problem);
+  const tunnel = await openTunnel({ port: 1, env, signal, onProblem });
   expect([tunnel.url, problems]).toEqual([ADDRESSES.tailscale, []]);
   writeFileSync(env['NOTE'] ?? '', '\n');
-  await expect.poll(() => problems).toEqual([expect.stringContaining('nothing comes through the tunnel')]);
+  await tunnel.ended;
 });
 
 test('a tool that has no address to give is passed over, with its own words', async () => {
@@ -110,6 +116,7 @@ test('a tool that has no address to give is passed over, with its own words', as
   const opening = openTunnel({
     port: 1,
     env,
+    signal,
     onProblem: (tool, problem) => problems.push(`${tool}: ${problem}`),
   });
   await expect(opening).rejects.toThrow(/no tunnel could be opened[^]*no account needed/);
@@ -121,6 +128,7 @@ test('a tool that has no address to give is passed over, with its own words', as
   const waiting = openTunnel({
     port: 1,
     env: silent,
+    signal,
     waitMs: 300,
     onProblem: (_, problem) => problems.push(problem),
   });
@@ -130,7 +138,7 @@ test('a tool that has no address to give is passed over, with its own words', as
 
 test('without a tool the choices are named', async () => {
   const env = install(openBench({}), {});
-  const opening = openTunnel({ port: 1, env, onProblem: () => {} });
+  const opening = openTunnel({ port: 1, env, signal, onProblem: () => {} });
   await expect(opening).rejects.toThrow(
     /not installed\. --tunnel uses one of these:[^]*cloudflared: https:[^]*no account/,
   );

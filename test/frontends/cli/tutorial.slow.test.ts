@@ -1,6 +1,6 @@
 /**
  * The commands of docs/tutorial.md, run as they stand there. GitHub and the tunnel are stand-ins: the interface of GitHub
- * is a local server, the tunnel prints what cloudflared prints, and what GitHub would send is signed with the secret that
+ * is a local server, the tunnel prints what tailscale prints, and what GitHub would send is signed with the secret that
  * the tutorial made.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -32,18 +32,16 @@ const STAND_INS = {
   // An agent that proves what it may do: it notes its arguments, and replies.
   claude: `echo "$*" >> "$HOME/notes/claude"; cat > "$HOME/notes/prompt"
 echo '{"type":"result","is_error":false,"result":"This updates the README. @octocat may look at line 3 first."}'`,
-  cloudflared: `echo "\${4}" > "$NOTES/tunnel"
-echo '2026-11-22T04:00:02Z INF |  https://four-dashed-word-url.trycloudflare.com                                            |' >&2
+  tailscale: `echo "http://127.0.0.1:\${2}" > "$NOTES/tunnel"
+printf 'Available on the internet:\\n\\nhttps://amelie-workstation.pango-lin.ts.net/\\n|-- proxy http://127.0.0.1:%s\\n' "$2"
 exec sleep 120`,
-  gh: `for a in "$@"; do echo "$a" >> "$NOTES/gh"; done`,
 } as const;
 
-test('the tutorial has four commands before the pull request', () => {
-  expect(commands.slice(0, 4).map((command) => command.split(' ').slice(0, 3).join(' '))).toEqual([
+test('the tutorial has three commands before the pull request', () => {
+  expect(commands.slice(0, 3).map((command) => command.split(' ').slice(0, 3).join(' '))).toEqual([
     'npx sluice init',
     'npx sluice add',
     'npx sluice dev',
-    'gh api repos/OWNER/REPO/hooks',
   ]);
 });
 
@@ -74,7 +72,13 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
     return stdout + stderr;
   };
   const note = (name: string): string => readFileSync(join(notes, name), 'utf8');
-  const github = await startPlatform(({ path, body }) => {
+  const hooks: { readonly id: number; readonly config: Readonly<Record<string, string>> }[] = [];
+  const github = await startPlatform(({ method, path, body }) => {
+    if (path.startsWith('/repos/Codertocat/Hello-World/hooks')) {
+      if (method === 'POST') hooks.push({ id: 1, config: body?.['config'] as Record<string, string> });
+      if (method === 'DELETE') hooks.length = 0;
+      return { status: 200, body: path.includes('/deliveries') ? [] : hooks };
+    }
     if (path === '/repos/Codertocat/Hello-World/collaborators/Codertocat/permission')
       return { status: 200, body: { permission: 'write', role_name: 'write' } };
     return path === '/repos/Codertocat/Hello-World/issues/2/comments'
@@ -83,7 +87,7 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
   });
   onTestFinished(github.stop);
 
-  const [init = '', add = '', dev = '', hook = '', ...rest] = commands;
+  const [init = '', add = '', dev = '', ...rest] = commands;
   folder = /^\/.+/m.exec(shell(`${init} && pwd`))?.[0] ?? '';
   writeFileSync(join(folder, 'token'), 'github_pat_of_the_tutorial\n');
   expect(shell(add)).toContain('Set up GitHub:');
@@ -92,7 +96,9 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
   const written = readFileSync(config, 'utf8');
   writeFileSync(config, written.replace(/^( *)github:\n/m, `$&$1  baseUrl: ${github.url}\n`));
 
-  const service: ChildProcess = spawn('sh', ['-c', `exec ${dev} --port 0`], { cwd: folder, env });
+  const here = dev.replace('OWNER/REPO', 'Codertocat/Hello-World');
+  const more = `--port 0 --yes --api ${github.url}`;
+  const service: ChildProcess = spawn('sh', ['-c', `exec ${here} ${more}`], { cwd: folder, env });
   onTestFinished(() => void service.kill('SIGKILL'));
   let said = '';
   service.stderr?.on('data', (chunk) => (said += String(chunk)));
@@ -101,11 +107,9 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
   );
   expect(page).toContain(url);
 
-  shell(hook.replace('PAYLOAD_URL', url));
   const secret = readFileSync(join(folder, '.sluice/secrets/github'), 'utf8').trim();
-  expect(note('gh').split('\n')).toEqual(
-    expect.arrayContaining([`config[url]=${url}`, `config[secret]=${secret}`]),
-  );
+  await waitFor(() => (said.includes('has the webhook') ? true : undefined));
+  expect(hooks).toMatchObject([{ config: { url, secret } }]);
 
   /** What GitHub would send to the payload URL, at the end of the tunnel. */
   const deliver = async (event: string, file: string): Promise<number> => {
@@ -120,7 +124,7 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
   };
   expect(await deliver('ping', 'ping.json')).toBe(204);
   expect(await deliver('pull_request', 'pull-request-opened.json')).toBe(202);
-  const comment = await waitFor(() => github.requests.find(({ method }) => method === 'POST'));
+  const comment = await waitFor(() => github.requests.find(({ path }) => path.endsWith('/comments')));
   const text = String(comment.body?.['body']);
   expect(text).toContain('This updates the README. @\u200boctocat may look at line 3 first.');
   expect(findCommentMark(text, ['github_pat_of_the_tutorial'])).toMatch(/^[\da-f-]{36}$/);
@@ -130,10 +134,11 @@ test('a signed delivery becomes a comment, as the tutorial says', async () => {
 
   const port = new URL(/on (http:\S+)\/hooks/.exec(said)?.[1] ?? '').origin;
   for (const command of rest) {
-    const here = command.includes(' send ') ? `${command} --against ${port}` : command;
-    expect([command, shell(here)]).toEqual([command, expect.stringMatching(/"runId"|github/)]);
+    const asked = command.includes(' send ') ? `${command} --against ${port}` : command;
+    expect([command, shell(asked)]).toEqual([command, expect.stringMatching(/"runId"|github/)]);
   }
   const ended = new Promise((resolve) => service.once('close', resolve));
   service.kill('SIGTERM');
   await ended;
+  expect(hooks).toEqual([]);
 });

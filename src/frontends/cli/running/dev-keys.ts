@@ -3,7 +3,7 @@ import { findCases, type GoldenCase } from '../../../authoring/golden/golden.ts'
 import type { Service } from '../../../service/startup/startup.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder } from '../config-file.ts';
-import type { Tunnel } from './tunnel.ts';
+import type { DevTunnel } from './dev-tunnel.ts';
 import { sendRequests } from './send.ts';
 
 /** What a line of one letter does in `dev`. */
@@ -24,8 +24,8 @@ export interface KeyContext {
   readonly configFile: string;
   readonly consoleLink: string | undefined;
   readonly lastRequest: () => Promise<string | undefined>;
-  readonly openTunnel: () => Promise<Tunnel>;
-  tunnel: Tunnel | undefined;
+  readonly startTunnel: () => DevTunnel;
+  tunnel: DevTunnel | undefined;
 }
 
 /**
@@ -70,8 +70,11 @@ async function press(cli: Cli, context: KeyContext, { key, asked }: Pressed): Pr
       context.tunnel = undefined;
       await tunnel?.stop();
       if (tunnel !== undefined) return terminal.err('the tunnel is closed');
-      context.tunnel = await context.openTunnel();
-      return undefined;
+      context.tunnel = context.startTunnel();
+      return context.tunnel.opened.catch((error: unknown) => {
+        context.tunnel = undefined;
+        throw error;
+      });
     }
     case 'q':
       return process.kill(process.pid, 'SIGINT');

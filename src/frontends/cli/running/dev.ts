@@ -8,24 +8,30 @@ import { maskProblem } from '../../../authoring/golden/golden.ts';
 import { briefOf, explainRequest } from '../../../authoring/explanation/explanation.ts';
 import type { Generation, ReloadResult } from '../../../service/generation/generation.ts';
 import { createHookRequest } from '../../../engine/hook/hook.ts';
-import { startService, type Service, type ServiceOptions } from '../../../service/startup/startup.ts';
+import {
+  type ConsoleParts,
+  startService,
+  type Service,
+  type ServiceOptions,
+} from '../../../service/startup/startup.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, printFindings } from '../config-file.ts';
 import { debounce } from './debounce.ts';
 import { followKeys, type KeyContext, KEYS_LINE } from './dev-keys.ts';
-import { openDevTunnel } from './dev-tunnel.ts';
+import { startTunnel } from './dev-tunnel.ts';
+import { type DevWebhook, openWebhook, type RegisterFlags } from './dev-webhook.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from '../authoring/recorder.ts';
 import { catFile, commandLine, tokenInShell } from '../next-steps.ts';
 import { devTokenFile } from './send.ts';
 import { openConsole, type RunningConsole, type ServeFlags, untilStopped } from './serve.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import type { Tunnel, TunnelTool } from './tunnel.ts';
+import type { TunnelTool } from './tunnel.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { serviceAdvice } from '../lazy-advice.ts';
 
-export interface DevFlags extends ServeFlags {
+export interface DevFlags extends ServeFlags, RegisterFlags {
   readonly record?: string;
   /** False: requests are only recorded, in a store that goes with the command. Default true. */
   readonly perform?: boolean;
@@ -43,6 +49,11 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     const problem = maskProblem(mask);
     if (problem !== undefined) throw new CliError(problem, 2);
   }
+  if (flags.register !== undefined && flags.tunnel === undefined)
+    throw new CliError(
+      '--register needs --tunnel, which has the address; for another address: sluice add NAME --register TARGET --url URL',
+      2,
+    );
   const configFile = findConfigFile(terminal, flags);
   const recorder = openRecorder(terminal, flags);
   try {
@@ -67,24 +78,25 @@ interface DevContext extends DevFlags {
 
 async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
   const { terminal } = cli;
-  const { service, ...started } = await startForAuthors(terminal, flags);
-  const openTunnel = (): Promise<Tunnel> => openDevTunnel(terminal, service, flags.tunnel ?? true);
+  const { service, parts, ...started } = await startForAuthors(terminal, flags);
+  let webhook: DevWebhook | undefined;
   const keys: KeyContext = {
     ...started,
     service,
     configFile: flags.configFile,
-    openTunnel,
+    startTunnel: () =>
+      startTunnel(terminal, service, {
+        wanted: flags.tunnel ?? true,
+        onAddress: async (origin, signal) => webhook?.serve(origin, signal),
+      }),
     tunnel: undefined,
   };
   const ended = new AbortController();
   let watcher: FSWatcher | undefined;
-  try {
-    watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+  const begin = async (watched: FSWatcher): Promise<void> => {
     // From then on no change is missed: a person may save a file right after the welcome.
-    await once(watcher, 'ready');
+    await once(watched, 'ready');
     printWelcome(terminal, service, { ...flags, ...started });
-    if (flags.tunnel !== undefined) keys.tunnel = await openTunnel();
-    const watched = watcher;
     const bench = benchOf(terminal, flags.configFile);
     const sayTypeErrors = (): Promise<void> =>
       bench.findTypeErrors(service.generation).then(
@@ -97,24 +109,36 @@ async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
       if (kind !== 'rejected') watched.add([...service.watchedPaths()]);
       if (kind === 'live') await sayTypeErrors();
     });
-    watcher.on('all', () => reloading.trigger());
+    watched.on('all', () => reloading.trigger());
+    if (flags.register !== undefined)
+      webhook = await openWebhook(terminal, service.generation, { ...flags, ...parts });
+    if (flags.tunnel !== undefined) {
+      keys.tunnel = keys.startTunnel();
+      await keys.tunnel.opened;
+    }
     if (flags.keys === true && terminal.interactive) {
       terminal.err(KEYS_LINE);
       void followKeys(cli, keys, ended.signal);
     }
-    await untilStopped(service, (signal, grace) => {
+  };
+  try {
+    // A person may end it while the tunnel opens.
+    const stopped = untilStopped(service, (signal, grace) => {
       terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
     });
+    watcher = watch([...service.watchedPaths()], { ignoreInitial: true });
+    await Promise.race([stopped, begin(watcher).then(() => stopped)]);
   } finally {
     ended.abort();
     await watcher?.close();
-    await keys.tunnel?.stop();
+    await Promise.all([webhook?.remove(), keys.tunnel?.stop()]);
     await service.stop();
   }
 }
 
 interface ServedAuthors {
   readonly service: Service;
+  readonly parts: Pick<ConsoleParts, 'storage' | 'server'>;
   readonly consoleLink: string | undefined;
   readonly lastRequest: () => Promise<string | undefined>;
   /** Whether the author knows how to send a request, because one came before, or has findings to read first. */
@@ -126,7 +150,7 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
   let knowsHow = false;
-  let lastRequest: ServedAuthors['lastRequest'] = () => Promise.resolve(undefined);
+  const { promise: opened, resolve: open } = Promise.withResolvers<ConsoleParts>();
   const service: Service = await startService({
     ...serviceAdvice,
     ...flags.recorder?.serviceOptions,
@@ -142,14 +166,17 @@ async function startForAuthors(terminal: Terminal, flags: DevContext): Promise<S
     recovers: false,
     keepRequests: { which: 'all', bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(flags.configFile, host),
-    openConsole: async (parts) => {
-      lastRequest = async () => (await parts.storage.listDecisions({ limit: 1 }))[0]?.requestId;
-      knowsHow ||= (await lastRequest()) !== undefined;
-      console = await openConsole({ mode: 'dev', ...context }, parts);
+    openConsole: async (found) => {
+      open(found);
+      console = await openConsole({ mode: 'dev', ...context }, found);
       return console;
     },
   });
-  return { service, consoleLink: console?.link, lastRequest, knowsHow };
+  const parts = await opened;
+  const lastRequest = async (): Promise<string | undefined> =>
+    (await parts.storage.listDecisions({ limit: 1 }))[0]?.requestId;
+  knowsHow ||= (await lastRequest()) !== undefined;
+  return { service, parts, consoleLink: console?.link, lastRequest, knowsHow };
 }
 
 /** A turn of echo answers with its prompt, which the line of its request shows. */
@@ -261,7 +288,7 @@ function makeDevToken(configFile: string, host: string): string {
   return token;
 }
 
-type Welcome = DevContext & Omit<ServedAuthors, 'service'>;
+type Welcome = DevContext & Omit<ServedAuthors, 'service' | 'parts'>;
 
 function printWelcome(terminal: Terminal, service: Service, flags: Welcome): void {
   const { configFile } = flags;

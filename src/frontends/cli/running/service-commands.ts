@@ -75,6 +75,13 @@ export const serviceCommands: CommandTable = {
         'make the hooks reachable from the internet, by tailscale or cloudflared',
         { choices: TUNNEL_TOOLS },
       ],
+      [
+        '--register <target>',
+        'with --tunnel: make the webhook at the sender for this time, such as owner/name',
+      ],
+      ['--token-file <file>', 'with --register: a file that holds the access token'],
+      ['--api <url>', 'with --register: the address of the interface, where it is your own'],
+      ['--yes', 'with --register: do it without a question'],
       ['--no-keys', 'read no letters from the terminal'],
     ],
     load: async () => (await import('./dev.ts')).dev,

@@ -2,9 +2,8 @@
  * Opens a tunnel from the internet to a port of this machine, by a tool of the person: `tailscale funnel` or
  * `cloudflared`. Each prints its address in its own way, and keeps the tunnel open for as long as it runs.
  */
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
 import { isOnPath } from '../../../engine/config/config.ts';
 import { CliError } from '../terminal.ts';
 
@@ -45,8 +44,8 @@ const TOOLS: Readonly<Record<TunnelTool, TunnelProgram>> = {
 export interface Tunnel {
   /** The address has no slash at the end. */
   readonly url: string;
-  /** Idempotent. */
-  stop(): Promise<void>;
+  /** Resolves when the tool has ended. */
+  readonly ended: Promise<void>;
 }
 
 export interface TunnelOptions {
@@ -54,8 +53,10 @@ export interface TunnelOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The tool to use; default the first installed tool that gives an address. */
   readonly tool?: TunnelTool;
-  /** Why a tool gives no address; another may then be tried. Or that it has ended by itself. */
+  /** Why a tool gives no address; another may then be tried. */
   readonly onProblem: (tool: TunnelTool, problem: string) => void;
+  /** Ends the tool. */
+  readonly signal: AbortSignal;
   /** Default half a minute. */
   readonly waitMs?: number;
 }
@@ -67,11 +68,12 @@ const MAX_SHOWN_CHARS = 300;
 
 /** @throws CliError where no tool is installed, or none gives an address; it names the choices */
 export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
-  const { env, tool } = options;
+  const { env, tool, signal } = options;
   const wanted = tool === undefined ? TUNNEL_TOOLS : [tool];
   const found = wanted.filter((name) => isOnPath(name, env['PATH']));
   for (const name of found) {
     const started = await startTool(name, options);
+    signal.throwIfAborted();
     if (typeof started !== 'string') return started;
     options.onProblem(name, started);
   }
@@ -83,69 +85,48 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
 /** Resolves to the tunnel, or to what is wrong. */
 async function startTool(
   name: TunnelTool,
-  { port, env, onProblem, waitMs = WAIT_MS }: TunnelOptions,
+  { port, env, signal, waitMs = WAIT_MS }: TunnelOptions,
 ): Promise<Tunnel | string> {
   const tool = TOOLS[name];
   const child = spawn(name, tool.argv(port), { env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise<void>((resolve) => {
-    child.once('exit', () => resolve());
-    child.once('error', () => resolve());
-  });
-  endWithProcess(child, ended);
-  const found = await firstWord(child, tool, { waitMs, ended });
-  if ('problem' in found) {
-    await endTool(child, ended);
-    return found.problem;
-  }
-  void ended.then(
-    () => child.killed || onProblem(name, 'nothing comes through the tunnel any more: it has ended'),
-  );
-  return { url: found.url.replace(/(?<!\/)\/+$/, ''), stop: () => endTool(child, ended) };
-}
-
-/** Ctrl-C at the terminal ends all processes of the group, and a crash of Sluice must not leave the tunnel open. */
-function endWithProcess(child: ChildProcess, ended: Promise<void>): void {
+  const { promise: ended, resolve: ends } = Promise.withResolvers<void>();
+  const { promise: told, resolve: tell } = Promise.withResolvers<{ url: string } | { problem: string }>();
   const endNow = (): void => void child.kill('SIGKILL');
-  process.once('exit', endNow);
-  void ended.then(() => process.removeListener('exit', endNow));
-}
-
-type ToolReport = { readonly url: string } | { readonly problem: string };
-
-interface Patience {
-  readonly waitMs: number;
-  readonly ended: Promise<void>;
-}
-
-/** Reads what the tool prints until it names its address or a problem, ends, or needs too long. */
-function firstWord(
-  child: ChildProcessByStdio<null, Readable, Readable>,
-  tool: TunnelProgram,
-  { waitMs, ended }: Patience,
-): Promise<ToolReport> {
-  const { promise: said, resolve } = Promise.withResolvers<ToolReport>();
-  let last = '';
-  const read = (line: string): void => {
-    if (line.trim() !== '') last = line.trim();
-    const url = tool.findUrl(line);
-    const problem = tool.findProblem(line)?.trim().slice(0, MAX_SHOWN_CHARS);
-    if (url !== undefined) resolve({ url });
-    else if (problem !== undefined) resolve({ problem });
+  const end = (): void => {
+    child.kill('SIGTERM');
+    setTimeout(endNow, GRACE_MS).unref();
   };
-  const giveUp = (why: string): void => resolve({ problem: `${why}: ${last.slice(0, MAX_SHOWN_CHARS)}` });
+  // Ctrl-C at the terminal ends all processes of the group, and a crash of Sluice must not leave the tunnel open.
+  process.once('exit', endNow);
+  signal.addEventListener('abort', end);
+  let last = '';
+  const giveUp = (why: string): void => tell({ problem: `${why}: ${last.slice(0, MAX_SHOWN_CHARS)}` });
+  child
+    .once('exit', () => ends())
+    .once('error', (error) => {
+      tell({ problem: error.message });
+      ends();
+    });
   // Read for as long as the tool prints, because a full pipe would stop it.
-  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', read);
-  child.once('error', (error) => resolve({ problem: error.message }));
-  // The last output of the tool is read first.
-  void ended.then(() => setTimeout(() => giveUp('it ended'), 100));
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on('line', (line) => {
+      if (line.trim() !== '') last = line.trim();
+      const url = tool.findUrl(line);
+      const problem = tool.findProblem(line)?.trim().slice(0, MAX_SHOWN_CHARS);
+      if (url !== undefined) tell({ url: url.replace(/(?<!\/)\/+$/, '') });
+      else if (problem !== undefined) tell({ problem });
+    });
+  void ended.then(() => {
+    process.off('exit', endNow);
+    signal.removeEventListener('abort', end);
+    // The last output of the tool is read first.
+    setTimeout(() => giveUp('it ended'), 100);
+  });
   const timer = setTimeout(() => giveUp(`no address within ${waitMs / 1000} s`), waitMs);
-  return said.finally(() => clearTimeout(timer));
-}
-
-async function endTool(child: ChildProcess, ended: Promise<void>): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
-  await ended;
+  const found = await told;
   clearTimeout(timer);
+  if ('url' in found) return { url: found.url, ended };
+  end();
+  await ended;
+  return found.problem;
 }

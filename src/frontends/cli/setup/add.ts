@@ -24,7 +24,13 @@ import {
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
 import { openAsker, type Asker, readGivenSecret } from './asker.ts';
-import { asCliError, type WebhookRegistration, registerWebhook, removeWebhook } from './register.ts';
+import {
+  asCliError,
+  readAccessToken,
+  registerWebhook,
+  removeWebhook,
+  type WebhookRegistration,
+} from './register.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
 import {
@@ -107,12 +113,7 @@ async function registering(
   const isSure = flags.yes === true;
   const where = { target, place, url, api, isSure };
   const given = { title: sender.title, sender, interface: asked, register, webhooks, ...where };
-  const ask = await openAsker(terminal, true);
-  const token =
-    flags.tokenFile === undefined
-      ? (await ask.secret('--token-file', `Paste ${asked.token}; it goes to ${api.origin}`)).trim()
-      : await readGivenSecret(terminal, flags.tokenFile);
-  return { ...given, token };
+  return { ...given, token: await readAccessToken(terminal, given, flags.tokenFile) };
 }
 
 function apiOf(address: string): URL {
@@ -276,7 +277,8 @@ function serviceEdits(settings: Settings, { url }: AddFlags): SetupPlan['edits']
   ];
 }
 
-async function finish(
+/** Says what is wrong in the files that were written, and writes what follows from them. */
+export async function finish(
   { terminal }: Cli,
   name: string,
   {

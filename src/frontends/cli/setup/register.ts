@@ -1,11 +1,10 @@
-/** Makes a webhook through the interface of its sender, or removes it, as the sender's file says. */
-import { type JsonValue, valueAt } from '../../../base/json.ts';
+/** Makes a webhook through the interface of its sender, moves it, or removes it, as the sender's file says. */
+import { defined, type JsonValue, valueAt } from '../../../base/json.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import {
   type AskedInterface,
   askInterface,
   filled,
-  type Filling,
   interfaceAddress,
   InterfaceError,
   type InterfaceRequest,
@@ -16,6 +15,7 @@ import {
   type Webhooks,
 } from '../../../engine/senders/senders.ts';
 import { CliError, type Terminal } from '../terminal.ts';
+import { openAsker, readGivenSecret } from './asker.ts';
 
 export interface WebhookRegistration extends AskedInterface {
   readonly register: Registration;
@@ -26,11 +26,26 @@ export interface WebhookRegistration extends AskedInterface {
   readonly secret?: string | undefined;
   /** Nobody is asked. */
   readonly isSure: boolean;
+  /** Ends what is being asked. */
+  readonly signal?: AbortSignal;
 }
 
-const HIDDEN = { secret: '…', id: 'ID' };
+/** One webhook of the place; its id is empty where it has none. */
+export interface ListedWebhook {
+  readonly id: string;
+  readonly url: unknown;
+}
 
-const fillingOf = ({ url, secret = '' }: WebhookRegistration): Filling => ({ url, secret });
+/** Reads the access token from the file that a person names, or asks for it. */
+export async function readAccessToken(
+  terminal: Terminal,
+  { interface: { token }, api }: Pick<AskedInterface, 'interface' | 'api'>,
+  file: string | undefined,
+): Promise<string> {
+  if (file !== undefined) return readGivenSecret(terminal, file);
+  const ask = await openAsker(terminal, true);
+  return (await ask.secret('--token-file', `Paste ${token}; it goes to ${api.origin}`)).trim();
+}
 
 /** Shows what it will do, asks, and does it; resolves to the secret that the sender made. */
 export async function registerWebhook(
@@ -38,41 +53,52 @@ export async function registerWebhook(
   given: WebhookRegistration,
 ): Promise<string | undefined> {
   const { title, register, url } = given;
-  const { create } = register;
-  const shown = filled(create.body, { ...given, token: '…' }, { url, ...HIDDEN });
-  const address = shownAddress(create.path, given, { url, ...HIDDEN });
-  await agree(terminal, given, `POST ${address}\n${JSON.stringify(shown, undefined, 2)}`);
-  if ((await findWebhook(given)) !== undefined) {
+  await agree(terminal, given, ['create']);
+  if ((await listWebhooks(given)).some((each) => each.url === url)) {
     terminal.err(`${title} has a webhook for ${url} already: it was left as it is; --remove takes it away`);
     return undefined;
   }
-  const answer = await call(given, { method: 'POST', ...create }, fillingOf(given));
-  const secret = create.secret === undefined ? undefined : valueAt(answer, create.secret.split('.'));
+  const answer = await changeWebhook(given, 'create');
+  const secret = register.create.secret && valueAt(answer, register.create.secret.split('.'));
   terminal.out(`${title} has the webhook now; "--remove" takes it away again`);
   return typeof secret === 'string' ? secret : undefined;
 }
 
 /** Removes the webhook of this address. */
 export async function removeWebhook(terminal: Terminal, given: WebhookRegistration): Promise<void> {
-  const { title, register, url } = given;
-  const { method, path } = register.remove;
-  await agree(terminal, given, `${method} ${shownAddress(path, given, { url, ...HIDDEN })}`);
-  const found = await findWebhook(given);
+  const { title, url } = given;
+  await agree(terminal, given, ['remove']);
+  const found = (await listWebhooks(given)).find((each) => each.url === url);
   if (found === undefined) throw new CliError(`${title} has no webhook for ${url}`, 2);
-  await call(given, { method, path }, { ...fillingOf(given), id: found });
+  await changeWebhook(given, 'remove', found.id);
   terminal.out(`${title} has no webhook for ${url} any more; the files here were left as they are`);
 }
 
+type WebhookChange = 'create' | 'move' | 'remove';
+
 /** Shows every request, of which the first carries the token, and its address; asks before any of them. */
-async function agree(terminal: Terminal, given: WebhookRegistration, last: string): Promise<void> {
-  const { api, isSure, register, title, url, webhooks } = given;
+export async function agree(
+  terminal: Terminal,
+  given: WebhookRegistration,
+  changes: readonly WebhookChange[],
+): Promise<void> {
+  const { api, isSure, register, title, url, webhooks, secret = '' } = given;
+  const hidden = { url, secret: '…', id: 'ID' };
+  const requests = [
+    { method: 'GET' as const, path: webhooks.path },
+    ...changes.map((change) => requestOf(register, change)),
+  ];
   try {
-    for (const { path } of [webhooks, register.create, register.remove])
-      interfaceAddress(path, given, fillingOf(given));
+    for (const { path } of [webhooks, register.create, register.remove, ...requests])
+      interfaceAddress(path, given, { url, secret });
   } catch (error) {
     throw asCliError(error);
   }
-  terminal.out(`GET ${shownAddress(webhooks.path, given, { url, ...HIDDEN })}\n${last}`);
+  for (const { method, path, body } of requests as readonly InterfaceRequest[]) {
+    const shown = body === undefined ? undefined : filled(body, { ...given, token: '…' }, hidden);
+    const text = shown === undefined ? '' : `\n${JSON.stringify(shown, undefined, 2)}`;
+    terminal.out(`${method} ${shownAddress(path, given, hidden)}${text}`);
+  }
   const question = `Send these requests of ${clearLine(title)}, and the token with them, to ${api.origin}?`;
   if (isSure || (terminal.interactive && (await terminal.confirm(question)))) return;
   throw new CliError(
@@ -81,18 +107,33 @@ async function agree(terminal: Terminal, given: WebhookRegistration, last: strin
   );
 }
 
-/**
- * Resolves to the id of the webhook of this address; empty where it has none; undefined where there is no such webhook.
- */
-async function findWebhook(given: WebhookRegistration): Promise<string | undefined> {
+/** A sender whose file does not say how a webhook is moved is not asked for that. */
+const requestOf = (register: Registration, change: WebhookChange): InterfaceRequest => ({
+  method: 'POST',
+  ...(register[change] ?? register.create),
+});
+
+/** Lists the webhooks of the place. @throws CliError where the sender does not say */
+export async function listWebhooks(given: WebhookRegistration): Promise<readonly ListedWebhook[]> {
   const { path, items, url } = given.webhooks;
-  const answer = await call(given, { method: 'GET', path }, fillingOf(given));
+  const answer = await answerOf(given, { method: 'GET', path });
   const webhooks = items === undefined ? answer : valueAt(answer, items.split('.'));
   const list = Array.isArray(webhooks) ? (webhooks as readonly JsonValue[]) : [webhooks ?? null];
-  const found = list.find((each) => valueAt(each, url.split('.')) === given.url);
-  const id = found === undefined ? undefined : valueAt(found, ['id']);
-  return found === undefined ? undefined : typeof id === 'string' || typeof id === 'number' ? String(id) : '';
+  return list.map((each) => {
+    const id = valueAt(each, ['id']);
+    return {
+      id: typeof id === 'string' || typeof id === 'number' ? String(id) : '',
+      url: valueAt(each, url.split('.')),
+    };
+  });
 }
+
+/** Makes a webhook, gives it the address, or removes it. @throws CliError where the sender does not do it */
+export const changeWebhook = (
+  given: WebhookRegistration,
+  change: WebhookChange,
+  id?: string,
+): Promise<JsonValue> => answerOf(given, requestOf(given.register, change), id);
 
 /** What of the interface a person has to know is a wrong use (2), or a failure (3). */
 export function asCliError(error: unknown): unknown {
@@ -101,14 +142,22 @@ export function asCliError(error: unknown): unknown {
   return new CliError(`${error.message}${remedy}`, error.kind === 'address' ? 2 : 3);
 }
 
-async function call(
-  given: WebhookRegistration,
-  request: InterfaceRequest,
-  filling: Filling,
-): Promise<JsonValue> {
-  const answer = await askInterface(given, request, filling).catch((error: unknown) => {
+/** The sender says that it does not do it. */
+export class WebhookRefused extends CliError {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message, 3);
+    this.status = status;
+  }
+}
+
+async function answerOf(given: WebhookRegistration, request: InterfaceRequest, id = ''): Promise<JsonValue> {
+  const { url, secret = '', signal } = given;
+  const asked = { ...request, ...defined({ signal }) };
+  const answer = await askInterface(given, asked, { url, secret, id }).catch((error: unknown) => {
     throw asCliError(error);
   });
   if (answer.status < 300) return (answer.body ?? null) as JsonValue;
-  throw new CliError(refusalText(answer.status, given), 3);
+  throw new WebhookRefused(answer.status, refusalText(answer.status, given));
 }
