@@ -16,6 +16,8 @@ export interface CliOptions {
   readonly columns?: number;
   /** Answers to questions, in order; where given, the terminal is interactive. */
   readonly answers?: readonly string[];
+  /** Sees each question to choose in. */
+  readonly onAsk?: (question: string) => void;
   /** Ends a command that runs until it is interrupted; default: at once. */
   readonly interrupt?: Promise<void>;
   /** Sees each text as it is printed, on either stream. */
@@ -43,7 +45,10 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
     env: options.env ?? {},
     cwd: options.cwd,
     confirm: () => Promise.resolve(answers.shift() === 'yes'),
-    choose: () => Promise.resolve(answers.shift()),
+    choose: (question, choices) => {
+      options.onAsk?.(`${question} (${choices.join('/')})`);
+      return Promise.resolve(answers.shift());
+    },
     untilInterrupted: () => options.interrupt ?? Promise.resolve(),
     readLine: () => Promise.resolve(undefined),
   };

@@ -172,16 +172,16 @@ function isInForeground(): boolean {
   }
 }
 
-/** Asks until the answer is one of the choices, or how one of them begins. */
+/** Asks until the answer is one of the choices, or how one of them begins; nothing is the first. */
 async function chooseWord(
   ask: Ask,
   question: string,
   choices: readonly string[],
 ): Promise<string | undefined> {
   for (;;) {
-    const answer = await ask(`${question} (${choices.join('/')}) `);
+    const answer = await ask(`${question} (${choices.join('/')}; Enter: ${choices[0]}) `);
     if (answer === undefined) return undefined;
-    const found = choices.find((choice) => choice === answer || choice.startsWith(answer || '\0'));
+    const found = choices.find((each) => each === answer) ?? choices.find((each) => each.startsWith(answer));
     if (found !== undefined) return found;
   }
 }

@@ -1,5 +1,6 @@
 /** `sluice doctor` looks at everything, also where one thing is missing, and calls the public address as a stranger. */
 import { expect, onTestFinished, test } from 'vitest';
+import { checkNode } from '../../../src/frontends/cli/operating/doctor-machine.ts';
 import { openBench, serveBench, TOKEN } from '../../support/cli-service.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startPlatform } from '../../support/platform-server.ts';
@@ -86,4 +87,22 @@ test('the public address is told apart: this service, something else, not reache
     ok: true,
     text: expect.stringContaining('cannot be reached from this machine (ECONNREFUSED); from outside it may'),
   });
+});
+
+test('echo, and an older Node, are for who tries it out, and a problem where others reach it', async () => {
+  const config = (server: string): string =>
+    `hooks: {enabled: true, token: ${TOKEN}, ${MAPPINGS}}\nserver: {${server}}\ngateway: {runner: echo}\n`;
+  const bench = openBench({ 'sluice.yaml': config('port: 0') });
+  const problems = async (): Promise<readonly string[]> =>
+    areasOf((await checksOf(bench)).filter(({ ok }) => !ok));
+  expect(await problems()).toEqual([]);
+  expect(await bench.run(['doctor'])).toMatchObject({ exitCode: 0, err: '' });
+  expect(checkNode('24.21.0', false)).toMatchObject({
+    ok: true,
+    text: expect.stringContaining('before others'),
+  });
+  for (const server of ["publicUrl: 'http://127.0.0.1:1'", 'host: 0.0.0.0', 'trustedProxies: [127.0.0.1]']) {
+    bench.put('sluice.yaml', config(server));
+    expect([server, await problems()]).toEqual([server, expect.arrayContaining(['configuration', 'runner'])]);
+  }
 });

@@ -62,7 +62,7 @@ test('init, add, check, routes, test, explain, replay, transform run, diff, mcp,
     encoding: 'utf8',
   }).filter((file) => file.endsWith('.request.yaml'));
   const file = join('test/golden', found ?? '');
-  expect(fine(await bench.run(['test'])).out).toContain('1 written');
+  expect(fine(await bench.run(['test'])).out).toContain('1 passed');
   expect(existsSync(join(bench.folder, file.replace('.request.', '.expected.')))).toBe(true);
   expect(fine(await bench.run(['explain', file])).out).toContain('Ada says: Good morning');
   expect(fine(await bench.run(['replay', file])).out).toContain('Ada says: Good morning');

@@ -68,6 +68,48 @@ test('a path to this installation is written nowhere, and the package of a proje
   expect(own).not.toContain('sluice.types.ts');
 });
 
+test('init ends with an answer, and with the one address', async () => {
+  const { out, err } = await cli(['init'], { cwd: folder });
+  expect(out).toMatch(/^202 \{"ok":true,"runId":"[\da-f-]{36}"/m);
+  expect(err).toMatch(
+    /one address; it is the same in "sluice dev" and in "sluice serve":\n {2}http:\/\/127\.0\.0\.1:8787\/hooks\/hello\n/,
+  );
+  // Nothing of the trial is in the store of the folder.
+  expect(await readdir(join(folder, '.sluice'))).toEqual(['.gitignore', 'secrets']);
+});
+
+/** A folder with stand-ins for all agents that can be asked for. */
+async function agentsOnPath(): Promise<string> {
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  for (const name of AGENTS) await writeFile(join(bin, name), '#!/bin/sh\nexit 0\n', { mode: 0o755 });
+  return bin;
+}
+
+const AGENTS = ['claude', 'codex', 'gemini', 'opencode'];
+const NONE = 'none yet';
+
+test('in a terminal three things are asked, each with "none yet"; an agent that is not here is not offered', async () => {
+  const asked: string[] = [];
+  const choose = async (env: NodeJS.ProcessEnv, name: string): Promise<void> => {
+    const answers = [NONE, NONE, NONE];
+    const run = await cli(['init', name], { cwd: folder, env, answers, onAsk: (text) => asked.push(text) });
+    expect(run.exitCode).toBe(0);
+  };
+  await choose({ PATH: '' }, 'a');
+  expect(asked).toHaveLength(3);
+  expect(asked[0]).toMatch(/agent.* \(none yet\)$/);
+  for (const question of asked) expect(question).toContain(NONE);
+  await choose({ PATH: await agentsOnPath() }, 'b');
+  expect(asked[3]).toContain(AGENTS.join('/'));
+  asked.length = 0;
+  const onAsk = (text: string): unknown => asked.push(text);
+  expect(await cli(['init', 'c', '--agent', 'claude'], { cwd: folder, answers: [], onAsk })).toMatchObject({
+    exitCode: 0,
+  });
+  expect(asked).toEqual([]);
+});
+
 test('init overwrites nothing', async () => {
   await cli(['init'], { cwd: folder });
   expect(await cli(['init'], { cwd: folder })).toMatchObject({ exitCode: 1 });

@@ -3,6 +3,7 @@ import { collect, CONFIG, type CommandTable, JSON_OUTPUT, wholeNumber } from '..
 
 /** Repeated here, because the command line starts without loading the configuration. */
 const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
+const CHATS = ['telegram', 'slack', 'discord', 'whatsapp', 'mattermost'];
 const FORMATS = ['pretty', 'json', 'github', 'sarif'];
 
 const firstFiles: CommandTable = {
@@ -10,6 +11,8 @@ const firstFiles: CommandTable = {
     about: 'write a first configuration, mapping and golden case; never overwrites',
     options: [
       ['--agent <kind>', 'the coding agent that takes the turns', { choices: AGENTS }],
+      ['--sender <name>', 'the first sender, as "sluice add" has it'],
+      ['--chat <name>', 'where replies go: writes its lines, which need a secret', { choices: CHATS }],
       ['--skill', 'write the skill with which coding agents write mappings to where they look for it'],
     ],
     load: async () => (await import('../setup/init.ts')).init,

@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { kindsOfPath, payloadTypes } from '../../../authoring/advice/samples.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import { findSamples, sampleFolders } from '../../../authoring/golden/golden.ts';
 import type { Cli } from '../command-line.ts';
 import type { ConfigFlags } from '../config-file.ts';
-import { transformRules } from '../setup/init.ts';
+import { findOwnPackage } from '../setup/own-package.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { openWorkbench } from './workbench.ts';
 import { writeFiles } from '../setup/write-plan.ts';
@@ -53,4 +54,34 @@ export async function writeTypes(
   const [written] = await writeFiles(terminal, files);
   if (written !== undefined)
     terminal.out(`  (for transforms: "sluice types ${hookName}" makes the type of its payload from samples)`);
+}
+
+const AUTHOR_TYPES = ['../../../engine/sandbox/author.d.ts', '../../../engine/sandbox/author.ts']
+  .map((name) => fileURLToPath(new URL(name, import.meta.url)))
+  .find((file) => existsSync(file));
+
+/**
+ * Writes rules for editors and `tsc` in a folder of transforms, as `sluice check` has them. Where the
+ * project has no `sluice` of its own, its types are written beside them, because a path to this
+ * installation would be wrong on every other machine.
+ */
+function transformRules(folder: string): readonly { readonly path: string; readonly text: string }[] {
+  const isOwn = findOwnPackage(folder) !== undefined || AUTHOR_TYPES === undefined;
+  const compilerOptions = {
+    target: 'es2024',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    allowImportingTsExtensions: true,
+    resolveJsonModule: true,
+    noEmit: true,
+    strict: true,
+    noImplicitAny: false,
+    skipLibCheck: true,
+    types: [],
+    ...(isOwn ? {} : { paths: { sluice: ['./sluice.types.ts'] } }),
+  };
+  return [
+    { path: join(folder, 'tsconfig.json'), text: `${JSON.stringify({ compilerOptions }, null, 2)}\n` },
+    ...(isOwn ? [] : [{ path: join(folder, 'sluice.types.ts'), text: readFileSync(AUTHOR_TYPES, 'utf8') }]),
+  ];
 }

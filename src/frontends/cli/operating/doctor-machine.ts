@@ -2,6 +2,7 @@ import { constants, statfsSync, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
+import { isLoopback } from '../../../engine/config/facts.ts';
 import { findStoreFile, storeStatus } from '../../../engine/storage/storage.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { failoverPromise } from '../../../engine/storage/facts.ts';
@@ -24,7 +25,7 @@ const CLOCK_SLACK_MS = 60_000;
 /** Checks the configuration and the machine, and asks no other service. */
 export async function checkMachine(config: LoadedConfig): Promise<readonly Check[]> {
   return [
-    checkNode(process.versions.node),
+    checkNode(process.versions.node, isReached(config.settings.server)),
     ...(await findFileModes(config)),
     ...checkListener(config),
     await findClock(config.file),
@@ -35,13 +36,21 @@ export async function checkMachine(config: LoadedConfig): Promise<readonly Check
 /** The newest security release of each line of Node that was known at a date, the floor for what is reached from outside. */
 export const SECURITY_RELEASES = { at: 'November 2026', versions: ['24.22.1', '26.12.1'] };
 
-export function checkNode(version: string): Check {
+/** Whether others may reach it: who listens to this machine alone, and names no address, still tries it out. */
+export const isReached = ({ host, publicUrl, trustedProxies }: LoadedConfig['settings']['server']): boolean =>
+  !isLoopback(host) || publicUrl !== undefined || trustedProxies.length > 0;
+
+export function checkNode(version: string, reached = true): Check {
   const { at, versions } = SECURITY_RELEASES;
   const floor = versions.find((known) => Number.parseInt(known, 10) === Number.parseInt(version, 10));
   if (floor === undefined) return good('node', `${version}; its security releases are not known here`);
-  const ok = version.localeCompare(floor, 'en', { numeric: true }) >= 0;
-  const text = `${version} ${ok ? 'is not below' : 'is below'} ${floor}, the security release known in ${at}`;
-  return { area: 'node', ok, text: ok ? text : `${text}; install it or a newer one, and start again` };
+  const isNewer = version.localeCompare(floor, 'en', { numeric: true }) >= 0;
+  const text = `${version} ${isNewer ? 'is not below' : 'is below'} ${floor}, the security release known in ${at}`;
+  if (isNewer) return good('node', text);
+  const remedy = `${text}; install it or a newer one`;
+  return reached
+    ? bad('node', `${remedy}, and start again`)
+    : good('node', `${remedy} before others reach this`);
 }
 
 /** Others on this machine must not read files with secrets, or write the configuration. */

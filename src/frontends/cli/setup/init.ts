@@ -1,28 +1,53 @@
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { existsSync, globSync } from 'node:fs';
+import { cp } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_CONFIG_FILES } from '../../../engine/config/config.ts';
+import { DEFAULT_CONFIG_FILES, hooksAddress, isOnPath } from '../../../engine/config/config.ts';
+import { shippedSenders } from '../../../engine/senders/senders.ts';
+import { defined } from '../../../base/json.ts';
+import { createLogger } from '../../../base/telemetry/telemetry.ts';
+import { startService } from '../../../service/startup/startup.ts';
+import { openRecorder } from '../authoring/recorder.ts';
+import { readDeliveries } from '../authoring/request-file.ts';
 import type { Cli } from '../command-line.ts';
-import { findOwnPackage, withSchemaLine } from './own-package.ts';
+import { loadSettings } from '../config-file.ts';
+import { commandLine } from '../next-steps.ts';
+import { originOf, sendRequests } from '../running/send.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import { CASE_ATTRIBUTES } from './write-plan.ts';
+import { add, finish } from './add.ts';
+import { withSchemaLine } from './own-package.ts';
+import { writePlan } from './write-plan.ts';
+
+const TOKEN_FILE = '.sluice/secrets/hook-token';
 
 const ECHO = `  # Answers with what the agent would have read. Put your agent here, for example:
   #   runner: {kind: claude}
   runner: echo`;
 
-const FILES: readonly {
-  readonly name: string;
-  readonly text: (agent?: string) => string;
-}[] = [
-  {
-    name: 'sluice.yaml',
-    text: (agent) => `# yaml-language-server: $schema=sluice.schema.json
+const SECRET = '{ file: .sluice/secrets/chat }';
+/** What each chat needs, all but its secret. */
+const CHATS: Readonly<Record<string, string>> = {
+  telegram: `botToken: ${SECRET}, to: '-1001234567890'`,
+  slack: `botToken: ${SECRET}, to: C0123456`,
+  discord: `botToken: ${SECRET}, to: '123456789012345678'`,
+  whatsapp: `accessToken: ${SECRET}, phoneNumberId: '1234567890', to: '+15551234567'`,
+  mattermost: `botToken: ${SECRET}, baseUrl: https://chat.example.com, to: 'user:ID'`,
+};
+
+const chatLines = (chat: string): string => `
+# Where replies go. Write the secret into .sluice/secrets/chat, correct the rest, take out the two "# ", and
+# "sluice channels check" says whether it works.
+# channels:
+#   ${chat}: { ${CHATS[chat] ?? ''} }
+`;
+
+const FILES: Readonly<Record<string, (answers: InitFlags) => string>> = {
+  'sluice.yaml': ({ agent, chat }) => `# yaml-language-server: $schema=sluice.schema.json
 hooks:
   enabled: true
-  # sluice serve wants a token; sluice dev makes one of its own where none is set.
-  # token: \${SLUICE_HOOK_TOKEN}
+  # Senders without a signature need it, in "sluice dev" and in "sluice serve".
+  token: { file: ${TOKEN_FILE} }
   defaults:
     # A run leaves a line in the main session and wakes it, which is a turn of its own: here only one that failed does.
     # Without this line each run does.
@@ -32,11 +57,8 @@ hooks:
 
 gateway:
 ${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runners check" tries it.\n  runner: {kind: ${agent}}`}
-`,
-  },
-  {
-    name: 'mappings/hello.yaml',
-    text: () => `# yaml-language-server: $schema=mapping.schema.json
+${chat === undefined ? '' : chatLines(chat)}`,
+  'mappings/hello.yaml': () => `# yaml-language-server: $schema=mapping.schema.json
 - id: hello
   match:
     path: hello
@@ -45,78 +67,99 @@ ${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runner
   instructions: Greet this person in one line.
   messageTemplate: '{{name}} says: {{default text "nothing"}}'
 `,
-  },
-  {
-    name: 'test/golden/hello/ada.request.yaml',
-    text: () => `# yaml-language-server: $schema=request.schema.json
+  'test/golden/hello/ada.request.yaml': () => `# yaml-language-server: $schema=request.schema.json
 path: hello
 body: { name: Ada, text: Good morning }
 `,
-  },
-  {
-    name: 'transforms/hello.types.ts',
-    text: () => `// Written by "sluice types hello" from samples: run it again where they change.
-
-/** 1 sample. */
-export type HelloPayload = {
-  readonly name: string;
-  readonly text: string;
 };
-`,
-  },
-];
-
-const AUTHOR_TYPES = ['../../../engine/sandbox/author.d.ts', '../../../engine/sandbox/author.ts']
-  .map((name) => fileURLToPath(new URL(name, import.meta.url)))
-  .find((file) => existsSync(file));
-
-/**
- * Writes rules for editors and `tsc` in a folder of transforms, as `sluice check` has them. Where the
- * project has no `sluice` of its own, its types are written beside them, because a path to this
- * installation would be wrong on every other machine.
- */
-export function transformRules(folder: string): readonly { readonly path: string; readonly text: string }[] {
-  const isOwn = findOwnPackage(folder) !== undefined || AUTHOR_TYPES === undefined;
-  const compilerOptions = {
-    target: 'es2024',
-    module: 'esnext',
-    moduleResolution: 'bundler',
-    allowImportingTsExtensions: true,
-    resolveJsonModule: true,
-    noEmit: true,
-    strict: true,
-    noImplicitAny: false,
-    skipLibCheck: true,
-    types: [],
-    ...(isOwn ? {} : { paths: { sluice: ['./sluice.types.ts'] } }),
-  };
-  return [
-    { path: join(folder, 'tsconfig.json'), text: `${JSON.stringify({ compilerOptions }, null, 2)}\n` },
-    ...(isOwn ? [] : [{ path: join(folder, 'sluice.types.ts'), text: readFileSync(AUTHOR_TYPES, 'utf8') }]),
-  ];
-}
 
 export interface InitFlags {
   readonly agent?: string;
+  readonly sender?: string;
+  readonly chat?: string;
   readonly skill?: boolean;
 }
 
 /** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
-export async function init(cli: Cli, folder = '.', { agent, skill }: InitFlags = {}): Promise<void> {
+export async function init(cli: Cli, folder = '.', flags: InitFlags = {}): Promise<void> {
   const root = resolve(cli.terminal.cwd, folder);
-  const isSetUp = skill === true && DEFAULT_CONFIG_FILES.some((name) => existsSync(join(root, name)));
-  for (const { name, text } of isSetUp ? [] : FILES) {
-    const file = join(root, name);
-    await writeNew(cli.terminal, file, withSchemaLine(text(agent), dirname(file)));
+  const isSetUp = flags.skill === true && DEFAULT_CONFIG_FILES.some((name) => existsSync(join(root, name)));
+  const { terminal } = cli;
+  const isSaid = [flags.agent, flags.sender, flags.chat].some((each) => each !== undefined);
+  const answers = isSetUp || isSaid || !terminal.interactive ? flags : await askForAnswers(terminal, flags);
+  if (!isSetUp) await writeProject(cli, root, answers);
+  if (flags.skill === true) await writeSkill(cli, root, answers.agent);
+}
+
+const NONE = 'none yet';
+const AGENTS = ['claude', 'codex', 'gemini', 'opencode'];
+
+/** Offers what works without a further question: agents that are here, senders whose secret is made here. */
+async function askForAnswers(terminal: Terminal, flags: InitFlags): Promise<InitFlags> {
+  const ask = async (question: string, names: readonly string[]): Promise<string | undefined> => {
+    const answer = await terminal.choose(question, [NONE, ...names]);
+    if (answer === undefined) throw new CliError('nothing was written');
+    return answer === NONE ? undefined : answer;
+  };
+  const senders = shippedSenders().filter(({ mapping, secret }) => mapping && secret?.from === 'made');
+  return defined({
+    ...flags,
+    agent: await ask(
+      'Which coding agent of this machine takes the turns?',
+      AGENTS.filter((name) => isOnPath(name, terminal.env['PATH'])),
+    ),
+    sender: await ask(
+      'Who sends? "sluice add" knows more.',
+      senders.map(({ name }) => name),
+    ),
+    chat: await ask('Which chat do replies go to?', Object.keys(CHATS)),
+  });
+}
+
+async function writeProject(cli: Cli, root: string, answers: InitFlags): Promise<void> {
+  const { terminal } = cli;
+  const files = Object.entries(FILES).map(([name, text]) => {
+    const path = join(root, name);
+    return { path, text: withSchemaLine(text(answers), dirname(path)) };
+  });
+  const existing = files.find(({ path }) => existsSync(path));
+  if (existing !== undefined)
+    throw new CliError(
+      `${relative(terminal.cwd, existing.path)} exists already; nothing was written. Name a new folder: sluice init FOLDER`,
+    );
+  const config = join(root, 'sluice.yaml');
+  const places = { root, mappings: join(root, 'mappings'), cases: join(root, 'test/golden') };
+  const token = { file: TOKEN_FILE, value: randomBytes(32).toString('hex') };
+  const plan = { files, secrets: [token], edits: [], steps: [] };
+  const written = await writePlan(terminal, plan, places);
+  await finish(cli, 'hello', { flags: { config }, places, plan, written });
+  if (answers.sender !== undefined) await add(cli, answers.sender, { config });
+  await answerOnce(cli, config, join(places.cases, 'hello/ada.request.yaml'));
+}
+
+/** Sends a case to a service that performs nothing and ends then, and says where the one that stays will be. */
+async function answerOnce(cli: Cli, config: string, sample: string): Promise<void> {
+  const { terminal } = cli;
+  const recorder = openRecorder(terminal, { record: '.', mask: [], perform: false });
+  const service = await startService({
+    ...recorder?.serviceOptions,
+    configFile: config,
+    env: terminal.env,
+    log: createLogger({ destination: { write: () => true } }),
+    listen: { port: 0 },
+    onFindings: () => undefined,
+  });
+  try {
+    terminal.err(`\ntried: ${relative(terminal.cwd, sample)} is answered, and would start a run`);
+    await sendRequests(cli, await readDeliveries(terminal, sample), { config, against: service.url });
+  } finally {
+    await service.stop();
+    recorder?.close();
   }
-  if (!isSetUp) await writeNew(cli.terminal, join(root, 'test/golden/.gitattributes'), CASE_ATTRIBUTES);
-  const transforms = join(root, 'transforms');
-  for (const { path, text } of isSetUp ? [] : transformRules(transforms))
-    await writeNew(cli.terminal, path, text);
-  if (skill === true) await writeSkill(cli, root, agent);
-  if (!isSetUp)
-    cli.terminal.err(`next: "sluice test" writes what the golden case becomes, "sluice dev" serves it
-a transform takes its payload as the type in transforms/hello.types.ts, made by "sluice types" from the golden case`);
+  const { settings } = await loadSettings(terminal, { config });
+  terminal.err(`There is one address; it is the same in "sluice dev" and in "sluice serve":
+  ${hooksAddress(originOf(settings), settings)}/hello
+next: ${commandLine(terminal, config, 'dev')}`);
 }
 
 const SKILL = fileURLToPath(new URL('../../../../skills/sluice', import.meta.url));
@@ -142,17 +185,4 @@ async function writeSkill(cli: Cli, root: string, agent: string | undefined): Pr
       `${relative(cli.terminal.cwd, place)} exists already, and was left as it is; remove it to get the skill of this version`,
     );
   if (free.length === 0) cli.setExitCode(1);
-}
-
-/** @throws CliError where the file exists */
-async function writeNew(terminal: Terminal, file: string, text: string): Promise<void> {
-  const shown = relative(terminal.cwd, file);
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-    throw new CliError(
-      `${shown} exists already; nothing was overwritten. Name a new folder: sluice init FOLDER`,
-    );
-  });
-  terminal.out(shown);
 }

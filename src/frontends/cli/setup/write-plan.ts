@@ -39,7 +39,7 @@ export async function writePlan(
 }
 
 /** Git must change no line end of golden cases, because the bytes of a body are its content. */
-export const CASE_ATTRIBUTES = '* -text\n';
+const CASE_ATTRIBUTES = '* -text\n';
 
 /** Says of each file whether it was written; resolves to those that were. */
 export async function writeFiles(terminal: Terminal, files: SetupPlan['files']): Promise<readonly string[]> {
