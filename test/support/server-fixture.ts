@@ -56,7 +56,7 @@ export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): 
     },
     findRun: () => Promise.resolve(undefined),
     decideApproval: () => Promise.resolve(null),
-    addAgentKey: () => Promise.resolve({ result: 'wrong' }),
+    addAgentKey: () => Promise.resolve({ result: 'over' }),
     isAgentToken: () => Promise.resolve(false),
     findAsked: () => Promise.resolve([]),
     backlog: () =>

@@ -54,9 +54,9 @@ export interface AgentAccess {
   readonly token: string;
 }
 
-/** `wrong`: nobody here made the token; `over`: its turn has ended; `not_allowed`: keys of its agent begin otherwise. */
+/** `over`: the turn of the token has ended, or nobody here made it; `not_allowed`: keys of its agent begin otherwise. */
 export interface AgentKeyAnswer {
-  readonly result: KeyResult | 'wrong' | 'over' | 'not_allowed';
+  readonly result: KeyResult | 'over' | 'not_allowed';
   /** With what the keys begin that it may add; only where this one may not be. */
   readonly may?: readonly string[];
 }

@@ -31,7 +31,6 @@ export async function addKey(
   if (typeof key !== 'string' || !/^\P{C}{1,256}$/u.test(key))
     throw new HookError('invalid_body', 'key: a text of 1 to 256 printable characters');
   const { result, may } = await storage.addAgentKey(token, key, exchange.receivedAt);
-  if (result === 'over' || result === 'wrong')
-    throw new HookError('attempt_over', 'the turn of this token has ended');
+  if (result === 'over') throw new HookError('attempt_over', 'the turn of this token has ended');
   return { ok: result === 'added' || result === 'known', result, ...(may && { may }) };
 }

@@ -437,7 +437,7 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
       const wrong = [`${other.run.id}/${attempt}/${mac}`, `${run.id}/2/${mac}`, `${token}A`, ''];
       for (const each of wrong) {
         expect(await storage.isAgentToken(each)).toBe(false);
-        expect(await add('hook:github:o/r:9', each)).toEqual({ result: 'wrong' });
+        expect(await add('hook:github:o/r:9', each)).toEqual({ result: 'over' });
       }
       expect(await storage.isAgentToken(token)).toBe(true);
       await storage.completeRun(completion(run.id));

@@ -69,8 +69,7 @@ export function isAgentToken(store: Store, token: string): boolean {
 /** Adds a key for who has the token of a run whose turn has not ended. */
 export function addKeyByToken(store: Store, token: string, wanted: WantedKey): AgentKey {
   const [runId = '', attempt] = token.split('/');
-  if (!isAgentToken(store, token)) return { result: 'wrong' };
-  const run = findRun(store, runId);
+  const run = isAgentToken(store, token) ? findRun(store, runId) : undefined;
   if (run?.state !== RUN.active || run.attempts !== Number(attempt)) return { result: 'over' };
   return addFor(store, run, { ...wanted, source: 'command' });
 }
