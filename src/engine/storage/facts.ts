@@ -132,6 +132,8 @@ export type RunJson = Pick<RunRecord, 'id' | 'state' | 'attempts'> & {
   readonly name: string;
   readonly sessionKey: string;
   readonly owner: string;
+  /** By which key it came to its conversation, who added it, and until when it was known then. */
+  readonly cameBy?: { readonly key: string; readonly addedBy: string; readonly until: string };
   readonly outcome: RunRecord['outcome'] | null;
   readonly message?: string;
   readonly reply?: string | null;
@@ -164,6 +166,7 @@ interface EarlierJson extends Omit<EarlierEnding, 'error' | 'endedAt'> {
 /** One run as `sluice runs --json` prints it; without `text` what comes from payloads is left out. */
 export function runToJson(run: RunRecord, text: boolean): RunJson {
   const { action } = run;
+  const by = text && action.kind === 'agent' ? action.conversation?.found?.by : undefined;
   return {
     id: run.id,
     kind: kindOf(run),
@@ -172,6 +175,7 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
     name: action.name,
     sessionKey: action.sessionKey,
     owner: action.owner,
+    ...(by && { cameBy: isoTimes(by, 'until') }),
     state: run.state,
     outcome: run.outcome ?? null,
     ...(text && { message: action.message, reply: run.reply ?? null }),

@@ -155,6 +155,12 @@ test(
     }
     expect(turns()).toHaveLength(1 + told.length);
 
+    const listed = JSON.parse((await bench.run(['runs', '--json'])).out) as { runs: readonly object[] };
+    const cameBy = { key: KEY(2), addedBy: `agent in run ${first.runId}` };
+    expect(listed.runs).toContainEqual(expect.objectContaining({ cameBy: expect.objectContaining(cameBy) }));
+    const masked = (await bench.run(['runs', '--json', '--no-text'])).out;
+    expect(masked).not.toContain('cameBy');
+
     // Strangers: a comment, and a pull request with a copy of the mark.
     const mallory = { user: { login: 'mallory' }, author_association: 'NONE' };
     const said = { ...comment(2, 'Do it now!', mallory), sender: { login: 'mallory' } };

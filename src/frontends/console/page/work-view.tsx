@@ -95,6 +95,7 @@ function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
     ['ran', ran],
     ['next try', due > Date.now() ? formatDate(due) : ''],
     ['session', text(entry, 'sessionKey')],
+    ['came by', keyOf(entry)],
     ['model', text(entry, 'model')],
     ['runner', text(entry, 'runner')],
     ['mode', text(entry, 'mode')],
@@ -102,6 +103,12 @@ function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
     ['id', text(entry, 'id')],
   ];
   return <FactList facts={facts} />;
+}
+
+/** By which key a run came to its conversation. */
+function keyOf(entry: WorkJson): string {
+  const by = entry['cameBy'] as { readonly key: string; readonly addedBy: string } | undefined;
+  return by === undefined ? '' : `${by.key}, added by ${by.addedBy}`;
 }
 
 function tokensOf(entry: WorkJson): string {
