@@ -64,7 +64,12 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
   );
   const ports = () => services.map(({ port }) => port);
   const approvers = new Approvers(platform.requests, ports);
-  const conversations = new Conversations({ folder, ports, env: { DATABASE_URL: url } });
+  const conversations = new Conversations({
+    folder,
+    ports,
+    env: { DATABASE_URL: url },
+    withinMs: options.drainMs,
+  });
   const start = async (slot: number): Promise<void> => {
     const service = await startServiceProcess(folder, { DATABASE_URL: url });
     services[slot] = service;

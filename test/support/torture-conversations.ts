@@ -82,10 +82,9 @@ export interface ConversationsOptions {
   readonly addsAfterMs?: number;
   /** Whether the agent adds its key by the command; by a request with its token otherwise. */
   readonly byCommand?: boolean;
+  /** How long an event may wait for its answer, and a run for its turn, behind all that has gathered. */
+  readonly withinMs: number;
 }
-
-/** An event that nobody takes for so long is given up. */
-const MAX_WAIT_MS = 180_000;
 
 export class Conversations {
   readonly told: ToldConversation[] = [];
@@ -158,9 +157,9 @@ export class Conversations {
     { runId = '' }: ConversationEvent,
     since: number,
   ): Promise<boolean> {
-    const { addsAfterMs = 0, byCommand = false } = this.#options;
+    const { addsAfterMs = 0, byCommand = false, withinMs } = this.#options;
     const key = keyOf(conversation.name, 'branch');
-    const deadline = Date.now() + MAX_WAIT_MS;
+    const deadline = Date.now() + withinMs;
     for (let tries = 1; Date.now() < deadline && !this.#isOver; tries += 1) {
       const ask = Date.now() < since + addsAfterMs ? undefined : this.#readAsk(runId);
       if (ask !== undefined && byCommand) this.#tell(runId, key);
@@ -178,7 +177,8 @@ export class Conversations {
       }
       await wait(10);
     }
-    throw new Error(`${conversation.name}: the agent of run ${runId} did not add its key`);
+    const state = await this.#stateOf(runId);
+    throw new Error(`${conversation.name}: the agent of run ${runId} (${state}) did not add its key`);
   }
 
   #readAsk(runId: string): Ask | undefined {
@@ -219,7 +219,7 @@ export class Conversations {
     const opened = { title: message, body: `Done.\n\n${added?.mark}`, user, key };
     const body = part === 'own' ? { pull_request: opened, sender: user } : { id: message, key };
     const init = { method: 'POST', headers: { 'idempotency-key': message }, body: JSON.stringify(body) };
-    for (const deadline = Date.now() + MAX_WAIT_MS; Date.now() < deadline && !this.#isOver;) {
+    for (const deadline = Date.now() + this.#options.withinMs; Date.now() < deadline && !this.#isOver;) {
       const answer = await this.#fetch(PATHS[part] ?? 'said', init);
       if (answer !== undefined && answer.status < 300) {
         event.answeredAt = Date.now();

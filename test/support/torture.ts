@@ -61,7 +61,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   let service: ServiceProcess | undefined;
   const ports = () => (service === undefined ? [] : [service.port]);
   const approvers = new Approvers(platform.requests, ports);
-  const conversations = new Conversations({ folder, ports });
+  const conversations = new Conversations({ folder, ports, withinMs: options.drainMs });
   const away: { readonly from: number; readonly until: number }[] = [];
   let endedAt: number | undefined;
   const start = async (): Promise<ServiceProcess> => {

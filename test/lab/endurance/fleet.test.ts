@@ -21,7 +21,7 @@ test.each(FORMS)(
       minLifeMs: 200,
       maxLifeMs: 1_500,
       clients: 6,
-      lanes: 2,
+      lanes: 6,
       leaseSeconds: 4,
       seed: 2026,
       // Senders are faster than those who perform: the more kills, the more has gathered.
@@ -47,6 +47,7 @@ test.each(FORMS)(
       misread: [],
     });
     expect(report.answered).toBeGreaterThan(500);
+    expect(Math.min(report.conversations.added, report.conversations.ended)).toBeGreaterThan(0);
     const { approved, denied, unanswered, second } = report.approvals;
     expect(Math.min(approved, denied, unanswered, second)).toBeGreaterThan(0);
   },

@@ -11,7 +11,7 @@ test('two hundred kills under load lose nothing and double nothing', { timeout: 
     maxLifeMs: 700,
     minAnswers: 10,
     clients: 16,
-    lanes: 2,
+    lanes: 6,
     seed: 2026,
     drainMs: 600_000,
     onKill: (done) => {
@@ -35,5 +35,6 @@ test('two hundred kills under load lose nothing and double nothing', { timeout: 
     liveTokens: [],
   });
   expect(report.answered).toBeGreaterThanOrEqual(KILLS * 10);
+  expect(Math.min(report.conversations.added, report.conversations.ended)).toBeGreaterThan(0);
   expect(Math.min(...Object.values(report.approvals))).toBeGreaterThan(0);
 });

@@ -72,7 +72,7 @@ async function proveKills(): Promise<Proof> {
     maxLifeMs: 400,
     minAnswers: 5,
     clients: 8,
-    lanes: 2,
+    lanes: 6,
     seed: Math.floor(Math.random() * 1_000_000),
     drainMs: MAX_MS / 2,
   });

@@ -50,6 +50,7 @@ test.concurrent.each([
       env,
       addsAfterMs: ADDS_AFTER_MS,
       byCommand: true,
+      withinMs: 60_000,
     });
     const kill = async (): Promise<void> => {
       const slot = Math.floor(random() * replicas);
