@@ -1,3 +1,6 @@
+import { type Finding, type FindingSubject, quoted } from './finding.ts';
+import { defined } from './json.ts';
+
 /**
  * Request-time errors. Each code has one status and one title; `server/` turns a thrown `HookError` into the
  * problem+json answer (RFC 9457). What is wrong in operator files is a finding (`document/`), never these.
@@ -49,16 +52,22 @@ export type HookErrorCode = keyof typeof HOOK_ERRORS;
 /** Reason of `no_mapping_matched` where mappings take the name, but none takes this request. */
 export const CONDITION_NOT_MET = 'condition_not_met';
 
-/** One finding inside an error answer; `index` names the action of a batch (0-based). */
-export interface HookErrorItem {
-  readonly code?: HookErrorCode | typeof CONDITION_NOT_MET;
-  readonly field?: string;
-  readonly index?: number;
-  readonly message: string;
-}
+/** What is wrong with a request, for its sender: with a field, or with an element of a batch (0-based). */
+export const errorFinding = (
+  code: HookErrorCode | typeof CONDITION_NOT_MET,
+  message: string,
+  subject?: Pick<FindingSubject, 'field' | 'index'>,
+): Finding => ({
+  severity: 'error',
+  audience: 'sender',
+  code,
+  message: quoted(message),
+  ...defined({ subject }),
+});
 
 export interface HookErrorOptions {
-  readonly errors?: readonly HookErrorItem[];
+  /** Each with its field, or its element of a batch. */
+  readonly errors?: readonly Finding[];
   /** Whole seconds for the `Retry-After` header; every 503 and 429 sends one (default 1). */
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
@@ -75,7 +84,7 @@ export class HookError extends Error {
   override readonly name = 'HookError';
   readonly code: HookErrorCode;
   readonly detail: string;
-  readonly errors: readonly HookErrorItem[];
+  readonly errors: readonly Finding[];
   readonly retryAfterSeconds: number | undefined;
   /** The field of the body that is wrong; shown only where the operator's files name it, too, as the sender chose it. */
   readonly field: string | undefined;

@@ -81,12 +81,14 @@ export interface Finding {
   readonly edit?: TextEdit;
 }
 
-/** A finding on a request that was taken, as its answer and `--json` have it: an ignored field, a fallback. */
-export interface RequestWarning {
+/** A finding on a request as its answer and `--json` have it: an ignored field, a fallback, or what is wrong. */
+export interface RequestFindingJson {
   readonly code: string;
   /** Absent where it is about the whole request. */
   readonly field?: string;
   readonly message: string;
+  /** The element of a batch, counted from 0. */
+  readonly index?: number;
 }
 
 /** The facts of a finding that is stored: only the operator's own words and names that Sluice defines. */
@@ -248,12 +250,16 @@ export const inLine = ({ message, hint }: Pick<Finding, 'message' | 'hint'>): Se
 export const printInLine = (finding: Pick<Finding, 'message' | 'hint'>): string =>
   printSentence(inLine(finding));
 
-/** The warning as data, for the answer and `--json`. */
-export const warningToJson = (finding: Finding): RequestWarning => ({
-  code: finding.code,
-  ...(finding.subject?.field === undefined ? {} : { field: finding.subject.field }),
-  message: printInLine(finding),
-});
+/** The finding as data, for the answer and `--json`. */
+export function requestFindingToJson(finding: Finding): RequestFindingJson {
+  const { field, index } = finding.subject ?? {};
+  return {
+    code: finding.code,
+    ...(field === undefined ? {} : { field }),
+    message: printInLine(finding),
+    ...(index === undefined ? {} : { index }),
+  };
+}
 
 /** `a, b and c`, or `a, b or c`. */
 export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): string {

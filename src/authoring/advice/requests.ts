@@ -1,7 +1,7 @@
 export { bodyPath, createBodyIndex } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
 export { findingsOf, inOrderOf, nearestMisses, placesOf } from './requests/considered-findings.ts';
-export type { EvaluationAdvice, FoundText, LaterMapping } from './requests/evaluation-advice.ts';
+export type { EvaluationAdvice, FoundText } from './requests/evaluation-advice.ts';
 export { emptyKeys, evaluationFindings } from './requests/evaluation-findings.ts';
 export {
   ADVICE_CODES,
@@ -22,7 +22,7 @@ export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
-export type { NearHookName } from './requests/near-names.ts';
+export type { NearName } from './requests/near-names.ts';
 export { pathsIn } from './requests/near-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';

@@ -1,14 +1,13 @@
 import { defined } from '../../base/json.ts';
-import { inLine, printSentence, say, type Sentence } from '../../base/finding.ts';
+import { type FindingSubject, inLine, printSentence, say, type Sentence } from '../../base/finding.ts';
 import {
   adviceFor,
   adviceOnUnread,
   type EvaluationAdvice,
   evaluationFindings,
   type FoundText,
-  type LaterMapping,
-  type NearHookName,
   type NoteJson,
+  requestFinding,
   type SettingJson,
   toNote,
   toSetting,
@@ -88,10 +87,10 @@ export async function explainWritten(
 }
 
 /** The mapping that is looked for may stand in a file that is not read. */
-function passedOver(findings: readonly Finding[]): readonly Sentence[] {
+function passedOver(findings: readonly Finding[]): readonly Finding[] {
   return findings
     .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
-    .map(({ message, at }) => say`${at?.source.file ?? ''}: ${message}`);
+    .map(({ message, at }) => requestFinding('passed_over', say`${at?.source.file ?? ''}: ${message}`));
 }
 
 /** What the code of a transform lacks may make each call fail. */
@@ -114,10 +113,12 @@ export interface ExplanationJson extends EvaluationJson {
   readonly request: Omit<HookRequest, 'receivedAt'> & { readonly receivedAt: string };
   readonly advice: {
     /** Set for a hook name that no mapping has. */
-    readonly nearNames: readonly (Omit<NearHookName, 'why' | 'remedy'> & {
+    readonly nearNames: readonly {
+      readonly name: string;
+      readonly at: string;
       readonly why: string;
       readonly remedy?: string;
-    })[];
+    }[];
     /** What the request has in place of what was missing. */
     readonly instead: readonly { readonly missing: string; readonly found: string }[];
     /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
@@ -125,7 +126,7 @@ export interface ExplanationJson extends EvaluationJson {
     /** The most certain advice on the part of a condition that failed. */
     readonly leaves: readonly { readonly at: string; readonly text: string }[];
     readonly notes: readonly string[];
-    readonly alsoMatched: readonly LaterMapping[];
+    readonly alsoMatched: readonly NonNullable<FindingSubject['mapping']>[];
     readonly passedOver: readonly string[];
     /** Empty: version 1 listed fields here. `request` has them all. */
     readonly fields: { readonly fields: readonly object[]; readonly more: number };
@@ -143,10 +144,10 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
     advice: {
-      nearNames: advice.nearNames.map(({ why, remedy, ...near }) => ({
-        ...near,
-        why: printSentence(why),
-        ...defined({ remedy: remedy && printSentence(remedy) }),
+      nearNames: advice.nearNames.map(({ message, hint, facts }) => ({
+        ...facts,
+        why: printSentence(message).slice(`${facts.name} `.length),
+        ...defined({ remedy: hint && printSentence(hint) }),
       })),
       instead: [...advice.suggestions].map(([missing, { names }]) => ({
         missing,
@@ -162,8 +163,8 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
           : [],
       ),
       notes: advice.notes.map(({ message }) => printSentence(message)),
-      alsoMatched: advice.alsoMatched,
-      passedOver: (advice.passedOver ?? []).map((each) => printSentence(each)),
+      alsoMatched: advice.alsoMatched.flatMap(({ subject }) => subject?.mapping ?? []),
+      passedOver: (advice.passedOver ?? []).map(({ message }) => printSentence(message)),
       fields: { fields: [], more: 0 },
       settings: (advice.settings ?? []).map(toSetting),
     },

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
 import type { HookError } from '../../base/errors.ts';
-import { printInLine, type Finding } from '../../base/finding.ts';
+import { printInLine, requestFindingToJson, type Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import {
@@ -241,7 +241,7 @@ type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>
 
 function errorLines(error: HookError, of: LinesOf, paint: Paint): string[] {
   const lines = [`${paint('red', error.code)}: ${clearLine(error.detail)}`];
-  for (const { field, index, message } of error.errors) {
+  for (const { field, index, message } of error.errors.map(requestFindingToJson)) {
     const where = [
       index === undefined ? '' : `element ${index}`,
       field === undefined ? '' : clearLine(field),

@@ -1,16 +1,10 @@
-import { say, type Sentence, spanOf, write } from '../../base/finding.ts';
+import { type Finding, say, type Sentence, spanOf, write } from '../../base/finding.ts';
 import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
 import { placeIfWritten, type Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { RunRecord } from '../../engine/storage/storage.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-
-export interface SettingNote {
-  readonly at: Place | string | undefined;
-  readonly text: Sentence;
-  /** The setting worked as intended, and nothing is to be done. */
-  readonly isFine?: boolean;
-}
+import { requestFinding } from '../advice/requests.ts';
 
 interface RunFacts {
   readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
@@ -18,24 +12,19 @@ interface RunFacts {
   readonly stored?: Pick<StoredRequest, 'runs'>;
 }
 
-/** In the order of the text. At most one of them is the cause of a failure. */
-export const RUN_RULES = {
-  timeoutSeconds: endedByTime,
-  passEnv: keptFromCommand,
-} satisfies Readonly<Record<string, (facts: RunFacts) => SettingNote | undefined>>;
+/** Names the settings by which runs ended, in the order of the text; at most one for each run. */
+export const runFindings = (facts: RunFacts): readonly Finding[] => [
+  ...endedByTime(facts),
+  ...keptFromCommand(facts),
+];
 
-/** Whether a setting says how a run ended. */
-export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, setting);
+const ofRun = (setting: string, text: Sentence, at: Place | undefined): readonly Finding[] => [
+  requestFinding('setting', text, { at, setting, isOfRun: true }),
+];
 
 /** Says what to write where a run failed, or replied what was not meant; undefined where nothing is known. */
-export function runAdvice(run: RunRecord, config: RunFacts['config']): Sentence | undefined {
-  const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
-  for (const rule of Object.values(RUN_RULES)) {
-    const note = rule(facts);
-    if (note !== undefined) return note.text;
-  }
-  return undefined;
-}
+export const runAdvice = (run: RunRecord, config: RunFacts['config']): Sentence | undefined =>
+  runFindings({ config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } })[0]?.message;
 
 /** Finds a runner by name; the configuration may no longer have it. */
 export function runnerNamed(
@@ -46,17 +35,18 @@ export function runnerNamed(
 }
 
 /** Applies where a command ended with an error and does not get the service's environment. */
-function keptFromCommand({ config, stored }: RunFacts): SettingNote | undefined {
+function keptFromCommand({ config, stored }: RunFacts): readonly Finding[] {
   const { root, settings } = config;
   const run = stored?.runs.find((one) => one.run.lastError?.code.startsWith('exit_') === true)?.run;
-  if (run?.action.kind !== 'agent') return undefined;
+  if (run?.action.kind !== 'agent') return [];
   const name = run.action.runner ?? settings.gateway.runner;
   const runner = runnerNamed(settings.gateway, name);
-  if (runner?.kind !== 'command') return undefined;
+  if (runner?.kind !== 'command') return [];
   const own = ['gateway', 'runners', name];
   const path = placeIfWritten(root, own) === undefined ? ['gateway', 'runner'] : own;
   const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
-  return text && { at: placeIfWritten(root, [...path, 'argv']) ?? placeIfWritten(root, path), text };
+  const at = placeIfWritten(root, [...path, 'argv']) ?? placeIfWritten(root, path);
+  return text === undefined ? [] : ofRun('passEnv', text, at);
 }
 
 type CommandSettings = Pick<
@@ -98,21 +88,18 @@ export function environmentNote(
 }
 
 /** Applies where a run ended because its time was over. */
-function endedByTime({ config, mapping, stored }: RunFacts): SettingNote | undefined {
+function endedByTime({ config, mapping, stored }: RunFacts): readonly Finding[] {
   const ended = stored?.runs.find(({ run: { outcome } }) => outcome === 'timeout')?.run.action;
-  if (ended?.kind !== 'agent') return undefined;
+  if (ended?.kind !== 'agent') return [];
   const own = mapping?.timeoutSeconds ?? ended.timeoutSeconds;
   const { timeoutSeconds, maxTimeoutSeconds } = config.settings.agents.defaults;
+  const defaultAt = (key: string): Place | undefined =>
+    placeIfWritten(config.root, ['agents', 'defaults', key]);
   if ((own ?? timeoutSeconds) > maxTimeoutSeconds) {
-    return {
-      at: placeIfWritten(config.root, ['agents', 'defaults', 'maxTimeoutSeconds']),
-      text: say`no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
-    };
+    const text = say`no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`;
+    return ofRun('timeoutSeconds', text, defaultAt('maxTimeoutSeconds'));
   }
   const limit = own ?? timeoutSeconds;
-  return {
-    at:
-      own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,
-    text: say`a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
-  };
+  const text = say`a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`;
+  return ofRun('timeoutSeconds', text, own === undefined ? defaultAt('timeoutSeconds') : mapping?.at);
 }

@@ -3,7 +3,7 @@
  * what to write where another thing was meant. The same table serves a request file and the store. A
  * setting that did nothing is not named.
  */
-import { defined, type JsonValue } from '../../base/json.ts';
+import type { JsonValue } from '../../base/json.ts';
 import { say, spanOf, todo, write, type Finding, type Sentence } from '../../base/finding.ts';
 import { sayAccounts, requestFinding, bodyPath, createBodyIndex } from '../advice/requests.ts';
 import type { LoadedConfig } from '../../engine/config/config.ts';
@@ -12,7 +12,7 @@ import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
-import { isOfRun, RUN_RULES, type SettingNote } from './run-notes.ts';
+import { runFindings } from './run-notes.ts';
 
 export interface RequestHistory {
   readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
@@ -27,16 +27,10 @@ interface SettingFacts extends RequestHistory {
   readonly code: string | undefined;
 }
 
-/** Says which settings took part, in the order of the table. */
+/** Says which settings took part, in the order of the text. */
 export function settingNotes(happened: RequestHistory): readonly Finding[] {
   const facts = factsOf(happened);
-  return Object.entries(RULES).flatMap(([setting, rule]) => {
-    const note = rule(facts);
-    if (note === undefined) return [];
-    const { at, text, isFine } = note;
-    const ofRun = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
-    return [requestFinding('setting', text, { at, setting, ...defined({ isFine }), ...ofRun })];
-  });
+  return [comparedSenders, listRead, waitsForTurn, runFindings].flatMap((rule) => rule(facts));
 }
 
 function factsOf(happened: RequestHistory): SettingFacts {
@@ -64,31 +58,22 @@ function ofFirst(stored: StoredRequest, evaluation: Evaluation | undefined): Sto
   return { ...stored, runs: stored.runs.filter(({ run }) => run.action.origin.mappingId === mapping?.id) };
 }
 
-const RULES: Readonly<Record<string, (facts: SettingFacts) => SettingNote | undefined>> = {
-  ignoreSenders: comparedSenders,
-  forEach: listRead,
-  wakeMode: waitsForTurn,
-  ...RUN_RULES,
-};
-
-function comparedSenders({ mapping, evaluated }: SettingFacts): SettingNote | undefined {
-  if (evaluated === undefined) return undefined;
+function comparedSenders({ mapping, evaluated }: SettingFacts): readonly Finding[] {
+  if (evaluated === undefined) return [];
   const { outcome } = evaluated.evaluation;
-  const at = mapping?.ignoreSenders?.at;
-  if (outcome.kind === 'skipped' && outcome.by === 'ignoreSenders')
-    return {
-      at,
-      text: say`it names ${outcome.sender}, who sent this: ${todo}take that name out if such requests are wanted`,
-    };
-  const text = sayAccounts(evaluated.evaluation, evaluated.request);
-  return text && { at, text };
+  const text =
+    outcome.kind === 'skipped' && outcome.by === 'ignoreSenders'
+      ? say`it names ${outcome.sender}, who sent this: ${todo}take that name out if such requests are wanted`
+      : sayAccounts(evaluated.evaluation, evaluated.request);
+  if (text === undefined) return [];
+  return [requestFinding('setting', text, { at: mapping?.ignoreSenders?.at, setting: 'ignoreSenders' })];
 }
 
-function listRead({ mapping, code, evaluated }: SettingFacts): SettingNote | undefined {
-  if (mapping?.forEach === undefined) return undefined;
+function listRead({ mapping, code, evaluated }: SettingFacts): readonly Finding[] {
   // A body of another format was refused before a mapping was chosen.
-  if (code !== 'invalid_body') return undefined;
-  return { at: mapping.forEach.at, text: noListText(mapping.forEach, evaluated?.request.payload) };
+  if (mapping?.forEach === undefined || code !== 'invalid_body') return [];
+  const text = noListText(mapping.forEach, evaluated?.request.payload);
+  return [requestFinding('setting', text, { at: mapping.forEach.at, setting: 'forEach' })];
 }
 
 function readAtOnce({ mapping, evaluated, stored }: SettingFacts): Sentence {
@@ -101,21 +86,19 @@ function readAtOnce({ mapping, evaluated, stored }: SettingFacts): Sentence {
 /** People may not know of a wait that is longer than this. */
 const MANY_SECONDS = 3_600;
 
-function waitsForTurn(facts: SettingFacts): SettingNote | undefined {
+function waitsForTurn(facts: SettingFacts): readonly Finding[] {
   const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
   const waits = facts.stored?.events.some(
     ({ state, mode }) => state === 'pending' && mode === 'next-heartbeat',
   );
-  if (everySeconds === 0 || waits !== true) return undefined;
+  if (everySeconds === 0 || waits !== true) return [];
   const hours =
     activeHours === undefined
       ? ''
       : say`, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
-  return {
-    at: facts.mapping?.at,
-    isFine: everySeconds <= MANY_SECONDS,
-    text: say`next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
-  };
+  const text = say`next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`;
+  const isFine = everySeconds <= MANY_SECONDS;
+  return [requestFinding('setting', text, { at: facts.mapping?.at, setting: 'wakeMode', isFine })];
 }
 
 type Reads = Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>;

@@ -97,7 +97,7 @@ function describeOutcome(
       return { by: outcome.by };
     case 'rejected': {
       const { status, code, field, errors } = outcome.error;
-      const parts = errors.map(({ code: one, field: of, index }) => defined({ code: one, field: of, index }));
+      const parts = errors.map(({ code: one, subject }) => ({ code: one, ...subject }));
       return { status, code, ...defined({ field }), ...(parts.length === 0 ? {} : { errors: parts }) };
     }
   }

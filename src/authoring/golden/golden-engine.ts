@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ConversationOwner, LAST_CHANNEL } from '../../base/action.ts';
 import { sealAgentAction } from '../../base/boundary/boundary.ts';
 import { HookError } from '../../base/errors.ts';
-import { warningToJson } from '../../base/finding.ts';
+import { requestFindingToJson } from '../../base/finding.ts';
 import {
   receiveWritten,
   unreadEvaluation,
@@ -80,7 +80,7 @@ async function acceptInto(
 ): Promise<AcceptedAs> {
   if (outcome.kind !== 'accepted') return { duplicate: false, duplicates: [] };
   const { id: requestId, receivedAt } = delivery.request;
-  const warnings = found.map(warningToJson);
+  const warnings = found.map(requestFindingToJson);
   const work = { requestId, receivedAt, actions: outcome.actions, warnings, ...idempotencyOf(delivery) };
   try {
     for (const given of delivery.conversations ?? []) await giveConversation(storage, given, receivedAt);

@@ -1,4 +1,4 @@
-import { quoted, say, type Sentence } from '../../base/finding.ts';
+import { quoted, say } from '../../base/finding.ts';
 import { resolve } from 'node:path';
 import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 import type { ConfigReporter } from './reporter.ts';
@@ -21,11 +21,7 @@ export function storageUrl(
   return url;
 }
 
-interface UrlProblem {
-  readonly message: Sentence;
-  readonly hint: Sentence;
-  readonly replace?: { readonly from: string; readonly to: string };
-}
+type UrlProblem = Parameters<ConfigReporter['report']>[2];
 
 function problemOf(url: string): UrlProblem | undefined {
   if (!/^postgres(?:ql)?:/.test(url)) return notAStore(url);

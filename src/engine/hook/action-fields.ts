@@ -10,8 +10,8 @@ import {
   WAKE_MODES,
   type WakeMode,
 } from '../../base/action.ts';
-import { HookError, type HookErrorCode } from '../../base/errors.ts';
-import { type Finding, quoted, type RequestWarning } from '../../base/finding.ts';
+import { errorFinding, HookError, type HookErrorCode } from '../../base/errors.ts';
+import { type Finding, quoted, type RequestFindingJson } from '../../base/finding.ts';
 import { defined, ExactNumber, isNumeric, type JsonValue } from '../../base/json.ts';
 import type { EvaluationSettings } from './evaluation.ts';
 
@@ -71,7 +71,7 @@ export interface FieldContext {
 /** Adds a warning unless it says what another one says already, or there are 16. */
 export function warn(
   warnings: Finding[],
-  { code, field, message, facts }: Pick<Finding, 'code' | 'facts'> & Omit<RequestWarning, 'code'>,
+  { code, field, message, facts }: Pick<Finding, 'code' | 'facts'> & Omit<RequestFindingJson, 'code'>,
 ): void {
   if (warnings.length >= MAX_WARNINGS) return;
   const subject = field === undefined ? undefined : { field: oneLine(field, MAX_FIELD_CHARS) };
@@ -82,7 +82,7 @@ export function warn(
 
 /** Makes the 400 that names a field; the detail says what kind of thing was found, never its value. */
 export function fieldError(field: string, message: string, code: HookErrorCode = 'invalid_field'): HookError {
-  return new HookError(code, message, { errors: [{ code, field, message }] });
+  return new HookError(code, message, { errors: [errorFinding(code, message, { field })] });
 }
 
 /** A field that must be a string with something in it, trimmed. */
@@ -151,7 +151,7 @@ export function recipient(values: RawFields, channelId: string, at: FieldContext
   const problem = at.settings.recipientProblem?.(channelId, to);
   if (problem === undefined) return to;
   throw new HookError('invalid_recipient', `to does not fit the channel ${channelId}`, {
-    errors: [{ code: 'invalid_recipient', field: 'to', message: problem }],
+    errors: [errorFinding('invalid_recipient', problem, { field: 'to' })],
   });
 }
 

@@ -1,5 +1,5 @@
 import type { Action } from '../../base/action.ts';
-import { HookError } from '../../base/errors.ts';
+import { errorFinding, HookError } from '../../base/errors.ts';
 import { listOf, takesRequest, WorkBudget, type CompiledMapping, type Scope } from '../mapping/mapping.ts';
 import { isJsonObject, valueAt, type JsonObject, type JsonValue } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -263,9 +263,9 @@ function tooMany(found: number, limit: number): HookError {
 /** The same error, saying which element of a batch it is about. */
 function atIndex(error: HookError, index: number): HookError {
   const { code, detail, errors, retryAfterSeconds, cause } = error;
-  const items = errors.length === 0 ? [{ code, message: detail }] : errors;
+  const items = errors.length === 0 ? [errorFinding(code, detail)] : errors;
   return new HookError(code, detail, {
-    errors: items.map((item) => ({ ...item, index: item.index ?? index })),
+    errors: items.map((item) => ({ ...item, subject: { index, ...item.subject } })),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     cause,
   });

@@ -1,8 +1,8 @@
 import { defined } from '../../base/json.ts';
 import type { Action, NotAllowed } from '../../base/action.ts';
-import { type RequestWarning, warningToJson } from '../../base/finding.ts';
+import { type RequestFindingJson, requestFindingToJson } from '../../base/finding.ts';
 import { formatPlace } from '../../base/document/document.ts';
-import type { HookError, HookErrorItem } from '../../base/errors.ts';
+import type { HookError } from '../../base/errors.ts';
 import type {
   CompiledMapping,
   CompiledTemplate,
@@ -26,13 +26,13 @@ export interface EvaluationJson {
     readonly status: number;
     readonly code: string;
     readonly detail: string;
-    readonly errors: readonly HookErrorItem[];
+    readonly errors: readonly RequestFindingJson[];
   };
   readonly mapping?: { readonly id: string; readonly at: string };
   /** Mappings that were taken after it. */
   readonly further?: readonly { readonly id: string; readonly at: string }[];
   readonly actions: readonly Action[];
-  readonly warnings: readonly RequestWarning[];
+  readonly warnings: readonly RequestFindingJson[];
   readonly considered: readonly ConsideredJson[];
   readonly empty: readonly {
     readonly field: string;
@@ -99,7 +99,7 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
     ...(outcome.kind === 'rejected' ? { error: pickError(outcome.error) } : {}),
     ...defined({ mapping: mapping && namedAt(mapping), further: further?.map(namedAt) }),
     actions: outcome.kind === 'accepted' ? outcome.actions : [],
-    warnings: warnings.map(warningToJson),
+    warnings: warnings.map(requestFindingToJson),
     considered: trace.considered.map(consideredToJson),
     empty: trace.templates.flatMap(emptyToJson),
     templates: trace.templates.flatMap((template) => templateToJson(template, taken)),
@@ -148,7 +148,7 @@ function notAllowedBy(
 }
 
 function pickError({ status, code, detail, errors }: HookError): NonNullable<EvaluationJson['error']> {
-  return { status, code, detail, errors };
+  return { status, code, detail, errors: errors.map(requestFindingToJson) };
 }
 
 /** Pieces reported of one rendering: a loop over a long list prints without end. */

@@ -11,6 +11,7 @@ import type {
 } from '../../base/action.ts';
 import type { ConversationWish } from '../../base/conversation.ts';
 import type { Place } from '../../base/document/document.ts';
+import type { RequestFindingJson } from '../../base/finding.ts';
 import type { BodyFormat } from '../../base/payload/payload.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { RecoverSettings } from './keys/recover-settings.ts';
@@ -244,15 +245,9 @@ export interface ActionFilling {
   /** The text of a template, trimmed and made once for each scope. */
   readonly text: (name: string, template: CompiledTemplate) => string;
   /** The same, short enough to be kept as a key; a blank one is none, of which the warning tells, where there is one. */
-  readonly nameOf: (name: string, template: CompiledTemplate, blank?: BlankWarning) => string | undefined;
+  readonly nameOf: (name: string, template: CompiledTemplate, blank?: Pick<RequestFindingJson, 'code' | 'message'>) => string | undefined;
   /** Who caused the event, where its sender says it. */
   readonly account: () => string | undefined;
-}
-
-/** The warning of a key that was blank. */
-export interface BlankWarning {
-  readonly code: string;
-  readonly message: string;
 }
 
 /** A mapping, checked and compiled: immutable. */

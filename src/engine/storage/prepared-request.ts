@@ -8,7 +8,7 @@ import {
   type RunAction,
 } from '../../base/action.ts';
 import { conversationKeysOf, type EventConversation } from '../../base/conversation.ts';
-import type { RequestWarning } from '../../base/finding.ts';
+import type { RequestFindingJson } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './records.ts';
 
@@ -16,7 +16,7 @@ import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './record
 export interface PreparedRequest {
   readonly receivedAt: number;
   readonly actions: readonly PreparedAction[];
-  readonly warnings: readonly RequestWarning[];
+  readonly warnings: readonly RequestFindingJson[];
   /** From the Idempotency-Key header, with the answer to store where nothing is deduped. */
   readonly reservation?: Reservation & { readonly bodySha256: string; readonly result: string };
 }

@@ -1,5 +1,5 @@
 import type { Action } from '../../base/action.ts';
-import type { RequestWarning } from '../../base/finding.ts';
+import type { RequestFindingJson } from '../../base/finding.ts';
 import type { AgentRun } from './run-records.ts';
 
 /** What goes through the storage port; conversations, runs and what they post, and requests stand in files of their own. */
@@ -92,7 +92,7 @@ export interface AcceptedWork {
   readonly requestId: string;
   readonly receivedAt: number;
   readonly actions: readonly Action[];
-  readonly warnings: readonly RequestWarning[];
+  readonly warnings: readonly RequestFindingJson[];
   /** From the `Idempotency-Key` header: scope is the path. */
   readonly idempotency?: IdempotencyKey;
 }
@@ -114,7 +114,7 @@ export interface IdempotentRecord {
 export interface AcceptResult {
   /** One entry per action, in order. */
   readonly accepted: readonly AcceptedAction[];
-  readonly warnings: readonly RequestWarning[];
+  readonly warnings: readonly RequestFindingJson[];
   /** True where the whole request repeats one already accepted (same Idempotency-Key, or every action deduped). */
   readonly duplicate: boolean;
 }

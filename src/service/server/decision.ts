@@ -65,7 +65,7 @@ function findingsOf(
   const { evaluation } = ending.judged ?? {};
   const judged = judgedFindings(exchange.headers.values, ending, known);
   // Which key of a mapping, or field of a body of ours, an error is about.
-  const field = evaluation && ending.error?.errors[0]?.field;
+  const field = evaluation && ending.error?.errors[0]?.subject?.field;
   const refused =
     judged.length > 0
       ? undefined

@@ -1,6 +1,6 @@
 import type { HookRequest } from '../../base/request.ts';
 import { hash } from 'node:crypto';
-import { HookError } from '../../base/errors.ts';
+import { errorFinding, HookError } from '../../base/errors.ts';
 import {
   type AcceptResult,
   IDEMPOTENCY_TTL_SECONDS,
@@ -23,7 +23,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
     throw new HookError(
       'invalid_field',
       `the Idempotency-Key header has ${key.length} characters; at most ${MAX_KEY_CHARS} are accepted`,
-      { errors: [{ field: 'Idempotency-Key', message: 'too long' }] },
+      { errors: [errorFinding('invalid_field', 'too long', { field: 'Idempotency-Key' })] },
     );
   }
   return key;

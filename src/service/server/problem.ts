@@ -1,10 +1,11 @@
 import {
   CONDITION_NOT_MET,
+  errorFinding,
   HOOK_ERRORS,
   HookError,
   type HookErrorCode,
-  type HookErrorItem,
 } from '../../base/errors.ts';
+import { quoted, requestFindingToJson } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import { isBuiltInRoute } from '../../engine/hook/hook.ts';
 import { StorageError, unavailable } from '../../engine/storage/storage.ts';
@@ -36,8 +37,11 @@ function problemOf(error: HookError, requestId: string): Record<string, unknown>
     code: error.code,
   };
   if (error.errors.length > 0) {
-    problem['errors'] =
-      status < 500 ? error.errors : error.errors.map(({ code, index }) => ({ code, index, message: title }));
+    problem['errors'] = error.errors
+      .map(requestFindingToJson)
+      .map(({ code, field, index, message }) =>
+        status < 500 ? { code, field, index, message } : { code, index, message: title },
+      );
   }
   problem['requestId'] = requestId;
   problem['ok'] = false;
@@ -152,12 +156,12 @@ function senderError(error: HookError, path: string): HookError {
   if (isBuiltInRoute(path)) return error;
   const { code, errors, retryAfterSeconds, title } = error;
   const isMissed = code === 'no_mapping_matched';
-  const items: readonly HookErrorItem[] = isMissed ? [{ code: CONDITION_NOT_MET, message: title }] : errors;
+  const items = isMissed ? [errorFinding(CONDITION_NOT_MET, title)] : errors;
   return new HookError(code, OF_MAPPINGS[code] ?? title, {
-    errors: items.map(({ code: own = code, index }) => ({
-      code: own,
-      ...defined({ index }),
-      message: title,
+    errors: items.map((each) => ({
+      ...each,
+      message: quoted(title),
+      subject: defined({ index: each.subject?.index }),
     })),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   });

@@ -1,5 +1,5 @@
 import { isNumeric, memberAt } from '../../base/json.ts';
-import { warningToJson } from '../../base/finding.ts';
+import { requestFindingToJson } from '../../base/finding.ts';
 import { parseAnyPayload } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { defined } from '../../base/json.ts';
@@ -158,7 +158,7 @@ function store(
   { request, hook, key, idempotency, keeps }: HookWork,
   { actions, found }: Made,
 ): AcceptResult | Promise<AcceptResult> {
-  const shown = senderWarnings(request.path, found).map(warningToJson);
+  const shown = senderWarnings(request.path, found).map(requestFindingToJson);
   const warnings = key === '' ? [BLANK_KEY_WARNING, ...shown] : shown;
   // A request that made nothing leaves an id that its sender signed free.
   if (actions.length === 0 && (idempotency === undefined || (hook.signedId !== undefined && !keeps))) {

@@ -100,7 +100,10 @@ describe('a hook name that no mapping has', () => {
     ['sentry', 'sentry', 'is turned off there (enabled: false)'],
   ])('%s gets %s', (path, name, why) => {
     const { advice, text } = advise(path, {});
-    expect(printed(advice.nearNames[0])).toMatchObject({ name, why: expect.stringContaining(why) as string });
+    expect(printed(advice.nearNames[0])).toMatchObject({
+      facts: { name },
+      message: expect.stringContaining(`${name} ${why}`) as string,
+    });
     expect(text).toContain(`${name} ${why.split(': ')[0] ?? ''}`);
     expect(text).toMatch(/the hook names are:\n {4}github {2}\S+:\d+:\d+\n {4}alerts {2}\S+:\d+/);
   });
@@ -201,7 +204,7 @@ test('of a request that a mapping took, nothing is said of what to write into th
 
 test('mappings that stand later and would have taken the request are named', () => {
   const { advice, text } = advise('alerts', { status: 'firing' });
-  expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
+  expect(advice.alsoMatched).toMatchObject([{ subject: { mapping: { id: 'again' } } }]);
   expect(text).toContain(
     'again would have taken it, too, but stands later: only the first that matches acts',
   );

@@ -182,7 +182,7 @@ function rewordedOutcome(outcome: Evaluation['outcome']): Evaluation['outcome'] 
     };
   if (outcome.kind === 'skipped') return outcome;
   const { code, errors, field } = outcome.error;
-  const others = errors.map((one) => ({ ...one, message: 'other words' }));
+  const others = errors.map((one) => ({ ...one, message: quoted('other words') }));
   return {
     kind: 'rejected',
     error: new HookError(code, 'other words', { errors: others, ...(field === undefined ? {} : { field }) }),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { RequestWarning } from '../../../src/base/finding.ts';
+import type { RequestFindingJson } from '../../../src/base/finding.ts';
 import { findCases, type GoldenCase } from '../../../src/authoring/golden/golden.ts';
 import type { HookRequest } from '../../../src/base/request.ts';
 import { senderWarnings } from '../../../src/service/server/problem.ts';
@@ -15,7 +15,7 @@ interface Expected {
   readonly actions?: readonly { readonly action: 'wake' | 'agent' }[];
   readonly status?: number;
   readonly code?: string;
-  readonly warnings?: readonly RequestWarning[];
+  readonly warnings?: readonly RequestFindingJson[];
   readonly duplicate?: boolean;
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { warningToJson } from '../../../src/base/finding.ts';
+import { printSentence, requestFindingToJson } from '../../../src/base/finding.ts';
 import type { Evaluation, EvaluationSettings } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import { actionOf, errorOf as hookErrorOf, evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
@@ -14,7 +14,7 @@ function evaluateBody(
 
 function errorOf(evaluation: Evaluation) {
   const { code, errors } = hookErrorOf(evaluation);
-  return { code, field: errors[0]?.field };
+  return { code, field: errors[0]?.subject?.field };
 }
 
 describe('a wake body', () => {
@@ -78,7 +78,8 @@ describe('an agent body', () => {
     [{ name: 'n' }, 'message is required and was not given'],
   ])('a result %j names what came in place of its message', (fields, message) => {
     const { outcome } = evaluateBody('agent', fields);
-    expect(outcome).toMatchObject({ kind: 'rejected', error: { errors: [{ message }] } });
+    const errors = outcome.kind === 'rejected' ? outcome.error.errors : [];
+    expect(errors.map((each) => printSentence(each.message))).toEqual([message]);
   });
 
   test.each<[string, JsonValue, string, string]>([
@@ -167,7 +168,7 @@ describe('fields without a meaning', () => {
     });
     expect(
       warnings
-        .map(warningToJson)
+        .map(requestFindingToJson)
         .map(({ field, message }) => [field, /did you mean (\w+)/.exec(message)?.[1]]),
     ).toEqual([
       ['channelId', 'channel'],
@@ -183,7 +184,7 @@ describe('fields without a meaning', () => {
     for (let n = 0; n < 5000; n += 1) body[`\u001b[31m${n}${'y'.repeat(200)}`] = n;
     const { warnings } = evaluateBody('wake', body);
     expect(warnings).toHaveLength(16);
-    for (const { field, message } of warnings.map(warningToJson)) {
+    for (const { field, message } of warnings.map(requestFindingToJson)) {
       expect(field!.length).toBeLessThanOrEqual(80);
       expect(field! + message).not.toContain('\u001b');
     }

@@ -83,7 +83,7 @@ describe('a mapped agent hook', () => {
     const error = errorOf(
       evaluateHook({ payload: { ...payload, ...(over as object) } }, settings).evaluation,
     );
-    expect([error.code, error.errors[0]?.field]).toEqual([code, field]);
+    expect([error.code, error.errors[0]?.subject?.field]).toEqual([code, field]);
   });
 
   test('is mapping_requires_message where the template renders blank', () => {
@@ -240,7 +240,7 @@ describe('forEach', () => {
     ['null', { data: null }],
   ])('is refused naming the path where the list is %s', (_, payload) => {
     const error = errorOf(evaluateHook({ payload }, settings).evaluation);
-    expect([error.status, error.errors[0]?.field]).toEqual([400, 'data.messages']);
+    expect([error.status, error.errors[0]?.subject?.field]).toEqual([400, 'data.messages']);
   });
 
   test('reads own properties only', () => {
@@ -262,7 +262,9 @@ describe('forEach', () => {
       data: { messages: [{ from: 'x' }, { from: 'y', key: 'main' }, { from: 'z', key: 'agent:x' }] },
     };
     const error = errorOf(evaluateHook({ payload }, settingsWith({ table: mapping })).evaluation);
-    expect(error.errors).toMatchObject([{ code: 'invalid_field', field: 'sessionKey', index: 1 }]);
+    expect(error.errors).toMatchObject([
+      { code: 'invalid_field', subject: { field: 'sessionKey', index: 1 } },
+    ]);
   });
 
   test('takes 200 elements and refuses 201 before any is rendered', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { requestFindingToJson } from '../../../src/base/finding.ts';
 import { createHookRequest, createPauses, evaluate, runEvaluation } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import type { TransformReply } from '../../../src/engine/sandbox/sandbox.ts';
@@ -175,7 +176,7 @@ describe('an array', () => {
     const error = errorOf(
       evaluateHook({}, settings, returning([{}, { message: '' }, { channel: 'x' }])).evaluation,
     );
-    expect(error.errors).toMatchObject([{ code: 'mapping_requires_message', index: 1 }]);
+    expect(error.errors).toMatchObject([{ code: 'mapping_requires_message', subject: { index: 1 } }]);
   });
 
   test('of more than 200 is refused', () => {
@@ -204,7 +205,10 @@ describe('a transform in forEach', () => {
       answer: () => ({ value: undefined, tookMs: 2000 }),
     });
     expect(calls.map(({ budgetMs }) => budgetMs)).toEqual([5000, 3000, 1000]);
-    expect(errorOf(evaluation)).toMatchObject({ code: 'transform_failed', errors: [{ index: 3 }] });
+    expect(errorOf(evaluation)).toMatchObject({
+      code: 'transform_failed',
+      errors: [{ subject: { index: 3 } }],
+    });
   });
 
   test('keeps different warnings about one field apart', () => {
@@ -252,7 +256,7 @@ describe('a transform that failed', () => {
       const { evaluation } = evaluateHook({}, agent, { answer: () => failed({ failure }), detail: 'brief' });
       const error = errorOf(evaluation);
       expect([error.status, error.code]).toEqual([500, 'transform_failed']);
-      expect(JSON.stringify([error.detail, error.errors])).not.toContain('SECRET');
+      expect(JSON.stringify([error.detail, error.errors.map(requestFindingToJson)])).not.toContain('SECRET');
       expect(evaluation.trace.transforms).toHaveLength(1);
     },
   );

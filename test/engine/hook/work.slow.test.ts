@@ -27,7 +27,7 @@ describe('a limit of the whole request', () => {
     expect(error.detail).toContain('renders more than 4194304 bytes');
     expect(error.detail).toContain('hooks.limits.renderedBytes');
     // The 17th rendering of 250 KB is over 4 MiB, and the last.
-    expect(error.errors).toMatchObject([{ index: 16, code: 'too_much_work' }]);
+    expect(error.errors).toMatchObject([{ code: 'too_much_work', subject: { index: 16 } }]);
   });
 
   test('is the configured one', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { type Finding, quoted, type RequestWarning } from '../../../src/base/finding.ts';
+import { type Finding, quoted, type RequestFindingJson } from '../../../src/base/finding.ts';
 import {
   BEARER,
   evaluationOf,
@@ -15,7 +15,7 @@ import {
 afterEach(stopServers);
 
 /** A warning as an evaluation has it. */
-const asFinding = ({ code, field, message }: RequestWarning): Finding => ({
+const asFinding = ({ code, field, message }: RequestFindingJson): Finding => ({
   severity: 'warning',
   code,
   message: quoted(message),

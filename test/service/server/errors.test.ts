@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { HOOK_ERRORS, HookError, type HookErrorCode } from '../../../src/base/errors.ts';
+import { errorFinding, HOOK_ERRORS, HookError, type HookErrorCode } from '../../../src/base/errors.ts';
 import { readPage, sectionOf } from '../../support/docs.ts';
 import {
   agentAction,
@@ -23,7 +23,7 @@ test.each(CODES)('%s becomes a problem+json answer with its status', async (code
   const { status, title } = HOOK_ERRORS[code];
   const server = await rejecting(
     new HookError(code, 'detail of /srv/transforms/x.ts', {
-      errors: [{ code, index: 2, field: 'message', message: 'wrong at /srv' }],
+      errors: [errorFinding(code, 'wrong at /srv', { index: 2, field: 'message' })],
       retryAfterSeconds: 7,
     }),
   );
@@ -54,10 +54,13 @@ test.each(CODES)('%s becomes a problem+json answer with its status', async (code
 test.each(CODES.filter((code) => HOOK_ERRORS[code].status < 500))(
   '%s of a body of /agent tells its sender the field',
   async (code) => {
-    const errors = [{ code, field: 'message', message: 'message must be a text' }];
-    const server = await rejecting(new HookError(code, 'message must be a text', { errors }));
+    const wrong = errorFinding(code, 'message must be a text', { field: 'message' });
+    const server = await rejecting(new HookError(code, 'message must be a text', { errors: [wrong] }));
     const reply = await send(server, '/hooks/agent', { body: '{}' });
-    expect(json(reply)).toMatchObject({ detail: 'message must be a text', errors });
+    expect(json(reply)).toMatchObject({
+      detail: 'message must be a text',
+      errors: [{ code, field: 'message', message: 'message must be a text' }],
+    });
   },
 );
 
@@ -119,7 +122,9 @@ describe('what nobody foresaw', () => {
 
 test('a batch is all or nothing: one rejected evaluation stores nothing', async () => {
   const server = await rejecting(
-    new HookError('missing_message', 'element 1', { errors: [{ index: 1, message: 'blank' }] }),
+    new HookError('missing_message', 'element 1', {
+      errors: [errorFinding('missing_message', 'blank', { index: 1 })],
+    }),
   );
   await send(server, '/hooks/batch', { body: '[1,2]' });
   expect(server.accepted).toEqual([]);

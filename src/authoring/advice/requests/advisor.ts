@@ -33,7 +33,7 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
     onToken: (request) =>
       findTokenFault(
         request,
-        request.unknownName === undefined ? undefined : nearestName(request.unknownName, table)?.name,
+        request.unknownName === undefined ? undefined : nearestName(request.unknownName, table)?.facts.name,
         senders,
       ),
     onProof: ({ proof, request, refusal, ...known }) =>

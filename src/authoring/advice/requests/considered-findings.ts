@@ -50,7 +50,7 @@ export function consideredFindings(
   considered: readonly ConsideredMapping[],
   advice: EvaluationAdvice | undefined,
 ): readonly Finding[] {
-  if (considered.length === 0) return ofNearNames(advice?.nearNames ?? []);
+  if (considered.length === 0) return advice?.nearNames ?? [];
   const taken = considered.filter(({ matched }) => matched);
   const misses = nearestMisses(considered, advice?.suggestions);
   const isNameUnknown = taken.length === 0 && misses.length === 0;
@@ -58,7 +58,7 @@ export function consideredFindings(
     ...taken.flatMap(ofTaken),
     ...(isNameUnknown ? ofNames(considered, advice) : []),
     ...misses.slice(0, MAX_MISSES).flatMap((miss) => ofMiss(miss, advice)),
-    ...ofLater(advice?.alsoMatched ?? []),
+    ...(advice?.alsoMatched ?? []),
   ];
 }
 
@@ -96,15 +96,6 @@ export function nearestMiss(
   return { id: mapping.id, at: formatPlace(mapping.at), findings: findingsOf(findings, mapping) };
 }
 
-const ofLater = (later: EvaluationAdvice['alsoMatched']): readonly Finding[] =>
-  later.map(({ id, at }) => {
-    const text = say`${id} would have taken it, too, but stands later: only the first that matches acts`;
-    return requestFinding('also_matched', text, { at, mapping: { id, at } });
-  });
-
-const ofNearNames = (names: EvaluationAdvice['nearNames']): readonly Finding[] =>
-  names.map(({ name, why, at }) => requestFinding('near_name', say`${name} ${why}`, { at }));
-
 function ofNames(
   misses: readonly ConsideredMapping[],
   advice: EvaluationAdvice | undefined,
@@ -112,11 +103,11 @@ function ofNames(
   const asked = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
   return [
     requestFinding('unknown_name', say`no mapping has the hook name ${value(asked)}`),
-    ...ofNearNames(advice?.nearNames ?? []),
+    ...(advice?.nearNames ?? []),
     ...[...placesOf(misses)]
       .slice(0, MAX_NAMES)
       .map(([name, at]) => requestFinding('hook_name', quoted(name), { at })),
-    ...(advice?.passedOver ?? []).map((text) => requestFinding('passed_over', text)),
+    ...(advice?.passedOver ?? []),
   ];
 }
 

@@ -96,7 +96,7 @@ const SAY: Readonly<Record<string, Say>> = {
   other_format: (facts, { path, table }) => table && sayFormat(path, facts, table),
   unknown_name: (_, { path, table }) => {
     const near = table === undefined ? undefined : nearestName(path, table);
-    return near && say`the hook name ${near.name} ${near.why} (${near.at})`;
+    return near && say`the hook name ${near.message} (${near.facts.at})`;
   },
   method: (facts, { path, table }) => table && sayMethod(path, facts, table),
   skipped: (facts) => say`skipped by ${skipText(facts as unknown as Parameters<typeof skipText>[0])}`,

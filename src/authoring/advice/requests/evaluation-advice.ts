@@ -1,6 +1,6 @@
 import type { Finding, Sentence } from '../../../base/finding.ts';
 import type { Place } from '../../../base/document/document.ts';
-import type { NearHookName } from './near-names.ts';
+import type { NearName } from './near-names.ts';
 
 /** The paths that a request has in place of one that found nothing: one, or two that are as near. */
 export interface Suggestion {
@@ -18,13 +18,8 @@ export interface FoundText {
   readonly isTrue?: boolean;
 }
 
-export interface LaterMapping {
-  readonly id: string;
-  readonly at: string;
-}
-
 export interface EvaluationAdvice {
-  readonly nearNames: readonly NearHookName[];
+  readonly nearNames: readonly NearName[];
   readonly suggestions: ReadonlyMap<string, Suggestion>;
   /**
    * Advice on the comparisons that mappings failed by, by their places. The facts of a finding that names a
@@ -34,13 +29,13 @@ export interface EvaluationAdvice {
   /** The kind of the request, where that explains what became of it. */
   readonly notes: readonly Finding[];
   /** Files of the mappings folder that are not read. */
-  readonly passedOver?: readonly Sentence[];
+  readonly passedOver?: readonly Finding[];
   readonly refused?: Sentence;
   /** What is wrong with the code of a transform that failed, where that shows without a request. */
   readonly transform?: Sentence | undefined;
   readonly settings?: readonly Finding[];
   /** Mappings behind the first match that would have matched, too. */
-  readonly alsoMatched: readonly LaterMapping[];
+  readonly alsoMatched: readonly Finding[];
 }
 
 export const NO_ADVICE: EvaluationAdvice = {

@@ -5,6 +5,7 @@ import { defined } from '../../../base/json.ts';
 import { consideredFindings, nearestMiss } from './considered-findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { requestFinding, tellsWhatToWrite } from './findings.ts';
+import type { NearName } from './near-names.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../../engine/hook/hook.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 
@@ -156,14 +157,14 @@ function remedyFor(
   return nameRemedy(advice?.nearNames[0], miss?.failed?.part === 'path' ? miss.failed.found : '');
 }
 
-function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined, name: string): Sentence {
+function nameRemedy(near: NearName | undefined, name: string): Sentence {
   if (near === undefined && OF_PRESETS.has(name))
     return say`the preset of that name takes the messages of a mailbox, and is not on: ${write(`presets: [${name}]`, 'below hooks')}`;
   if (near === undefined)
     return say`send it to one of the hook names, or correct match.path of the mapping that was meant`;
-  return near.remedy === undefined
-    ? say`let the sender call ${near.name}, or correct match.path of that mapping`
-    : say`${near.remedy} (${near.at})`;
+  return near.hint === undefined
+    ? say`let the sender call ${near.facts.name}, or correct match.path of that mapping`
+    : say`${near.hint} (${near.facts.at})`;
 }
 
 /** Where the nearest condition found another value, the request may be of a kind that nobody wants. */

@@ -1,11 +1,16 @@
 import { say, todo, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { requestFinding } from './findings.ts';
-import { NO_ADVICE, type EvaluationAdvice, type LaterMapping } from './evaluation-advice.ts';
+import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { nearestMisses } from './considered-findings.ts';
-import { takesRequest, WorkBudget, type RoutingTable } from '../../../engine/mapping/mapping.ts';
+import {
+  takesRequest,
+  WorkBudget,
+  type CompiledMapping,
+  type RoutingTable,
+} from '../../../engine/mapping/mapping.ts';
 import { namesRead, WORK_LIMITS } from '../../../engine/mapping/facts.ts';
 import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
@@ -102,19 +107,25 @@ function laterMappings(
   { mapping: first, further }: Evaluation,
   request: HookRequest,
   { mappings }: RoutingTable,
-): readonly LaterMapping[] {
+): readonly Finding[] {
   const mapping = further?.at(-1) ?? first;
   if (mapping === undefined) return [];
   const scope = { request, work: new WorkBudget(WORK_LIMITS) };
-  const found: LaterMapping[] = [];
+  const found: Finding[] = [];
   for (const other of mappings.filter(({ order }) => order > mapping.order)) {
     if (found.length === MAX_NAMED) break;
     try {
-      if (takesRequest(other, scope)) found.push({ id: other.id, at: formatPlace(other.at) });
+      if (takesRequest(other, scope)) found.push(alsoMatched(other));
     } catch {
       // A condition that does not end on this body matches nothing.
       break;
     }
   }
   return found;
+}
+
+function alsoMatched({ id, at: place }: CompiledMapping): Finding {
+  const at = formatPlace(place);
+  const text = say`${id} would have taken it, too, but stands later: only the first that matches acts`;
+  return requestFinding('also_matched', text, { at, mapping: { id, at } });
 }
