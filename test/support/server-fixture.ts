@@ -228,9 +228,9 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const base = generationOf(options.hooks, options.generation);
   const generation: ServerGeneration = {
     ...base,
-    evaluate: (request) => {
+    evaluate: (request, how) => {
       evaluated.push(request);
-      return base.evaluate(request);
+      return base.evaluate(request, how);
     },
   };
   const running = await startServer({

@@ -30,8 +30,7 @@ export interface Explainer {
   readonly generation: Pick<RequestHistory, 'config' | 'table'> & {
     evaluate(
       request: HookRequest,
-      detail: 'full',
-      results?: readonly JsonValue[],
+      how: { readonly detail: 'full'; readonly results?: readonly JsonValue[] },
     ): Evaluation | Promise<Evaluation>;
   };
   readonly findings: readonly Finding[];
@@ -54,7 +53,7 @@ export async function explainRequest(
   { generation, findings }: Explainer,
   results?: readonly JsonValue[],
 ): Promise<RequestExplanation> {
-  const judged = await generation.evaluate(request, 'full', results);
+  const judged = await generation.evaluate(request, { detail: 'full', ...defined({ results }) });
   const warnings = results === undefined ? advise(judged.warnings) : [];
   const evaluation = { ...judged, warnings };
   const { config, table } = generation;

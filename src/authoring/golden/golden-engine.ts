@@ -29,7 +29,7 @@ import {
 export interface Evaluator {
   /** Says how paths accept requests. Without it each request is evaluated as it is written. */
   readonly table?: Pick<RoutingTable, 'settingsOf'>;
-  evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
+  evaluate(request: HookRequest, how: { readonly detail: 'full' }): Evaluation | Promise<Evaluation>;
 }
 
 /** Makes the service's own evaluator and store for golden cases, so that neither has a second implementation. */
@@ -53,9 +53,9 @@ async function evaluateWritten(
   try {
     const settings = table?.settingsOf(request.path);
     const received = settings === undefined ? request : await receiveWritten(written, settings);
-    return await generation.evaluate(received, 'full');
+    return await generation.evaluate(received, { detail: 'full' });
   } catch (error) {
-    if (error instanceof UnwritableBody) return generation.evaluate(request, 'full');
+    if (error instanceof UnwritableBody) return generation.evaluate(request, { detail: 'full' });
     if (!(error instanceof HookError)) throw error;
     return unreadEvaluation(error);
   }

@@ -168,7 +168,10 @@ function notCheckedNotes(subjects: readonly SampledMapping[]): readonly string[]
 
 const ROUTING = ['channel', 'to', 'model', 'thinking', 'agentId'] as const;
 
-type EvaluateFully = (request: HookRequest, detail: 'full') => Evaluation | Promise<Evaluation>;
+type EvaluateFully = (
+  request: HookRequest,
+  how: { readonly detail: 'full' },
+) => Evaluation | Promise<Evaluation>;
 
 const MAX_SAMPLES = 10;
 const MAX_TEXTS = 5;
@@ -215,7 +218,7 @@ async function taintIn(
 ): Promise<readonly (readonly [key: string, path: string])[]> {
   const { payload, headers, query } = request;
   const found: (readonly [string, string])[] = [];
-  for (const [key, value] of returned(await evaluate(request, 'full'))) {
+  for (const [key, value] of returned(await evaluate(request, { detail: 'full' }))) {
     if (!keys.has(key) || found.some(([known]) => known === key)) continue;
     const texts = [...textsIn({ payload, headers, query })]
       .filter(({ text }) => isPart(text, value))
@@ -223,7 +226,7 @@ async function taintIn(
     for (const { path, text } of texts) {
       const changed = withText(request, path, `${text}${MARK}`);
       // oxlint-disable-next-line no-await-in-loop -- the first that is followed is enough
-      const after = returned(await evaluate(changed, 'full'));
+      const after = returned(await evaluate(changed, { detail: 'full' }));
       const follows = after.some(([other, now]) => other === key && now.toLowerCase().includes(MARK));
       if (!follows) continue;
       found.push([key, path.join('.')]);

@@ -40,7 +40,7 @@ async function judged(
 ): Promise<Pick<PlannedReplay, 'end' | 'says'>> {
   const { outcome, mapping } =
     rawBody === undefined
-      ? await work.generation.evaluate(request, 'brief')
+      ? await work.generation.evaluate(request)
       : (await explainWritten({ request, rawBody }, work)).evaluation;
   if (outcome.kind === 'accepted') return { end: 'taken', says: mapping?.id ?? request.path };
   return {

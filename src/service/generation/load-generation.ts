@@ -70,16 +70,17 @@ export interface Generation {
   readonly readReference: ReferenceReader['read'];
   /** Files and folders whose change makes another generation; absolute. */
   readonly watchedPaths: readonly string[];
-  /**
-   * A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. With `results`,
-   * which were recorded, no transform runs: each call gets the next of them. `onCall` hears of each call that ended.
-   */
-  evaluate(
-    request: HookRequest,
-    detail?: 'brief' | 'full',
-    results?: readonly JsonValue[],
-    onCall?: OnCall,
-  ): Evaluation | Promise<Evaluation>;
+  /** A promise only where a transform runs. */
+  evaluate(request: HookRequest, how?: EvaluateHow): Evaluation | Promise<Evaluation>;
+}
+
+interface EvaluateHow {
+  /** Default `brief`: what the decision log needs. */
+  readonly detail?: 'brief' | 'full';
+  /** What transforms returned when it was recorded: no transform runs, and each call gets the next of them. */
+  readonly results?: readonly JsonValue[];
+  /** Hears of each call of a transform that ended. */
+  readonly onCall?: ReturnType<Tracing['receive']>['called'] | undefined;
 }
 
 export interface GenerationOptions {
@@ -351,7 +352,7 @@ function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Gene
     files,
     id: idOf(parts, files),
     watchedPaths: [...config.files, hooks.mappingsDir, sendersDir(hooks), hooks.transformsDir],
-    evaluate: (request, detail = 'brief', results, onCall) => {
+    evaluate: (request, { detail = 'brief', results, onCall } = {}) => {
       const steps = evaluate(request, settings, { detail });
       if (results !== undefined) return runEvaluation(steps, { ...driver, transforms: recorded(results) });
       return runEvaluation(steps, onCall ? { ...driver, transforms: watched(transforms, onCall) } : driver);
@@ -359,9 +360,10 @@ function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Gene
   };
 }
 
-type OnCall = ReturnType<Tracing['receive']>['called'];
-
-function watched(transforms: Pick<Transforms, 'call'>, onCall: OnCall): Pick<Transforms, 'call'> {
+function watched(
+  transforms: Pick<Transforms, 'call'>,
+  onCall: NonNullable<EvaluateHow['onCall']>,
+): Pick<Transforms, 'call'> {
   return {
     call: async (call) => {
       const startedAt = performance.now();

@@ -1,5 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { HooksSettings } from '../../engine/config/config.ts';
+import type { PathSettings } from '../../engine/mapping/mapping.ts';
+import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
+import { createAddressList } from './addresses.ts';
+import { createFailureLimiter, type FailureLimiter } from './rates.ts';
 import type { ReceivedHeaders, RequestTarget } from './received.ts';
 
 /** The hook tokens of a configuration as their bytes, the current one first; a blank one has none. */
@@ -68,4 +72,58 @@ function match({ tokens }: TokenSet, text: string, encoding: 'latin1' | 'utf8'):
 function isSame(presented: Buffer, secret: Buffer): boolean {
   const hasLength = presented.length === secret.length;
   return timingSafeEqual(hasLength ? presented : secret, secret) && hasLength;
+}
+
+/** The hook tokens of a configuration, and who failed to present one. */
+interface HookAccess {
+  readonly hooks: HooksSettings;
+  readonly tokens: TokenSet;
+  readonly limiter: FailureLimiter;
+}
+
+/** How a path checks its senders. */
+interface PathAccess {
+  /** Absent where the hook token is the proof. */
+  readonly sender: SenderCheck | undefined;
+  /** Whether requests may come from this address. */
+  allows(address: string): boolean;
+}
+
+const OPEN: PathAccess = { sender: undefined, allows: () => true };
+
+/** What senders are asked for, made once for each generation. */
+export class Access {
+  readonly #verifying: Parameters<typeof createVerifier>[1];
+  readonly #paths = new WeakMap<PathSettings, PathAccess>();
+  #hooks: HookAccess | undefined;
+
+  constructor(verifying: Parameters<typeof createVerifier>[1]) {
+    this.#verifying = verifying;
+  }
+
+  /** The counts of failures outlive a reload that does not change their limit. */
+  ofHooks(hooks: HooksSettings): HookAccess {
+    const before = this.#hooks;
+    if (before?.hooks === hooks) return before;
+    const { authFailuresPerMinute: perMinute } = hooks;
+    const limiter =
+      before?.hooks.authFailuresPerMinute === perMinute
+        ? before.limiter
+        : createFailureLimiter(perMinute, this.#verifying.clock);
+    return (this.#hooks = { hooks, tokens: compileTokens(hooks), limiter });
+  }
+
+  /** The settings of a path are the same object for as long as their generation lives. */
+  ofPath(settings: PathSettings): PathAccess {
+    const { verify, allowFrom } = settings;
+    if (verify === undefined && allowFrom === undefined) return OPEN;
+    const known = this.#paths.get(settings);
+    if (known !== undefined) return known;
+    const access: PathAccess = {
+      sender: verify && { proof: verify, verifier: createVerifier(verify, this.#verifying) },
+      allows: allowFrom === undefined ? OPEN.allows : createAddressList(allowFrom).has,
+    };
+    this.#paths.set(settings, access);
+    return access;
+  }
 }

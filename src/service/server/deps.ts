@@ -109,10 +109,12 @@ export interface ServerGeneration {
     /** Fields of a hook name whose values stand in a shape. */
     fieldsOf(path: string): FieldsRead;
   };
-  /** `onCall` hears of each call of a transform that ended. */
   evaluate(
     request: HookRequest,
-    onCall?: ReturnType<Tracing['receive']>['called'],
+    how: {
+      /** Hears of each call of a transform that ended. */
+      readonly onCall?: ReturnType<Tracing['receive']>['called'] | undefined;
+    },
   ): Evaluation | Promise<Evaluation>;
   /** Loads what is known of mistakes; not called for a request that was accepted as it came. */
   advisor?(): Promise<RequestAdvisor>;

@@ -20,7 +20,7 @@ import {
   type ProofRefusal,
   type TokenProof,
 } from './exchange.ts';
-import { accessOf, derivedFrom, loadAdvisor, type ServerContext } from './server-context.ts';
+import { loadAdvisor, type ServerContext } from './server-context.ts';
 
 /** Whether `hooks.mail` delivers to this name: its reader may run outside the service, and has the hook token only. */
 export function isMailPath({ generation }: Pick<Exchange, 'generation'>, name: string): boolean {
@@ -36,7 +36,7 @@ export function prove(
   exchange: Exchange,
   hook: IncomingHook,
 ): RequestProof | Promise<RequestProof | ProofRefusal> {
-  const { allows, sender } = accessOf(context, hook.settings);
+  const { allows, sender } = context.access.ofPath(hook.settings);
   const address = addressOf(context, exchange);
   const isAllowed = allows(address);
   if (sender !== undefined) {
@@ -52,7 +52,7 @@ function proveToken(
   exchange: Exchange,
   hook: IncomingHook,
 ): TokenProof | Promise<ProofRefusal> {
-  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const { tokens } = context.access.ofHooks(exchange.generation.hooks);
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
@@ -104,7 +104,7 @@ function proveMailReader(
   { name }: IncomingHook,
 ): TokenProof | undefined {
   if (!isMailPath(exchange, name)) return undefined;
-  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const { tokens } = context.access.ofHooks(exchange.generation.hooks);
   const judged = authenticate(tokens, exchange.headers, { token: undefined });
   if (judged.kind === 'refused') return undefined;
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
@@ -176,7 +176,7 @@ function proofFacts(
   exchange: Exchange,
   { hook, sender, judged }: Omit<SenderToProve, 'isAllowed'> & { readonly judged: RefusedProof },
 ): ProofFacts {
-  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const { tokens } = context.access.ofHooks(exchange.generation.hooks);
   const { proof, refusal, request } = judged;
   return {
     proof,
@@ -230,7 +230,7 @@ export async function refuse(
   exchange: Exchange,
   { reason, scheme, finding: known, find }: RefusalFacts,
 ): Promise<ProofRefusal> {
-  const { limiter } = derivedFrom(context, exchange.generation.hooks);
+  const { limiter } = context.access.ofHooks(exchange.generation.hooks);
   const address = addressOf(context, exchange);
   const retryAfterSeconds = limiter.fail(address);
   const common = { kind: 'refused', reason, address, ...defined({ scheme }) } as const;

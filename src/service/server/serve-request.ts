@@ -19,7 +19,7 @@ import { failedEnding } from './problem.ts';
 import { offersUpgrade } from './pipelined.ts';
 import { addressOf, isMailPath, isOperator, prove, refuse } from './prove.ts';
 import { sendAnswer } from './send-answer.ts';
-import { accessOf, type ServerContext } from './server-context.ts';
+import type { ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook, traceHook } from './take-hook.ts';
 import { checkProtocol, findHookName, MAX_TARGET_CHARS } from './received.ts';
 
@@ -271,7 +271,7 @@ async function answerQuestion(
   hook: IncomingHook,
   challenge: NonNullable<IncomingHook['settings']['challenge']>,
 ): Promise<Ending | undefined> {
-  const { allows } = accessOf(context, hook.settings);
+  const { allows } = context.access.ofPath(hook.settings);
   if (!allows(addressOf(context, exchange))) return undefined;
   const { method = '', rawHeaders } = exchange.req;
   const hasBody = readsBody(challenge, method) || exchange.hasBody;

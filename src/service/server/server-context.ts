@@ -1,21 +1,18 @@
 import { TextDecoder } from 'node:util';
-import type { HooksSettings } from '../../engine/config/config.ts';
 import { createPauses } from '../../engine/hook/hook.ts';
-import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import { type AddressFinder, createAddressFinder, createAddressList, type AddressList } from './addresses.ts';
-import { compileTokens, type TokenSet } from './authenticate.ts';
+import { Access } from './authenticate.ts';
 import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
 import { LaterRequests } from './later-requests.ts';
 import { MAX_PIPELINED } from './pipelined.ts';
 import { createReadinessProbe, type ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
 import { describeFault } from './problem.ts';
-import { createFailureLimiter, type FailureLimiter, FewPerSecond, PathRates, Tally } from './rates.ts';
+import { FewPerSecond, PathRates, Tally } from './rates.ts';
 import { UnprovedBodies } from './body.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { RequestFacts } from './exchange.ts';
 import { randomFillSync, randomUUID } from 'node:crypto';
-import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
 
 export interface ServerContext {
   readonly deps: ServerDeps;
@@ -25,8 +22,7 @@ export interface ServerContext {
   readonly decoder: TextDecoder;
   readonly proxies: AddressList;
   readonly findAddress: AddressFinder;
-  /** The access of each path by its settings, which go with their generation. */
-  readonly accesses: WeakMap<PathSettings, PathAccess>;
+  readonly access: Access;
   readonly rates: PathRates;
   readonly faults: FewPerSecond;
   /** Limits for how many requests a second advice is looked for. */
@@ -55,14 +51,6 @@ export interface ServerContext {
   waiting: number;
   /** Requests received and not yet answered. */
   open: number;
-  /** Parts made from the settings of the live generation; made again when those change. */
-  derived: DerivedSettings;
-}
-
-interface DerivedSettings {
-  readonly hooks: HooksSettings;
-  readonly tokens: TokenSet;
-  readonly limiter: FailureLimiter;
 }
 
 const WHOLE_PER_SECOND = 20;
@@ -84,7 +72,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     decoder: new TextDecoder('utf-8', { fatal: true }),
     proxies,
     findAddress: createAddressFinder(proxies),
-    accesses: new WeakMap(),
+    access: new Access({ clock, fetchJson: deps.fetchJson ?? unreachable }),
     rates: new PathRates(),
     faults: new FewPerSecond(),
     advices: new FewPerSecond(),
@@ -116,28 +104,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     stopping: new AbortController(),
     waiting: 0,
     open: 0,
-    derived: deriveSettings(deps.generation().hooks, clock, undefined),
   };
-}
-
-/** Tokens and limiter of these settings; the counts of failures outlive a reload that does not change their limit. */
-export function derivedFrom(context: ServerContext, hooks: HooksSettings): DerivedSettings {
-  if (context.derived.hooks !== hooks) {
-    context.derived = deriveSettings(hooks, context.clock, context.derived);
-  }
-  return context.derived;
-}
-
-function deriveSettings(
-  hooks: HooksSettings,
-  clock: () => number,
-  before: DerivedSettings | undefined,
-): DerivedSettings {
-  const limiter =
-    before !== undefined && before.hooks.authFailuresPerMinute === hooks.authFailuresPerMinute
-      ? before.limiter
-      : createFailureLimiter(hooks.authFailuresPerMinute, clock);
-  return { hooks, tokens: compileTokens(hooks), limiter };
 }
 
 const BYTES_PER_REQUEST = 12;
@@ -156,40 +123,6 @@ function createIdSource(): () => RequestIds {
     const nonce = pool.toString('hex', start + 4, used);
     return { id: randomUUID(), seed: pool.readUInt32LE(start), nonce };
   };
-}
-
-/** How a path checks its senders, made once for each generation. */
-interface PathAccess {
-  /** Absent where the hook token is the proof. */
-  readonly sender: SenderCheck | undefined;
-  /** Whether requests may come from this address. */
-  allows(address: string): boolean;
-}
-
-const OPEN: PathAccess = { sender: undefined, allows: () => true };
-
-/** The access of a path; its settings are the same object for as long as their generation lives. */
-export function accessOf(
-  {
-    accesses,
-    clock,
-    deps,
-  }: Pick<ServerContext, 'accesses' | 'clock'> & {
-    readonly deps: Pick<ServerDeps, 'fetchJson'>;
-  },
-  settings: PathSettings,
-): PathAccess {
-  const { verify, allowFrom } = settings;
-  if (verify === undefined && allowFrom === undefined) return OPEN;
-  const known = accesses.get(settings);
-  if (known !== undefined) return known;
-  const { fetchJson = unreachable } = deps;
-  const access: PathAccess = {
-    sender: verify && { proof: verify, verifier: createVerifier(verify, { clock, fetchJson }) },
-    allows: allowFrom === undefined ? OPEN.allows : createAddressList(allowFrom).has,
-  };
-  accesses.set(settings, access);
-  return access;
 }
 
 function unreachable(): Promise<never> {

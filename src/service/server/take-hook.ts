@@ -100,7 +100,7 @@ async function judgeAndStore(context: ServerContext, facts: RequestFacts, work: 
   try {
     const begun = performance.now();
     const { trace } = facts;
-    const pending = facts.generation.evaluate(request, trace?.called);
+    const pending = facts.generation.evaluate(request, { onCall: trace?.called });
     const evaluation = pending instanceof Promise ? await pending : pending;
     const evaluated = performance.now();
     judged = { request, evaluation, evaluateMs: evaluated - begun };

@@ -83,7 +83,7 @@ function asServed(
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
-    settingsOf: (path) => table.settingsOf(path),
+    settingsOf: table.settingsOf,
     recoveryOf: (path) => generation.recoveries.get(path),
     placeOf: (path) => placeOf(path, table),
     ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(generation)) }),
@@ -93,10 +93,7 @@ function asServed(
     askedBy: (name) => readApprovalName(name, hooks),
     takeKey: (path, key) => takeKey(generation, { path, key }),
     ...keepRequests(config.settings, table, defaults),
-    evaluate:
-      recording?.performs === false
-        ? skippingMisses(evaluate)
-        : (request, onCall) => evaluate(request, 'brief', undefined, onCall),
+    evaluate: recording?.performs === false ? skippingMisses(evaluate) : evaluate,
     takesAnyFormat: recording !== undefined,
   };
 }

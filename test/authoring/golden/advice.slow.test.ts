@@ -30,7 +30,7 @@ test('no condition of a golden case is said to hold or fail for the kinds of its
     for (const { request } of deliveries) {
       // One after the other: each takes a few milliseconds.
       // oxlint-disable-next-line no-await-in-loop
-      const evaluation = await generation?.evaluate(request, 'full');
+      const evaluation = await generation?.evaluate(request, { detail: 'full' });
       if (generation === undefined || evaluation === undefined) throw new Error('the mappings have errors');
       const { parts, notes } = adviceFor(evaluation, request, generation.table);
       const odd = evaluation.warnings.filter(({ code }) =>

@@ -57,7 +57,7 @@ test('three hundred real bodies give no exception and no empty text', async () =
     const all = await bodies();
     expect(all.length).toBeGreaterThan(300);
     for (const [what, request] of all) {
-      const { outcome } = await bench.generation.evaluate(request, 'full');
+      const { outcome } = await bench.generation.evaluate(request, { detail: 'full' });
       // Only what no mapping takes may be refused.
       if (outcome.kind === 'rejected' && outcome.error.code !== 'no_mapping_matched')
         wrong.push(`${what}: ${outcome.error.code}`);

@@ -74,7 +74,7 @@ async function evaluate({ generation }: LoadedGeneration, sent: Sent): Promise<O
       payload: sent.payload,
       bodySha256: '',
     },
-    'full',
+    { detail: 'full' },
   );
   return evaluation.outcome;
 }
