@@ -104,7 +104,6 @@ function* decideBy(
   return yield* decideEach(state, mapping, { forEach: mapping.forEach, firstIndex });
 }
 
-/** Which setting has it skipped. */
 function skippedByPath({ settings: { table }, request: { path } }: EvaluationState): Outcome {
   const at = table.settingsOf(path).otherwiseAt;
   return {
@@ -146,7 +145,7 @@ function requireFlag(payload: JsonObject, name: string): void {
 function* pickMappings(state: EvaluationState): EvaluationPart<readonly CompiledMapping[]> {
   const { settings, scope } = state;
   const taken: CompiledMapping[] = [];
-  for (const candidate of settings.table.candidates(scope)) {
+  for (const candidate of settings.table.candidates(state.request.path)) {
     const isTaken = takesRequest(candidate, scope);
     yield* pauseIfDue(state);
     if (!isTaken) continue;
@@ -308,7 +307,6 @@ async function resume(
   }
 }
 
-/** Whether an evaluation asks for a pause, and not for a transform. */
 export function isPause(asked: TransformCall | Pause): asked is Pause {
   return 'kind' in asked;
 }

@@ -103,15 +103,6 @@ export interface ConditionTrace {
   readonly depth: number;
 }
 
-/** An equality between a variable and a literal text that a condition needs in order to hold. */
-export interface Equality {
-  /** The variable as keys, e.g. `['headers', 'x-github-event']`. */
-  readonly keys: readonly string[];
-  readonly literal: string;
-  /** False for `==`, which a value that is no text may satisfy as well. */
-  readonly strict: boolean;
-}
-
 /** A condition (`match.when`) compiled to closures. */
 export interface CompiledCondition {
   readonly at: Place;
@@ -119,8 +110,6 @@ export interface CompiledCondition {
   readonly rule: JsonValue;
   /** Places of all leaves, in source order (for coverage). */
   readonly leaves: readonly Place[];
-  /** What must equal a literal text for the condition to hold. */
-  readonly equalities: readonly Equality[];
   /**
    * True only where the condition holds; a condition that ends unknown does not match.
    * @throws HookError `too_much_work` where list operators multiply a body beyond two million steps
@@ -197,7 +186,6 @@ export interface MaxRunsSettings {
   readonly key?: CompiledTemplate;
 }
 
-/** `ignoreSenders` of a mapping. */
 export interface IgnoredSenders {
   /** Names as written, by how they are compared. */
   readonly names: ReadonlyMap<string, string>;
@@ -245,7 +233,11 @@ export interface ActionFilling {
   /** The text of a template, trimmed and made once for each scope. */
   readonly text: (name: string, template: CompiledTemplate) => string;
   /** The same, short enough to be kept as a key; a blank one is none, of which the warning tells, where there is one. */
-  readonly nameOf: (name: string, template: CompiledTemplate, blank?: Pick<RequestFindingJson, 'code' | 'message'>) => string | undefined;
+  readonly nameOf: (
+    name: string,
+    template: CompiledTemplate,
+    blank?: Pick<RequestFindingJson, 'code' | 'message'>,
+  ) => string | undefined;
   /** Who caused the event, where its sender says it. */
   readonly account: () => string | undefined;
 }
@@ -320,7 +312,6 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
     readonly runsPerHourAndSession?: number | undefined;
     readonly usdPerDay?: number | undefined;
   };
-  /** Where `limits.usdPerDay` is written. */
   readonly usdPerDayAt?: Place;
   readonly debounce?: DebounceSettings;
   /** Keys that the request may decide. */
@@ -353,10 +344,7 @@ export interface ConsideredMapping {
   readonly parts?: readonly ConditionTrace[];
 }
 
-/**
- * The compiled mappings. Picking costs the same whatever their number: an index by path, source and equality
- * conjuncts of `when` yields candidates in first-match order.
- */
+/** The compiled mappings. Of the mappings that may take a hook name each is asked, in first-match order. */
 export interface RoutingTable {
   readonly mappings: readonly CompiledMapping[];
   /** The hook names that mappings take, each once, in first-match order. */
@@ -366,8 +354,8 @@ export interface RoutingTable {
   /** Whether any enabled mapping could take this hook name, whatever the body. */
   canTake(path: string): boolean;
   settingsOf(path: string): PathSettings;
-  /** The mappings that may match, in first-match order; all others cannot. */
-  candidates(scope: Scope): Iterable<CompiledMapping>;
+  /** The mappings that may take a hook name, in first-match order. */
+  candidates(path: string): readonly CompiledMapping[];
   /** Whether the path has a proof of its own: only mappings that name it are considered then. */
   isOwned(path: string): boolean;
   /** The first mapping that matches. */

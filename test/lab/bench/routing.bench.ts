@@ -54,21 +54,16 @@ function pushPayload(): JsonObject {
   };
 }
 
-/** n mappings on one path that differ in their event and repository, the wanted one last. */
+/** n mappings with a path each, the wanted one last. */
 function makeTable(n: number, messageTemplate: string): RoutingTable {
   const mappings = Array.from({ length: n }, (_, index) => ({
     id: `m${index}`,
     match: {
-      path: 'github',
+      path: index === n - 1 ? 'github' : `github/${index}`,
       when: {
         and: [
           { '===': [{ var: 'headers.x-github-event' }, 'push'] },
-          {
-            '===': [
-              { var: 'repository.full_name' },
-              index === n - 1 ? 'Codertocat/Hello-World' : `o/r${index}`,
-            ],
-          },
+          { '===': [{ var: 'repository.full_name' }, 'Codertocat/Hello-World'] },
         ],
       },
     },

@@ -84,7 +84,6 @@ export function nameOfVariable(operand: unknown): string | undefined {
   return operator === 'var' && typeof name === 'string' ? name : undefined;
 }
 
-/** Whether a variable has a default. */
 export const hasDefault = (operand: unknown): boolean => (operationOf(operand)?.operands.length ?? 0) > 1;
 
 /** What keeps a rule from being one; `at` is its place, `keyAt` the one of its operator. */
@@ -198,6 +197,17 @@ export function conjunctsOf(rule: JsonValue | undefined): readonly JsonValue[] {
   if (rule === undefined || rule === true) return [];
   const { operator, operands = [], unary } = operationOf(rule) ?? {};
   return operator === 'and' && unary === false ? operands.flatMap(conjunctsOf) : [rule];
+}
+
+/** The text that a variable must equal for a condition to hold; undefined where it may hold without. */
+export function wantedText(rule: JsonValue | undefined, name: string): string | undefined {
+  for (const each of conjunctsOf(rule)) {
+    const { operator = '', operands = [] } = operationOf(each) ?? {};
+    // What is equal may be a default.
+    const isAsked = operands.some((one) => nameOfVariable(one) === name && !hasDefault(one));
+    if (isAsked && /^===?$/.test(operator)) return operands.find((one) => typeof one === 'string');
+  }
+  return undefined;
 }
 
 /** The same as texts, in one order, each once: two conditions ask for the same where these are equal. */
