@@ -1,11 +1,10 @@
 export { bodyPath, createBodyIndex } from './requests/body-index.ts';
 export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
-export { findingsOf, inOrderOf, nearestMisses, placesOf } from './requests/considered-findings.ts';
+export { nearestMisses } from './requests/considered-findings.ts';
 export type { EvaluationAdvice, FoundText } from './requests/evaluation-advice.ts';
 export { emptyKeys, evaluationFindings } from './requests/evaluation-findings.ts';
 export {
   ADVICE_CODES,
-  isAdvice,
   isHint,
   isOfKind,
   type NoteCode,

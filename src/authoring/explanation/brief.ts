@@ -2,21 +2,19 @@
  * Writes what a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the
  * verdict, one hint (a second only of the same kind), and how to see more.
  */
-import { inLine, quoted, say, write, type Finding } from '../../base/finding.ts';
+import { quoted, say, write, type Finding } from '../../base/finding.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import {
   ADVICE_CODES,
   type EvaluationAdvice,
-  evaluationFindings,
   isHint,
   isOfKind,
   type NoteCode,
   PART_CODES,
   pathsIn,
   requestFinding,
-  warningsLeft,
 } from '../advice/requests.ts';
-import { advise } from '../advice/advice.ts';
+import { findingsOn } from './format-evaluation.ts';
 import { findingLines, hintLines, type LineOptions } from './format-findings.ts';
 import { wrap } from './format-lines.ts';
 
@@ -53,28 +51,17 @@ export function briefOf(
   advice: EvaluationAdvice | undefined,
   options: LineOptions = {},
 ): Brief {
-  const { outcome, trace, warnings } = evaluation;
+  const { outcome, trace } = evaluation;
   // The operator wrote it so.
   if (outcome.kind === 'skipped') return { verdict: [], hints: [], reported: [] };
   // Where a mapping took the request, those before it were passed over as they were meant to.
-  const findings = evaluationFindings(evaluation, advice).filter(
+  const findings = findingsOn(evaluation, advice).filter(
     ({ code }) => code !== 'not_held' || evaluation.mapping === undefined,
   );
-  const error = outcome.kind === 'rejected' ? outcome.error : undefined;
-  return findingsBrief(
-    [
-      ...(error === undefined || error.code === 'no_mapping_matched'
-        ? []
-        : [requestFinding('detail', quoted(`${error.code}: ${error.detail}`))]),
-      ...trace.transforms.flatMap(failureOf).map((text) => requestFinding('decision', quoted(text))),
-      ...findings,
-      ...warningsLeft(advise(warnings), findings).map((each) => ({
-        ...requestFinding('warning', say`${each.code}: ${inLine(each)}`),
-        facts: { code: each.code },
-      })),
-    ],
-    options,
-  );
+  const failures = trace.transforms
+    .flatMap(failureOf)
+    .map((text) => requestFinding('decision', quoted(text)));
+  return findingsBrief([...failures, ...findings], options);
 }
 
 /** Makes the brief of any findings on a request, whether it was evaluated or read from the store. */

@@ -11,13 +11,12 @@ export {
   type RequestExplanation,
 } from './explain-request.ts';
 export { type Brief, briefOf, findingsBrief } from './brief.ts';
-export { decisionLine, reasonNotes } from './decision-reasons.ts';
+export { decisionLine } from './decision-reasons.ts';
 export { explainStored, type StoredExplanation, type StoredSources } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
-export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './format-evaluation.ts';
+export { type ExplainOptions, formatEvaluation, headOf } from './format-evaluation.ts';
 export { barredTexts, indent, wrap } from './format-lines.ts';
 export { findingLines, hintLines } from './format-findings.ts';
 export { runAdvice, runnerNamed } from './run-notes.ts';
 export type { RequestHistory } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';
-export { isNameUnknown } from './stored-notes.ts';

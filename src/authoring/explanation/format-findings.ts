@@ -18,11 +18,9 @@ export interface LineOptions {
 /** A longer line is a whole file, so only the change is shown. */
 const MAX_LINE = 300;
 
-/** Prints a finding, each line set off by `indent`. */
-export function findingLines(finding: Finding, options: LineOptions = {}, indent = ''): readonly string[] {
+export function findingLines(finding: Finding, options: LineOptions = {}): readonly string[] {
   const refused = finding.code === 'refusal' ? marked('✗ ', finding.subject?.field ?? '', options) : [];
-  const lines = isHint(finding) ? [...refused, ...hintLines(finding, options)] : foundLines(finding, options);
-  return lines.map((line) => `${indent}${line}`);
+  return isHint(finding) ? [...refused, ...hintLines(finding, options)] : foundLines(finding, options);
 }
 
 function foundLines(finding: Finding, options: LineOptions): readonly string[] {
@@ -41,10 +39,13 @@ function foundLines(finding: Finding, options: LineOptions): readonly string[] {
   ];
 }
 
-function aboutOf({ code, subject: { setting, mapping, field = '', index } = {} }: Finding): string {
-  if (code === 'not_held' && mapping !== undefined) return `${mapping.id}: `;
+function aboutOf({ code, audience, subject: { setting, mapping, field = '', index } = {} }: Finding): string {
+  if ((code === 'held' || code === 'not_held') && mapping !== undefined) return `${mapping.id}: `;
+  if (code === 'hook_name') return 'hook name ';
   if (code === 'rendered_empty')
     return `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for `;
+  if (audience === 'sender' && index !== undefined)
+    return `element ${index}${field === '' ? '' : `, ${field}`}: `;
   return setting === undefined ? '' : `${setting}: `;
 }
 

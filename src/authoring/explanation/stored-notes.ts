@@ -135,7 +135,7 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding
 }
 
 /** Whether no mapping matches the name that was asked for. */
-export const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
+const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
   outcome.kind === 'rejected' && mapping === undefined;
 
 function removedNotes({ headers, query }: HookRequest): readonly Finding[] {

@@ -43,12 +43,12 @@ test('a condition that asks for a header in capitals is the nearest miss, and th
     return formatEvaluation(evaluation, { request, advice: adviceFor(evaluation, request, settings.table) });
   };
   const text = explain('Notification');
-  expect(text).toMatch(/nearest miss first:\n {2}✗ alarm/);
+  expect(text).toMatch(/\noutcome .*\n\n✗ alarm/);
   expect(text).toContain('the request has headers.x-sns-type ("Notification"): did you mean that?');
   expect(text).toContain('{"===":[{"var":"headers.x-sns-type"},"Notification"]}');
   expect(text).not.toContain('write {"===":[{"var":"Type"}');
   // With another value it would not have held either.
-  expect(explain('Other')).toMatch(/nearest miss first:\n {2}✗ confirm/);
+  expect(explain('Other')).toMatch(/\noutcome .*\n\n✗ confirm/);
 });
 
 test('a field of the body below the name of a part of the request is told its path once', () => {
@@ -105,7 +105,7 @@ describe('a hook name that no mapping has', () => {
       message: expect.stringContaining(`${name} ${why}`) as string,
     });
     expect(text).toContain(`${name} ${why.split(': ')[0] ?? ''}`);
-    expect(text).toMatch(/the hook names are:\n {4}github {2}\S+:\d+:\d+\n {4}alerts {2}\S+:\d+/);
+    expect(text).toMatch(/\n {2}hook name github {2}\S+:\d+:\d+\n {2}hook name alerts {2}\S+:\d+/);
   });
 });
 

@@ -42,12 +42,9 @@ test('an accepted request is explained from its request line to its prompt', () 
     mapping failed  mappings.yaml:4:3
     outcome accepted: agent
 
-    mappings considered:
-      ✓ failed  mappings.yaml:4:3
-          when {"===":[{"var":"payload.kind"},"build"]} is true: found "build"  mappings.yaml:9:11
-          when {"!==":[{"var":"payload.status"},"ok"]} is true: found "bad"  mappings.yaml:10:11
-      ✗ first: source is missing, expected "gh"  mappings.yaml:2:29
-
+      failed: when {"===":[{"var":"payload.kind"},"build"]} is true: found "build"  mappings.yaml:9:11
+      failed: when {"!==":[{"var":"payload.status"},"ok"]} is true: found "bad"  mappings.yaml:10:11
+    ✗ first: source is missing, expected "gh"  mappings.yaml:2:29
     · messageTemplate has nothing for branch  mappings.yaml:13:48
     · thinking has nothing for level  mappings.yaml:14:14
 
@@ -71,8 +68,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
     const { evaluation } = evaluateHook({ path: 'p', payload }, settingsWith({ table }));
     return formatEvaluation(evaluation)
       .split('\n')
-      .filter((each) => each.startsWith('      '))
-      .map((each) => each.trim().replace(/ {2}mappings\.yaml:1:\d+$/, ''));
+      .flatMap((each) => /^ {2}(?:m: )?((?:when|and) .+?)(?: {2}mappings\.yaml:1:\d+)?$/.exec(each)?.[1] ?? []);
   };
 
   test.each<[unknown, Parameters<typeof held>[1], string[]]>([
@@ -140,12 +136,8 @@ test('a miss shows the nearest mapping first, with what was found and expected',
     "POST /hooks/ci  2026-03-01T12:00:00.000Z  request d14e2eca-dcbb-8d0a-82f7-2fb5ebb95994
     outcome rejected: 404 no_mapping_matched
 
-    no mapping matched; the nearest miss first:
-      ✗ failed: when {"!==":[{"var":"payload.status"},"ok"]} is false: found "ok", expected anything but "ok"  mappings.yaml:10:11
-      ✗ first: source is missing, expected "gh"  mappings.yaml:2:29
-      and 1 of other hook names
-
-    no_mapping_matched: no mapping takes this request
+    ✗ failed: when {"!==":[{"var":"payload.status"},"ok"]} is false: found "ok", expected anything but "ok"  mappings.yaml:10:11
+    ✗ first: source is missing, expected "gh"  mappings.yaml:2:29
     hint: change the condition shown above, if failed should take such requests; only if they are to do nothing, otherwise: skip in failed (mappings.yaml:4:3) answers them 204
     "
   `);
@@ -157,11 +149,8 @@ test('a hook name that no mapping has is told with those that there are', () => 
     outcome rejected: 404 no_mapping_matched
 
     ✗ no mapping has the hook name "deploy"
-      the hook names are:
-        ci  mappings.yaml:2:17
-        deploys  mappings.yaml:16:17
-
-    no_mapping_matched: no mapping takes this request
+      hook name ci  mappings.yaml:2:17
+      hook name deploys  mappings.yaml:16:17
     hint: send it to one of the hook names, or correct match.path of the mapping that was meant
     "
   `);
@@ -205,18 +194,15 @@ describe('a transform', () => {
       "mapping t  mappings.yaml:1:2
       outcome rejected: 500 transform_failed
 
-      mappings considered:
-        ✓ t  mappings.yaml:1:2
+      ✗ transform_failed: the transform of the mapping failed
+        2 more console lines were dropped  mappings.yaml:1:39
+      hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
 
       transform t.ts  mappings.yaml:1:39  ran now in 3.3 ms
           | console.log: seen
           | it
-            2 more console lines were dropped
           user-error: TypeError: x is undefined  transforms/t.ts:3:9
           |     at default (t.ts:3:9)
-
-      transform_failed: the transform of the mapping failed
-      hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
       "
     `);
   });

@@ -5,7 +5,8 @@ import type { DecisionRecord } from '../../../src/engine/storage/storage.ts';
 import type { RoutingTable } from '../../../src/engine/mapping/mapping.ts';
 import { settingsWith } from '../../support/hook-fixture.ts';
 import { answerLines } from '../../../src/frontends/cli/authoring/format-stored.ts';
-import { decisionLine, findingLines, reasonNotes } from '../../../src/authoring/explanation/explanation.ts';
+import { reasonNotes } from '../../../src/authoring/explanation/decision-reasons.ts';
+import { decisionLine, findingLines } from '../../../src/authoring/explanation/explanation.ts';
 
 const DECISION = {
   requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',

@@ -3,7 +3,7 @@ import { quoted, say, type Finding, type FindingSubject, type Sentence } from '.
 import { formatPlace } from '../../../base/document/document.ts';
 import { spelling } from '../../../base/document/facts.ts';
 import { operationOf } from '../../../engine/mapping/facts.ts';
-import type { CompiledMapping, ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
+import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import { decidingLeaves, failedParts, readBy } from './condition-leaves.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
@@ -62,38 +62,13 @@ export function consideredFindings(
   ];
 }
 
-/** Orders the mappings that did not match as the findings do, in which the nearest one stands first. */
-export function inOrderOf(
-  findings: readonly Finding[],
-  misses: readonly ConsideredMapping[],
-): readonly ConsideredMapping[] {
-  const said = findings.filter(({ code }) => code === 'not_held').map(({ subject }) => subject?.mapping?.at);
-  const rank = ({ mapping }: ConsideredMapping): number => {
-    const at = said.indexOf(formatPlace(mapping.at));
-    return at === -1 ? said.length : at;
-  };
-  return misses.toSorted((a, b) => rank(a) - rank(b));
-}
-
-export function findingsOf(findings: readonly Finding[], { id, at }: CompiledMapping): readonly Finding[] {
-  const place = formatPlace(at);
-  return findings.filter(
-    ({ code, subject: { mapping } = {} }) =>
-      code !== 'also_matched' && mapping?.id === id && mapping.at === place,
-  );
-}
-
 /** Returns the nearest miss with its findings; undefined where no mapping has the hook name. */
 export function nearestMiss(
-  considered: readonly ConsideredMapping[],
   findings: readonly Finding[],
 ): { readonly id: string; readonly at: string; readonly findings: readonly Finding[] } | undefined {
-  const [nearest] = inOrderOf(findings, nearestMisses(considered)).filter(
-    ({ matched, failed }) => !matched && failed !== undefined,
-  );
-  if (nearest === undefined) return undefined;
-  const { mapping } = nearest;
-  return { id: mapping.id, at: formatPlace(mapping.at), findings: findingsOf(findings, mapping) };
+  const { id, at } = findings.find(({ code }) => code === 'not_held')?.subject?.mapping ?? {};
+  if (id === undefined || at === undefined) return undefined;
+  return { id, at, findings: findings.filter(({ subject }) => subject?.mapping?.at === at) };
 }
 
 function ofNames(
@@ -111,7 +86,7 @@ function ofNames(
   ];
 }
 
-export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<string, string> {
+function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<string, string> {
   const places = new Map<string, string>();
   for (const { mapping } of misses) {
     const { path, pathAt } = mapping.match;

@@ -172,7 +172,7 @@ function missRemedy(
   considered: Evaluation['trace']['considered'],
   findings: readonly Finding[],
 ): Sentence | undefined {
-  const nearest = nearestMiss(considered, findings);
+  const nearest = nearestMiss(findings);
   if (nearest?.findings.some(tellsWhatToWrite) !== false) return undefined;
   const isAnother = considered.some(
     ({ mapping, failed }) =>

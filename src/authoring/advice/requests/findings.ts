@@ -11,7 +11,6 @@ export const ADVICE_CODES = [
   'json_text',
   'other_kind',
 ] as const;
-export type AdviceCode = (typeof ADVICE_CODES)[number];
 
 export const PART_CODES = ['leaf_advice', 'instead', 'difference', 'found_elsewhere'] as const;
 export type PartCode = (typeof PART_CODES)[number];
@@ -98,10 +97,6 @@ export const tellsWhatToWrite = ({ code }: Pick<Finding, 'code'>): boolean =>
 /** Whether the finding says that a request is no event, so that the conditions it misses are no fault. */
 export const isOfKind = ({ code }: Pick<Finding, 'code'>): boolean =>
   code === 'address_check' || code === 'github_ping';
-
-/** Whether the finding says what a request is, or why its names found nothing. */
-export const isAdvice = ({ code }: Pick<Finding, 'code'>): boolean =>
-  (ADVICE_CODES as readonly string[]).includes(code);
 
 /** Leaves out warnings that a finding already reports together with what to write. */
 export const warningsLeft = <Told extends { readonly code: string }>(

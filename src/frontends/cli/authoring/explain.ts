@@ -1,4 +1,3 @@
-import { printSentence, type Finding } from '../../../base/finding.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
@@ -11,23 +10,15 @@ import {
   explanationToJson,
   formatEvaluation,
   headOf,
-  isNameUnknown,
   findingLines,
   findingsBrief,
-  reasonNotes,
   type RequestExplanation,
-  settingsFirst,
   type StoredExplanation,
   storedToJson,
 } from '../../../authoring/explanation/explanation.ts';
 import type { WrittenRequest } from '../../../engine/hook/hook.ts';
 import { judging } from '../../../authoring/workbench/workbench.ts';
-import {
-  type DecisionRecord,
-  openStorage,
-  type KeptGeneration,
-  type Storage,
-} from '../../../engine/storage/storage.ts';
+import { openStorage, type KeptGeneration, type Storage } from '../../../engine/storage/storage.ts';
 import { findStoredRequest, type StoredRequest } from '../../../engine/storage/facts.ts';
 import { withoutSecrets } from '../../../base/telemetry/telemetry.ts';
 import { pause } from '../../../base/timers/timers.ts';
@@ -130,29 +121,18 @@ function printPage(cli: Cli, page: ExplainPage): void {
     return;
   }
   if (stored.decision !== undefined) print(answerLines(stored.decision, { all: true }));
-  const own = knownFindings(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
-  print([...own, ...settingsFirst(findings)].flatMap((each) => findingLines(each)));
+  print(findings.filter(({ code }) => code !== 'judged_otherwise').flatMap((each) => findingLines(each)));
   complain();
-  if (request === undefined) sayWhatIsKnown(cli, explained);
-  else explainKept(cli, page);
+  if (request !== undefined) explainKept(cli, page);
   print(storedWork(cli, page));
 }
 
-const TOLD_LAST: ReadonlySet<string> = new Set(['judged_otherwise', 'removed', 'not_kept', 'name_known']);
-
-/** The list of names stands below, so the reason for an unknown name is left out here. */
-const knownFindings = ({ findings, request, explained, stored }: StoredExplanation): readonly Finding[] =>
-  request === undefined && explained !== undefined
-    ? reasonNotes(stored.decision as DecisionRecord)
-    : findings;
-
-function briefPage({ explained }: ExplainPage): Brief | undefined {
-  const { explained: now } = explained;
-  const known = findingsBrief(knownFindings(explained));
+function briefPage({ explained: { explained: now, findings } }: ExplainPage): Brief | undefined {
+  const known = findingsBrief(findings);
   if (now === undefined) return known.verdict.length + known.hints.length === 0 ? undefined : known;
   const brief = briefOf(now.evaluation, now.advice);
   const hints = brief.hints.length > 0 ? brief.hints : known.hints;
-  const repeat = knownFindings(explained).filter(({ code }) => code === 'repeat');
+  const repeat = findings.filter(({ code }) => code === 'repeat');
   return hints.length + brief.verdict.length === 0
     ? undefined
     : { ...brief, verdict: [...repeat.flatMap((each) => findingLines(each)), ...brief.verdict], hints };
@@ -230,17 +210,6 @@ function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolea
   return decision === undefined && Date.now() - Math.max(...made) < WRITTEN_WITHIN_MS;
 }
 
-/** Where no mapping matches a name, this prints the names that there are. */
-function sayWhatIsKnown({ terminal }: Cli, { explained, findings }: StoredExplanation): void {
-  if (explained !== undefined && isNameUnknown(explained.evaluation)) {
-    const { evaluation, advice } = explained;
-    terminal.out(`\n${formatEvaluation(evaluation, { color: terminal.color, advice })}`);
-    return;
-  }
-  for (const { code, message } of findings)
-    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${printSentence(message)}`);
-}
-
 /** The kept request as it would be judged now, and how it was judged where that differs. */
 function explainKept(cli: Cli, { explained: page, config, all }: ExplainPage): void {
   const {
@@ -262,7 +231,6 @@ function explainKept(cli: Cli, { explained: page, config, all }: ExplainPage): v
     all,
     isStored: true,
   });
-  for (const { code, message } of findings) if (code === 'removed') cli.terminal.out(printSentence(message));
   const changed = changedLines(page);
   if (changed.length > 0) cli.terminal.out(changed.join('\n'));
 }
