@@ -104,7 +104,6 @@ function defaultKeyLeftOut(key: string): typeof GENERATED_KEY_LEFT_OUT {
   };
 }
 
-/** The agent of hooks that name none has to lead somewhere. */
 function checkAgents(
   { runners, default: name }: ConfigFile['hooks']['agents'],
   reporter: ConfigReporter,

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 
-/** A number within bounds. */
 export const within = (min: number, max: number): z.ZodNumber => z.number().min(min).max(max);
 
 /** A whole number within bounds. */

@@ -62,7 +62,6 @@ export type ConsoleSettings = Settings['console'];
 /** Which requests are kept with their bodies; what is absent depends on the command that serves. */
 export type KeepRequests = StorageSettings['keepRequests'];
 
-/** A runner of the file, of one kind. */
 type RunnerOf<Kind extends RunnerFile['kind']> = ReadonlyDeep<Extract<RunnerFile, { kind: Kind }>>;
 
 /** Where a command works: one of the two, both absolute. */

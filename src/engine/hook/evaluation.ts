@@ -57,7 +57,6 @@ export interface TransformTrace {
   readonly mappingKey?: string;
 }
 
-/** One rendered template. */
 export interface RenderedTemplate {
   /** The mapping's key, e.g. `messageTemplate`, `to`. */
   readonly field: string;

@@ -25,7 +25,6 @@ export const LARGE_BODY_BYTES = 32_768;
 
 /** A request whose body is not read yet. */
 export interface UndecodedRequest {
-  /** Settings of its path. */
   readonly settings: PathSettings;
   readonly headers: Readonly<Record<string, string>>;
   /** The query as it came, which a path that takes GET has for a body. */
@@ -34,7 +33,6 @@ export interface UndecodedRequest {
   readonly bytes: Buffer;
 }
 
-/** What a request has of its body. */
 export type ReadBody = Pick<HookRequest, 'payload' | 'bodySha256' | 'maybeLists'>;
 
 /**
@@ -107,8 +105,6 @@ export interface WrittenRequest {
   readonly request: HookRequest;
   readonly rawBody?: Buffer | undefined;
 }
-
-/** As a body may have anywhere. */
 
 /**
  * A request of a file as its path takes it: its bytes, or its body as its sender would write it, are read as those of the

@@ -31,7 +31,6 @@ export interface MappingResult {
   readonly subjects: readonly Subject[];
 }
 
-/** One mapping being compiled. */
 interface CompilingMapping extends MappingContext {
   readonly located: LocatedValue;
   readonly source: MappingSource;
@@ -183,7 +182,6 @@ function compileKeys(compiling: CompilingMapping, keys: readonly string[]): Reco
   return defined(Object.fromEntries(made));
 }
 
-/** What fills the fields of an action by the keys that the mapping has. */
 function fillsOf(compiled: Readonly<Record<string, unknown>>): readonly Fill[] {
   return [...MAPPING_KEYS].flatMap(([key, { fill, actions = [] }]): readonly Fill[] => {
     const value = compiled[key];

@@ -20,13 +20,11 @@ export interface CompileOptions {
   /** `agents.defaults.models` with aliases resolved. */
   readonly models?: readonly string[] | undefined;
   readonly aliases?: Readonly<Record<string, string>>;
-  /** Keys of `hooks.agents.runners`. */
   readonly agents?: readonly string[];
   /** Keys of `gateway.runners`. */
   readonly runners?: readonly string[];
   /** What the runner `default` is: an agent, or another kind. */
   readonly defaultRunner?: string | undefined;
-  /** Keys of `gateway.workFolders`. */
   readonly workFolders?: readonly string[];
   /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the file of the mapping has it. */
   readonly lenient?: boolean;
@@ -47,7 +45,6 @@ export interface CompileOptions {
   fileProblem?(reference: string | { readonly file: string }): string | undefined;
   /** All senders that are known, those of the user first; default those of this package. */
   senders?(): readonly Sender[];
-  /** Whether a channel has a token. */
   hasToken?(channel: string): boolean;
   /** How each path is proved, whichever of its mappings says it. */
   readonly schemes?: ReadonlyMap<string, unknown>;

@@ -16,7 +16,6 @@ export interface MappingReport<Code extends string = string> extends PlainReport
   readonly facts?: Code extends keyof MappingFacts ? MappingFacts[Code] : object;
 }
 
-/** Collects the findings of one mapping. */
 export interface MappingReporter {
   readonly findings: Finding[];
   /** What advice may look at. */

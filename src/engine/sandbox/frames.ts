@@ -23,7 +23,6 @@ export interface CallPins {
   readonly key: string;
 }
 
-/** What a module is to do. */
 export type ModuleTask = ({ readonly kind: 'call' } & CallPins) | { readonly kind: 'inspect' };
 
 /** What a frame asks of a worker; `id` is that of the answer. */

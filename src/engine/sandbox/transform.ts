@@ -27,7 +27,6 @@ export interface TransformRef {
   readonly at: Place;
 }
 
-/** One call of a transform. */
 export interface TransformCall {
   readonly ref: TransformRef;
   /** JSON text of the transform's argument `{payload, headers, query, path, url, now, item?, index?}`; `exact` comes to it. */

@@ -283,7 +283,6 @@ export const Sender = z.strictObject({
     ),
 });
 export type Sender = z.output<typeof Sender> & {
-  /** The name of its file, and of its path. */
   readonly name: string;
   /** The folder of its file; absent for those of this package. */
   readonly folder?: string;

@@ -98,7 +98,6 @@ interface SenderPlaces {
 }
 
 export interface ReadSenders {
-  /** Senders of the user. */
   readonly senders: readonly Sender[];
   /** Senders of packages, which replace none of the user and none that Sluice has. */
   readonly packaged: readonly Sender[];

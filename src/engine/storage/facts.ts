@@ -99,7 +99,6 @@ async function findWork(
   return event === undefined ? {} : { event };
 }
 
-/** A time as ISO 8601. */
 export const isoTime = (ms: number): string => new Date(ms).toISOString();
 
 /** Prints these times, where a row has them, as ISO 8601. */

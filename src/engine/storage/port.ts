@@ -47,7 +47,6 @@ export interface Lease {
   readonly isHeld: boolean;
   /** How often others are looked at that may be gone. */
   readonly lookEveryMs: number;
-  /** Calls back whenever `isHeld` changes. */
   onChange(listener: (isHeld: boolean) => void): void;
   /** Calls back when another process has left. */
   onOtherLeft(listener: () => void): void;

@@ -70,7 +70,6 @@ export interface NewDelivery extends DeliveryTarget {
   readonly isAutomatic?: true | undefined;
   /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
   readonly plain?: true;
-  /** The trace of what it is sent for. */
   readonly traceparent?: string | undefined;
   /** The main session says it of something that failed: where the only channel is the customers', it is not sent. */
   readonly isOfFailure?: true | undefined;
@@ -346,7 +345,6 @@ export interface RunCompletion {
   readonly delivery?: NewDelivery;
   readonly reaction?: NewDelivery;
   readonly callback?: NewCallback;
-  /** The conversation that ends with the run. */
   readonly ends?: Conversation;
   readonly nowMs: number;
 }
@@ -354,7 +352,6 @@ export interface RunCompletion {
 /** The error of work that an operator dropped. */
 export const DROPPED = { code: 'dropped', message: 'removed from the queue by the operator' } as const;
 
-/** What dropping a run posts. */
 export interface DropEnding {
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;

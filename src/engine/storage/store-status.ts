@@ -44,7 +44,6 @@ export interface LockWait {
 
 /** One connection, as the database knows it. */
 export interface DatabaseClient {
-  /** The server's process. */
   readonly pid: number;
   /** What the program calls itself; `sluice` for ours. */
   readonly program: string;

@@ -62,7 +62,6 @@ export function presentedToken(rawHeaders: readonly string[]): string | undefine
   return bearerOf(rawHeaders) ?? tokenHeaderOf(rawHeaders);
 }
 
-/** The token of `Authorization: Bearer`. */
 export function bearerOf(rawHeaders: readonly string[]): string | undefined {
   const header = findHeader(rawHeaders, 'authorization');
   if (typeof header !== 'string') return undefined;

@@ -59,7 +59,6 @@ function publicKeyOf(secret: string, columns: SignatureColumns): KeyObject | und
   return createPublicKey({ key: bytes, format: 'der', type: 'spki' });
 }
 
-/** All encodings of signatures. */
 export const ENCODINGS = ['hex', 'base64', 'base64url'] as const satisfies readonly SignatureEncoding[];
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;

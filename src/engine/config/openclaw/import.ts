@@ -83,7 +83,6 @@ function importedHooks(written: unknown, into: string): Record<string, unknown> 
   return hooks;
 }
 
-/** Finds the runner of an agent by its id. */
 function runnerFinder(hooks: Readonly<Record<string, unknown>>): (id: string) => string | undefined {
   const { agents } = hooks;
   return (id) => {

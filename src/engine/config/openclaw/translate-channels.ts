@@ -17,7 +17,6 @@ interface ChannelKeys {
   readonly needs: readonly string[];
 }
 
-/** What all channels have. */
 const COMMON: ChannelKeys['keys'] = { defaultTo: 'to' };
 
 const same = (...keys: readonly string[]): ChannelKeys['keys'] =>

@@ -76,7 +76,6 @@ function modelMoves(original: LocatedValue, base: Path): readonly Move[] {
   return original.at(models).value === undefined ? moves : [...moves, { from: models, to: models }];
 }
 
-/** The aliases that a list of models gives its entries. */
 function aliasMoves(listed: Readonly<Record<string, unknown>>, base: Path): readonly Move[] {
   return Object.entries(listed).flatMap(([name, entry]) => {
     const alias = (entry as { alias?: unknown } | null)?.alias;

@@ -72,7 +72,6 @@ export const whole = (min: number, max: number): z.ZodInt => z.int().min(min).ma
 /** What is taken as it is written. */
 export const same = <Value>(value: Value): Value => value;
 
-/** A key that is one template. */
 export const template = (_written: unknown, at: KeyCompiling): CompiledTemplate | undefined =>
   at.template([at.key]);
 

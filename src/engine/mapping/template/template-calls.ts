@@ -39,7 +39,6 @@ function sizeOf(value: Argument): number {
 /** A block that is compiled. */
 export interface Block {
   readonly value: EvaluateArgument;
-  /** The opening as written, and its place. */
   readonly opening: string;
   readonly at: Place;
   readonly main: Write;

@@ -23,7 +23,6 @@ type WrittenCall = Pick<hbs.AST.MustacheStatement, 'path' | 'params'> & {
   readonly hash?: hbs.AST.Hash | undefined;
 };
 
-/** A call as it is written. */
 function callOf({ path, params }: WrittenCall): TemplateCall {
   const name = path.type === 'PathExpression' ? (path as hbs.AST.PathExpression).original : '';
   return { name, hasArguments: params.length > 0 };

@@ -191,7 +191,6 @@ export function templatePath(keys: readonly string[]): string {
 /** Elements of a list that are looked at. */
 const MAX_LOOKED_AT = 100;
 
-/** A call of a helper, its arguments evaluated. */
 export interface HelperCall {
   readonly values: Argument[];
   readonly named: Readonly<Record<string, Argument>>;

@@ -2,8 +2,6 @@
 import type { Breaker } from './breaker.ts';
 import type { WorkerAnswer, ModuleTask, LoadBody } from '../frames.ts';
 
-/** What the pool schedules. */
-
 /** A module under certain settings, shared by all generations that use it so. */
 export interface PooledModule {
   /** The number in frames; never used twice. */
@@ -129,7 +127,6 @@ export class JobQueue {
     return removed;
   }
 
-  /** Removes what has waited too long. */
   removeLate(now: number): ModuleJob[] {
     return this.remove((job) => now - job.queuedAt > MAX_WAIT_MS);
   }

@@ -2,7 +2,6 @@
 import { Worker, type WorkerListener } from './worker.ts';
 
 export interface WorkerSetOptions {
-  /** Workers that take calls. */
   readonly workers: number;
   /** Workers kept ready to take a dead one's place. */
   readonly spare: number;

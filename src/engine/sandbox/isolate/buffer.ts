@@ -41,7 +41,6 @@ export function bytesOf(text: string, encoding: Encoding): Uint8Array {
   }
 }
 
-/** Text of bytes. */
 export function textOfBytes(bytes: Uint8Array, encoding: Encoding): string {
   switch (encoding) {
     case 'utf8':

@@ -69,7 +69,6 @@ export interface LoaderAnswer {
   readonly findings: readonly SourceFinding[];
   /** Texts of the files that have findings, by id. */
   readonly texts: Readonly<Record<string, string>>;
-  /** The program of a worker process. */
   readonly workerProgram: string;
 }
 

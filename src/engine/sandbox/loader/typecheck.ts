@@ -221,7 +221,6 @@ function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: Typ
  * project, or, where Sluice runs from a checkout, from Sluice's own.
  */
 
-/** A compiler, for people. */
 interface CompilerName {
   /** For people, e.g. `TypeScript 7.0.2 of the configuration's project`. */
   readonly name: string;

@@ -11,7 +11,6 @@ import type { Client } from 'pg';
  * later epoch, as its numbers begin anew.
  */
 
-/** What a database says of the store in it. */
 interface StoreIdentity {
   readonly id: string;
   readonly epoch: number;
@@ -91,7 +90,6 @@ function refusal({ acceptCommand }: Pick<ExpectedStore, 'acceptCommand'>, what: 
   return Object.assign(new Error(message), { code: OTHER_STORE });
 }
 
-/** What a service knows of its store. */
 export class KnownStore {
   readonly #options: KnownStoreOptions | undefined;
   readonly #cells = new SharedArrayBuffer(16);

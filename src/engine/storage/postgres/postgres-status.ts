@@ -72,7 +72,6 @@ export async function askDatabase<Result>(
   }
 }
 
-/** What a database says of the store in it. */
 export function postgresStatus(url: string): Promise<StoreStatus> {
   return askDatabase(url, async (client, place) => {
     const server = await examineServer(client);

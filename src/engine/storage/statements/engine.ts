@@ -265,7 +265,6 @@ export class Engine {
   }
 }
 
-/** The calls that have no answer yet. */
 function without(calls: readonly OperationCall[], replies: Replies): readonly OperationCall[] {
   const answered = new Set(replies.filter((_, index) => index % 3 === 0));
   return calls.filter(([id]) => !answered.has(id));

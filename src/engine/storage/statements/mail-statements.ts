@@ -31,7 +31,6 @@ const SET_ASIDE = `INSERT INTO mail_set_aside
 const FORGET_UNPROVED = `DELETE FROM mail_set_aside WHERE seq = (SELECT seq FROM mail_set_aside
   WHERE mailbox = ? AND state = 'set-aside' AND code = '${SENDER_NOT_PROVED}' ORDER BY seq DESC LIMIT 1 OFFSET 1000)`;
 
-/** One that is there. */
 function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
   return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
 }

@@ -295,7 +295,6 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 21, postgres: 19, sql: CONVERSATIONS },
 ];
 
-/** The newest version that is known. */
 export function newestVersion(database: keyof Dialects): number {
   return Math.max(...MIGRATIONS.map((step) => step[database] ?? 0));
 }

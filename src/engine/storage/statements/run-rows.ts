@@ -171,7 +171,6 @@ interface EndedRun {
   readonly completion: RunCompletion;
 }
 
-/** What `completeRuns` asks. */
 export function endQuestions(completions: readonly RunCompletion[]): readonly SqlQuestion[] {
   return [
     ...completions.map(({ runId }) => [FIND_HEAD, runId] as const),

@@ -89,7 +89,6 @@ export interface Statements {
    * No two rows may be about the same.
    */
   postEach(text: Dialects, rows: readonly (readonly SqlValue[])[]): void;
-  /** Returns the first row. */
   find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row>;
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */

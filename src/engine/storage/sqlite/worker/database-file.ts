@@ -120,7 +120,6 @@ export function readFile<Result>(file: string | URL, read: (database: DatabaseSy
   }
 }
 
-/** The first value of an answer. */
 function firstOf(database: DatabaseSync, text: string): unknown {
   return Object.values(database.prepare(text).get() ?? {})[0];
 }
