@@ -68,7 +68,9 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
     const { evaluation } = evaluateHook({ path: 'p', payload }, settingsWith({ table }));
     return formatEvaluation(evaluation)
       .split('\n')
-      .flatMap((each) => /^ {2}(?:m: )?((?:when|and) .+?)(?: {2}mappings\.yaml:1:\d+)?$/.exec(each)?.[1] ?? []);
+      .flatMap(
+        (each) => /^ {2}(?:m: )?((?:when|and) .+?)(?: {2}mappings\.yaml:1:\d+)?$/.exec(each)?.[1] ?? [],
+      );
   };
 
   test.each<[unknown, Parameters<typeof held>[1], string[]]>([
