@@ -248,7 +248,12 @@ function observe(mappings: readonly object[]): unknown {
   const answer = (): { value: undefined } => ({ value: undefined });
   const seen = REQUESTS.map((request) => {
     const { evaluation, calls } = evaluateHook(request, settings, { answer });
-    return { outcome: evaluation.outcome, calls, settings: table.settingsOf(request.path ?? '') };
+    const { outcome } = evaluation;
+    const became =
+      outcome.kind === 'rejected'
+        ? { ...outcome, error: [outcome.error.code, outcome.error.detail] }
+        : outcome;
+    return { outcome: became, calls, settings: table.settingsOf(request.path ?? '') };
   });
   const limits = [...(limitRules(undefined, table.mappings)?.byMapping ?? [])];
   return JSON.parse(JSON.stringify([...seen, codesOf(findings), limits])) as unknown;

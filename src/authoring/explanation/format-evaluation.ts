@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
-import { inLine, printSentence, quoted, say, type Finding } from '../../base/finding.ts';
+import { inLine, quoted, requestFindingToJson, say, type Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { clearLine } from '../../base/telemetry/telemetry.ts';
 import {
@@ -88,7 +88,8 @@ export function findingsOn(evaluation: Evaluation, advice: EvaluationAdvice | un
       : [
           requestFinding('detail', quoted(`${error.code}: ${error.detail}`)),
           ...error.errors.filter(
-            ({ message, subject }) => subject?.index !== undefined || printSentence(message) !== error.detail,
+            (each) =>
+              each.subject?.index !== undefined || requestFindingToJson(each).message !== error.detail,
           ),
         ]),
     ...findings,
