@@ -53,6 +53,7 @@ export class CliError extends Error {
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;
   const { name, code, kind } = error as Record<'name' | 'code' | 'kind', unknown>;
+  if (name === 'InterfaceError' && kind === 'address') return 2;
   const isFound =
     name === 'WrongFilesError' ||
     name === 'UnwritableBody' ||

@@ -337,6 +337,24 @@ test('where it cannot be taken away, the command that does so is named, and work
   expect(github.hooks).toEqual([]);
 });
 
+test('a second signal ends it at once, and it says what may be left', async () => {
+  const bench = openProject();
+  const github = await startGithub(bench);
+  const dev = startDev(bench, github);
+  await saying(dev, 'has the webhook for');
+  github.fault = ({ method }) => (method === 'DELETE' ? 'hang' : undefined);
+  dev.child.kill('SIGINT');
+  await waitFor(() => github.asked.find(({ method }) => method === 'DELETE'));
+  expect(await end(dev, 'SIGINT')).toBe(1);
+  expect(dev.said()).toContain(`may still have the webhook for ${addressOf(1)}`);
+  github.fault = undefined;
+  const next = startDev(bench, github);
+  await saying(next, 'has the webhook for');
+  expect(github.hooks).toHaveLength(1);
+  expect(await end(next)).toBe(0);
+  expect(github.hooks).toEqual([]);
+});
+
 test('what GitHub cannot do while the tunnel moves is tried again', async () => {
   const bench = openProject();
   const github = await startGithub(bench);
@@ -356,16 +374,10 @@ test('what GitHub cannot do while the tunnel moves is tried again', async () => 
 
 test('what is wrong is said before a tunnel is opened', async () => {
   const bench = openProject();
-  const run = (...flags: readonly string[]): ReturnType<Bench['run']> =>
-    bench.run(['dev', '--port', '0', '--token-file', 'token', '--yes', ...flags]);
-  expect(await run('--register', 'a/b')).toMatchObject({
-    exitCode: 2,
-    err: expect.stringContaining('--register needs --tunnel'),
-  });
   const spoken = async (target: string): Promise<string> => {
     const dev = spawnSync(
       process.execPath,
-      [builtMain(), 'dev', '--tunnel', '--register', target, '--token-file', 'token', '--yes'],
+      [builtMain(), 'dev', '--register', target, '--token-file', 'token', '--yes'],
       { cwd: bench.folder, env: { ...START_ENV, PATH: '/usr/bin:/bin' }, encoding: 'utf8', timeout: 60_000 },
     );
     expect(dev.status).toBe(2);

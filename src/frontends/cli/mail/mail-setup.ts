@@ -22,7 +22,7 @@ import type { Cli } from '../command-line.ts';
 import { findConfigFile, type ConfigFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { hideFolder, readEditable, replaceFile } from '../setup/write-plan.ts';
-import { CliError, type Terminal } from '../terminal.ts';
+import { CliError } from '../terminal.ts';
 import { openAsker, type Asker, readGivenSecret } from '../setup/asker.ts';
 import { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
 
@@ -89,7 +89,7 @@ export async function setUpMail(
   const isPassword = mail.kind === 'imap' && mail.auth.kind === 'password';
   const login = isPassword ? undefined : await logIn(cli, flags, { ask, mail, name, world });
   const askPassword = (): Promise<string> => ask.secret('--password-file', 'The password (it is not shown)?');
-  const typed = isPassword ? await secretOf(terminal, flags.passwordFile, askPassword) : '';
+  const typed = isPassword ? await readGivenSecret(terminal, flags.passwordFile, askPassword) : '';
   // App passwords are shown in groups of four, and accepted without the spaces.
   const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
   ask.say(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
@@ -175,12 +175,6 @@ async function gmailKeys(ask: Asker, flags: MailSetupFlags): Promise<object> {
   return defined({ topic, subscription, push, oauthFile: OAUTH_FILE });
 }
 
-const secretOf = (
-  terminal: Terminal,
-  file: string | undefined,
-  ask: () => Promise<string>,
-): Promise<string> => (file === undefined ? ask() : readGivenSecret(terminal, file));
-
 interface Login {
   readonly ask: Asker;
   readonly mail: MailBlock;
@@ -194,7 +188,9 @@ async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }
   const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?'));
   const askSecret = (): Promise<string> => ask.secret('--client-secret-file', 'Secret of the OAuth2 client?');
   const clientSecret =
-    provider === 'microsoft' ? undefined : await secretOf(cli.terminal, flags.clientSecretFile, askSecret);
+    provider === 'microsoft'
+      ? undefined
+      : await readGivenSecret(cli.terminal, flags.clientSecretFile, askSecret);
   const isPushed = mail.kind === 'gmail' && mail.push !== undefined;
   const login: OAuthLogin = {
     provider,

@@ -49,11 +49,6 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     const problem = maskProblem(mask);
     if (problem !== undefined) throw new CliError(problem, 2);
   }
-  if (flags.register !== undefined && flags.tunnel === undefined)
-    throw new CliError(
-      '--register needs --tunnel, which has the address; for another address: sluice add NAME --register TARGET --url URL',
-      2,
-    );
   const configFile = findConfigFile(terminal, flags);
   const recorder = openRecorder(terminal, flags);
   try {
@@ -112,7 +107,7 @@ async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
     watched.on('all', () => reloading.trigger());
     if (flags.register !== undefined)
       webhook = await openWebhook(terminal, service.generation, { ...flags, ...parts });
-    if (flags.tunnel !== undefined) {
+    if (flags.tunnel !== undefined || webhook !== undefined) {
       keys.tunnel = keys.startTunnel();
       await keys.tunnel.opened;
     }

@@ -77,7 +77,7 @@ export const serviceCommands: CommandTable = {
       ],
       [
         '--register <target>',
-        'with --tunnel: make the webhook at the sender for this time, such as owner/name',
+        'a tunnel, and the webhook at the sender for this time, such as --register owner/name',
       ],
       ['--token-file <file>', 'with --register: a file that holds the access token'],
       ['--api <url>', 'with --register: the address of the interface, where it is your own'],

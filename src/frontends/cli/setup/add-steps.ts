@@ -67,6 +67,9 @@ export function stepsOf(
     '',
     `Set up ${sender.title}:`,
     ...numbered(setup),
+    ...(sender.register?.move === undefined
+      ? []
+      : [`  Or "${commandLine(terminal, given.file, 'dev --register TARGET')}" does this for a trial.`]),
     ...(sender.secret?.from === 'sent' ? [] : later(terminal, places, secrets)),
     ...(signsAddress(sender) ? needsAddress(given) : []),
     ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: first }),

@@ -24,13 +24,7 @@ import {
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
 import { openAsker, type Asker, readGivenSecret } from './asker.ts';
-import {
-  asCliError,
-  readAccessToken,
-  registerWebhook,
-  removeWebhook,
-  type WebhookRegistration,
-} from './register.ts';
+import { readAccessToken, registerWebhook, removeWebhook, type WebhookRegistration } from './register.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
 import {
@@ -109,19 +103,11 @@ async function registering(
     throw new CliError(`--register of ${name}: it ${what}${found}`, 2);
   }
   const url = addressOf(name, setting);
-  const api = apiOf(flags.api ?? asked.api);
+  const api = readApi(flags.api ?? asked.api);
   const isSure = flags.yes === true;
   const where = { target, place, url, api, isSure };
   const given = { title: sender.title, sender, interface: asked, register, webhooks, ...where };
   return { ...given, token: await readAccessToken(terminal, given, flags.tokenFile) };
-}
-
-function apiOf(address: string): URL {
-  try {
-    return readApi(address);
-  } catch (error) {
-    throw asCliError(error);
-  }
 }
 
 /** Says the line with which what the sender cannot deliver is asked for; the token is named by where it is. */

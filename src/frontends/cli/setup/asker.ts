@@ -43,8 +43,13 @@ function answered(value: unknown): string {
   return value;
 }
 
-/** Reads a secret from the file that a person names; `-` is standard input. */
-export async function readGivenSecret(terminal: Terminal, file: string): Promise<string> {
+/** Reads a secret from the file that a person names; `-` is standard input. Without one it is asked for. */
+export async function readGivenSecret(
+  terminal: Terminal,
+  file: string | undefined,
+  ask: () => Promise<string> = () => Promise.resolve(''),
+): Promise<string> {
+  if (file === undefined) return ask();
   const read =
     file === '-'
       ? { kind: 'read' as const, secret: await readAll(process.stdin) }

@@ -6,7 +6,6 @@ import {
   askInterface,
   filled,
   interfaceAddress,
-  InterfaceError,
   type InterfaceRequest,
   type Registration,
   refusalText,
@@ -37,15 +36,15 @@ export interface ListedWebhook {
 }
 
 /** Reads the access token from the file that a person names, or asks for it. */
-export async function readAccessToken(
+export const readAccessToken = (
   terminal: Terminal,
   { interface: { token }, api }: Pick<AskedInterface, 'interface' | 'api'>,
   file: string | undefined,
-): Promise<string> {
-  if (file !== undefined) return readGivenSecret(terminal, file);
-  const ask = await openAsker(terminal, true);
-  return (await ask.secret('--token-file', `Paste ${token}; it goes to ${api.origin}`)).trim();
-}
+): Promise<string> =>
+  readGivenSecret(terminal, file, async () => {
+    const ask = await openAsker(terminal, true);
+    return (await ask.secret('--token-file', `Paste ${token}; it goes to ${api.origin}`)).trim();
+  });
 
 /** Shows what it will do, asks, and does it; resolves to the secret that the sender made. */
 export async function registerWebhook(
@@ -88,12 +87,8 @@ export async function agree(
     { method: 'GET' as const, path: webhooks.path },
     ...changes.map((change) => requestOf(register, change)),
   ];
-  try {
-    for (const { path } of [webhooks, register.create, register.remove, ...requests])
-      interfaceAddress(path, given, { url, secret });
-  } catch (error) {
-    throw asCliError(error);
-  }
+  for (const { path } of [webhooks, register.create, register.remove, ...requests])
+    interfaceAddress(path, given, { url, secret });
   for (const { method, path, body } of requests as readonly InterfaceRequest[]) {
     const shown = body === undefined ? undefined : filled(body, { ...given, token: '…' }, hidden);
     const text = shown === undefined ? '' : `\n${JSON.stringify(shown, undefined, 2)}`;
@@ -135,13 +130,6 @@ export const changeWebhook = (
   id?: string,
 ): Promise<JsonValue> => answerOf(given, requestOf(given.register, change), id);
 
-/** What of the interface a person has to know is a wrong use (2), or a failure (3). */
-export function asCliError(error: unknown): unknown {
-  if (!(error instanceof InterfaceError)) return error;
-  const remedy = error.kind === 'address' ? '; --api names another one' : '';
-  return new CliError(`${error.message}${remedy}`, error.kind === 'address' ? 2 : 3);
-}
-
 /** The sender says that it does not do it. */
 export class WebhookRefused extends CliError {
   readonly status: number;
@@ -155,9 +143,7 @@ export class WebhookRefused extends CliError {
 async function answerOf(given: WebhookRegistration, request: InterfaceRequest, id = ''): Promise<JsonValue> {
   const { url, secret = '', signal } = given;
   const asked = { ...request, ...defined({ signal }) };
-  const answer = await askInterface(given, asked, { url, secret, id }).catch((error: unknown) => {
-    throw asCliError(error);
-  });
+  const answer = await askInterface(given, asked, { url, secret, id });
   if (answer.status < 300) return (answer.body ?? null) as JsonValue;
   throw new WebhookRefused(answer.status, refusalText(answer.status, given));
 }
