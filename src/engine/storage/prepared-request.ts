@@ -49,12 +49,8 @@ export interface PreparedAgent {
 }
 
 /** By which keys an event is looked for, the first before the others, and what becomes of it. */
-export interface PreparedConversation {
+export interface PreparedConversation extends EventConversation {
   readonly keys: readonly string[];
-  readonly marks?: EventConversation['marks'];
-  readonly isOwn?: true;
-  readonly starts: boolean;
-  readonly end?: 'after' | 'now';
   readonly path: string;
   /** Until when it waits where there is none. */
   readonly waitUntil: number;
@@ -172,22 +168,15 @@ export function prepareAction(action: Action, receivedAt: number, nonce: string)
     ...taken,
     seen: reactionOf(action, 'seen'),
     ...(debounce && { gather: gatheringOf(debounce, receivedAt) }),
-    ...(conversation && { conversation: conversationOf(action, conversation, receivedAt) }),
+    ...(conversation && {
+      conversation: {
+        ...conversation,
+        keys: conversationKeysOf(action),
+        path: action.origin.path,
+        waitUntil: expiry(receivedAt, conversation.waitSeconds),
+      },
+    }),
     ...(approve && { ask: askingOf(approve, { runId: action.id, receivedAt, nonce }) }),
-  };
-}
-
-function conversationOf(
-  action: AgentAction,
-  { start, end, marks, isOwn, waitSeconds }: EventConversation,
-  receivedAt: number,
-): PreparedConversation {
-  return {
-    keys: conversationKeysOf(action),
-    starts: start === undefined,
-    ...defined({ end, marks, isOwn }),
-    path: action.origin.path,
-    waitUntil: expiry(receivedAt, waitSeconds),
   };
 }
 

@@ -13,7 +13,6 @@ const MAX_KEYS = 50;
 
 const FIND = both`SELECT key, conversation, added_by AS "addedBy", expires_at AS until FROM conversation_keys
   WHERE owner = ? AND key IN ${listed('?')} AND expires_at > ?`;
-const KEYS = `SELECT key FROM conversation_keys WHERE owner = ? AND conversation = ? AND key <> ? ORDER BY added_at, key`;
 /** What is there already has expired. */
 const ADD = `INSERT INTO conversation_keys (owner, key, conversation, added_by, run_id, added_at, expires_at)
   VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (owner, key) DO UPDATE SET conversation = excluded.conversation,
@@ -71,7 +70,7 @@ function keepKeys(
   const taken = known.filter(({ conversation }) => conversation !== own).map(({ key }) => key);
   const added = keys.filter((key) => !known.some((each) => each.key === key));
   if (added.length === 0) return { taken, added, forgotten: [] };
-  const before = sql.all<{ key: string }>(KEYS, owner, own, own).map(({ key }) => key);
+  const before = sql.all<ConversationKey>(KEYS_OF, owner, own).flatMap(({ key }) => (key === own ? [] : key));
   const forgotten = before.slice(0, Math.max(0, before.length + added.length - MAX_KEYS));
   for (const key of forgotten) sql.post(REMOVE, owner, key);
   for (const key of added) sql.post(ADD, owner, key, own, addedBy, runId, nowMs, until);

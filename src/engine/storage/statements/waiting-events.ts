@@ -138,14 +138,14 @@ function arrive(
 ): StoredEvent {
   const { row, conversation } = action;
   const { id, owner, acceptedAt: nowMs } = row;
-  const { keys, path, marks, waitUntil: until } = conversation;
+  const { keys, path, marks, start, end, waitUntil: until } = conversation;
   const [key = ''] = keys;
   const markNot = marks && adoptMarked(store, marks, { owner, key, nowMs });
   const isOwn = marks !== undefined && markNot === undefined;
   if (!isOwn && conversation.isOwn === true) return { id, without: 'none' };
   const known = findKeys(store, owner, keys, nowMs);
   const found = keys.map((key) => known.find((each) => each.key === key)).find(Boolean);
-  if (found === undefined && !conversation.starts) {
+  if (found === undefined && start === false) {
     const isInTime = until > nowMs;
     if (!isInTime && isKept !== true) return { id, without: 'none' };
     makeSpace(store, path, row.bytes);
@@ -158,9 +158,9 @@ function arrive(
   const joined = join(store, JSON.parse(row.action) as AgentAction, { keys, known, found, nowMs, markNot });
   const of = { owner: joined.action.owner, key: joined.action.sessionKey };
   const joining = { ...row, sessionKey: of.key, action: JSON.stringify(joined.action) };
-  const runId = insertAgent(store, action, joining, isOwn || conversation.end === 'now');
+  const runId = insertAgent(store, action, joining, isOwn || end === 'now');
   const added = isOwn ? [key, ...joined.added] : joined.added;
-  if (conversation.end === 'now' || (isOwn && conversation.end)) endConversation(store, of, conversation.end);
+  if (end === 'now' || (isOwn && end)) endConversation(store, of, end);
   else if (news !== undefined) news.push(...added);
   else bringWaiting(store, owner, added, nowMs);
   return { id: runId, ...(isOwn && { without: 'own' }) };
