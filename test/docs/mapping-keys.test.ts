@@ -1,8 +1,7 @@
 /** No key of a mapping or of a request file may be a promise: each one changes what becomes of a request. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { limitRules } from '../../src/service/generation/live-generation.ts';
 import { readRequestFile, requestFileSchema } from '../../src/authoring/golden/golden.ts';
@@ -11,6 +10,7 @@ import { mappingJsonSchema } from '../../src/engine/mapping/facts.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 import { codesOf, compileList } from '../support/mapping-compile.ts';
 import { instancesOf, schemaKeys, without } from '../support/schema-keys.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** Every key of a mapping, with a value that is not its default; two mappings, as `textTemplate` belongs to wakes. */
 const MAPPINGS = [
@@ -315,8 +315,7 @@ const DELIVERY = {
 };
 
 test('every key of a request file changes the request that is evaluated', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-keys-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'body.json'), '{"from":"a file"}');
   const read = async (value: object): Promise<string> => {
     writeFileSync(join(folder, 'a.request.json'), JSON.stringify(value));

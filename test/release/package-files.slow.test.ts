@@ -1,20 +1,10 @@
 /** What `npm pack` puts into the package, as npm itself lists it. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { fileOf, shippedSenders } from '../../src/engine/senders/senders.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -70,8 +60,7 @@ test('the program has in it what it loads late, and finds no other package than 
 /** Runs the built program where no package can be found but those that are installed with it. */
 function programAlone(files: Readonly<Record<string, string>>): (...args: string[]) => string {
   execFileSync(process.execPath, ['build/build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-alone-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const name of ['dist', 'package.json', 'build'])
     cpSync(join(ROOT, name), join(folder, name), { recursive: true });
   const { dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Service, startService } from '../../src/service/startup/startup.ts';
@@ -8,6 +7,7 @@ import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { builtMain } from './built-program.ts';
 import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
 import { serviceAdvice } from '../../src/frontends/cli/lazy-advice.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** What a process of the command line needs of this one: a start without compiled code takes half as long again. */
 export const START_ENV: NodeJS.ProcessEnv = {
@@ -24,8 +24,7 @@ export interface Bench {
 }
 
 export function openBench(files: Readonly<Record<string, string>> = {}): Bench {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-cli-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const put = (file: string, text: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);

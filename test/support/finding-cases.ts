@@ -8,10 +8,9 @@
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
  * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/findings/findings.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { advise } from '../../src/authoring/advice/advice.ts';
 import type { Finding } from '../../src/base/document/document.ts';
 import { applyEdits, formatFindings } from '../../src/base/document/facts.ts';
@@ -28,6 +27,7 @@ import type { Place } from '../../src/base/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { isOfConfiguration, paste, pastedIn } from './remedies.ts';
 import { said } from './said.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Codes of everything that is said of a file as such. */
 export const DOCUMENT_CODES = [
@@ -176,8 +176,7 @@ type Find = (changes?: Changes) => Promise<Found>;
 
 function finder(room: Room, each: FindingCase): Find {
   return async (changes = new Map()) => {
-    const above = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-case-')));
-    onTestFinished(() => rmSync(above, { recursive: true, force: true }));
+    const above = temporaryFolder();
     // Rooms know some cases by the name of their folder.
     const folder = join(above, each.name);
     writeCase(each, folder);

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Action, AgentAction, SafeText, WakeAction } from '../../src/base/action.ts';
@@ -21,6 +19,7 @@ import type { ChannelAdapter, ChannelMessage, SendResult } from '../../src/servi
 import { openStorage, type LimitRules, type Storage } from '../../src/engine/storage/storage.ts';
 import type { GatewayMetrics } from '../../src/base/telemetry/telemetry.ts';
 import { gatewaySettings } from './gateway-settings.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** Retries within milliseconds, three and five of them as in the real policies. */
 export const FAST_RETRY = {
@@ -177,8 +176,7 @@ export interface House {
 }
 
 export function temporaryFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-gateway-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   return join(folder, 'sluice.db');
 }
 

@@ -1,21 +1,20 @@
 /** Findings quote the file, never what its references lead to, and nothing below a key nobody knows. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { hideValues, loadConfig } from '../../../src/engine/config/config.ts';
 import { findingToJson, formatFindings } from '../../../src/base/document/facts.ts';
 import { quoted, say } from '../../../src/base/finding.ts';
 import { said } from '../../support/said.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SECRET = 'canary-4711-0123456789abcdef';
 const TOKEN = 'hook-token-0123456789-0123';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-hidden-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Everything that is printed of the findings, in every form. */
 async function printed(text: string): Promise<string> {

@@ -12,16 +12,16 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import vm from 'node:vm';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { said } from '../../support/said.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { loadModules, type LoadedModules } from '../../../src/engine/sandbox/loader/load-modules.ts';
 import type { TransformRef } from '../../../src/engine/sandbox/sandbox.ts';
 
 let dir: string;
 beforeEach(() => {
-  dir = realpathSync(mkdtempSync(path.join(tmpdir(), 'sluice-transforms-')));
+  dir = temporaryFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function write(files: Readonly<Record<string, string>>): void {
   for (const [name, content] of Object.entries(files)) {

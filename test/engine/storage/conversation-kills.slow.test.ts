@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openStorage, type RunRecord } from '../../../src/engine/storage/storage.ts';
 import { sharedPostgres } from '../../support/postgres-server.ts';
 import { runAndKill } from '../../support/storage-crash.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROUNDS = 20;
 const server = await sharedPostgres();
 
 const stores = {
   sqlite: () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-conversations-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     return Promise.resolve(`sqlite:${join(folder, 'store.db')}`);
   },
   postgres: () => server.freshUrl(),

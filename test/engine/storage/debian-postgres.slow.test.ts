@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findDebianPostgres } from '../../support/debian-postgres.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const found = findDebianPostgres();
@@ -24,8 +24,7 @@ test.skipIf('missing' in found)(
   `the server and the tools of Debian: a service, its status, a dump, and a service on what was restored${reason}`,
   async () => {
     if ('missing' in found) return;
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-debian-postgres-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const { programs } = found;
     const server = await startPostgres({ programs });
     onTestFinished(() => server.stop());

@@ -1,23 +1,22 @@
 /** Going back to a copy of a store: what is asked before, what is kept, and what is said of open work. */
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { FIRST_TABLES } from '../../../src/engine/storage/statements/first-tables.ts';
 import { newestVersion } from '../../../src/engine/storage/statements/migrations.ts';
 import { migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
 import { openStorage, restoreStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import { agent, agentOf, completion, NOW, summary, work } from '../../support/storage-builders.ts';
 import { claim } from '../../support/storage-harness.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-restore-'));
+  folder = temporaryFolder();
   file = join(folder, 'sluice.db');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const at = (name: string): string => join(folder, name);
 const restore = (copy: string) => restoreStorage(`sqlite:${file}`, at(copy));

@@ -1,6 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { COPIED_TABLES } from '../../../src/engine/storage/copy/copy-store.ts';
@@ -17,6 +15,7 @@ import {
   work,
 } from '../../support/storage-builders.ts';
 import { claim, claimTurn, ids } from '../../support/storage-harness.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const server = await sharedPostgres();
 
@@ -65,12 +64,6 @@ async function filledStore(): Promise<{ readonly url: string; readonly activeId:
   await storage.keepRecovery('p', ODD);
   await storage.close();
   return { url, activeId: active.id };
-}
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-copy-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** All rows of all tables, but who held them, and how often the store was opened. */

@@ -1,15 +1,15 @@
 /** Completion, asked by the shells themselves, where they are installed; and the colours of a terminal. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { hasColors } from '../../../src/base/telemetry/facts.ts';
 import { cli } from '../../support/cli-terminal.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 async function scriptOf(shell: string): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-completion-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const { out, exitCode } = await cli(['completion', shell], { cwd: folder });
   expect(exitCode).toBe(0);
   const file = join(folder, 'script');

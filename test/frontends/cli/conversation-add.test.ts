@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { agent, origin, work } from '../../support/storage-builders.ts';
 import { cli } from '../../support/cli-terminal.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('a key that the operator adds brings the event that waits for it, and is in the audit', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-conversation-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'sluice.yaml'), 'storage: { url: "sqlite:store.db" }\n');
   const url = `sqlite:${join(folder, 'store.db')}`;
   const conversation = { keySeconds: 3_600, waitSeconds: 900 };

@@ -1,20 +1,18 @@
 /** `sluice demo` as a process of its own: what the README shows of it, and that nothing of it stays. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { builtMain } from '../../support/built-program.ts';
 import { START_ENV, waitFor } from '../../support/cli-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const README = new URL('../../../README.md', import.meta.url);
 const BLOCK = /(?<=<!-- demo: written by its test -->\n)[^]*?(?=<!-- end of demo -->)/;
 const LONG = { timeout: 400_000 };
 
 function play() {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-of-demo-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const child = spawn(process.execPath, [builtMain(), 'demo'], { env: { ...START_ENV, TMPDIR: folder } });
   onTestFinished(() => void child.kill('SIGKILL'));
   const said = { out: '', err: '' };

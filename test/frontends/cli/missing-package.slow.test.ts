@@ -1,18 +1,17 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { builtMain } from '../../support/built-program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
 /** This program as it is installed where one optional package is not: links to all that is there, without that one. */
 function installWithout(name: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-without-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const entry of ['package.json', 'build', 'schemas', 'mappings']) {
     symlinkSync(join(ROOT, entry), join(folder, entry));
   }

@@ -15,6 +15,7 @@ import {
   until,
 } from '../../support/service-process.ts';
 import { listIn } from '../../support/output-check.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const NEWEST = newestVersion('postgres');
@@ -152,8 +153,7 @@ test('a role that does not exist, and a role without a store that is shared, are
   const wrong = await command(['serve', '--role', 'leader']);
   expect(wrong).toMatchObject({ exitCode: 2, out: '' });
   expect(wrong.err).toContain("'leader' is invalid. Allowed choices are front, worker, all.");
-  const alone = mkdtempSync(join(tmpdir(), 'sluice-alone-'));
-  onTestFinished(() => rmSync(alone, { recursive: true, force: true }));
+  const alone = temporaryFolder();
   writeFileSync(join(alone, 'sluice.yaml'), configuration('sqlite:./store.db'));
   const { code, err } = await runCommand(alone, ['serve', '--role', 'front', '--port', '0']);
   expect(code).toBe(1);

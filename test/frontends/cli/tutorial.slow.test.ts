@@ -4,16 +4,7 @@
  * the tutorial made.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -22,6 +13,7 @@ import { githubHeaders } from '../../../src/frontends/cli/running/demo-github.ts
 import { builtMain } from '../../support/built-program.ts';
 import { START_ENV, waitFor } from '../../support/cli-service.ts';
 import { startPlatform } from '../../support/platform-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
@@ -46,8 +38,7 @@ test('the tutorial has three commands before the pull request', () => {
 });
 
 test('a signed delivery becomes a comment, as the tutorial says', async () => {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-tutorial-')));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder();
   const [bin, notes, checkout] = ['bin', 'notes', 'checkout'].map((name) => join(home, name)) as [
     string,
     string,

@@ -1,9 +1,9 @@
 /** `sluice runners check` proves that an agent with `access: read` is refused a write, or says that it could not. */
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { cli, type CliRun } from '../../support/cli-terminal.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A stand-in for claude that writes the file it is asked for where `WRITES` holds, and says DONE in any case. */
 const CLAUDE = (writes: string): string => `#!/bin/sh
@@ -14,8 +14,7 @@ echo '{"type":"result","is_error":false,"result":"DONE"}'
 const MAY_EDIT = 'case "$args" in *acceptEdits*) true;; *) false;; esac';
 
 async function check(writes: string, yaml = ''): Promise<CliRun & { readonly home: string }> {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-proof-')));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const home = temporaryFolder();
   mkdirSync(join(home, 'bin'));
   mkdirSync(join(home, 'config'));
   writeFileSync(join(home, 'bin/claude'), CLAUDE(writes));

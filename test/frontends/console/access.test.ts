@@ -13,6 +13,7 @@ import {
 import { LISTS } from '../../../src/frontends/console/lists.ts';
 import { type ListQuery, openStorage } from '../../../src/engine/storage/storage.ts';
 import { agentOf, work } from '../../support/storage-builders.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const HERE = '127.0.0.1';
 const KEY = 'a-key-of-thirty-two-characters-00';
@@ -150,8 +151,7 @@ describe('access', () => {
   });
 
   test('makes a key that only its owner can read, and takes it again', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-key-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder();
     const file = join(folder, 'private', 'console-key');
     const key = readOrMakeKey([file]).key;
     expect(key.length).toBeGreaterThanOrEqual(32);

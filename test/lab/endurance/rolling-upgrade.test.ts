@@ -1,7 +1,6 @@
 /** Services of the version before the last change of the schema, and of this one, on one PostgreSQL store. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
@@ -10,6 +9,7 @@ import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { untilPerformed } from '../../support/fleet-load.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
 import { type ServiceProcess, startServiceProcess, until } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 /** Where the versions of the schema stand, and where they stood. */
@@ -110,8 +110,7 @@ interface Bench {
 
 /** A store, with programs of two versions that may serve it. */
 async function openBench({ commit }: Older): Promise<Bench> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-upgrade-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const server = await startPostgres();
   onTestFinished(() => server.stop());
   const url = await server.freshUrl();

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CHANNEL_IDS } from '../../../src/base/action.ts';
@@ -12,6 +11,7 @@ import {
 } from '../../../src/service/channels/channels.ts';
 import { codeBlocks, readPage, sectionOf } from '../../support/docs.ts';
 import { startPlatform } from '../../support/platform-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PLUGIN = `
 export default {
@@ -33,8 +33,7 @@ export default {
 `;
 
 function pluginFolder(files: Record<string, string>): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-plugins-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }

@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { ChannelAdapter } from '../../../src/service/channels/channel.ts';
 import { imessage } from '../../../src/service/channels/imessage.ts';
 import { describeChannel } from '../../support/channel-contract.ts';
 import { type PlatformReply, type ReceivedRequest, startPlatform } from '../../support/platform-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PASSWORD = 'pass word&1';
 const NEVER = new AbortController().signal;
@@ -89,8 +89,7 @@ test('imessage takes either imsg or BlueBubbles, not both and not neither', () =
 
 /** A stand-in for `imsg rpc` that runs `body` for each request line, with `request`, `reply(result)`, `fail(error)`. */
 function fakeImsg(body: string): { adapter: Promise<ChannelAdapter>; log: () => unknown[] } {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-imsg-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const logFile = join(folder, 'log');
   const program = join(folder, 'imsg');
   writeFileSync(

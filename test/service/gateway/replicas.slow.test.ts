@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
@@ -20,6 +19,7 @@ import { query, startPostgres } from '../../support/postgres-server.ts';
 import { startServiceProcess, until } from '../../support/service-process.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { longerHere } from '../../support/longer-here.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Several services on one PostgreSQL store; each is a storage and a gateway of its own. */
 
@@ -234,8 +234,7 @@ test('a slow database, a lock held by hand and clocks that differ take no lease 
 
 test('a killed service is taken over by another one, and its run is tried again', async () => {
   const url = await server.freshUrl();
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-replicas-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const script = `printf '%s\\n' "$PPID" >> ${folder}/performers; sleep 1; echo done`;
   writeFileSync(
     join(folder, 'sluice.yaml'),

@@ -1,12 +1,11 @@
 /** Why a due run waits for others that are under way. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { GatewaySettings } from '../../../src/engine/config/config.ts';
 import { endsOf, reasonsToWait } from '../../../src/service/operations/operations.ts';
 import { openStorage, type RunRecord } from '../../../src/engine/storage/storage.ts';
 import { agentOf, NOW, work } from '../../support/storage-builders.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const runOf = (id: string, parts: Parameters<typeof agentOf>[1] = {}, mapping = 'm'): RunRecord => ({
   id,
@@ -67,8 +66,7 @@ test('what workers carry takes no place of the service', () => {
 });
 
 test('a run that a worker has says which one, and when it was heard of', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-waits-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`);
   onTestFinished(() => storage.close());
   const [first, second] = [agentOf('m', { runner: 'w' }), agentOf('m', { runner: 'w' })];

@@ -1,20 +1,19 @@
 /** Turns taken by an OpenClaw gateway's agents; reports as OpenClaw 2026.9.6 printed them, shortened. */
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { SafeText } from '../../../src/base/action.ts';
 import type { RunnerSettings } from '../../../src/engine/config/config.ts';
 import { createRunners, type Turn, type TurnResult } from '../../../src/service/runners/runners.ts';
 import { gatewaySettings } from '../../support/gateway-settings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-openclaw-runner-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 type OpenClaw = Extract<RunnerSettings, { kind: 'openclaw' }>;
 

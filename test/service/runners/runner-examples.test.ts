@@ -1,11 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { SafeText } from '../../../src/base/action.ts';
 import { loadConfig } from '../../../src/engine/config/config.ts';
 import { createRunners, type Turn, type TurnResult } from '../../../src/service/runners/runners.ts';
 import { codeBlocks, readPage, sectionOf } from '../../support/docs.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /*
  * The worked examples of the documentation, run as printed. The agents are scripts that know exactly the documented options of
@@ -25,8 +25,7 @@ echo "$CODEX_API_KEY $model: $(tr -d '\\n')"
 };
 
 async function openRunner(name: string): Promise<(change?: Partial<Turn>) => Promise<TurnResult>> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-examples-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const [example] = codeBlocks(sectionOf(readPage('docs/runners.md'), '## The command runner'));
   writeFileSync(join(folder, 'sluice.yaml'), example?.text ?? '');
   mkdirSync(join(folder, 'bin'));

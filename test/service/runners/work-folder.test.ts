@@ -1,29 +1,17 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import {
   openWorkFolder,
   removeOldWorkFolders,
   removeWorkFolder,
   workRootProblem,
 } from '../../../src/service/runners/work-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let home: string;
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-work-')));
-  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  home = temporaryFolder();
 });
 
 test('a conversation has the same private folder every time', async () => {

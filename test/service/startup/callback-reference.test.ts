@@ -1,6 +1,5 @@
 /** A mapping's `callbackUrl` by reference, through the service: what `check` takes must start and call back. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Service, startService } from '../../../src/service/startup/startup.ts';
@@ -8,6 +7,7 @@ import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
 import { startPlatform, type PlatformServer } from '../../support/platform-server.ts';
 import { until } from '../../support/service-process.ts';
 import { said } from '../../support/said.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKEN = 'callback-token-0123456789';
 
@@ -22,8 +22,7 @@ async function start(
   callbackUrl: unknown,
   place: (folder: string, url: string) => NodeJS.ProcessEnv,
 ): Promise<Started> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-callback-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const receiver = await startPlatform(() => ({ status: 204 }));
   onTestFinished(() => receiver.stop());
   const configFile = join(folder, 'sluice.json');
@@ -84,8 +83,7 @@ test.each(['a variable that is not set', 'a variable that is no URL'])(
   async (what) => {
     const env = what === 'a variable that is no URL' ? { CALLBACK: 'not-a-url-4711' } : {};
     const found: string[] = [];
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-callback-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const configFile = join(folder, 'sluice.yaml');
     const mapping = '{id: told, messageTemplate: x, callbackUrl: "${CALLBACK}"}';
     writeFileSync(configFile, `hooks: {enabled: true, token: ${TOKEN}, mappings: [${mapping}]}\n`);

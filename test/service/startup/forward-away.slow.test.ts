@@ -1,20 +1,12 @@
 /** A run that another Sluice has taken ends once, also where the store there is away meanwhile. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Service, startService } from '../../../src/service/startup/startup.ts';
 import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
 import { until } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKENS = { near: 'near-token-0123456789', far: 'far-token-9876543210' };
 
@@ -66,8 +58,7 @@ test.each([
   ['', false],
   [' and their connection breaks', true],
 ])('a forwarded run ends well, and once, where the store there is away meanwhile%s', async (_, breaks) => {
-  const root = mkdtempSync(join(tmpdir(), 'sluice-forward-away-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder();
   const turns = join(root, 'turns');
   const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 1; cat >/dev/null; echo done`];
   const far = await start(join(root, 'far'), TOKENS.far, {

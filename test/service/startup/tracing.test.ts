@@ -1,6 +1,5 @@
 /** Spans, judged by the SDK of OpenTelemetry with an exporter in memory. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { hrTimeToMilliseconds, W3CTraceContextPropagator } from '@opentelemetry/core';
@@ -14,6 +13,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { startService, type Service } from '../../../src/service/startup/startup.ts';
 import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
 import { startPlatform, type PlatformServer } from '../../support/platform-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKEN = 'tracing-token-0123456789';
 const SENT = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
@@ -36,8 +36,7 @@ function registerSdk(): void {
 }
 
 async function start(): Promise<{ service: Service; platform: PlatformServer; log: readonly string[] }> {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-tracing-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const platform = await startPlatform(({ path }) =>
     path.startsWith('/outcome') ? { status: 204 } : { status: 200, body: { ok: true, ts: '1.1' } },
   );
