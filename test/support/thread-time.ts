@@ -14,3 +14,30 @@ export function waitedMs(): number {
     return 0;
   }
 }
+
+/** What the yardstick takes where the figures of the tests were written. */
+const YARDSTICK_MS = 10;
+const YARDSTICK_WORDS = Array.from({ length: 20_000 }, (_, index) => `${(index * 7919) % 20_011} word`);
+
+/** Milliseconds for a computation that is always the same. */
+function yardstickMs(): number {
+  const began = threadMs();
+  JSON.parse(JSON.stringify(YARDSTICK_WORDS.toSorted()));
+  return threadMs() - began;
+}
+
+/**
+ * What a computation may take on this machine that may take `ms` where the figures of the tests were written: the same
+ * number of yardsticks, each of which is measured here. A machine that is ten times slower gets ten times as long.
+ */
+export function computingMs(ms: number): number {
+  return ms * slowness();
+}
+
+let known: number | undefined;
+
+/** How many times longer than there a computation takes here; 1 where it takes less. */
+export function slowness(): number {
+  known ??= Math.max(1, Math.min(yardstickMs(), yardstickMs(), yardstickMs()) / YARDSTICK_MS);
+  return known;
+}

@@ -158,12 +158,14 @@ test(`a database that hangs: 503 in time, then at once, and what was asked meanw
       status: 'rejected',
       reason: index === asked.length - 1 ? away : refused,
     });
-  expect(performance.now() - began).toBeLessThan(longerHere(14_000));
+  const firstMs = performance.now() - began;
+  expect(firstMs).toBeLessThan(longerHere(14_000));
   expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
   began = performance.now();
   for (let number = 0; number < 100; number += 1)
     await expect(storage.accept(work([agent()]))).rejects.toMatchObject(refused);
-  expect(performance.now() - began).toBeLessThan(longerHere(2_000));
+  // Each of them waits for nothing.
+  expect(performance.now() - began).toBeLessThan(firstMs);
   server.resume();
   const again = await until('the repeat to be answered', () => keyed().catch(() => undefined));
   expect(again.duplicate).toBe(false);

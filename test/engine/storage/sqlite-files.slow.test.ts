@@ -4,7 +4,6 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   copyFileSync,
   readFileSync,
@@ -14,11 +13,10 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
 import { makeStorage } from '../../../src/engine/storage/client/make-storage.ts';
@@ -31,14 +29,14 @@ import type { StorageErrorCode } from '../../../src/engine/storage/storage-error
 import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';
 import { until } from '../../support/service-process.ts';
 import { longerHere } from '../../support/longer-here.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 let file: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'sluice-files-'));
+  folder = temporaryFolder();
   file = join(folder, 'sluice.db');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function storeWith(runs: number): Promise<void> {
   const storage = await openStorage(`sqlite:${file}`);
@@ -294,14 +292,16 @@ test('a disk that hangs: 503 in time, then at once; what was not begun is not st
   await until('the commit', () => readFileSync(hold, 'utf8') === 'held');
   const later = Array.from({ length: 9 }, () => storage.accept(work([agent(), wake()])));
   await Promise.all([first, ...later.map((each) => expect(each).rejects.toMatchObject(refused))]);
-  expect(performance.now() - began).toBeLessThan(longerHere(14_000));
+  const firstMs = performance.now() - began;
+  expect(firstMs).toBeLessThan(longerHere(14_000));
   expect(storage.health()).toMatchObject({ kind: 'unavailable', code: 'unreachable' });
   expect(storage.health()).toHaveProperty('message', expect.stringContaining(file));
   for (const asked of [storage.findIdempotent('s', 'k', NOW), storage.findRun(before.id)])
     await expect(asked).rejects.toMatchObject({ code: 'unreachable' });
   for (let number = 0; number < 100; number += 1)
     await expect(storage.accept(work([agent()]))).rejects.toMatchObject(refused);
-  expect(performance.now() - began).toBeLessThan(longerHere(16_000));
+  // Each of the hundred waits for nothing.
+  expect(performance.now() - began).toBeLessThan(2 * firstMs);
   rmSync(hold);
   const again = await until('the repeat to be answered', () => keyed().catch(() => undefined));
   expect(again.duplicate).toBe(true);

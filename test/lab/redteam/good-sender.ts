@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { longerHere } from '../../support/longer-here.ts';
 
 export interface GoodSenderOptions {
   readonly port: number;
@@ -35,12 +36,13 @@ export async function postAsGoodSender(options: GoodSenderOptions): Promise<Good
   let next = 0;
   const { everyMs = 0 } = options;
   const first = performance.now();
+  const lateMs = longerHere(MAX_LATE_MS);
   const work = async (): Promise<void> => {
     for (let index = next++; index < options.posts; index = next++) {
       // oxlint-disable-next-line no-await-in-loop -- each has its own moment
       if (everyMs > 0) await delay(Math.max(0, first + index * everyMs - performance.now()));
       const begun = performance.now();
-      if (begun > first + options.posts * everyMs + MAX_LATE_MS) {
+      if (begun > first + options.posts * everyMs + lateMs) {
         failures.push('not begun in time');
         continue;
       }
@@ -103,14 +105,14 @@ function post({ port, path, token }: GoodSenderOptions, agent: Agent | undefined
       method: 'POST',
       agent: agent ?? false,
       headers: { authorization: `Bearer ${token}`, 'content-length': 15 },
-      timeout: 20_000,
+      timeout: longerHere(20_000),
     });
     const end = (status: number | string): void => resolve({ status, isKept: req.reusedSocket });
     req.on('response', (res) => {
       res.resume();
       res.once('end', () => end(res.statusCode ?? 0));
     });
-    req.on('timeout', () => req.destroy(new Error('no answer in 20 s')));
+    req.on('timeout', () => req.destroy(new Error('no answer in time')));
     req.on('error', (error: NodeJS.ErrnoException) => end(error.code ?? error.message));
     req.end('{"message":"x"}');
   });

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { htmlText, bodiless, toMessage } from '../../../src/service/mail/message-payload.ts';
 import type { FetchedMail } from '../../../src/service/mail/source.ts';
-import { threadMs } from '../../support/thread-time.ts';
+import { computingMs, threadMs } from '../../support/thread-time.ts';
 
 function mail(raw: string | Buffer, more: Partial<FetchedMail> = {}): FetchedMail {
   const source = typeof raw === 'string' ? Buffer.from(raw.replaceAll('\n', '\r\n')) : raw;
@@ -243,7 +243,7 @@ SGVsbG8=
       const startedAt = threadMs();
       const raw = `From: ann@example.org\nTo: ${text.repeat(Math.floor(250_000 / text.length))}\n\nbody`;
       const message = await bodiless(mail(raw));
-      expect(threadMs() - startedAt).toBeLessThan(500);
+      expect(threadMs() - startedAt).toBeLessThan(computingMs(500));
       expect(message).toMatchObject({ from: 'ann@example.org', body: '', truncated: true });
     }
   });
@@ -278,7 +278,7 @@ describe('what breaks the rules', () => {
   ])('%s is still a message', async (_, raw) => {
     const startedAt = threadMs();
     const message = await read(raw);
-    expect(threadMs() - startedAt).toBeLessThan(5_000);
+    expect(threadMs() - startedAt).toBeLessThan(computingMs(5_000));
     expect(message.id).toBe('id');
     expect(JSON.stringify(message).isWellFormed()).toBe(true);
     for (const text of [message.subject, message.from, message.body]) {
@@ -317,7 +317,7 @@ describe('what breaks the rules', () => {
   ])('HTML with %s does not hold up the service', async (_, html) => {
     const startedAt = threadMs();
     await htmlText(html);
-    expect(threadMs() - startedAt).toBeLessThan(5_000);
+    expect(threadMs() - startedAt).toBeLessThan(computingMs(5_000));
   });
 });
 
