@@ -8,7 +8,7 @@ import { SqliteStatements } from '../../src/engine/storage/sqlite/worker/sqlite-
 import { stepsFrom } from '../../src/engine/storage/statements/migrations.ts';
 import {
   BrokenTransaction,
-  type Found,
+  type OptionalRow,
   OneFailed,
   type SqlQuestion,
   type Sql,
@@ -134,7 +134,7 @@ export class DistantStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     return this.all<Row>(text, ...values)[0];
   }
 

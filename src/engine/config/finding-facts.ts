@@ -30,7 +30,6 @@ export interface ConfigFacts {
   };
 }
 
-/** A name that nothing has. */
 interface NameFacts {
   readonly written: string;
   readonly known: readonly string[];

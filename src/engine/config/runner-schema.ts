@@ -148,7 +148,6 @@ const workerSchema = z.strictObject({
   maxRuns,
 });
 
-/** What performs a run. */
 export const runnerSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('echo'), maxRuns }),
   commandSchema,

@@ -2,7 +2,6 @@ import * as z from 'zod';
 
 export const within = (min: number, max: number): z.ZodNumber => z.number().min(min).max(max);
 
-/** A whole number within bounds. */
 export function whole(min: number, max: number): z.ZodNumber {
   return z.number().int().min(min).max(max);
 }

@@ -138,7 +138,6 @@ export interface BesideSettings {
   readonly files: readonly string[];
 }
 
-/** A setting as it works. */
 export interface EffectiveSetting {
   readonly path: Path;
   readonly value: string | number | boolean | null;

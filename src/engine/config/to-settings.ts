@@ -12,7 +12,6 @@ import { resolveRunners } from './resolve-runners.ts';
 import { type ConsoleSettings, DEFAULT_PORT, type GatewaySettings, type Settings } from './settings.ts';
 import { CHANNEL_IDS, channelIdOf, LAST_CHANNEL } from '../../base/action.ts';
 
-/** Default instructions of the main session. */
 const DEFAULT_HEARTBEAT_INSTRUCTIONS =
   'Look at the events below. A run whose reply was sent, as its line says, needs nothing more. If one of them needs something done or said, do it or say it; if nothing needs attention, answer HEARTBEAT_OK and nothing else.';
 

@@ -146,7 +146,6 @@ function ownText(payload: JsonValue, kind: DraftKind): string | undefined {
 
 /* Fields that hold JSON as a text, as it is or in base64: no path of a condition or a template leads into one. */
 
-/** A field with JSON in it. */
 interface EncodedField {
   /** As the reader of it wrote it. */
   readonly path: string;

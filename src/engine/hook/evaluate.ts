@@ -203,7 +203,6 @@ function* decideEach(
   return { kind: 'skipped', by: elements.length === 0 ? 'forEach' : 'transform' };
 }
 
-/** What one element reads. */
 function elementScope(
   scope: Scope,
   { behaviours, forEach }: CompiledMapping,

@@ -173,7 +173,6 @@ export interface DebounceSettings {
   readonly keep?: 'latest';
 }
 
-/** `conversation` of a mapping. */
 export interface ConversationSettings extends ConversationWish {
   readonly owner?: string;
   readonly keys: readonly CompiledTemplate[];
@@ -194,7 +193,6 @@ export interface IgnoredSenders {
   readonly at: Place;
 }
 
-/** `startedBy` of a mapping. */
 export interface StartRule {
   /** Absent: accounts alone count. */
   readonly permission?: Permission;

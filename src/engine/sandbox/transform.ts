@@ -97,8 +97,6 @@ export type TransformReply =
       /** Mapped stack, wrapper frames dropped, at most 8 KB; payload-derived in its first line. */
       readonly stack?: string;
       readonly position?: MappedPosition;
-      /** Not set any more: it named what code read of nothing. */
-      readonly read?: { readonly expression: string; readonly path?: string };
       /** Whole seconds until another try makes sense; `deferred` only. */
       readonly retryAfterSeconds?: number;
     });

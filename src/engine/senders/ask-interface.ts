@@ -100,7 +100,6 @@ export function interfaceAddress(path: string, asked: AskedInterface, filling: F
   );
 }
 
-/** One request of a file. */
 export interface InterfaceRequest {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   readonly path: string;

@@ -291,6 +291,5 @@ export type Sender = z.output<typeof Sender> & {
 /** The folder of those of this package: the same from source and from `dist/`. */
 const SHIPPED = fileURLToPath(new URL('../../../src/engine/senders/', import.meta.url));
 
-/** A file that a sender names, absolute. */
 export const fileOf = ({ folder = SHIPPED }: Pick<Sender, 'folder'>, name: string): string =>
   join(folder, name);

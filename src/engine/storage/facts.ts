@@ -34,7 +34,6 @@ export interface StoredRequest {
   readonly events: readonly EventRecord[];
 }
 
-/** A run with what it sends. */
 export interface StoredRun {
   readonly run: RunRecord;
   readonly outbox: readonly OutboxRecord[];
@@ -210,7 +209,6 @@ function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: b
   };
 }
 
-/** A system event. */
 export type EventJson = Pick<EventRecord, 'id' | 'kind' | 'origin' | 'mode' | 'state' | 'attempts'> & {
   readonly text?: string;
   readonly turnId: string | null;

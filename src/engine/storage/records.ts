@@ -132,7 +132,6 @@ export interface AcceptedAction {
   readonly without?: 'waiting' | 'none' | 'own';
 }
 
-/** What a process is working on. */
 export interface OwnWork {
   /** Ids of its active runs. */
   readonly runs: readonly string[];

@@ -349,7 +349,6 @@ export interface RunCompletion {
   readonly nowMs: number;
 }
 
-/** The error of work that an operator dropped. */
 export const DROPPED = { code: 'dropped', message: 'removed from the queue by the operator' } as const;
 
 export interface DropEnding {

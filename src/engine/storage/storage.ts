@@ -26,7 +26,6 @@ export type * from './records.ts';
 export { StorageError, type StorageHealth } from './storage-error.ts';
 export { unavailable } from './storage-error.ts';
 
-/** How a store is opened. */
 export interface StorageOptions {
   /**
    * `performer` (default) creates the store where there is none, migrates an older one and, for a file, holds its lock:

@@ -53,7 +53,6 @@ function translateBind(original: LocatedValue, result: Moves): void {
     });
 }
 
-/** Translates `agents.defaults`: models, the longest run, and the heartbeat. */
 export function translateDefaults(original: LocatedValue, result: Moves): void {
   const base: Path = ['agents', 'defaults'];
   result.moves.push(...modelMoves(original, base));

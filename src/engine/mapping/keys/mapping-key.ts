@@ -66,7 +66,6 @@ export interface KeyCompiling {
   template(path: Path, options?: { readonly withItem: false }): CompiledTemplate | undefined;
 }
 
-/** A whole number within bounds. */
 export const whole = (min: number, max: number): z.ZodInt => z.int().min(min).max(max);
 
 /** What is taken as it is written. */

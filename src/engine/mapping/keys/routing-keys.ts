@@ -96,7 +96,6 @@ export function accountKey(name: string): string {
 /** Hook names that are no mapping's: the two built-in routes and the listing of runs. */
 const RESERVED_PATHS = ['wake', 'agent', 'runs'];
 
-/** The condition of a mapping. */
 export interface ConditionSubject extends Subject {
   readonly kind: 'condition';
   readonly located: LocatedValue;

@@ -36,7 +36,6 @@ function sizeOf(value: Argument): number {
   return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
 }
 
-/** A block that is compiled. */
 export interface Block {
   readonly value: EvaluateArgument;
   readonly opening: string;
@@ -51,7 +50,6 @@ export interface Block {
   readonly includeZero: EvaluateArgument | undefined;
 }
 
-/** Makes a block run, by its name. */
 export const RUN_BLOCK: Readonly<Record<(typeof BLOCK_HELPERS)[number], (block: Block) => Write>> = {
   if: (block) => runIf(block, true),
   unless: (block) => runIf(block, false),

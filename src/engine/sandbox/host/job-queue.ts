@@ -17,7 +17,6 @@ export interface PooledModule {
   usualMs: number;
 }
 
-/** How a job ended. */
 export type JobOutcome =
   | { readonly kind: 'answered'; readonly answer: WorkerAnswer; readonly tookMs: number }
   | { readonly kind: 'killed'; readonly failure: 'timeout' | 'memory' | 'crashed'; readonly tookMs: number }

@@ -102,7 +102,6 @@ function readRows(operations: RemoteOperations, queue: AcceptQueue) {
   } satisfies Partial<Storage>;
 }
 
-/** Operations that answer with JSON text. */
 function readTexts(operations: RemoteOperations, queue: AcceptQueue) {
   return {
     findIdempotent: async (scope, key, nowMs) => {

@@ -48,7 +48,6 @@ const ANNOUNCED: readonly (keyof RemoteOperations)[] = [
   'dropRows',
 ];
 
-/** Opens the store in a schema of a PostgreSQL database. */
 export async function openPostgresStorage(options: PostgresOptions): Promise<Storage> {
   const place = placeOf(options.url);
   const explain = (error: unknown) => explainPostgresError(error, place);

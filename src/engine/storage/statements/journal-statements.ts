@@ -71,7 +71,6 @@ export function keepRequests({ sql }: Store, requests: readonly KeptRow[]): void
   sql.postRows(KEEP, rows);
 }
 
-/** Forgets kept requests that came before a time. */
 export function forgetRequests({ sql }: Store, beforeMs: number): void {
   sql.post(FORGET_OLD, Math.round(beforeMs));
 }

@@ -246,7 +246,6 @@ export function saveHold({ sql }: Store, hold: RunnerHold): void {
   sql.post(SAVE, runner, model, Math.round(since), code, message, Math.round(retryAt), tries);
 }
 
-/** Ends a hold; false where there is none. */
 export function removeHold({ sql }: Store, runner: string, model?: string): boolean {
   return sql.run(REMOVE, runner, model ?? '') > 0;
 }

@@ -130,7 +130,6 @@ export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number)
   };
 }
 
-/** A table whose rows end. */
 interface EndedTable {
   readonly table: 'runs' | 'outbox' | 'events';
   readonly dead: number;

@@ -95,7 +95,6 @@ export function countRun(store: Store, run: RunHead, to: number): void {
   countState(store, { state: to, bytes: run.bytes }, 1);
 }
 
-/** Counts a row in, or out. */
 export function countState(
   { counters }: Store,
   { state, bytes }: { readonly state: number; readonly bytes: number },

@@ -42,7 +42,6 @@ export type Replies = unknown[];
 /** Any operation, for those who pass arguments and results on. */
 export type AnyOperation = (store: Store, ...args: unknown[]) => unknown;
 
-/** The operations as the client has them. */
 export type RemoteOperations = {
   readonly [Name in OperationName]: Operations[Name] extends (
     store: Store,

@@ -13,7 +13,6 @@ export interface Dialects {
 
 export type Sql = string | Dialects;
 
-/** Tag of a text with parts that differ. */
 export function both(texts: TemplateStringsArray, ...parts: readonly (Sql | number)[]): Dialects {
   const of = (dialect: keyof Dialects): string =>
     String.raw({ raw: texts }, ...parts.map((part) => (typeof part === 'object' ? part[dialect] : part)));
@@ -34,7 +33,6 @@ export const LAST_SEQ: Dialects = { sqlite: 'last_insert_rowid()', postgres: 'la
 
 export type OptionalRow<Row> = Row | undefined;
 
-export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
 export type SqlQuestion = readonly [text: Sql, ...values: SqlValue[]];
 
