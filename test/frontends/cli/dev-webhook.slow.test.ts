@@ -11,6 +11,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { githubHeaders } from '../../../src/frontends/cli/running/demo-github.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { type Bench, openBench, START_ENV, TOKEN, waitFor } from '../../support/cli-service.ts';
+import { runOnTerminal, type TerminalSteps } from '../../support/on-terminal.ts';
 import { type PlatformReply, type ReceivedRequest, startPlatform } from '../../support/platform-server.ts';
 
 const SECRET = 'secret-of-the-webhook-0123456789';
@@ -371,6 +372,35 @@ test('what GitHub cannot do while the tunnel moves is tried again', async () => 
   expect(await end(dev)).toBe(0);
   expect(github.hooks).toEqual([]);
 }, 120_000);
+
+test('nobody is called before somebody has agreed, also where the question is not answered', async () => {
+  const bench = openProject();
+  const github = await startGithub(bench);
+  const flags = `--register octocat/hello-world --api ${github.url} --token-file token --port 0`;
+  const steps = (keys: string, more: TerminalSteps): TerminalSteps => [
+    ['# ', `$SLUICE dev ${flags}; echo code-$((40 + $?))\n`],
+    ['Send these requests of GitHub', keys],
+    ...more,
+  ];
+  const env = { PATH: `${join(bench.folder, 'bin')}:/usr/bin:/bin`, STATE: join(bench.folder, 'state') };
+  for (const keys of ['no\n', '\u0003']) {
+    const { seen, missing, modes } = await runOnTerminal(bench.folder, steps(keys, [['code-42', '']]), env);
+    expect(missing, seen).toBeUndefined();
+    expect(modes.at(-1)).toBe(true);
+    expect(seen).toContain('https://ADDRESS-OF-THE-TUNNEL/hooks/github');
+    expect(seen).not.toContain('opening a tunnel');
+  }
+  expect(github.asked).toEqual([]);
+  const agreed = steps('y\n', [
+    ['q ends', 't\n'],
+    ['the tunnel is closed', 't\n'],
+    [`has the webhook for ${addressOf(2)}`, 'q\n'],
+    ['code-40', ''],
+  ]);
+  const { seen, missing } = await runOnTerminal(bench.folder, agreed, env);
+  expect(missing, seen).toBeUndefined();
+  expect(github.hooks).toEqual([]);
+}, 300_000);
 
 test('what is wrong is said before a tunnel is opened', async () => {
   const bench = openProject();

@@ -82,7 +82,7 @@ export interface DevWebhook {
   remove(): Promise<void>;
 }
 
-/** Finds the path, and reads the access token. @throws CliError where no webhook can be made */
+/** Finds the path, reads the access token, and asks. @throws CliError where no webhook can be made, or nobody wants it */
 export async function openWebhook(
   terminal: Terminal,
   generation: Generation,
@@ -98,6 +98,8 @@ export async function openWebhook(
   const of = { sender, register: sender.register as Registration, webhooks: sender.webhooks };
   const own = { ...asked, ...of, token, secret, isSure: flags.yes === true };
   const givenAt = (url: string, signal = over.signal): WebhookRegistration => ({ ...own, url, signal });
+  const addressAt = (origin: string): string => `${hooksAddress(origin, settings)}/${path}`;
+  await agree(terminal, givenAt(addressAt('https://ADDRESS-OF-THE-TUNNEL')), ['create', 'move', 'remove']);
 
   const file = join(dirname(configFile), '.sluice', 'dev-webhooks.json');
   const place = `${api.href} ${target}`;
@@ -131,7 +133,6 @@ export async function openWebhook(
   let isMade = false;
   const makeOrMove = async (url: string): Promise<void> => {
     const given = givenAt(url);
-    if (!isMade) await agree(terminal, given, ['create', 'move', 'remove']);
     const all = await listWebhooks(given);
     const [first, ...more] = ownOf(all);
     current = first === undefined ? all.find((each) => each.url === url) : undefined;
@@ -192,7 +193,7 @@ export async function openWebhook(
 
   return {
     serve: async (origin, signal) => {
-      const url = `${hooksAddress(origin, settings)}/${path}`;
+      const url = addressAt(origin);
       // Where it cannot be made the command ends; what was made is tried again.
       if (!isMade) await moveTo(url);
       void follow(url, AbortSignal.any([signal, over.signal]));

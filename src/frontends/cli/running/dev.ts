@@ -105,8 +105,6 @@ async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
       if (kind === 'live') await sayTypeErrors();
     });
     watched.on('all', () => reloading.trigger());
-    if (flags.register !== undefined)
-      webhook = await openWebhook(terminal, service.generation, { ...flags, ...parts });
     if (flags.tunnel !== undefined || webhook !== undefined) {
       keys.tunnel = keys.startTunnel();
       await keys.tunnel.opened;
@@ -117,6 +115,8 @@ async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
     }
   };
   try {
+    if (flags.register !== undefined)
+      webhook = await openWebhook(terminal, service.generation, { ...flags, ...parts });
     // A person may end it while the tunnel opens.
     const stopped = untilStopped(service, (signal, grace) => {
       terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
