@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { readPage, sectionOf } from './support/docs.ts';
 import {
   allImports,
   COMMON_FOLDERS,
@@ -337,4 +338,15 @@ import {\n  i,\n  type J,\n} from './k.ts';\n`;
   ])('allows in %s: %s', (file, code) => {
     expect(problems(file, code).filter((problem) => problem !== undefined)).toEqual([]);
   });
+});
+
+test('the way of a stored request names as many files as it says, all of which are there', () => {
+  const way = sectionOf(readPage('docs/architecture.md'), '## How a request travels');
+  const [said, after] = [/passes (\d+) files/, /and (\d+) more/].map((each) => Number(each.exec(way)?.[1]));
+  const named = way.split(/^(?=\d+\. )/m).map((step) => [...step.matchAll(/\*\*`([\w/.-]+\.ts)`\*\*/g)]);
+  const files = named.flatMap((step, at) => step.map(([, name = '']) => ({ name, isStored: at < 9 })));
+  expect(files.filter(({ isStored }) => isStored)).toHaveLength(said ?? 0);
+  expect(files.filter(({ isStored }) => !isStored)).toHaveLength(after ?? 0);
+  const missing = files.filter(({ name }) => globSync(`*/**/${name}`, { cwd: SOURCE }).length === 0);
+  expect(missing).toEqual([]);
 });

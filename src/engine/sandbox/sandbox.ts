@@ -206,7 +206,6 @@ interface GenerationModule {
   readonly mapper: StackMapper;
 }
 
-/** Whether a finding is on a file, or on a mapping that uses it. */
 function contextOf(entry: GenerationModule, ref: TransformRef, timeoutMs: number) {
   return { ref, timeoutMs, sha256: entry.module.sha256, mapper: entry.mapper };
 }
