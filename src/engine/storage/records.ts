@@ -53,8 +53,8 @@ export type WorkChange = 'retry' | 'drop' | 'approve' | 'deny' | 'cancel';
 
 /** What a change of a selection would do. */
 export interface WorkPlan extends Readonly<Record<'runs' | 'outbox' | 'events', number>> {
-  /** The first of the runs, in the order in which they came: a thousand at most. */
-  readonly runIds: readonly string[];
+  /** What is changed first: runs, then what they send, then events, each in the order in which they came; 10,000 at most. */
+  readonly ids: readonly string[];
   readonly leftOut: readonly LeftOutWork[];
 }
 
@@ -172,13 +172,9 @@ export interface CostRecord {
   readonly usd: number;
 }
 
-/** What a mapping did in the last 24 hours, as far back as decisions and ended runs are kept and looked at. */
+/** What runs of a mapping did in the last 24 hours, as far back as ended runs are kept and looked at. */
 export interface MappingActivity {
   readonly mappingId: string;
-  /** Requests that it took, and of these how many were refused. */
-  readonly hits: number;
-  readonly refusals: number;
-  readonly lastHitAt?: number;
   /** Runs that ended, and of these how many failed or were given up. */
   readonly runs: number;
   readonly failed: number;
@@ -192,8 +188,6 @@ export interface MappingActivity {
 
 /** The activity of a mapping that did nothing. */
 export const NO_ACTIVITY = {
-  hits: 0,
-  refusals: 0,
   runs: 0,
   failed: 0,
   active: 0,
@@ -226,16 +220,17 @@ export interface FailedHour {
   readonly count: number;
   readonly firstAt: number;
   readonly lastAt: number;
-  /** One of them: the id of its run, or of the event. */
+  /** The last of them: the id of its run, or of the event, and what its error said. */
   readonly example: string;
+  readonly message: string;
 }
 
-/** Since when what is known of mappings is all there was: absent where that is a day or more. */
-export interface ActivitySince {
-  /** Requests. */
-  readonly hits?: number;
-  /** Runs that ended. */
-  readonly runs?: number;
+/** Decisions on one path within five minutes. */
+export interface DecidedGroup extends Pick<FailedHour, 'count' | 'firstAt' | 'lastAt'> {
+  readonly path: string;
+  readonly mappingId: string | null;
+  /** The last of those that were refused for one reason, as JSON text; null where they were not refused. */
+  readonly refused: string | null;
 }
 
 /** A run that ended, of whose deliveries and callbacks one waits, is being sent, or was given up. */

@@ -146,7 +146,7 @@ export interface Outputs {
   readonly runs: { readonly runs: readonly RunJson[] };
   readonly requests:
     | { readonly requests: readonly DecisionJson[] }
-    | { readonly causes: readonly IsoTimes<Cause, 'since' | 'lastAt'>[] };
+    | { readonly causes: readonly IsoTimes<Cause, 'firstAt' | 'since' | 'lastAt'>[] };
   readonly recover: { readonly paths: readonly RecoveredPath[] };
   readonly costs: { readonly costs: readonly CostRecord[] };
   readonly audit: { readonly changes: readonly IsoTimes<AuditRecord, 'at'>[] };

@@ -17,6 +17,8 @@ import { defined } from '../../base/json.ts';
 import { hooksAddress, type Settings, stateFolder } from '../../engine/config/config.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { decisionLine } from '../../authoring/explanation/explanation.ts';
+import { decidedCounter } from '../../service/operations/operations.ts';
 import { Drafts, Judge, Workbench } from '../../authoring/workbench/workbench.ts';
 import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
 import { loadAssets, type Assets, contentSecurityPolicy, pageDocument } from './assets.ts';
@@ -78,7 +80,8 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
   // A person who starts the service means to run its plugins.
   const openBench = () => new Workbench(configFile, { env, mayLoadPlugins: () => true });
   const judge = new Judge({ ...deps, live: () => live.generation, openBench });
-  const context: RouteContext = { deps, judge, drafts: new Drafts(judge) };
+  const decided = decidedCounter(parts.storage, decisionLine);
+  const context: RouteContext = { deps, judge, drafts: new Drafts(judge), decided };
   // The port is known once it is listened on; nothing can be asked before that.
   const front: { site?: Site } = {};
   const handle = (req: ListenerRequest, res: ListenerResponse): void => {

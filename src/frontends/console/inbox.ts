@@ -28,9 +28,9 @@ export async function inbox({ deps, judge }: RouteContext, { query, who }: PageR
   };
 }
 
-function stateOf({ mode, live, hooksUrl }: ConsoleDeps): Omit<ConsoleState, 'role'> {
+function stateOf({ live, hooksUrl }: ConsoleDeps): Omit<ConsoleState, 'role'> {
   const { id, table } = live.generation;
-  return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
+  return { generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
 }
 
 export function rowOf(decision: DecisionRecord): InboxRow {

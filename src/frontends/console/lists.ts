@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { defined } from '../../base/json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
 import type { Conversation, ListQuery } from '../../engine/storage/storage.ts';
-import { RECORDS, whyQueued } from '../../service/operations/operations.ts';
+import { type Decided, RECORDS, whyQueued } from '../../service/operations/operations.ts';
 import type {
   ConversationPage,
   ConversationRow,
@@ -24,15 +24,10 @@ const AMONG = 50_000;
 const MAX_CONVERSATIONS = 1_000;
 
 export const LISTS: Readonly<Record<string, PageRoute>> = {
-  '/api/mappings': async ({ deps }) => ({
+  '/api/mappings': async ({ deps, decided }) => ({
     columns:
       'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
-    rows: await mappings(deps),
-    // The counts of a day are complete since this time.
-    since: await deps.storage.activitySince(
-      Date.now(),
-      deps.live.generation.config.settings.storage.keep.decisions,
-    ),
+    ...(await mappings(deps, await decided())),
   }),
   '/api/runs': ({ deps }, asked) => runs(deps, asked),
   '/api/deliveries': async ({ deps }, asked) => {
@@ -91,25 +86,28 @@ async function pageOf<Row extends { readonly id: string }>(
   return { rows, ...defined({ next }) };
 }
 
-async function mappings({ storage, live }: ConsoleDeps): Promise<readonly MappingRow[]> {
+async function mappings(
+  { storage, live }: ConsoleDeps,
+  { hits, since }: Decided,
+): Promise<ListPage<MappingRow> & { readonly since: number }> {
   const { table, config } = live.generation;
   const { gateway, hooks } = config.settings;
-  const found = await storage.mappingActivity(Date.now());
-  const known = new Map(found.map((row) => [row.mappingId, row]));
-  const rows = table.mappings.map((mapping): MappingRow => {
-    const { id, action, runner = gateway.runner, limits } = mapping;
-    const usdPerDay = limits?.usdPerDay ?? hooks.defaults.limits?.usdPerDay;
-    return {
-      ...(known.get(id) ?? { mappingId: id, ...NO_ACTIVITY }),
-      ...(action === 'agent' && { runner }),
-      ...(usdPerDay !== undefined && { usdPerDay }),
-    };
+  const active = new Map((await storage.mappingActivity(Date.now())).map((row) => [row.mappingId, row]));
+  const rowOf = (mappingId: string) => ({
+    mappingId,
+    hits: 0,
+    refusals: 0,
+    ...NO_ACTIVITY,
+    ...active.get(mappingId),
+    ...hits.get(mappingId),
   });
-  const ids = new Set(table.mappings.map(({ id }) => id));
-  return [
-    ...rows,
-    ...found.flatMap((row) => (ids.has(row.mappingId) ? [] : { ...row, isGone: true as const })),
-  ];
+  const rows = table.mappings.map(({ id, action, runner = gateway.runner, limits }): MappingRow => {
+    const usdPerDay = limits?.usdPerDay ?? hooks.defaults.limits?.usdPerDay;
+    return { ...rowOf(id), ...(action === 'agent' && { runner }), ...defined({ usdPerDay }) };
+  });
+  // Also those that no file has any more.
+  const ids = new Set([...rows.map((row) => row.mappingId), ...active.keys(), ...hits.keys()]);
+  return { rows: [...rows, ...[...ids].slice(rows.length).map(rowOf)], since };
 }
 
 async function runs(deps: ConsoleDeps, asked: PageRequest, of?: Conversation): Promise<ListPage<RunListRow>> {

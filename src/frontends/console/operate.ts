@@ -12,7 +12,7 @@ import {
 import type { QueueSelection, WorkChange } from '../../engine/storage/storage.ts';
 import type { PlannedChange, TakenAgain } from './protocol.ts';
 import { planReplay } from './replay.ts';
-import type { PageRequest, PageRoute, RouteContext } from './route.ts';
+import { operatorName, type PageRequest, type PageRoute, type RouteContext } from './route.ts';
 
 /** Every store gives out such ids. */
 const id = z.string().regex(/^[!-~]{1,100}$/, 'an id is 1 to 100 visible ASCII characters');
@@ -20,26 +20,24 @@ const name = z.string().min(1).max(200).exactOptional();
 const Ids = z.strictObject({ ids: z.array(id).min(1).max(1_000) });
 /** A page has as many in its list. */
 const Listing = z.strictObject({ ids: z.array(id).min(1).max(10_000) });
-/** The filters of a list, as it was when its plan was made. What no mapping made has an empty one. */
+/** The filters of a list. What no mapping made has an empty one. */
 const Listed = z.strictObject({
   of: z.enum(['runs', 'outbox', 'events']),
   state: name,
   mapping: z.string().max(200).exactOptional(),
   errorCode: name,
-  until: z.int().nonnegative().exactOptional(),
 });
-const Chosen = z.union([Ids, Listed]);
 /** Without a mapping and a runner this means all runs. */
 const Paused = z.strictObject({ mapping: name, runner: name });
 const Aside = z.strictObject({ id, count: z.int().positive(), reason: z.string().trim().min(1).max(200) });
 const CHANGES = ['retry', 'drop', 'approve', 'deny', 'cancel'] as const satisfies readonly WorkChange[];
-const Planned = z.strictObject({ change: z.enum(CHANGES), chosen: Chosen });
+const Planned = z.strictObject({ change: z.enum(CHANGES), chosen: z.union([Ids, Listed]) });
 
 export const OPERATING: Readonly<Record<string, PageRoute>> = {
   ...Object.fromEntries(
     CHANGES.map((change) => [
       `/api/${change}`,
-      changing((body) => ({ change, selection: selectionOf(Chosen.parse(body)) })),
+      changing((body) => ({ change, selection: { kind: 'ids', ...Ids.parse(body) } })),
     ]),
   ),
   '/api/pause': changing((body) => ({ change: 'pause', of: Paused.parse(body) })),
@@ -64,7 +62,7 @@ function operatorOf({ deps }: RouteContext, { who, from }: PageRequest): Operato
   const { storage, live, gateway, log } = deps;
   return {
     storage,
-    who: who.name === '' ? `key of the console (${who.role})` : who.name,
+    who: operatorName(who),
     source: from,
     by: 'console',
     defaultRunner: live.generation.config.settings.gateway.runner,
@@ -73,7 +71,7 @@ function operatorOf({ deps }: RouteContext, { who, from }: PageRequest): Operato
   };
 }
 
-function selectionOf(chosen: z.output<typeof Chosen>): QueueSelection {
+function selectionOf({ chosen }: z.output<typeof Planned>): QueueSelection {
   if ('ids' in chosen) return { kind: 'ids', ids: chosen.ids };
   const { mapping, ...filter } = chosen;
   return mapping === undefined
@@ -81,14 +79,16 @@ function selectionOf(chosen: z.output<typeof Chosen>): QueueSelection {
     : { kind: 'mapping', mappingId: mapping, ...filter };
 }
 
-/** Says what a change would do. The change is asked with `until`, so that it changes only what the plan has. */
+/** Says what a change would do, and to which. */
 async function plan(context: RouteContext, asked: PageRequest): Promise<PlannedChange> {
-  const { change, chosen } = Planned.parse(asked.body);
-  const until = Date.now();
-  const selection = selectionOf('ids' in chosen ? chosen : { ...chosen, until });
-  const found = await planChange(operatorOf(context, asked), { change, selection });
-  const count = found.runs + found.outbox + found.events;
-  return { until, count, runs: found.runIds, ...planTexts(found) };
+  const planned = Planned.parse(asked.body);
+  const job = { change: planned.change, selection: selectionOf(planned) };
+  const { ids, ...found } = await planChange(operatorOf(context, asked), job);
+  return {
+    ids,
+    later: found.runs + found.outbox + found.events - ids.length,
+    ...planTexts({ ids, ...found }),
+  };
 }
 
 function changing(readJob: (body: unknown) => ChangeJob): PageRoute {

@@ -2,7 +2,13 @@
 import type { Role } from './access.ts';
 import type { StoredJson } from '../../authoring/explanation/explanation.ts';
 import type { Judgement, CompletionChoice, ShownFinding } from '../../authoring/workbench/workbench.ts';
-import type { End, LostRequest, RECORDS, ReplayResult } from '../../service/operations/operations.ts';
+import type {
+  End,
+  LostRequest,
+  MappingHits,
+  RECORDS,
+  ReplayResult,
+} from '../../service/operations/operations.ts';
 import type { OutboxJson, RunJson } from '../../engine/storage/facts.ts';
 import type { MappingActivity, Replay } from '../../engine/storage/storage.ts';
 
@@ -54,12 +60,11 @@ export interface ListPage<Row> {
 }
 
 /** A mapping in the last 24 hours; the routes that are built in have an empty id. */
-export interface MappingRow extends MappingActivity {
+export interface MappingRow extends MappingActivity, Omit<MappingHits, 'lastHitAt'> {
+  readonly lastHitAt?: number;
   /** Set for a mapping that makes runs. */
   readonly runner?: string;
   readonly usdPerDay?: number;
-  /** No mapping has this id any more. */
-  readonly isGone?: true;
 }
 
 /** `why` says what a queued run waits for, in two words or as an ISO time, or which worker has one that is under way. */
@@ -76,13 +81,12 @@ export interface ConversationPage extends ListPage<RunListRow> {
 
 /** What a change of several would do, in words, and what it would leave out. */
 export interface PlannedChange {
-  /** When the plan was made, in milliseconds; the change applies to what was there then. */
-  readonly until: number;
-  readonly count: number;
   readonly says: string;
   readonly leftOut: readonly string[];
-  /** The runs that it would change: a thousand at most. */
-  readonly runs: readonly string[];
+  /** What it would change. */
+  readonly ids: readonly string[];
+  /** How many more there are: the next plan begins with them. */
+  readonly later: number;
 }
 
 export interface PlannedReplay {
@@ -119,7 +123,6 @@ export interface FoundPart {
 
 /** What the page has to know before it shows anything. */
 export interface ConsoleState {
-  readonly mode: 'dev' | 'serve';
   /** What the session that asked may do. */
   readonly role: Role;
   readonly generation: string;

@@ -1,6 +1,7 @@
 /** What a route of the console gets: everything it works with, and who asks what. */
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import type { Drafts, Judge } from '../../authoring/workbench/workbench.ts';
+import type { decidedCounter } from '../../service/operations/operations.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
 import type { Identity } from './access.ts';
@@ -26,6 +27,8 @@ export interface RouteContext {
   readonly deps: ConsoleDeps;
   readonly judge: Judge;
   readonly drafts: Drafts;
+  /** What was decided, counted for all who look. */
+  readonly decided: ReturnType<typeof decidedCounter>;
 }
 
 export interface PageRequest {
@@ -43,6 +46,10 @@ export interface PageRequest {
 export type PageRoute = (context: RouteContext, asked: PageRequest) => Promise<object | undefined>;
 
 export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live.generation.config.settings.gateway;
+
+/** The visitor as the audit names it: by the name of the key. */
+export const operatorName = ({ name, role }: Identity): string =>
+  name === '' ? `key of the console (${role})` : name;
 
 /** Templates may have filled names, session keys and recipients with what was sent. */
 export const withoutNames = <Run extends object>(run: Run): Run => ({

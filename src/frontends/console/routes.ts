@@ -21,6 +21,7 @@ import {
 } from '../../authoring/workbench/workbench.ts';
 import {
   gatewayOf,
+  operatorName,
   type ConsoleDeps,
   type PageRequest,
   type PageRoute,
@@ -31,7 +32,6 @@ import { inbox, rowOf } from './inbox.ts';
 import { awaitedUntil, overview } from '../../service/operations/operations.ts';
 import type { Completion, DraftAnswer, RequestPage, SaveAnswer } from './protocol.ts';
 import {
-  decisionLine,
   explainRequest,
   explainStored,
   type StoredJson,
@@ -43,10 +43,10 @@ import type { RunRecord } from '../../engine/storage/storage.ts';
 /** Routes for GET, in `serve` too. */
 export const READING: Readonly<Record<string, PageRoute>> = {
   '/api/inbox': inbox,
-  '/api/overview': ({ deps }) =>
+  '/api/overview': ({ deps, decided }, { who }) =>
     overview(
       deps.storage,
-      { gateway: gatewayOf(deps), describe: decisionLine },
+      { gateway: gatewayOf(deps), decided, text: who.role !== 'view' },
       deps.live.generation.recoveries.keys(),
     ),
   '/api/request': ({ deps, judge }, { query, who }) =>
@@ -136,21 +136,24 @@ async function impact(
   return (generation && (await context.judge.impact(generation, signal))) ?? {};
 }
 
-async function save({ deps, drafts }: RouteContext, { body }: PageRequest): Promise<SaveAnswer | undefined> {
+async function save(
+  { deps, drafts }: RouteContext,
+  { body, who }: PageRequest,
+): Promise<SaveAnswer | undefined> {
   const { file: name, text, version } = Save.parse(body);
   const file = await findAuthorFile(foldersOf(deps), name);
   if (file === undefined) return undefined;
   const written = await saveAuthorFile(file, { text, version });
   if (!written.isSaved) return { kind: 'changed', version: written.version };
   drafts.forget();
-  const reloaded = await deps.live.reload();
+  const reloaded = await deps.live.reload(operatorName(who));
   const findings = reloaded.kind === 'rejected' ? reloaded.findings : 0;
   return { kind: 'saved', version: written.version, findings };
 }
 
 async function newMapping(
   { deps, drafts }: RouteContext,
-  { body }: PageRequest,
+  { body, who }: PageRequest,
 ): Promise<object | undefined> {
   const { request: id } = Chosen.parse(body);
   // A request whose name no mapping has is not stored, so only its name is known.
@@ -158,7 +161,7 @@ async function newMapping(
   if (request === undefined) return undefined;
   const file = await writeNewMapping(request, foldersOf(deps).mappingsDir);
   drafts.forget();
-  await deps.live.reload();
+  await deps.live.reload(operatorName(who));
   return { file: displayName(file) };
 }
 

@@ -73,9 +73,10 @@ export interface LiveGeneration {
   readonly generation: Generation;
   readonly effects: Effects;
   readonly tokenWasMade: boolean;
-  reload(): Promise<ReloadResult>;
+  /** `by`: who or what asked for it, such as a signal, as the audit names it; default: the service. */
+  reload(by?: string): Promise<ReloadResult>;
   /** Adds one more that is called after each replacement, in order. */
-  onReplaced(listener: () => void): void;
+  onReplaced(listener: (by: string) => void): void;
 }
 
 export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox): Promise<LiveGeneration> {
@@ -100,9 +101,9 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     throw new WrongFilesError('the configuration, a mapping or a transform has errors');
   let live = goLive(applyOverrides(first, options), options);
   const started = live.generation.config.settings;
-  const listeners: (() => void)[] = [];
+  const listeners: ((by: string) => void)[] = [];
   /** Makes the files as they are now live, unless they have an error or nothing has changed. */
-  const replace = async (): Promise<ReloadResult> => {
+  const replace = async (by: string): Promise<ReloadResult> => {
     const next = await load();
     const { generation, effects } = live;
     if (next.generation === undefined)
@@ -116,7 +117,7 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       void effects.channels.stop();
     };
     setTimeout(release, RELEASE_REPLACED_MS).unref();
-    for (const call of listeners) call();
+    for (const call of listeners) call(by);
     return { kind: 'live', generation: replacement.id, needsRestart };
   };
   return {
@@ -127,8 +128,8 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
       return live.effects;
     },
     tokenWasMade: first.config.settings.hooks.token === undefined && dev,
-    reload: inOrder(async () => {
-      const result = await replace();
+    reload: inOrder(async (by: string = 'the service') => {
+      const result = await replace(by);
       health?.replace('reload_rejected', result.kind === 'rejected' ? [rejectionOf(result)] : []);
       if (options.onReload === undefined) logReload(log, result);
       else options.onReload(result);
@@ -251,10 +252,12 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
 };
 
 /** Runs calls one after the other, also where one fails. */
-function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
+function inOrder<Given, Result>(
+  call: (given?: Given) => Promise<Result>,
+): (given?: Given) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
-  return () => {
-    const next = last.then(call, call);
+  return (given) => {
+    const next = last.catch(() => undefined).then(() => call(given));
     last = next;
     return next;
   };

@@ -109,7 +109,7 @@ export async function planChange(
 
 function planOf(counts: Pick<ChangePlan, 'messages' | 'pauses'>, others: number): ChangePlan {
   const leftOut = others === 0 ? [] : [{ reason: 'other', count: others } as const];
-  return { runs: 0, outbox: 0, events: 0, runIds: [], leftOut, ...counts };
+  return { runs: 0, outbox: 0, events: 0, ids: [], leftOut, ...counts };
 }
 
 /** Does a job, the oldest first; resolves to how much it changed. */
@@ -149,30 +149,24 @@ async function perform(operator: Operator, job: ChangeJob): Promise<number> {
     case 'drop':
       return storage.drop(job.selection, Date.now(), (run) => dropEnding(run, Date.now()));
     case 'cancel':
-      return (await operator.gateway?.cancel((await planChange(operator, job)).runIds)) ?? 0;
+      return (await operator.gateway?.cancel((await planChange(operator, job)).ids)) ?? 0;
     case 'approve':
     case 'deny':
       return decideAll(operator, { change: job.change, selection: job.selection });
   }
 }
 
-/** Answers for all runs that wait for an approval; resolves to how many nobody had decided before. */
+/** Answers for runs that wait for an approval; resolves to how many nobody had decided before. */
 async function decideAll(
   operator: Operator,
   job: { readonly change: 'approve' | 'deny'; readonly selection: QueueSelection },
 ): Promise<number> {
-  let total = 0;
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- step by step, so that accepts pass between
-    const { runIds } = await planChange(operator, job);
-    let changed = 0;
-    for (const id of runIds) {
-      // oxlint-disable-next-line no-await-in-loop -- the oldest first
-      changed += (await decide(operator, id, job.change))?.runs ?? 0;
-    }
-    total += changed;
-    if (changed === 0) return total;
+  let changed = 0;
+  for (const id of (await planChange(operator, job)).ids) {
+    // oxlint-disable-next-line no-await-in-loop -- the oldest first
+    changed += (await decide(operator, id, job.change))?.runs ?? 0;
   }
+  return changed;
 }
 
 const decide = (

@@ -14,7 +14,6 @@ import type {
   EventRecord,
   ListQuery,
   OutboxRecord,
-  QueueSelection,
   RunRecord,
   SetAsideMail,
   Storage,
@@ -117,13 +116,8 @@ async function readQueue(storage: Storage, query: ListQuery): Promise<readonly Q
     .slice(0, query.limit);
 }
 
-/** Most rows of each kind and state that are listed. */
-const MAX_RETRIED = 1_000;
-
-/** Reads the work that a retry would begin. */
-export async function readRetry(storage: Storage, selection: QueueSelection): Promise<readonly QueueEntry[]> {
-  const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_RETRIED });
-  const ids = [...chosen.runs, ...chosen.outbox, ...chosen.events];
+/** Reads work by its ids. */
+export async function findEntries(storage: Storage, ids: readonly string[]): Promise<readonly QueueEntry[]> {
   return (await Promise.all(ids.map((id) => findEntry(storage, id)))).flatMap((entry) => entry ?? []);
 }
 

@@ -1,4 +1,5 @@
 /** What people see and do of stored work, once for all front ends. */
+export type * from './causes.ts';
 export type * from './changes.ts';
 export type * from './ends.ts';
 export type * from './lists.ts';
@@ -13,8 +14,9 @@ export {
   useLastChannel,
   whyNotAgain,
 } from './changes.ts';
-export { endOf, endsOf, findCauses, hasFailed, overview, whyQueued } from './ends.ts';
-export { findWork, readRetry, RECORDS } from './lists.ts';
+export { decidedCounter, overview } from './causes.ts';
+export { endOf, endsOf, hasFailed, whyQueued } from './ends.ts';
+export { findEntries, findWork, RECORDS } from './lists.ts';
 export { findLost, replayInto } from './replay.ts';
 export {
   awaitedUntil,

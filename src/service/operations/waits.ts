@@ -175,13 +175,13 @@ interface Waiting {
   readonly paused?: Pausable;
 }
 
-/** What keeps runs from beginning, each with as many as it keeps. */
-export function waitsOf({ holds, pauses, limited }: Obstacles): readonly Waiting[] {
+/** What keeps runs from beginning, each with as many as it keeps; with `text` also what an agent said that is away. */
+export function waitsOf({ holds, pauses, limited }: Obstacles, text: boolean): readonly Waiting[] {
   return [
     ...holds.map(({ runner, model, waiting: count, code, message, since }): Waiting => {
       const who =
         model === undefined ? `agent ${runner} is away` : `model ${model} of agent ${runner} takes none`;
-      const says = clearLine(`${runsWait(count)}: ${who} (${code}: ${message})`);
+      const says = clearLine(`${runsWait(count)}: ${who} (${code}${text ? `: ${message}` : ''})`);
       return { key: [runner, model], says, count, since };
     }),
     ...pauses.map((pause): Waiting => {

@@ -41,7 +41,8 @@ export interface Service {
   /** Files and folders whose change makes another generation. */
   watchedPaths(): readonly string[];
   /** Builds a new generation and makes it live; one with any error never goes live. */
-  reload(): Promise<ReloadResult>;
+  /** `by`: who or what asked for it, as the audit names it; default: the service. */
+  reload(by?: string): Promise<ReloadResult>;
   /** Idempotent: stops intake, lets runs end within the grace, closes the store. */
   stop(): Promise<void>;
 }
@@ -159,7 +160,7 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
     tokenWasMade: live.tokenWasMade,
     failed,
     watchedPaths: () => live.generation.watchedPaths,
-    reload: () => live.reload(),
+    reload: (by) => live.reload(by),
     stop: () => (stopped ??= stop()),
   };
 }
@@ -223,12 +224,12 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
     // A worker takes no hooks, and so no mail.
     mail.read(isWanted && role !== 'worker' && block?.run === true ? block : undefined);
   };
-  live.onReplaced(() => {
+  live.onReplaced((by) => {
     gateway.reconfigure(live.effects);
     sayProofs(health, live.generation);
     if (performsWork(options)) {
       void keepLive(storage, live, options);
-      noteLive(parts, 'reload');
+      noteLive(parts, 'reload', by);
     }
     apply();
   });
@@ -237,8 +238,8 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
 }
 
 /** Notes since when which files are live, so that what changed with them can be seen. */
-function noteLive({ storage, live }: ServiceParts, what: 'start' | 'reload'): void {
-  const note = { at: Date.now(), who: 'the service', source: hostname(), what, about: live.generation.id };
+function noteLive({ storage, live }: ServiceParts, what: 'start' | 'reload', who = 'the service'): void {
+  const note = { at: Date.now(), who, source: hostname(), what, about: live.generation.id };
   // A store that cannot write now says so elsewhere.
   void storage.recordAudit({ ...note, changed: 0 }).catch(() => undefined);
 }

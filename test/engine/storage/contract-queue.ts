@@ -252,7 +252,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
         runs: 3,
         outbox: 0,
         events: 0,
-        runIds: [first, second, third],
+        ids: [first, second, third],
         leftOut: [refused, { reason: 'asking', count: 1 }, { reason: 'due', count: 1 }],
       });
       expect(await storage.selectRetry({ kind: 'all' }, { nowMs: NOW })).toMatchObject({
@@ -272,7 +272,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.retry(both, NOW)).toBe(0);
       expect(await storage.retry({ kind: 'all', errorCode: 'denied' }, NOW)).toBe(0);
       expect(await storage.planWork('approve', { selection: { kind: 'all' }, nowMs: NOW })).toMatchObject({
-        runIds: [asked.id],
+        ids: [asked.id],
       });
       expect(await storage.retry({ kind: 'all', of: 'runs' }, NOW)).toBe(3);
       expect(ids(await claim(storage))).toEqual([first, second, third]);
@@ -293,27 +293,72 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
         (await storage.findUnsent(of)).map(({ runId, end }) => `${runId} ${end}`).toSorted();
       expect(await unsent(sent, waits, bad)).toEqual([`${sent} sending`, `${waits} sending`].toSorted());
       const entries = await storage.claimOutbox({ nowMs: NOW, limit: 1 });
-      const error = { code: 'forbidden', message: '' };
+      const error = { code: 'forbidden', message: 'not_in_channel' };
       for (const { id } of entries) await storage.deadLetterOutbox(id, { error, nowMs: NOW });
       expect(await unsent(sent, waits)).toEqual([`${sent} unsent`, `${waits} sending`].toSorted());
       const failures = await storage.failedByHour(10);
-      const told = failures.map(({ kind, place, why, count, example }) => [kind, place, why, count, example]);
+      const told = failures.map(({ kind, place, why, count, example, message }) => [
+        kind,
+        place,
+        why,
+        count,
+        example,
+        message,
+      ]);
       expect(told).toHaveLength(3);
       expect(told).toEqual(
         expect.arrayContaining([
-          ['run', '', 'exit_1', 1, bad],
-          ['run', '', expect.any(String), 1, dead],
-          ['delivery', 'slack', 'forbidden', 1, sent],
+          ['run', '', 'exit_1', 1, bad, failed.error.message],
+          ['run', '', expect.any(String), 1, dead, expect.any(String)],
+          ['delivery', 'slack', 'forbidden', 1, sent, 'not_in_channel'],
         ]),
       );
       for (const { firstAt, lastAt } of failures) expect(firstAt).toBeLessThanOrEqual(lastAt);
-      expect(await storage.activitySince(NOW, 10)).toEqual({});
-      for (let index = 0; index < 3; index += 1)
-        storage.recordDecision({ ...DECIDED, requestId: `r-${index}`, receivedAt: NOW + index });
+    });
+
+    test('counts all decisions that are kept, part by part, by path and by why they were refused', async () => {
+      const { storage } = await fresh();
+      const missed = [{ mappingId: 'a', part: 'when', leaf: '{"==":[1,2]}', why: 'different' }] as const;
+      const refused = { outcome: 'rejected', status: 404, code: 'no_mapping_matched', missed } as const;
+      const findings = (line: number) => [{ code: 'not_json', facts: { line } }];
+      for (let index = 0; index < 1_200; index += 1) {
+        const at = { requestId: `r-${index}`, receivedAt: NOW + index };
+        if (index % 3 === 0) storage.recordDecision({ ...DECIDED, ...at, path: 'taken', mappingId: 'a' });
+        else if (index % 3 === 1) storage.recordDecision({ ...DECIDED, ...at, path: 'missed', ...refused });
+        // What a finding says of each differs, and they are refused alike.
+        else
+          storage.recordDecision({
+            ...DECIDED,
+            ...at,
+            path: 'broken',
+            outcome: 'rejected',
+            findings: findings(index),
+          });
+      }
       await storage.flush();
-      expect(await storage.activitySince(NOW + 9, 10)).toEqual({});
-      // As many as are kept: earlier ones may have been forgotten.
-      expect(await storage.activitySince(NOW + 9, 3)).toEqual({ hits: NOW });
+      type Groups = Awaited<ReturnType<typeof storage.countDecided>>['groups'];
+      const parts: Groups[] = [];
+      for (let after: number | undefined = 0; after !== undefined;) {
+        const part: Awaited<ReturnType<typeof storage.countDecided>> = await storage.countDecided(after);
+        parts.push(part.groups);
+        after = part.next;
+      }
+      expect(parts.length).toBeGreaterThan(3);
+      const groups = parts.flat().toSorted((a, b) => a.firstAt - b.firstAt);
+      const countOf = (path: string) =>
+        groups.filter((group) => group.path === path).reduce((sum, { count }) => sum + count, 0);
+      expect(['taken', 'missed', 'broken'].map(countOf)).toEqual([400, 400, 400]);
+      const times = new Set(groups.map(({ firstAt }) => Math.floor(firstAt / 300_000)));
+      expect(groups.length).toBeLessThanOrEqual(3 * times.size * parts.length);
+      const [first] = groups.filter(({ path }) => path === 'taken');
+      expect(first).toMatchObject({ firstAt: NOW, mappingId: 'a', refused: null });
+      const last = groups.findLast(({ path }) => path === 'missed');
+      expect(last?.lastAt).toBe(NOW + 1_198);
+      expect(JSON.parse(last?.refused ?? '')).toMatchObject({ requestId: 'r-1198', missed });
+      // What somebody took again is told apart from the others.
+      await storage.noteReplay('r-1198', 'r-1197');
+      const { groups: newest } = await storage.countDecided(1_150);
+      expect(newest.filter(({ path }) => path === 'missed')).toHaveLength(2);
     });
 
     test('begins a run once, however soon it ends again', async () => {

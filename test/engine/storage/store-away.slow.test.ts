@@ -125,8 +125,8 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   findKeptRequest: (s) => s.findKeptRequest('a'),
   listKeptRequests: (s) => s.listKeptRequests(1),
   mappingActivity: (s) => s.mappingActivity(NOW),
-  activitySince: (s) => s.activitySince(NOW, 10),
   failedByHour: (s) => s.failedByHour(10),
+  countDecided: (s) => s.countDecided(0),
   findUnsent: (s) => s.findUnsent(['a']),
   listCosts: (s) => s.listCosts(QUERY),
   recordAudit: (s) =>

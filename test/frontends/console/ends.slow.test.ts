@@ -52,7 +52,7 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     const box = await again.boundingBox();
     expect((box?.y ?? 1000) + (box?.height ?? 0)).toBeLessThan(850);
     await again.click();
-    await page.waitForSelector('.toast:has-text("1 due now")');
+    await page.waitForSelector('.toast:has-text("1 begun again")');
     await page.goto(pages.running.url);
     await page.click('.causes li:has-text("nowhere") a:has-text("Show these")');
     await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });

@@ -42,8 +42,6 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     const complaints = complaintsOf(page);
     await page.goto(`${pages.running.url}/request/${requestId}`);
     await page.waitForSelector('.content .tree .line');
-    await page.fill('.content .tree-search', 'name');
-    await page.waitForSelector('.content .quiet:has-text("hit")');
     expect(await page.evaluate('document.querySelectorAll(".tree .line").length')).toBeLessThan(700);
     expect(await isHacked(page)).toBeUndefined();
     await page.goto(`${pages.running.url}/author?request=${requestId}`);

@@ -113,7 +113,7 @@ test('twenty wrong keys of a stranger at this address do not keep the right one 
 
 test('with the key of its file shows and changes nothing in serve', async () => {
   expect(JSON.parse((await ask('/api/inbox', { headers: session })).text)).toMatchObject({
-    state: { mode: 'serve' },
+    state: { role: 'inspect' },
   });
   for (const path of ['/api/save', '/api/draft', '/api/impact', '/api/complete', '/api/retry', '/api/drop'])
     expect((await ask(path, { method: 'POST', headers: session, body: {} })).status, path).toBe(404);
@@ -136,7 +136,8 @@ test('who opens the page has the files loaded, and a look for what is new once a
   let loads = 0;
   const judge = { base: () => Promise.reject(new Error(`load ${(loads += 1)}`)) } as unknown as Judge;
   const deps = { mode: 'serve', hooksUrl: '', live: service, storage } as unknown as ConsoleDeps;
-  const context = { deps, judge, drafts: new Drafts(judge) };
+  const decided = () => Promise.resolve({ found: new Map(), hits: new Map(), since: 0 });
+  const context = { deps, judge, drafts: new Drafts(judge), decided };
   const look = (query: string) => {
     const asked = { query: new URLSearchParams(query), who: { name: '', role: 'view' } } as const;
     return inbox(context, { ...asked, body: undefined, from: '', signal: new AbortController().signal });
@@ -315,7 +316,7 @@ console:
     await named.send('order', { id: 1, buyer: { name: 'Ada-Lovelace' }, items: [] });
     const countOf = async (chosen: object) => {
       const { status, text } = await as('operate', '/api/plan', { change: 'drop', chosen });
-      return { status, count: (JSON.parse(text) as { readonly count: number }).count };
+      return { status, count: (JSON.parse(text) as { readonly ids: readonly string[] }).ids.length };
     };
     expect((await countOf({ of: 'runs', state: 'queued' })).count).toBeGreaterThan(1);
     expect(await countOf({ of: 'runs', state: 'queued', mapping: '' })).toEqual({ status: 200, count: 1 });

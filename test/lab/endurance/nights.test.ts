@@ -61,7 +61,7 @@ describe.skipIf(noBrowser !== '')('a night', () => {
     () =>
       live('condition', async (page, click, night) => {
         const cause = `.causes > li:has-text("github"):has-text("payload.action in")`;
-        await page.waitForSelector(`${cause}:has-text("before that 6")`);
+        await page.waitForSelector(`${cause}:has-text("before that 4 a day")`);
         expect(await page.textContent(`${cause} b`)).toBe(`${MISSED + 6} × `);
         await night.sendPull('closed', 'delivery-of-tonight');
         await click(`${cause} a:has-text("Open one")`);
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser !== '')('a night', () => {
           await Promise.all(
             flood.slice(at, at + 20).map((index) => night.send('metrics', { text: String(index) })),
           );
-        const cause = '.causes > li:has-text("metrics in 10 minutes: far more than before")';
+        const cause = '.causes > li:has-text("metrics: far more in ten minutes than before")';
         await page.waitForSelector(cause);
         await click(`${cause} button:has-text("pause metrics-event")`);
         await page.waitForSelector('.causes > li:has-text("mapping metrics-event is paused")');

@@ -190,8 +190,8 @@ test.skipIf(noBrowser !== '')(
     await step('tried the mended mapping on it', page);
 
     await page.click(`.side summary:has-text("${LOST} of")`);
-    await page.waitForSelector(`.side strong:has-text("${LOST} of")`);
-    const said = (await page.textContent('.side strong')) ?? '';
+    await page.waitForSelector('.side .difference');
+    const said = (await page.textContent('.side .changed')) ?? '';
     await step(`saw what it would change: ${said}`, page);
 
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

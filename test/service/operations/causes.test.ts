@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { changeWork, findCauses, overview } from '../../../src/service/operations/operations.ts';
+import { changeWork, decidedCounter, overview } from '../../../src/service/operations/operations.ts';
 import { openStorage, type DecisionRecord } from '../../../src/engine/storage/storage.ts';
-import { agentOf, work } from '../../support/storage-builders.ts';
+import { agentOf, completion, work } from '../../support/storage-builders.ts';
 import { decisionLine } from '../../../src/authoring/explanation/explanation.ts';
 
 const HOUR_MS = 3_600_000;
@@ -36,13 +36,19 @@ async function open() {
     await storage.close();
     rmSync(folder, { recursive: true });
   });
-  const causes = () => findCauses(storage, { gateway: { runner: 'default' }, describe: decisionLine });
+  // Each is counted anew: one counter rests between.
+  const looking = (text = true) => ({
+    gateway: { runner: 'default' },
+    decided: decidedCounter(storage, decisionLine),
+    text,
+  });
+  const causes = async (text?: boolean) => (await overview(storage, looking(text), [])).causes;
   const keep = async (...decisions: readonly DecisionRecord[]): Promise<void> => {
     for (const decision of decisions) storage.recordDecision(decision);
     await storage.flush();
   };
   const operator = { storage, who: 'ada', source: 'desk', by: 'command', defaultRunner: 'default' } as const;
-  return { storage, causes, keep, operator };
+  return { storage, causes, looking, keep, operator };
 }
 
 const opened = '{"in":[{"var":"payload.action"},["opened","reopened"]]}';
@@ -132,6 +138,101 @@ test('what waits is a cause of its own, with what ends it', async () => {
   expect(grown).not.toHaveProperty('aside');
 });
 
+test('all that is kept is counted, also beside a flood of others that are refused', async () => {
+  const { causes, keep } = await open();
+  // A cause rises by the hour of the clock.
+  const began = Math.floor(now / HOUR_MS - 20) * HOUR_MS;
+  const slow = [60, 50, 40].map((hours) => refused(now - hours * HOUR_MS, leaf(opened)));
+  const many = Array.from({ length: 873 }, (_, index) => refused(began + index * 60_000, leaf(opened)));
+  const flood = Array.from({ length: 6_000 }, (_, index) =>
+    refused(now - 6_000 + index, { path: 'flood', code: 'invalid_json', status: 400 }),
+  );
+  await keep(...slow, ...many, ...flood);
+  const found = await causes();
+  expect(found.find(({ path }) => path === 'github')).toMatchObject({
+    count: 876,
+    before: 3,
+    since: many[0]?.receivedAt,
+    example: many.at(-1)?.requestId,
+  });
+  expect(found.find(({ kind, path }) => kind === 'request' && path === 'flood')).toMatchObject({
+    count: 6_000,
+  });
+});
+
+test('a path of which far more comes than before is a cause, also where it is taken, and not one of strangers', async () => {
+  const { causes, keep } = await open();
+  const taken = { outcome: 'accepted', status: 202, code: undefined, mappingId: 'sum' } as const;
+  const every = (many: number, ms: number, change: Partial<DecisionRecord>) =>
+    Array.from({ length: many }, (_, index) => refused(now - index * ms, change));
+  await keep(...every(100, 60_000, { ...taken, path: 'metrics' }));
+  expect(await causes()).toEqual([]);
+  await keep(...every(400, 10, { path: 'metrics', status: 401, code: 'unauthorized' }));
+  expect(await causes()).toEqual([]);
+  await keep(...every(400, 10, { ...taken, path: 'metrics' }));
+  const [flood, ...others] = await causes();
+  expect(others).toEqual([]);
+  expect(flood).toMatchObject({ kind: 'flood', path: 'metrics', mappingId: 'sum', before: 0 });
+  expect(flood?.count).toBeGreaterThanOrEqual(400);
+  expect(flood?.says).toMatch(/^metrics: far more in ten minutes than before, when \d+ came in an hour$/);
+});
+
+test('what each mapping took within a day is counted, and since when requests are kept', async () => {
+  const { looking, keep } = await open();
+  const hit = (hours: number, change: Partial<DecisionRecord>) => refused(now - hours * HOUR_MS, change);
+  await keep(
+    hit(30, { mappingId: 'review', status: 202, outcome: 'accepted' }),
+    hit(2, { mappingId: 'review', status: 202, outcome: 'accepted' }),
+    hit(1, { mappingId: 'review', status: 400, code: 'invalid_result' }),
+    hit(1, {}),
+  );
+  const { hits, since } = await looking().decided();
+  expect([...hits]).toEqual([['review', { hits: 2, refusals: 1, lastHitAt: now - HOUR_MS }]]);
+  expect(since).toBe(now - 30 * HOUR_MS);
+});
+
+test('what failed says what the last error said, but not to whom texts are not shown', async () => {
+  const { storage, causes } = await open();
+  for (const message of ['exit 1: no network', 'exit 1\ninvalid api key']) {
+    const [action] = [agentOf('review', { runner: 'claude', sessionKey: message })];
+    await storage.accept(work([action]));
+    await storage.claimRuns({ nowMs: Date.now(), limit: 1 });
+    const error = { code: 'agent_failed', message };
+    await storage.completeRun(completion(action.id, { outcome: 'error', error, nowMs: Date.now() }));
+  }
+  expect(await causes()).toMatchObject([
+    {
+      kind: 'run',
+      count: 2,
+      errorCode: 'agent_failed',
+      says: 'review, claude: agent_failed: exit 1: invalid api key',
+    },
+  ]);
+  expect((await causes(false)).map(({ says }) => says)).toEqual(['review, claude: agent_failed']);
+  const hold = { runner: 'claude', code: 'login', message: 'needed', retryAt: now + HOUR_MS, tries: 1 };
+  await storage.saveHold({ ...hold, since: now });
+  expect((await causes(false)).map(({ says }) => says).join()).not.toContain('needed');
+});
+
+test('counting rests twenty times as long as it took, for all who look', async () => {
+  let counted = 0;
+  const counter = decidedCounter(
+    {
+      flush: () => Promise.resolve(),
+      countDecided: async () => {
+        counted += 1;
+        await new Promise((done) => setTimeout(done, 5));
+        return { groups: [] };
+      },
+    },
+    decisionLine,
+  );
+  await Promise.all([counter(), counter()]);
+  await counter();
+  expect(counted).toBe(1);
+  await expect.poll(async () => (await counter(), counted), { interval: 20, timeout: 20_000 }).toBe(2);
+});
+
 test('a rate that refuses a sender who proved itself is somebody to look at', async () => {
   const { causes, keep } = await open();
   await keep(refused(now, { status: 429, code: 'rate_limited' }));
@@ -139,9 +240,9 @@ test('a rate that refuses a sender who proved itself is somebody to look at', as
 });
 
 test('the overview marks when the service started and its files changed', async () => {
-  const { storage } = await open();
+  const { storage, looking } = await open();
   const note = { at: now, who: 'the service', source: 'host', about: 'g1', changed: 0 };
   for (const what of ['start', 'drop', 'reload']) await storage.recordAudit({ ...note, what });
-  const { marks } = await overview(storage, { gateway: { runner: 'default' }, describe: decisionLine }, []);
+  const { marks } = await overview(storage, looking(), []);
   expect(marks.map(({ what }) => what)).toEqual(['reload', 'start']);
 });

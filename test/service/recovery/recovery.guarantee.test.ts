@@ -96,10 +96,15 @@ test.each(['github', 'gitlab'] as const)(
     // What the console shows of each path.
     const storage = await openStorage(`sqlite:${join(bench.folder, 'sluice.db')}`, { mode: 'attached' });
     onTestFinished(() => storage.close());
-    const { recoveries } = await overview(storage, { gateway: { runner: 'echo' }, describe: () => '' }, [
-      provider,
-      'never',
-    ]);
+    const { recoveries } = await overview(
+      storage,
+      {
+        gateway: { runner: 'echo' },
+        decided: () => Promise.resolve({ found: new Map(), hits: new Map(), since: 0 }),
+        text: true,
+      },
+      [provider, 'never'],
+    );
     expect(recoveries).toEqual([
       { path: provider, lookedAt: expect.any(Number) as number, missed: 6, came: 6, gaveUp: 0 },
       { path: 'never', lookedAt: 0, missed: 0, came: 0, gaveUp: 0 },

@@ -131,7 +131,6 @@ const READING_JOURNAL = [
   'flush',
   'listDecisions',
   'listKeptRequests',
-  'mappingActivity',
   'noteReplay',
   'readKept',
 ] as const satisfies readonly OperationName[];

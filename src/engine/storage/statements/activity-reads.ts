@@ -1,8 +1,7 @@
-import { defined } from '../../../base/json.ts';
 import {
-  type ActivitySince,
   type AuditRecord,
   type CostRecord,
+  type DecidedGroup,
   DROPPED,
   type FailedHour,
   type ListQuery,
@@ -14,26 +13,15 @@ import {
 } from '../records.ts';
 import { DAY_MS, dayBefore, startOfDay } from './hourly-capacity.ts';
 import { both, by, type Dialects, listed } from './statements.ts';
-import { STRANGER } from '../request-records.ts';
 import { atMost } from './row-queries.ts';
-import { EVENT, FAILED_RUN, OUTBOX, RUN } from './rows.ts';
+import { EVENT, FAILED_RUN, OUTBOX, RUN, type Table } from './rows.ts';
 import type { Store } from './store.ts';
 
 /** Lists of what mappings did and cost, and of who changed what; each looks at a bounded number of rows. */
 
-/** Decisions and ended runs that are looked at, the newest. */
+/** Ended runs that are looked at, the newest. */
 const MAX_ROWS = 10_000;
 
-const RECEIVED_AT: Dialects = {
-  sqlite: "decision ->> '$.receivedAt'",
-  postgres: "(decision::json ->> 'receivedAt')::numeric::bigint",
-};
-// No index of their own: they would cost every request more than this costs who asks.
-const HITS = both`SELECT mapping_id AS "mappingId", count(*) AS hits, max(at) AS "lastHitAt",
-    sum(CASE WHEN outcome = 'rejected' THEN 1 ELSE 0 END) AS refusals
-  FROM (SELECT mapping_id, outcome, ${RECEIVED_AT} AS at
-    FROM decisions ORDER BY seq DESC LIMIT ${MAX_ROWS}) AS newest
-  WHERE mapping_id IS NOT NULL AND at > ? GROUP BY mapping_id`;
 const ENDED = both`SELECT mapping_id AS "mappingId", count(*) AS runs,
     sum(CASE WHEN state = ${RUN.dead} OR (outcome IN ('error', 'timeout')
       AND coalesce(error_code, '') NOT IN ('${DROPPED.code}', '${SUPERSEDED.code}', '${NO_CONVERSATION}'))
@@ -49,33 +37,53 @@ const USED = `SELECT mapping_id AS "mappingId", CAST(sum(input_tokens) AS BIGINT
 const COSTS = `SELECT day, mapping_id AS "mappingId", runner, turns, input_tokens AS "inputTokens",
     output_tokens AS "outputTokens", micro_usd AS "microUsd", cost_unknown AS "costUnknown" FROM costs
   WHERE CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1 ORDER BY day DESC, micro_usd DESC, mapping_id, runner LIMIT ?2`;
-const AUDIT = 'SELECT at, who, source, what, about, changed FROM audit ORDER BY seq DESC LIMIT ?';
+const AUDIT = both`SELECT at, who, source, what, about, changed FROM audit
+  WHERE CAST(?1 AS TEXT) IS NULL OR what IN ${listed('?1')} ORDER BY seq DESC LIMIT ?2`;
 
-/** The newest of each kind. */
-const FAILED_HOURS = both`SELECT kind, mapping_id AS "mappingId", place, why, count(*) AS count, min(at) AS "firstAt",
-    max(at) AS "lastAt", max(id) AS example
-  FROM (SELECT * FROM (
-    SELECT 'run' AS kind, mapping_id, runner AS place, coalesce(error_code, '') AS why, ended_at AS at, id FROM runs
-    WHERE ${FAILED_RUN} ORDER BY seq DESC LIMIT ?1
-  ) AS failed UNION ALL SELECT * FROM (
-    SELECT 'run' AS kind, mapping_id, runner AS place, coalesce(error_code, '') AS why, ended_at AS at, id FROM runs
-    WHERE state = ${RUN.dead} ORDER BY seq DESC LIMIT ?1
-  ) AS dead UNION ALL SELECT * FROM (
-    SELECT 'delivery' AS kind, mapping_id, coalesce(recipient, 'callback') AS place, coalesce(error_code, '') AS why,
-      ended_at AS at, run_id AS id FROM outbox WHERE state = ${OUTBOX.dead} ORDER BY seq DESC LIMIT ?1
-  ) AS unsent UNION ALL SELECT * FROM (
-    SELECT 'event' AS kind, mapping_id, '' AS place, coalesce(error_code, '') AS why, created_at AS at, id FROM events
-    WHERE state = ${EVENT.dead} ORDER BY seq DESC LIMIT ?1
-  ) AS parked) AS work GROUP BY kind, mapping_id, place, why, at / 3600000`;
+/** The newest of one kind by reason and hour, and of each hour the last. */
+const failedHours = (kind: FailedHour['kind'], table: Table, [where, place, at]: readonly string[]): string =>
+  `SELECT '${kind}' AS kind, hours.mapping_id AS "mappingId", place, why, count, "firstAt", "lastAt",
+    ${table}.${kind === 'delivery' ? 'run_id' : 'id'} AS example, coalesce(${table}.error_message, '') AS message
+  FROM (SELECT mapping_id, place, why, count(*) AS count, min(at) AS "firstAt", max(at) AS "lastAt", max(seq) AS newest
+    FROM (SELECT seq, mapping_id, ${place} AS place, coalesce(error_code, '') AS why, ${at} AS at FROM ${table}
+      WHERE ${where} ORDER BY seq DESC LIMIT ?1) AS failed
+    GROUP BY mapping_id, place, why, at / 3600000) AS hours JOIN ${table} ON ${table}.seq = newest`;
+const FAILED_HOURS = [
+  failedHours('run', 'runs', [FAILED_RUN, 'runner', 'ended_at']),
+  failedHours('run', 'runs', [`state = ${RUN.dead}`, 'runner', 'ended_at']),
+  failedHours('delivery', 'outbox', [
+    `state = ${OUTBOX.dead}`,
+    "coalesce(recipient, 'callback')",
+    'ended_at',
+  ]),
+  failedHours('event', 'events', [`state = ${EVENT.dead}`, "''", 'created_at']),
+].join(' UNION ALL ');
+
+/** Decisions that are counted together, so that accepts pass between. */
+const PART_ROWS = 500;
+const PART_END = `SELECT max(seq) AS seq FROM (SELECT seq FROM decisions WHERE seq > ? ORDER BY seq LIMIT ${PART_ROWS}) AS part`;
+const FACTS: Dialects = { sqlite: 'decision', postgres: 'decision::jsonb' };
+/** The row is read once, and not for each of its parts. */
+const ONCE: Dialects = { sqlite: '', postgres: 'OFFSET 0' };
+const FACT_AT: Dialects = {
+  sqlite: "CAST(facts ->> 'receivedAt' AS INTEGER)",
+  postgres: "(facts ->> 'receivedAt')::numeric::bigint",
+};
+const CODES: Dialects = {
+  sqlite: "(SELECT group_concat(value ->> 'code', ' ') FROM json_each(facts, '$.findings'))",
+  postgres: "(SELECT string_agg(one ->> 'code', ' ') FROM jsonb_array_elements(facts -> 'findings') AS one)",
+};
+const DECIDED = both`SELECT path, "mappingId", count, "firstAt", "lastAt",
+    CASE WHEN why IS NOT NULL THEN (SELECT decision FROM decisions WHERE seq = newest) END AS refused
+  FROM (SELECT path, mapping_id AS "mappingId", why, count(*) AS count, min(at) AS "firstAt", max(at) AS "lastAt",
+      max(seq) AS newest
+    FROM (SELECT seq, mapping_id, facts ->> 'path' AS path, ${FACT_AT} AS at,
+        CASE WHEN outcome NOT IN ('accepted', 'skipped') THEN concat_ws(' ', facts ->> 'code', facts ->> 'status',
+          facts -> 'missed', ${CODES}, facts -> 'replays') END AS why
+      FROM (SELECT seq, mapping_id, outcome, ${FACTS} AS facts FROM decisions WHERE seq > ? AND seq <= ? ${ONCE}) AS part
+    ) AS rows_of_part GROUP BY path, mapping_id, why, at / 300000) AS grouped`;
 const openOf = (state: number): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
   WHERE state = ${state} AND run_id IN ${listed('?')}`;
-const OLDEST_DECIDED = both`SELECT count(*) AS count, min(at) AS since,
-    sum(CASE WHEN outcome = '${STRANGER}' THEN 0 ELSE 1 END) AS kept
-  FROM (SELECT outcome, ${RECEIVED_AT} AS at FROM decisions ORDER BY seq DESC LIMIT ${MAX_ROWS}) AS newest`;
-const OLDEST_ENDED = both`SELECT count(*) AS count, min(ended_at) AS since, 0 AS kept
-  FROM (SELECT ended_at FROM runs ${by('runs_ended')} WHERE state >= ${RUN.completed} AND ended_at > ?
-    ORDER BY ended_at DESC LIMIT ${MAX_ROWS}) AS newest`;
-
 type CostRow = Omit<CostRecord, 'day' | 'usd'> & { readonly day: number; readonly microUsd: number };
 
 const usdOf = (microUsd: number): number => microUsd / 1_000_000;
@@ -92,11 +100,10 @@ export function listCosts(
   }));
 }
 
-/** Mappings that did something in the last 24 hours, by id. Looks at the newest 10,000 decisions and ended runs. */
+/** Mappings that had runs in the last 24 hours, by id. Looks at the newest 10,000 that ended. */
 export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[] {
   const since = Math.round(nowMs - DAY_MS);
   const answers = sql.allOf<{ readonly mappingId: string; readonly microUsd?: number }>([
-    [HITS, since],
     [ENDED, since],
     [ACTIVE],
     [USED, dayBefore(nowMs)],
@@ -109,8 +116,18 @@ export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[
   return [...found.values()].toSorted((a, b) => (a.mappingId < b.mappingId ? -1 : 1));
 }
 
-export function listAudit({ sql }: Store, limit: number): AuditRecord[] {
-  return sql.all(AUDIT, atMost(limit));
+/** The newest changes; with `whats` only such. */
+export function listAudit({ sql }: Store, limit: number, whats?: readonly string[]): AuditRecord[] {
+  return sql.all(AUDIT, whats === undefined ? null : JSON.stringify(whats), atMost(limit));
+}
+
+/**
+ * Counts some hundred decisions after a number, the oldest first; `next` is the number of the last, and absent where there
+ * are none. What was refused is counted by all that says why.
+ */
+export function countDecided({ sql }: Store, after: number): { groups: DecidedGroup[]; next?: number } {
+  const next = sql.find<{ seq: number | null }>(PART_END, after)?.seq ?? undefined;
+  return next === undefined ? { groups: [] } : { groups: sql.all(DECIDED, after, next), next };
 }
 
 /** What failed or was given up, by its reason and hour, of the newest `limit` of each kind. */
@@ -127,22 +144,4 @@ export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun
   const of = (state: number, end: UnsentRun['end']): UnsentRun[] =>
     sql.all<{ readonly runId: string }>(openOf(state), ids).map(({ runId }) => ({ runId, end }));
   return [...of(OUTBOX.queued, 'sending'), ...of(OUTBOX.active, 'sending'), ...of(OUTBOX.dead, 'unsent')];
-}
-
-/** Since when `mappingActivity` has all there was, where `keep` decisions are kept. */
-export function activitySince({ sql }: Store, nowMs: number, keep: number): ActivitySince {
-  const since = Math.round(nowMs - DAY_MS);
-  const [decided, ended] = sql.allOf<ActivityWindow>([[OLDEST_DECIDED], [OLDEST_ENDED, since]]);
-  const from = ([looked]: readonly ActivityWindow[] = []): number | undefined => {
-    const isCut = looked !== undefined && (looked.count >= MAX_ROWS || (looked.kept ?? 0) >= keep);
-    return isCut && looked.since !== null && looked.since > since ? looked.since : undefined;
-  };
-  return defined({ hits: from(decided), runs: from(ended) });
-}
-
-/** How many rows were looked at, of them those that a ring keeps, and the time of the oldest. */
-interface ActivityWindow {
-  readonly count: number;
-  readonly kept: number | null;
-  readonly since: number | null;
 }

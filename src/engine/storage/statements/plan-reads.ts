@@ -32,7 +32,7 @@ export interface ChoiceOptions {
 
 /** Rows that `retry` and `drop` look at in one step. */
 const STEP_ROWS = 200;
-const MAX_PLANNED = 1_000;
+const MAX_PLANNED = 10_000;
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const REFUSED = "error_code IN ('denied', 'not_approved')";
 const DEAD_RUN = `state = ${RUN.dead}`;
@@ -160,13 +160,10 @@ function countRows(sql: Statements, selection: QueueSelection, choices: readonly
   return counts.reduce((sum, each) => sum + each, 0);
 }
 
-/** What `retry` would begin: the first `limit` ids of each kind and state. What ends after `nowMs` was begun meanwhile. */
-export function selectRetry(
-  { sql }: Store,
-  selection: QueueSelection,
-  { nowMs, limit = STEP_ROWS }: { readonly nowMs: number; readonly limit?: number },
-): RetryRows {
-  const of = firstRows(sql, selection, { choices: chosenRows('retry', selection, { nowMs }), limit });
+/** What `retry` would begin next. What ends after `nowMs` was begun meanwhile. */
+export function selectRetry({ sql }: Store, selection: QueueSelection, { nowMs }: ChoiceOptions): RetryRows {
+  const choices = chosenRows('retry', selection, { nowMs });
+  const of = firstRows(sql, selection, { choices, limit: STEP_ROWS });
   return { runs: of('runs'), outbox: of('outbox'), events: of('events') };
 }
 
@@ -191,6 +188,7 @@ export function planWork(
   // One that is named may be limited, and its agent away.
   const countOf = (table: Table): number =>
     Math.min(ids?.length ?? Infinity, count(choices.filter((choice) => choice.table === table)));
+  const first = firstRows(sql, selection, { choices, limit: MAX_PLANNED });
   const counts = { runs: countOf('runs'), outbox: countOf('outbox'), events: countOf('events') };
   const groups = Map.groupBy(leftOutRows(change, selection, options), ([reason]) => reason);
   const left = new Map<LeftOutWork['reason'], number>(
@@ -204,7 +202,7 @@ export function planWork(
   left.set('other', ids === undefined ? 0 : new Set(ids).size - known);
   return {
     ...counts,
-    runIds: firstRows(sql, selection, { choices, limit: MAX_PLANNED })('runs'),
+    ids: [...new Set((['runs', 'outbox', 'events'] as const).flatMap(first))].slice(0, MAX_PLANNED),
     leftOut: [...left].flatMap(([reason, many]) => (many > 0 ? [{ reason, count: many }] : [])),
   };
 }

@@ -221,7 +221,9 @@ export function causeLines(cause: Cause): readonly string[] {
     paused !== undefined
       ? `queue resume${paused.runner === undefined ? '' : ' --runner'} ${paused.runner ?? paused.mapping ?? ''}`.trimEnd()
       : example === undefined
-        ? 'queue list --state queued'
+        ? kind === 'flood' && mappingId
+          ? `queue pause ${mappingId}`
+          : 'queue list --state queued'
         : `${kind === 'event' ? 'queue list' : 'explain'} ${example}${again}`;
   return [kind === 'wait' ? says : `${count} x ${says}`, `  ${times}`, meant ?? `  sluice ${next}`].map(
     clearLine,

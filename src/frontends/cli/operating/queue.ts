@@ -2,6 +2,7 @@ import { didYouMean, printYaml } from '../../../base/document/document.ts';
 import {
   answerApproval,
   changeWork,
+  findEntries,
   findObstacles,
   findWork,
   type ChangeJob,
@@ -12,7 +13,6 @@ import {
   pausableName,
   planTexts,
   planChange,
-  readRetry,
   whyNotAgain,
 } from '../../../service/operations/operations.ts';
 import type { QueueSelection, SetAsideSelection, Storage } from '../../../engine/storage/storage.ts';
@@ -141,18 +141,21 @@ interface Retry {
   readonly operator: Operator;
 }
 
+/** Most rows of a plan that are listed. */
+const MAX_LISTED = 1_000;
+
 async function showRetry(
   { terminal }: Cli,
   { json }: JsonFlags,
   { job, nothing, operator }: Retry,
 ): Promise<void> {
-  const list = { ...RECORDS.queue, read: (storage: Storage) => readRetry(storage, job.selection) };
-  const listing = { ...queueListing(), title: 'work to try again', list };
   const plan = await planChange(operator, job);
+  const ids = plan.ids.slice(0, MAX_LISTED);
+  const list = { ...RECORDS.queue, read: (storage: Storage) => findEntries(storage, ids) };
+  const listing = { ...queueListing(), title: 'work to try again', list };
   const shown = { json: json === true, limit: Infinity, text: false };
   const { length } = await printListing(listing, operator.storage, terminal, shown);
-  if (length < plan.runs + plan.outbox + plan.events)
-    terminal.err(`listed are ${length}; further ones, or due runs whose agent is away, are not`);
+  if (length < plan.runs + plan.outbox + plan.events) terminal.err(`listed are the first ${length}`);
   const { says, leftOut } = planTexts(plan);
   for (const line of leftOut) terminal.err(line);
   if (says === 'nothing') throw new NothingChanged(nothing);

@@ -6,12 +6,13 @@ import { decisionLine, hintLines, indent, runAdvice } from '../../../authoring/e
 import { requestFinding } from '../../../authoring/advice/requests.ts';
 import {
   conversationChanges,
-  findCauses,
+  decidedCounter,
   findWaits,
   hasFailed,
   type Obstacles,
   obstacleTexts,
   type Operator,
+  overview,
   type QueueEntry,
   RECORDS,
 } from '../../../service/operations/operations.ts';
@@ -152,13 +153,14 @@ export async function showRequests(
 ): Promise<void> {
   if (grouped !== true) return listRequests(cli, flags);
   const { terminal } = cli;
-  const causes = await withStore(cli, flags, (storage, { settings: { gateway } }) =>
-    findCauses(storage, { gateway, describe: decisionLine }),
-  );
+  const { causes } = await withStore(cli, flags, (storage, { settings: { gateway } }) => {
+    const decided = decidedCounter(storage, decisionLine);
+    return overview(storage, { gateway, decided, text: flags.text !== false }, []);
+  });
   const shown = causes.slice(0, flags.limit);
   if (flags.json === true)
     return printJson(terminal, 'requests', {
-      causes: shown.map((cause) => isoTimes(cause, 'since', 'lastAt')),
+      causes: shown.map((cause) => isoTimes(cause, 'firstAt', 'since', 'lastAt')),
     });
   if (shown.length === 0) return terminal.err('nothing needs attention');
   for (const cause of shown) for (const line of causeLines(cause)) terminal.out(line);

@@ -100,7 +100,7 @@ async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
       );
     void sayTypeErrors();
     const reloading = debounce(100, async () => {
-      const { kind } = await service.reload();
+      const { kind } = await service.reload('a file that was changed');
       if (kind !== 'rejected') watched.add([...service.watchedPaths()]);
       if (kind === 'live') await sayTypeErrors();
     });

@@ -99,7 +99,7 @@ export async function openConsole(
 
 /** Returns how to stop listening for the signal. */
 function reloadOnHangup(service: Service): () => void {
-  const reload = (): void => void service.reload();
+  const reload = (): void => void service.reload('the signal SIGHUP');
   process.on('SIGHUP', reload);
   return () => void process.off('SIGHUP', reload);
 }

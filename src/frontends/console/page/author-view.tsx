@@ -258,13 +258,8 @@ function ImpactView(): JSX.Element {
   const { kept, golden, changes } = found;
   return (
     <>
-      <p>
-        <strong>
-          {changes.length} of {kept + golden} would change
-        </strong>{' '}
-        <span class="quiet">
-          {count(kept, 'kept request')}, {count(golden, 'golden case')}; nothing was sent or performed
-        </span>
+      <p class="quiet">
+        {count(kept, 'kept request')}, {count(golden, 'golden case')}; nothing was sent or performed
       </p>
       {changes.map(({ name, kind, difference }, index) => (
         <details key={name} open={index < OPEN}>

@@ -15,6 +15,12 @@ export function formatDay(at: number): string {
   return ago === 0 ? `Today, ${date}` : ago === 1 ? `Yesterday, ${date}` : date;
 }
 
+/** Says a minute, such as "yesterday 13:40". */
+export function formatMinute(at: number): string {
+  const day = formatDay(at);
+  return `${/^(?:Today|Yesterday)/.exec(day)?.[0].toLowerCase() ?? day} ${formatTime(at).slice(0, 5)}`;
+}
+
 export function formatTime(at: number): string {
   return new Date(at).toLocaleTimeString([], {
     hour: '2-digit',

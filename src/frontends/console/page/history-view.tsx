@@ -1,9 +1,8 @@
 /** Shows what came in time: a bar for each interval, with when the service started and its files changed. */
 import type { JSX } from 'preact';
 import type { InboxRow, Overview } from '../protocol.ts';
-import { clock, count, dayOf, formatDay, formatTime } from './format.ts';
+import { clock, count, dayOf, formatDay, formatMinute, formatTime } from './format.ts';
 import { filters, isLoaded, NO_FILTERS, rows, timeOf } from './inbox-store.ts';
-import { PauseButtons } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
 
 const MINUTE_MS = 60_000;
@@ -46,32 +45,42 @@ export function History({ marks }: Pick<Overview, 'marks'>): JSX.Element {
   if (list.length === 0 || first === undefined)
     return <p class="quiet">{isLoaded.value ? 'No request has come yet.' : 'Loading what came…'}</p>;
   const most = Math.max(...bars.map(({ all }) => all));
+  const step = first.to - first.from;
+  const midnight = dayOf(first.to);
+  // A narrow page has space for few names; each day has its own.
+  const least = Math.ceil(bars.length / (innerWidth < 700 ? 4 : 8));
+  const every = [1, 2, 3, 4, 6, 8, 12, 24].find((n) => n >= least && (DAY_MS / step) % n === 0) ?? least;
   const seen = marks.filter(({ at }) => at >= first.from);
   return (
     <section>
       <h2>
         {count(list.length, 'request')} since {formatDay(first.from)}{' '}
         <span class="quiet small">
-          at most {count(most, 'request')} in {stepText(first.to - first.from)}; choose a bar to list them
+          at most {count(most, 'request')} in {stepText(step)}; choose a bar to list them
         </span>
       </h2>
       <div class="history" role="group" aria-label="Requests in time">
-        {bars.map((bar, index) => (
+        {bars.map((bar) => (
           <BarButton
             key={bar.from}
             bar={bar}
             most={most}
-            isNamed={index % Math.ceil(bars.length / 8) === 0}
+            isNamed={Math.round((bar.from - midnight) / step) % every === 0}
             hasMark={seen.some(({ at }) => at >= bar.from && at < bar.to)}
           />
         ))}
       </div>
       <ul class="small quiet">
-        {seen.slice(0, MAX_MARKS).map(({ at, what, about, source }) => (
+        {seen.slice(0, MAX_MARKS).map(({ at, what, about, source, who }) => (
           <li key={at}>
-            ▲ {formatDay(at)} {formatTime(at)}{' '}
-            {what === 'start' ? 'the service started with' : 'the files changed to'} {about}, on{' '}
-            <ShownText text={source} />
+            ▲ {formatMinute(at)}{' '}
+            <ShownText
+              text={
+                what === 'start'
+                  ? `the service started with the files ${about}, on ${source}`
+                  : `the files ${about} went live, by ${who}, on ${source}`
+              }
+            />
           </li>
         ))}
       </ul>
@@ -93,7 +102,7 @@ function BarButton(props: {
   const time = timeOf(from, to);
   const part = (some: number): { readonly height: string } => ({ height: `${(100 * some) / most}%` });
   const name = dayOf(from) === from ? formatDay(from).replace(/,.*/, '') : formatTime(from).slice(0, 5);
-  const said = `${formatDay(from)} ${formatTime(from).slice(0, 5)} to ${formatTime(to).slice(0, 5)}: ${count(all, 'request')}, ${refused} refused`;
+  const said = `${formatMinute(from)} to ${formatTime(to).slice(0, 5)}: ${count(all, 'request')}, ${refused} refused`;
   return (
     <button
       type="button"
@@ -112,56 +121,5 @@ function BarButton(props: {
         {isNamed && <span>{name}</span>}
       </span>
     </button>
-  );
-}
-
-const RECENT_MS = 10 * MINUTE_MS;
-/** A path floods that has so many in that time, and so many times as many as before. */
-const MANY = 100;
-const TIMES = 5;
-
-interface FloodedPath {
-  readonly path: string;
-  readonly count: number;
-  readonly usualInHour: number;
-  readonly mapping?: string | undefined;
-  readonly query: string;
-}
-
-/** Returns the path of which far more has come lately than before. */
-export function findFlood(list: readonly InboxRow[]): FloodedPath | undefined {
-  const [newest, oldest] = [list[0], list.at(-1)];
-  if (newest === undefined || oldest === undefined || newest.at - oldest.at < 2 * RECENT_MS) return undefined;
-  const from = newest.at - RECENT_MS;
-  const counts = new Map<string, { recent: number; before: number; mapping?: string | undefined }>();
-  for (const { path, at, mapping } of list) {
-    const known = counts.get(path) ?? { recent: 0, before: 0, mapping };
-    known[at >= from ? 'recent' : 'before'] += 1;
-    counts.set(path, known);
-  }
-  const windows = (from - oldest.at) / RECENT_MS;
-  const [first] = [...counts].toSorted(([, a], [, b]) => b.recent - a.recent);
-  if (first === undefined) return undefined;
-  const [path, { recent, before, mapping }] = first;
-  if (recent < MANY || recent < (TIMES * before) / windows) return undefined;
-  const query = new URLSearchParams({ path, time: timeOf(from, newest.at + HOUR_MS) }).toString();
-  const usualInHour = Math.round((before / windows) * (HOUR_MS / RECENT_MS));
-  return { path, count: recent, usualInHour, mapping, query };
-}
-
-export function Flood({ flood }: { readonly flood: FloodedPath }): JSX.Element {
-  const { path, mapping, query, usualInHour } = flood;
-  return (
-    <li>
-      <p>
-        <b>{flood.count.toLocaleString('en')} × </b>
-        <ShownText text={path} /> in 10 minutes: far more than before, when {count(usualInHour, 'request')}{' '}
-        came in an hour
-      </p>
-      <div class="actions">
-        <a href={`/?${query}`}>Show these</a>
-        {mapping !== undefined && <PauseButtons of={{ mapping }} whats={['pause']} />}
-      </div>
-    </li>
   );
 }

@@ -5,7 +5,16 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
 import { Wait } from './follow.tsx';
-import { dayOf, formatAgo, formatBytes, formatDate, formatDay, formatMs, formatTime } from './format.ts';
+import {
+  dayOf,
+  formatAgo,
+  formatBytes,
+  formatDate,
+  formatDay,
+  formatMinute,
+  formatMs,
+  formatTime,
+} from './format.ts';
 import {
   filterQuery,
   filters,
@@ -132,7 +141,7 @@ function formatInterval(time: string): string {
   const isDay = dayOf(from) === from && to - from > 80_000_000;
   return isDay
     ? formatDay(from).replace(/y, .*/, 'y')
-    : `${formatDay(from)} ${formatTime(from)} to ${formatTime(to)}`;
+    : `${formatMinute(from)} to ${formatTime(to).slice(0, 5)}`;
 }
 
 function FoundCount(): JSX.Element {

@@ -5,7 +5,7 @@ import type { ListPage, WorkJson } from '../protocol.ts';
 import { getJson, messageOf } from './api.ts';
 import { Choice } from './choice.tsx';
 import { useAnswer, Wait } from './follow.tsx';
-import { formatAgo, formatDate, formatMs } from './format.ts';
+import { formatAgo, formatDate, formatMinute, formatMs } from './format.ts';
 import { mayOperate, state } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
 import { endOf, type ListSelection, Operations, PauseButtons, text } from './operations.tsx';
@@ -16,8 +16,8 @@ import { WorkEntry } from './work-view.tsx';
 
 type TablePage = ListPage<WorkJson> & {
   readonly conversation?: WorkJson;
-  /** Since when the counts of mappings are complete; absent where that is a whole day. */
-  readonly since?: { readonly hits?: number; readonly runs?: number };
+  /** The time of the oldest request that is kept, in the list of mappings. */
+  readonly since?: number;
 };
 
 const LOOK_MS = 5_000;
@@ -66,7 +66,8 @@ function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }):
     </a>
   );
   if (name === 'state') return <StateLabel state={endOf(row)} />;
-  if (name === 'pause') return <PauseButtons of={{ mapping: text(row, 'mappingId') }} />;
+  if (name === 'pause')
+    return text(row, 'mappingId') && <PauseButtons of={{ mapping: text(row, 'mappingId') }} />;
   if (name === 'pauseRunner')
     return text(row, 'runner') && <PauseButtons of={{ runner: text(row, 'runner') }} />;
   if (name === 'key') return link(`/conversations?id=${text(row, 'id')}`, value || text(row, 'id'));
@@ -126,7 +127,12 @@ export function ListView(): JSX.Element {
           {next === undefined ? empty : 'None of those that were looked at; there are older ones.'}
         </p>
       )}
-      {path === '/mappings' && <Since of={page?.since} />}
+      {page?.since !== undefined && (
+        <p class="quiet small">
+          Counted: requests since {formatMinute(Math.max(page.since, Date.now() - 86_400_000))}, and runs of
+          the last 24 hours, the newest 10,000.
+        </p>
+      )}
       {isTalk && rows.map((run) => <WorkEntry key={text(run, 'id')} entry={run} {...changing} />)}
       {!isTalk && rows.length > 0 && <Table rows={rows} keys={page?.columns?.split(' ') ?? []} />}
       {next !== undefined && (
@@ -136,11 +142,6 @@ export function ListView(): JSX.Element {
       )}
     </article>
   );
-}
-
-function Since({ of: { hits = 0, runs = 0 } = {} }: { readonly of: TablePage['since'] }): JSX.Element {
-  const from = Math.max(hits, runs);
-  return <p class="quiet small">Counted since: {from === 0 ? 'the last 24 hours' : formatDate(from)}.</p>;
 }
 
 /** A change of the whole list is asked with the list's own filters. */

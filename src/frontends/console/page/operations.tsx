@@ -5,6 +5,7 @@ import type { Pausable, PlannedChange, WorkJson } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { formatDate } from './format.ts';
 import { mayOperate } from './inbox-store.ts';
+import { place } from './navigation.ts';
 import { type Batch, begin } from './progress.tsx';
 import { say } from './toast.ts';
 
@@ -61,7 +62,7 @@ const isIn =
     states.includes(endOf(entry));
 
 /** Work that has ended well is not begun again. */
-const RETRY: WorkOperation = ['retry', 'Run again what failed', 'due now', 'primary', isIn(...FAILED)];
+const RETRY: WorkOperation = ['retry', 'Run again what failed', 'begun again', 'primary', isIn(...FAILED)];
 const OPERATIONS: readonly WorkOperation[] = [
   RETRY,
   ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
@@ -73,19 +74,15 @@ const OPERATIONS: readonly WorkOperation[] = [
 
 /** The filters of a list. A change applies to everything that they match, and not only to what is loaded. */
 export interface ListSelection {
-  readonly of: string;
+  readonly of: 'runs' | 'outbox' | 'events';
   readonly state?: string;
   readonly mapping?: string;
   readonly errorCode?: string;
-  /** The time of the plan; absent before there is one. */
-  readonly until?: number;
 }
-type Chosen = ListSelection | { readonly ids: readonly string[] };
 
 /** Nothing is changed before somebody confirms the plan. */
 interface OperationPlan {
   readonly operation: WorkOperation;
-  readonly chosen: Chosen;
   readonly plan: PlannedChange;
 }
 
@@ -99,81 +96,88 @@ export function Operations(props: {
   readonly listed?: ListSelection;
   readonly onChanged: () => void;
 }): JSX.Element | null {
+  const { entries, listed, onChanged } = props;
   const problem = useSignal('');
   const planned = useSignal<OperationPlan | undefined>(undefined);
   const tried = async (work: () => Promise<void>): Promise<void> => {
     problem.value = '';
     await work().catch((error: unknown) => (problem.value = messageOf(error)));
   };
-  const change = ([path, , done]: WorkOperation, chosen: Chosen): Promise<void> =>
+  const change = async ([path]: WorkOperation, ids: readonly string[]): Promise<number> => {
+    const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, { ids });
+    onChanged();
+    return changed;
+  };
+  const changeOne = (operation: WorkOperation, id: string): Promise<void> =>
     tried(async () => {
-      planned.value = undefined;
-      const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, chosen);
+      const isChanged = (await change(operation, [id])) > 0;
       say(
-        changed === 0
-          ? 'nothing changed: it is decided, has gone on, or is not tried again'
-          : `${changed} ${done}`,
+        isChanged
+          ? `1 ${operation[2]}`
+          : 'nothing changed: it is decided, has gone on, or is not tried again',
       );
-      props.onChanged();
     });
-  const ask = (operation: WorkOperation, chosen: Chosen): Promise<void> =>
+  const ask = (operation: WorkOperation, ids: readonly string[]): Promise<void> =>
     tried(async () => {
+      const chosen = listed ?? { ids };
       const plan = await postJson<PlannedChange>('/api/plan', { change: operation[0], chosen });
-      planned.value = { operation, chosen, plan };
+      planned.value = { operation, plan };
     });
+  /** Some at a time; what begins is followed until it ends. */
+  const changeAll = ({ operation, plan }: OperationPlan): void => {
+    const [path, , done] = operation;
+    const { path: here } = place.peek();
+    const ofMapping = new URLSearchParams({ mapping: listed?.mapping ?? '' }).toString();
+    planned.value = undefined;
+    begin({
+      nouns: NOUNS[listed?.of ?? (entries?.every(isRun) ? 'runs' : 'entries')],
+      done,
+      hasEnds: path === 'retry' || path === 'approve',
+      ids: plan.ids,
+      begin: async (ids) => {
+        const changed = await change(operation, ids);
+        if (path === 'retry' || path === 'approve') return { work: ids, refused: [] };
+        return { work: [], refused: Array.from({ length: ids.length - changed }, () => 'gone on meanwhile') };
+      },
+      linkOf: () =>
+        listed === undefined ? here : `/${listed.of === 'outbox' ? 'deliveries' : 'runs'}?${ofMapping}`,
+    });
+  };
   if (!mayOperate.value) return null;
+  // Beside the button that decides there is no other one.
+  if (planned.value !== undefined)
+    return <Plan planned={planned.value} onDo={changeAll} onLeave={() => (planned.value = undefined)} />;
   return (
-    <>
-      <p class="actions">
-        {OPERATIONS.map((operation) => {
-          const [, label, , look, fits] = operation;
-          const ids = (props.entries ?? []).filter(fits).map((entry) => text(entry, 'id'));
-          if (ids.length === 0 && (props.entries !== undefined || operation !== RETRY)) return null;
-          const start = (): void =>
-            void (props.listed === undefined && ids.length === 1
-              ? change(operation, { ids })
-              : ask(operation, props.listed ?? { ids }));
-          return (
-            <button key={label} type="button" class={look} onClick={start}>
-              {label}
-              {props.listed === undefined ? ids.length > 1 && ` (${ids.length})` : '…'}
-            </button>
-          );
-        })}
-        {problem.value !== '' && <span role="alert">{problem.value}</span>}
-      </p>
-      {planned.value !== undefined && (
-        <Plan
-          planned={planned.value}
-          onDo={(of) => {
-            const { operation, chosen, plan } = of;
-            const batch = batchOf(of);
-            if (batch !== undefined) begin(batch);
-            else void change(operation, 'ids' in chosen ? chosen : { ...chosen, until: plan.until });
-            planned.value = undefined;
-          }}
-          onLeave={() => (planned.value = undefined)}
-        />
-      )}
-    </>
+    <p class="actions">
+      {OPERATIONS.map((operation) => {
+        const [, label, , look, fits] = operation;
+        const ids = (entries ?? []).filter(fits).map((entry) => text(entry, 'id'));
+        const [id] = ids;
+        if (id === undefined && (entries !== undefined || operation !== RETRY)) return null;
+        const isOne = listed === undefined && ids.length === 1 && id !== undefined;
+        return (
+          <button
+            key={label}
+            type="button"
+            class={look}
+            onClick={() => void (isOne ? changeOne(operation, id) : ask(operation, ids))}
+          >
+            {label}
+            {listed === undefined ? ids.length > 1 && ` (${ids.length})` : '…'}
+          </button>
+        );
+      })}
+      {problem.value !== '' && <span role="alert">{problem.value}</span>}
+    </p>
   );
 }
 
-/** Runs that begin again are followed until they end; undefined where they are not all of it. */
-function batchOf({ operation: [path], chosen, plan }: OperationPlan): Batch | undefined {
-  if (path !== 'retry' || plan.runs.length !== plan.count || plan.count < 2) return undefined;
-  const { mapping } = 'ids' in chosen ? {} : chosen;
-  return {
-    noun: 'run',
-    done: 'begun again',
-    ids: plan.runs,
-    begin: async (ids) => {
-      await postJson('/api/retry', { ids });
-      return { work: ids, refused: [] };
-    },
-    linkOf: () => `/runs${mapping === undefined ? '' : `?${new URLSearchParams({ mapping }).toString()}`}`,
-  };
-}
+const NOUNS: Readonly<Record<ListSelection['of'] | 'entries', Batch['nouns']>> = {
+  runs: ['run', 'runs'],
+  outbox: ['delivery or callback', 'deliveries and callbacks'],
+  events: ['system event', 'system events'],
+  entries: ['piece of work', 'pieces of work'],
+};
 
 /** What a change would do, and what it would leave out. */
 function Plan(props: {
@@ -183,11 +187,13 @@ function Plan(props: {
 }): JSX.Element {
   const { operation, plan } = props.planned;
   const [, label, , look] = operation;
+  const many = plan.ids.length;
   return (
     <div class="plan" role="group" aria-label={`Plan: ${label}`}>
       <p role="status">
         {label}: {plan.says}
-        {plan.count > 1 && ', the oldest first'}
+        {many > 1 && ', the oldest first'}
+        {plan.later > 0 && `; ${plan.later.toLocaleString('en')} later ones come with the next plan`}
       </p>
       <ul>
         {plan.leftOut.map((line) => (
@@ -195,9 +201,9 @@ function Plan(props: {
         ))}
       </ul>
       <p class="actions">
-        {plan.count > 0 && (
+        {many > 0 && (
           <button type="button" class={look} onClick={() => props.onDo(props.planned)}>
-            {label}: {plan.count}
+            {label}: {many.toLocaleString('en')}
           </button>
         )}
         <button type="button" onClick={props.onLeave}>

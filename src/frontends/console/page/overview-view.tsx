@@ -3,15 +3,17 @@ import type { JSX } from 'preact';
 import type { Cause, Overview } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { useAnswer, Wait } from './follow.tsx';
-import { count, formatAgo, formatDate } from './format.ts';
-import { mayOperate, rows } from './inbox-store.ts';
+import { count, formatAgo, formatMinute } from './format.ts';
+import { mayOperate, timeOf } from './inbox-store.ts';
 import { type ListSelection, Operations, PauseButtons } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
-import { findFlood, Flood, History } from './history-view.tsx';
+import { History } from './history-view.tsx';
 import { say } from './toast.ts';
 import { conditionsAsRead } from './trace-view.tsx';
 
 const LOOK_MS = 5_000;
+const DAY_MS = 86_400_000;
+const MAX_CAUSES = 50;
 
 export function OverviewView(): JSX.Element {
   const { answer, problem, again } = useAnswer<Overview>('/api/overview', () => LOOK_MS);
@@ -88,21 +90,22 @@ function Recoveries({ of: { recoveries } }: { readonly of: Overview }): JSX.Elem
 function Causes(props: { readonly causes: readonly Cause[]; onChanged(): void }): JSX.Element {
   const { causes, onChanged } = props;
   const aside = causes.filter((cause) => cause.aside !== undefined);
-  const flood = findFlood(rows.value);
-  const many = causes.length - aside.length + (flood === undefined ? 0 : 1);
+  const open = causes.filter((cause) => cause.aside === undefined);
   const rowsOf = (some: readonly Cause[]): readonly JSX.Element[] =>
     some.map((cause) => <CauseRow key={cause.id} cause={cause} onChanged={onChanged} />);
   return (
     <section>
-      {many === 0 ? (
+      {open.length === 0 ? (
         <p class="quiet">Nothing needs attention.</p>
       ) : (
-        <h2>{count(many, 'cause needs', 'causes need')} attention</h2>
+        <h2>{count(open.length, 'cause needs', 'causes need')} attention</h2>
       )}
-      <ul class="causes">
-        {flood !== undefined && <Flood flood={flood} />}
-        {rowsOf(causes.filter((cause) => cause.aside === undefined))}
-      </ul>
+      <ul class="causes">{rowsOf(open.slice(0, MAX_CAUSES))}</ul>
+      {open.length > MAX_CAUSES && (
+        <p>
+          The others follow in <code>sluice requests --grouped</code>.
+        </p>
+      )}
       {aside.length > 0 && (
         <details>
           <summary>{count(aside.length, 'cause is', 'causes are')} meant to be so</summary>
@@ -114,22 +117,29 @@ function Causes(props: { readonly causes: readonly Cause[]; onChanged(): void })
 }
 
 /** The list that has all of a cause. */
-function listOf({ kind, path = '', mappingId: mapping = '' }: Cause): readonly [href: string, label: string] {
+function listOf({ kind, ...cause }: Cause): readonly [href: string, label: string] {
+  const { path = '', mappingId: mapping = '', errorCode: text = '', since } = cause;
   const of = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();
-  if (kind === 'request') return [`/?${of({ path, outcome: 'rejected' })}`, 'Show these'];
+  if (kind === 'request') return [`/?${of({ path, outcome: 'rejected', text })}`, 'Show these'];
+  if (kind === 'flood') return [`/?${of({ path, time: timeOf(since, Date.now() + DAY_MS) })}`, 'Show these'];
   if (kind === 'wait') return [`/runs?${of({ state: 'queued', mapping })}`, 'Show what waits'];
   return [`/${kind === 'delivery' ? 'deliveries' : 'runs'}?${of({ mapping })}`, 'Show these'];
 }
 
 /** What failed or was given up of a cause; undefined where nothing can begin again. */
 function failedOf({ kind, mappingId = '', errorCode }: Cause): ListSelection | undefined {
-  if (kind === 'request' || kind === 'wait') return undefined;
-  const of = { run: 'runs', delivery: 'outbox', event: 'events' }[kind];
+  if (kind === 'request' || kind === 'wait' || kind === 'flood') return undefined;
+  const of = ({ run: 'runs', delivery: 'outbox', event: 'events' } as const)[kind];
   return { of, mapping: mappingId, ...(errorCode !== undefined && { errorCode }) };
 }
 
+const beforeText = ({ before, firstAt, since }: Cause): string => {
+  const days = (since - firstAt) / DAY_MS;
+  return days < 1 ? before.toLocaleString('en') : `${Math.max(1, Math.round(before / days))} a day`;
+};
+
 function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): void }): JSX.Element {
-  const { id, kind, says, since, lastAt, before, example, mappingId, path = '', paused, aside } = cause;
+  const { id, kind, says, since, lastAt, before, example, mappingId, paused, aside } = cause;
   const [href, label] = listOf(cause);
   const failed = failedOf(cause);
   const meant = async (): Promise<void> => {
@@ -146,14 +156,15 @@ function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): vo
         <ShownText text={conditionsAsRead(says)} />
       </p>
       <p class="quiet small">
-        since {formatDate(since)}
-        {before > 0 && `, before that ${before.toLocaleString('en')}`}, last {formatAgo(lastAt)}
+        since {formatMinute(since)}
+        {before > 0 && `, before that ${beforeText(cause)}`}, the last
+        {example !== undefined && ', quoted above,'} {formatAgo(lastAt)}
         {aside !== undefined && ` — ${aside.who}: ${aside.reason}`}
       </p>
       <div class="actions">
         {failed !== undefined && <Operations listed={failed} onChanged={onChanged} />}
         {mayOperate.value && kind === 'request' && (
-          <a class="button" href={`/replay?${new URLSearchParams({ path, outcome: 'rejected' }).toString()}`}>
+          <a class="button" href={`/replay${href.slice(1)}`}>
             Replay these…
           </a>
         )}

@@ -2,12 +2,11 @@
  * Shows a payload as a tree. Closed parts cost nothing: a list of 100,000 keys shows a hundred and asks; a
  * text of five megabytes shows its beginning. Arrow keys walk it as every tree; Enter chooses a value.
  */
-import { signal, useComputed, useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useMemo, useRef } from 'preact/hooks';
 import type { KeptContent } from '../protocol.ts';
-import { entriesOf, parseExact, sizeOf, type ExactValue } from './exact-json.ts';
-import { findHits, type SearchHits, leafText } from './find-hits.ts';
+import { entriesOf, NumberText, parseExact, sizeOf, type ExactValue } from './exact-json.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
 import { copy } from './toast.ts';
@@ -20,49 +19,15 @@ const OPEN_LEVELS = 2;
 const MAX_TEXT = 160;
 const MAX_OPEN_TEXT = 20_000;
 
-export interface PayloadTreeProps {
-  /** The name of the root: payload, headers, query. */
-  readonly root: string;
-  readonly value: ExactValue;
-  readonly label: string;
+interface Choosing {
+  /** What a click on a value does, in words. */
   readonly action: string;
   readonly onChoose: (path: string) => void;
 }
 
-type TreeContext = Choosing & { readonly hits: SearchHits | undefined };
-const Tree = createContext<TreeContext>({ action: '', onChoose: () => undefined, hits: undefined });
+const Tree = createContext<Choosing>({ action: '', onChoose: () => undefined });
 
-function PayloadTree({ root, value, label, action, onChoose }: PayloadTreeProps): JSX.Element {
-  const search = useSignal('');
-  const content = useSignal(value);
-  content.value = value;
-  const hits = useComputed(() => findHits(content.value, root, search.value.trim().toLowerCase())).value;
-  return (
-    <div>
-      <input
-        type="search"
-        class="tree-search"
-        placeholder={`Search ${root}`}
-        aria-label={`Search ${label}`}
-        onInput={(event) => (search.value = event.currentTarget.value)}
-      />
-      {hits !== undefined && (
-        <p class="quiet small" aria-live="polite">
-          {hits.text}
-        </p>
-      )}
-      <div class="tree" role="tree" aria-label={label} onKeyDown={walk}>
-        <Tree.Provider value={{ action, onChoose, hits }}>
-          <Branch path={root} name={root} value={value} level={1} />
-        </Tree.Provider>
-      </div>
-    </div>
-  );
-}
-
-type Choosing = Pick<PayloadTreeProps, 'action' | 'onChoose'>;
-
-/** Shows the parts of a stored request, each to search and to copy. */
+/** Shows the parts of a stored request, each to copy. */
 export function RequestTrees({ kept, ...choosing }: Choosing & { readonly kept: KeptContent }): JSX.Element {
   const payload = useMemo(() => parseExact(kept.payload), [kept.payload]);
   const parts = { payload, headers: kept.headers, query: kept.query };
@@ -78,7 +43,11 @@ export function RequestTrees({ kept, ...choosing }: Choosing & { readonly kept: 
             <button type="button" class="link" onClick={() => copyJson(kept, name)}>
               Copy as JSON
             </button>
-            <PayloadTree root={name} value={value} label={name} {...choosing} />
+            <div class="tree" role="tree" aria-label={name} onKeyDown={walk}>
+              <Tree.Provider value={choosing}>
+                <Branch path={name} name={name} value={value} level={1} />
+              </Tree.Provider>
+            </div>
           </details>
         ),
       )}
@@ -100,7 +69,7 @@ interface BranchProps {
 }
 
 function Branch({ path, name, value, level }: BranchProps): JSX.Element {
-  const { action, onChoose, hits } = useContext(Tree);
+  const { action, onChoose } = useContext(Tree);
   const chosen = useSignal<boolean | undefined>(undefined);
   const shown = useSignal(CHUNK);
   const line = useRef<HTMLDivElement>(null);
@@ -112,9 +81,8 @@ function Branch({ path, name, value, level }: BranchProps): JSX.Element {
   }, [pointed]);
   const size = sizeOf(value);
   const isOpenAtFirst = level === 1 || (level <= OPEN_LEVELS && size <= CHUNK);
-  const isOpen = size > 0 && (hits === undefined ? (chosen.value ?? isOpenAtFirst) : hits.paths.has(path));
-  const members = isOpen ? entriesOf(value).slice(0, hits === undefined ? shown.value : Infinity) : [];
-  const found = members.filter(([key]) => hits?.paths.has(`${path}.${key}`) ?? true);
+  const isOpen = size > 0 && (chosen.value ?? isOpenAtFirst);
+  const members = isOpen ? entriesOf(value).slice(0, shown.value) : [];
   return (
     <>
       <div
@@ -137,10 +105,10 @@ function Branch({ path, name, value, level }: BranchProps): JSX.Element {
         </span>
         <ValueText value={value} isOpen={isOpen} />
       </div>
-      {found.map(([key, member]) => (
+      {members.map(([key, member]) => (
         <Branch key={key} path={`${path}.${key}`} name={key} value={member} level={level + 1} />
       ))}
-      {isOpen && hits === undefined && size > shown.value && (
+      {isOpen && size > shown.value && (
         <div
           class="line more"
           style={indentOf(level + 1)}
@@ -165,8 +133,8 @@ function indentOf(level: number): { readonly paddingLeft: string } {
 
 function ValueText({ value, isOpen }: { readonly value: ExactValue; readonly isOpen: boolean }): JSX.Element {
   if (typeof value === 'string') return <LongText value={value} />;
-  const text = leafText(value);
-  if (text !== '') return <span class="value number">{text}</span>;
+  if (value instanceof NumberText || typeof value !== 'object' || value === null)
+    return <span class="value number">{value instanceof NumberText ? value.text : String(value)}</span>;
   const [size, isList] = [sizeOf(value), Array.isArray(value)];
   const closed = size === 0 ? (isList ? '[ ]' : '{ }') : count(size, isList ? 'element' : 'key');
   return <span class="size">{isOpen ? '' : closed}</span>;

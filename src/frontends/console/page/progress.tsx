@@ -14,9 +14,11 @@ const LOOK_MS = 1_000;
 const MAX_REASONS = 3;
 
 export interface Batch {
-  /** What it is done to, and what is done. */
-  readonly noun: 'request' | 'run';
+  /** What it is done to, one and many, and what is done. */
+  readonly nouns: readonly [one: string, many: string];
   readonly done: string;
+  /** What it is done to goes on until it ends. */
+  readonly hasEnds: boolean;
   readonly ids: readonly string[];
   /** Does it for some; resolves to the runs and events to wait for, and why some became none. */
   begin(
@@ -46,7 +48,7 @@ export function BatchProgress(): JSX.Element {
 }
 
 function Progress({
-  of: { ids, noun, done, from, ...made },
+  of: { ids, nouns, done, hasEnds, from, ...made },
 }: {
   readonly of: Batch & { readonly from: number };
 }): JSX.Element {
@@ -91,7 +93,8 @@ function Progress({
   const reasons = [...new Set(failed.value)].slice(0, MAX_REASONS).join(', ');
   const left = ids.length - begun.value;
   const said = [
-    `${count(begun.value, noun)} ${done} at ${formatTime(from)}: ${well.value} ended well`,
+    `${count(begun.value, ...nouns)} ${done} at ${formatTime(from)}`,
+    hasEnds && `: ${well.value} ended well`,
     failed.value.length > 0 && `, ${failed.value.length} failed: ${reasons}`,
     open.value.length > 0 && `, ${open.value.length} under way`,
     isOver() && left > 0 && `; ${left} were left as they were`,

@@ -44,9 +44,16 @@ export function ReplayView(): JSX.Element {
   }, [isWhole]);
   const taken = plan.value.filter(({ end }) => end === 'taken').map(({ id }) => id);
   const replay = (): void => {
-    said.value = '';
+    said.value = 'They are taken again now: the progress stands above every view.';
     plan.value = [];
-    begin({ noun: 'request', done: 'taken again', ids: taken, begin: takeAgain, linkOf });
+    begin({
+      nouns: ['request', 'requests'],
+      done: 'taken again',
+      hasEnds: true,
+      ids: taken,
+      begin: takeAgain,
+      linkOf,
+    });
   };
   return (
     <article class="request overview">

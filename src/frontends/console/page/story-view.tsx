@@ -48,8 +48,11 @@ function rank(entry: WorkJson): number {
 function endSentence(entry: WorkJson): string {
   const what = `its ${kindOf(entry)}`;
   const state = endOf(entry);
-  const code = (entry['lastError'] as { readonly code?: string } | null | undefined)?.code;
-  const because = code === undefined ? '' : ` (${code})`;
+  const { code = '', message = '' } = (entry['lastError'] ?? {}) as Partial<
+    Record<'code' | 'message', string>
+  >;
+  const said = [code, ...message.split('\n')].filter(Boolean).join(': ').slice(0, 300);
+  const because = said === '' ? '' : ` (${said})`;
   const tries = count(Number(text(entry, 'attempts')), 'attempt');
   if (state === 'dead') return `${what} was given up after ${tries}${because}`;
   if (FAILED.includes(state)) return `${what} failed${because}`;
