@@ -39,6 +39,8 @@ export interface ModuleJob {
   sentAt: number;
   /** True where a first try hardly got the processor. */
   wasStarved?: boolean;
+  /** When a worker died under it: its second try is for a worker that lived after that, as one cause may end many. */
+  diedAt?: number;
   /** When its time is up; known once a worker that ran it was lost. */
   endsAt?: number;
   readonly end: (outcome: JobOutcome) => void;
@@ -48,19 +50,15 @@ const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 /** A sender gives up after about this long; the request's own budget is 5 s too. */
 const MAX_WAIT_MS = 5000;
-/** Workers that one cause ends together are not seen to end together; a second try waits until all of them are. */
-const SETTLE_MS = 25;
 
 export class JobQueue {
   #waiting: ModuleJob[] = [];
   #waitingBytes = 0;
   readonly #shares = new Map<PooledModule, { count: number; bytes: number }>();
   readonly #alone: ModuleJob[] = [];
-  /** About to be tried alone. */
-  readonly #settling = new Set<ModuleJob>();
 
   get size(): number {
-    return this.#waiting.length + this.#alone.length + this.#settling.size;
+    return this.#waiting.length + this.#alone.length;
   }
 
   /** A module's calls may take as much space as they leave free, so that one flood never turns the others away. */
@@ -84,16 +82,6 @@ export class JobQueue {
     this.#alone.unshift(...jobs.filter((job) => job.isAlone));
     const rest = this.#takeWaiting();
     for (const job of [...jobs.filter(({ isAlone }) => !isAlone), ...rest]) this.add(job);
-  }
-
-  /** Adds a job that is to be tried once more, after a moment; `onReady` is called then. */
-  addSettling(job: ModuleJob, onReady: () => void): void {
-    this.#settling.add(job);
-    setTimeout(() => {
-      if (!this.#settling.delete(job)) return;
-      this.#alone.push(job);
-      onReady();
-    }, SETTLE_MS);
   }
 
   /** The next job that must run alone. */
@@ -133,17 +121,13 @@ export class JobQueue {
   /** Removes what waits for a second try and has no time left for it. */
   removeOutOfTime(now: number): ModuleJob[] {
     const isOver = ({ endsAt }: ModuleJob): boolean => endsAt !== undefined && now >= endsAt;
-    const late = [...this.#alone, ...this.#settling].filter(isOver);
-    for (const job of late) {
-      if (!this.#settling.delete(job)) this.#alone.splice(this.#alone.indexOf(job), 1);
-    }
+    const late = this.#alone.filter(isOver);
+    for (const job of late) this.#alone.splice(this.#alone.indexOf(job), 1);
     return [...late, ...this.remove(isOver)];
   }
 
   removeAll(): ModuleJob[] {
-    const jobs = [...this.#takeWaiting(), ...this.#alone.splice(0), ...this.#settling];
-    this.#settling.clear();
-    return jobs;
+    return [...this.#takeWaiting(), ...this.#alone.splice(0)];
   }
 
   #takeWaiting(): ModuleJob[] {

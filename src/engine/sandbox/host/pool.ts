@@ -4,9 +4,9 @@
  * - A worker answers in order, so its first job is the one that runs. When it runs longer than its limit and a grace,
  *   or the worker's memory passes the cap, the worker is killed and that job alone is to blame; the jobs behind it
  *   never began and are sent again at once.
- * - A death without a known cause blames nobody yet: the first job is tried once more, alone on an idle worker. If
- *   that kills the worker too, the job is the culprit and is not tried again. A second try has the time that the first
- *   has left, so that no call outlives its limit and the grace.
+ * - A death without a known cause blames nobody yet: the first job is tried once more, alone on an idle worker that is
+ *   known to have lived after it. If that kills the worker too, the job is the culprit and is not tried again. A second
+ *   try has the time that the first has left, so that no call outlives its limit and the grace.
  * - A module has to prove itself with quick answers before its calls are queued behind each other, or run on all
  *   workers at once: until then one worker is always left to the others.
  * - A module that keeps striking is turned away by its breaker (`breaker.ts`).
@@ -239,8 +239,9 @@ export class Pool implements WorkerListener {
   #retryAlone(job: ModuleJob): void {
     job.module.quickAnswers = 0;
     job.isAlone = true;
+    job.diedAt = performance.now();
     this.#options.onEvent({ kind: 'call-replayed', module: job.module.name });
-    this.#queue.addSettling(job, () => this.#dispatch());
+    this.#queue.add(job);
   }
 
   #strike(job: ModuleJob): void {
@@ -298,9 +299,9 @@ export class Pool implements WorkerListener {
   /** Sends what must run alone to idle workers; returns the worker that is kept free for the next of them. */
   #dispatchAlone(): Worker | undefined {
     for (let job = this.#queue.firstAlone; job !== undefined; job = this.#queue.firstAlone) {
-      const idle = this.#workers.active.find((worker) => worker.jobs.length === 0);
-      if (idle === undefined)
-        return this.#workers.active.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
+      const known = job.diedAt === undefined ? this.#workers.active : this.#workers.aliveSince(job.diedAt);
+      const idle = known.find((worker) => worker.jobs.length === 0);
+      if (idle === undefined) return known.toSorted((a, b) => a.jobs.length - b.jobs.length)[0];
       this.#queue.shiftAlone();
       this.#send(idle, job);
     }

@@ -42,6 +42,13 @@ export class WorkerSet {
     return this.#active;
   }
 
+  /** Ready workers that did something after a time, the spares among them. */
+  aliveSince(time: number): readonly Worker[] {
+    return [...this.#workers].filter(
+      (worker) => worker.isReady && worker.livedAt > time && !this.#draining.has(worker),
+    );
+  }
+
   get isEmpty(): boolean {
     return this.#workers.size === 0;
   }
@@ -152,8 +159,7 @@ export class WorkerSet {
   }
 
   #refresh(): void {
-    const ready = [...this.#workers].filter((worker) => worker.isReady && !this.#draining.has(worker));
-    this.#active = ready.slice(0, this.#options.workers);
+    this.#active = this.aliveSince(0).slice(0, this.#options.workers);
   }
 
   #startLater(): void {

@@ -49,6 +49,7 @@ export class Worker {
   readonly #bootTimer: NodeJS.Timeout;
   readonly #out: Buffer[] = [];
   #lastReplyAt = 0;
+  #livedAt = performance.now();
   #killCause: DeathCause;
   #isReady = false;
   #isDead = false;
@@ -86,6 +87,11 @@ export class Worker {
   /** Whether it ever became ready. */
   get wasReady(): boolean {
     return this.#isReady;
+  }
+
+  /** The latest time after which it is known to have done something: its start, or the sending of the last job that it answered. */
+  get livedAt(): number {
+    return this.#livedAt;
   }
 
   /** Since when the first job has been running; undefined where the worker is idle. */
@@ -177,6 +183,7 @@ export class Worker {
       }
       const since = this.headSince ?? 0;
       this.jobs.shift();
+      this.#livedAt = job.sentAt;
       this.#lastReplyAt = performance.now();
       this.#listener.answered(this, job, answer, this.#lastReplyAt - since);
     }
