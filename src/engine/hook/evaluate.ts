@@ -145,7 +145,7 @@ function requireFlag(payload: JsonObject, name: string): void {
 function* pickMappings(state: EvaluationState): EvaluationPart<readonly CompiledMapping[]> {
   const { settings, scope } = state;
   const taken: CompiledMapping[] = [];
-  for (const candidate of settings.table.candidates(state.request.path)) {
+  for (const candidate of settings.table.candidates(scope)) {
     const isTaken = takesRequest(candidate, scope);
     yield* pauseIfDue(state);
     if (!isTaken) continue;

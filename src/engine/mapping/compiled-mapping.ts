@@ -103,6 +103,15 @@ export interface ConditionTrace {
   readonly depth: number;
 }
 
+/** An equality between a variable and a literal text that a condition needs in order to hold. */
+export interface Equality {
+  /** The variable as keys, e.g. `['headers', 'x-github-event']`. */
+  readonly keys: readonly string[];
+  readonly literal: string;
+  /** False for `==`, which a value that is no text may satisfy as well. */
+  readonly strict: boolean;
+}
+
 /** A condition (`match.when`) compiled to closures. */
 export interface CompiledCondition {
   readonly at: Place;
@@ -110,6 +119,8 @@ export interface CompiledCondition {
   readonly rule: JsonValue;
   /** Places of all leaves, in source order (for coverage). */
   readonly leaves: readonly Place[];
+  /** What must equal a literal text for the condition to hold. */
+  readonly equalities: readonly Equality[];
   /**
    * True only where the condition holds; a condition that ends unknown does not match.
    * @throws HookError `too_much_work` where list operators multiply a body beyond two million steps
@@ -342,7 +353,7 @@ export interface ConsideredMapping {
   readonly parts?: readonly ConditionTrace[];
 }
 
-/** The compiled mappings. Of the mappings that may take a hook name each is asked, in first-match order. */
+/** The compiled mappings. Picking asks few of them: those that need what the request has, in first-match order. */
 export interface RoutingTable {
   readonly mappings: readonly CompiledMapping[];
   /** The hook names that mappings take, each once, in first-match order. */
@@ -352,8 +363,8 @@ export interface RoutingTable {
   /** Whether any enabled mapping could take this hook name, whatever the body. */
   canTake(path: string): boolean;
   settingsOf(path: string): PathSettings;
-  /** The mappings that may take a hook name, in first-match order. */
-  candidates(path: string): readonly CompiledMapping[];
+  /** The mappings that may match, in first-match order; all others cannot. */
+  candidates(scope: Scope): readonly CompiledMapping[];
   /** Whether the path has a proof of its own: only mappings that name it are considered then. */
   isOwned(path: string): boolean;
   /** The first mapping that matches. */

@@ -14,7 +14,6 @@ export type {
 } from './compiled-mapping.ts';
 export { TEMPLATE_KEYS } from './compiled-mapping.ts';
 export { withoutMappings } from './routing/routing-table.ts';
-export { wantedText } from './condition/condition-check.ts';
 export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_KEYS } from './mapping-schema.ts';

@@ -9,7 +9,7 @@ import { displayName, placeIfWritten, type Finding } from '../../base/document/d
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { defined, isJsonObject } from '../../base/json.ts';
 import { modelProblems, tellsMoney, unknownModel } from '../runners/runners.ts';
-import { wantedText, type CompiledMapping } from '../../engine/mapping/mapping.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 import type { GenerationFacts } from './facts.ts';
 import { findUnsafeRunners, runnerPath } from './runner-safety.ts';
 
@@ -240,7 +240,7 @@ function findOpenStarts(
       const agent = runners[runner];
       const changes = agent?.kind === 'agent' && agent.access !== undefined && agent.access !== 'read';
       if (action !== 'agent' || startedBy !== undefined || !changes) return [];
-      const kind = sender?.kind === undefined ? undefined : wantedText(match.when?.rule, sender.kind);
+      const kind = match.when?.equalities.find(({ keys }) => keys.join('.') === sender?.kind)?.literal;
       if (kind === undefined || sender?.openKinds?.includes(kind) !== true) return [];
       return [
         {

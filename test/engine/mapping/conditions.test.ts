@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import jsonLogic from 'json-logic-js';
 import { describe, expect, test } from 'vitest';
 import { HookError } from '../../../src/base/errors.ts';
-import { conditionDefinitions, wantedText } from '../../../src/engine/mapping/condition/condition-check.ts';
+import { conditionDefinitions } from '../../../src/engine/mapping/condition/condition-check.ts';
 import { compileCondition } from '../../../src/engine/mapping/condition/condition.ts';
 import type { CompiledCondition } from '../../../src/engine/mapping/compiled-mapping.ts';
 import { MISSING, ROOT, UNKNOWN, type RuleValue } from '../../../src/engine/mapping/condition/rule-value.ts';
@@ -325,23 +325,20 @@ describe('what is found when a condition is compiled', () => {
     expect(codes(nest(65))).toEqual(['CONDITION_TOO_DEEP']);
   });
 
-  test.each([
-    ['action', 'opened'],
-    ['headers.event', 'x'],
-    ['a', undefined],
-    ['d', undefined],
-    ['n', undefined],
-  ])('the text that %s must equal for it to hold is %s', (name, text) => {
-    const rule = {
+  test('equalities that must hold are listed for the routing table', () => {
+    const { equalities } = compile({
       and: [
         { '===': [VAR('action'), 'opened'] },
         { and: [{ '==': ['x', VAR('headers.event')] }] },
         { or: [{ '===': [VAR('a'), 'b'] }] },
-        { '===': [{ var: ['d', 'b'] }, 'b'] },
+        { '===': [{ var: ['a', 'b'] }, 'b'] },
         { '===': [VAR('n'), 5] },
       ],
-    };
-    expect(wantedText(rule as JsonValue, name)).toBe(text);
+    });
+    expect(equalities).toEqual([
+      { keys: ['action'], literal: 'opened', strict: true },
+      { keys: ['headers', 'event'], literal: 'x', strict: false },
+    ]);
   });
 });
 

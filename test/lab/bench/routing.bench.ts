@@ -54,16 +54,21 @@ function pushPayload(): JsonObject {
   };
 }
 
-/** n mappings with a path each, the wanted one last. */
+/** n mappings on one path that differ in their event and repository, the wanted one last. */
 function makeTable(n: number, messageTemplate: string): RoutingTable {
   const mappings = Array.from({ length: n }, (_, index) => ({
     id: `m${index}`,
     match: {
-      path: index === n - 1 ? 'github' : `github/${index}`,
+      path: 'github',
       when: {
         and: [
           { '===': [{ var: 'headers.x-github-event' }, 'push'] },
-          { '===': [{ var: 'repository.full_name' }, 'Codertocat/Hello-World'] },
+          {
+            '===': [
+              { var: 'repository.full_name' },
+              index === n - 1 ? 'Codertocat/Hello-World' : `o/r${index}`,
+            ],
+          },
         ],
       },
     },

@@ -11,7 +11,7 @@ test('two hundred kills under load lose nothing and double nothing', { timeout: 
     maxLifeMs: 700,
     minAnswers: 10,
     clients: 16,
-    lanes: 3,
+    lanes: 6,
     seed: 2026,
     drainMs: 600_000,
     onKill: (done) => {

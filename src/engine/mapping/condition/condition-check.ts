@@ -199,17 +199,6 @@ export function conjunctsOf(rule: JsonValue | undefined): readonly JsonValue[] {
   return operator === 'and' && unary === false ? operands.flatMap(conjunctsOf) : [rule];
 }
 
-/** The text that a variable must equal for a condition to hold; undefined where it may hold without. */
-export function wantedText(rule: JsonValue | undefined, name: string): string | undefined {
-  for (const each of conjunctsOf(rule)) {
-    const { operator = '', operands = [] } = operationOf(each) ?? {};
-    // What is equal may be a default.
-    const isAsked = operands.some((one) => nameOfVariable(one) === name && !hasDefault(one));
-    if (isAsked && /^===?$/.test(operator)) return operands.find((one) => typeof one === 'string');
-  }
-  return undefined;
-}
-
 /** The same as texts, in one order, each once: two conditions ask for the same where these are equal. */
 export function conjunctTexts(rule: JsonValue | undefined): readonly string[] {
   return [...new Set(conjunctsOf(rule).map((each) => JSON.stringify(each)))].toSorted();

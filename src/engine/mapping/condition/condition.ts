@@ -1,8 +1,9 @@
 import { say } from '../../../base/finding.ts';
 import { type Finding, type LocatedValue, describeValue } from '../../../base/document/document.ts';
 import { defined, isJsonObject, type JsonValue } from '../../../base/json.ts';
-import type { CompiledCondition, ConditionTrace, Scope } from '../compiled-mapping.ts';
+import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
 import type { MappingFacts } from '../finding-facts.ts';
+import { hasDefault, nameOfVariable, operationOf } from './condition-check.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
   MISSING,
@@ -28,6 +29,7 @@ export function compileCondition(located: LocatedValue): {
     at: located.place([]),
     rule: located.exact([]) as JsonValue,
     leaves: nodes.filter(({ leaf, constant }) => leaf && !constant).map(({ at }) => at),
+    equalities: findEqualities(value),
     matches: (scope) => isTrue(rule.evaluate(startFrame(scope, undefined))),
     trace: (scope) => traceRule(rule, scope),
   };
@@ -169,4 +171,17 @@ function findFailed(
 /** What a negation shows of the rule that it negates. */
 function valuesOf({ found, missing }: ConditionTrace): Pick<ConditionTrace, 'found' | 'missing'> {
   return { ...(found === undefined ? {} : { found }), ...(missing === undefined ? {} : { missing }) };
+}
+
+/** Equalities at the top or inside `and`s at the top; anything else may hold without them. */
+function findEqualities(value: unknown): readonly Equality[] {
+  const { operator, operands = [] } = operationOf(value) ?? {};
+  if (operator === 'and') return operands.flatMap(findEqualities);
+  if ((operator !== '===' && operator !== '==') || operands.length !== 2) return [];
+  const literal = operands.find((operand) => typeof operand === 'string');
+  // What is equal may be a default.
+  if (operands.some(hasDefault)) return [];
+  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  if (literal === undefined || name === undefined) return [];
+  return [{ keys: name === '' ? [] : name.split('.'), literal, strict: operator === '===' }];
 }

@@ -4,15 +4,18 @@ import type {
   PathSettings,
   RoutingTable,
   Scope,
+  Equality,
 } from '../compiled-mapping.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { ownValue, type JsonValue } from '../../../base/json.ts';
+import { canonicalPath, compileReader, type Reader } from '../scope.ts';
 
 /** Makes the table of enabled mappings, given in first-match order. */
 export function createRoutingTable(
   mappings: readonly CompiledMapping[],
   disabled: readonly CompiledMapping[] = [],
 ): RoutingTable {
+  const index = buildIndex(mappings);
   const paths = new Set(mappings.flatMap(({ match }) => match.path ?? []));
   const takesAny = mappings.some(({ match }) => match.path === undefined);
   const settings = new Map<string, PathSettings>();
@@ -24,7 +27,11 @@ export function createRoutingTable(
   }
   const settingsOf = (path: string): PathSettings => settings.get(path) ?? NO_SETTINGS;
   const isOwned = (path: string): boolean => settingsOf(path).verify !== undefined;
-  const candidates = candidatesByName(mappings, isOwned);
+  const candidates = (scope: Scope): readonly CompiledMapping[] => {
+    const found = findCandidates(index, scope);
+    // Mappings that take any name may not rely on a proof that one path asks for.
+    return isOwned(scope.request.path) ? found.filter(({ match }) => match.path !== undefined) : found;
+  };
   return {
     mappings,
     paths,
@@ -33,8 +40,8 @@ export function createRoutingTable(
     settingsOf,
     isOwned,
     candidates,
-    route: (scope) => matching(candidates(scope.request.path), scope).next().value ?? undefined,
-    takers: (scope) => [...matching(candidates(scope.request.path), scope)],
+    route: (scope) => matching(candidates(scope), scope).next().value ?? undefined,
+    takers: (scope) => [...matching(candidates(scope), scope)],
     explain: (scope) => explainAll(mappings, { scope, isOwned: isOwned(scope.request.path) }),
   };
 }
@@ -53,25 +60,7 @@ export function withoutMappings(table: RoutingTable, out: ReadonlySet<CompiledMa
 
 const NO_SETTINGS: PathSettings = {};
 
-/** Finds the mappings that may take a hook name, in first-match order: those that name it, and those that name none. */
-function candidatesByName(
-  mappings: readonly CompiledMapping[],
-  isOwned: (path: string) => boolean,
-): (path: string) => readonly CompiledMapping[] {
-  const byName = Map.groupBy(mappings, ({ match }) => match.path);
-  const ofAny = byName.get(undefined) ?? [];
-  for (const [path, own] of byName) {
-    // A mapping that takes any name may not rely on a proof that one path asks for.
-    if (path === undefined || isOwned(path)) continue;
-    byName.set(
-      path,
-      [...own, ...ofAny].toSorted((a, b) => a.order - b.order),
-    );
-  }
-  return (path) => byName.get(path) ?? ofAny;
-}
-
-function* matching(candidates: Iterable<CompiledMapping>, scope: Scope): Generator<CompiledMapping> {
+function* matching(candidates: readonly CompiledMapping[], scope: Scope): Generator<CompiledMapping> {
   for (const mapping of candidates) {
     if (!takesRequest(mapping, scope)) continue;
     yield mapping;
@@ -79,6 +68,7 @@ function* matching(candidates: Iterable<CompiledMapping>, scope: Scope): Generat
   }
 }
 
+/** Whether a mapping takes a request. */
 export function takesRequest({ match }: CompiledMapping, scope: Scope): boolean {
   if (match.path !== undefined && match.path !== scope.request.path) return false;
   if (match.source !== undefined && match.source !== sourceOf(scope)) return false;
@@ -151,4 +141,76 @@ function failedSource({ match }: CompiledMapping, scope: Scope): ConsideredMappi
   if (found === source) return undefined;
   const at = sourceAt && { at: sourceAt };
   return { part: 'source', expected: source, ...at, ...(found !== undefined && { found }) };
+}
+
+/**
+ * The index that makes picking a mapping nearly independent of their number. What a mapping needs to match is written as
+ * equalities between a variable and a text: its path, its source, and the equality conjuncts of its condition. Each
+ * mapping stands under the one that the fewest others need, too. A look-up reads each variable of the index once.
+ */
+interface MappingIndex {
+  readonly variables: ReadonlyMap<string, IndexedVariable>;
+  /** Mappings that need no text. */
+  readonly others: CompiledMapping[];
+}
+
+interface IndexedVariable {
+  readonly read: Reader;
+  readonly byText: Map<string, CompiledMapping[]>;
+  /** Mappings whose `==` may be satisfied by a value that is no text. */
+  readonly loose: CompiledMapping[];
+}
+
+/** How many variables a look-up reads at most. */
+const MAX_VARIABLES = 32;
+
+function buildIndex(mappings: readonly CompiledMapping[]): MappingIndex {
+  const counts = new Map<string, number>();
+  const countOf = (equality: Equality): number => counts.get(nameOf(equality)) ?? 0;
+  for (const equality of mappings.flatMap(needsOf)) counts.set(nameOf(equality), countOf(equality) + 1);
+  const variables = new Map<string, IndexedVariable>();
+  const others: CompiledMapping[] = [];
+  for (const mapping of mappings) {
+    const [need] = needsOf(mapping).toSorted((a, b) => countOf(a) - countOf(b));
+    const name = need && canonicalPath(need.keys);
+    if (name === undefined || (variables.size === MAX_VARIABLES && !variables.has(name))) {
+      others.push(mapping);
+      continue;
+    }
+    const { keys, literal, strict } = need as Equality;
+    const variable = variables.get(name) ?? newVariable(keys);
+    variables.set(name, variable);
+    const group = variable.byText.get(literal);
+    if (group === undefined) variable.byText.set(literal, [mapping]);
+    else group.push(mapping);
+    if (!strict) variable.loose.push(mapping);
+  }
+  return { variables, others };
+}
+
+const newVariable = (keys: readonly string[]): IndexedVariable => ({
+  read: compileReader(keys),
+  byText: new Map(),
+  loose: [],
+});
+
+const nameOf = ({ keys, literal }: Equality): string => `${canonicalPath(keys)} ${literal}`;
+
+function needsOf({ match: { path, source, when } }: CompiledMapping): readonly Equality[] {
+  const needs = [...(when?.equalities ?? [])];
+  if (source !== undefined) needs.unshift({ keys: ['payload', 'source'], literal: source, strict: true });
+  if (path !== undefined) needs.unshift({ keys: ['path'], literal: path, strict: true });
+  return needs;
+}
+
+/** All candidates for a request, in first-match order. */
+function findCandidates({ variables, others }: MappingIndex, scope: Scope): readonly CompiledMapping[] {
+  const lists = others.length > 0 ? [others] : [];
+  for (const { read, byText, loose } of variables.values()) {
+    const value: JsonValue | undefined = read(scope);
+    const found = typeof value === 'string' ? byText.get(value) : value === undefined ? undefined : loose;
+    if (found !== undefined && found.length > 0) lists.push(found);
+  }
+  const [only = []] = lists;
+  return lists.length <= 1 ? only : lists.flat().toSorted((a, b) => a.order - b.order);
 }

@@ -4,11 +4,6 @@ import { signal } from '@preact/signals';
 export const clock = signal(Date.now());
 setInterval(() => (clock.value = Date.now()), 10_000);
 
-// Made once: one for each text took half of what a look at new rows costs.
-const DAY = new Intl.DateTimeFormat([], { weekday: 'short', day: 'numeric', month: 'short' });
-const TIME = new Intl.DateTimeFormat([], { timeStyle: 'medium', hourCycle: 'h23' });
-const DATE = new Intl.DateTimeFormat([], { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
-
 /** Returns midnight before a time, in the time zone of the browser. */
 export function dayOf(at: number): number {
   return new Date(at).setHours(0, 0, 0, 0);
@@ -16,7 +11,7 @@ export function dayOf(at: number): number {
 
 export function formatDay(at: number): string {
   const ago = Math.round((dayOf(clock.value) - dayOf(at)) / 86_400_000);
-  const date = DAY.format(at);
+  const date = new Date(at).toLocaleDateString([], { weekday: 'short', day: 'numeric', month: 'short' });
   return ago === 0 ? `Today, ${date}` : ago === 1 ? `Yesterday, ${date}` : date;
 }
 
@@ -26,9 +21,18 @@ export function formatMinute(at: number): string {
   return `${/^(?:Today|Yesterday)/.exec(day)?.[0].toLowerCase() ?? day} ${formatTime(at).slice(0, 5)}`;
 }
 
-export const formatTime = (at: number): string => TIME.format(at);
+export function formatTime(at: number): string {
+  return new Date(at).toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  });
+}
 
-export const formatDate = (at: number): string => DATE.format(at);
+export function formatDate(at: number): string {
+  return new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+}
 
 /** Says how long a text or a body is; one without a length was not read. */
 export function formatBytes(bytes: number | undefined): string {
