@@ -46,7 +46,6 @@ export interface FoundConversation {
   readonly markNot?: string;
 }
 
-/** A key of a conversation. */
 export interface ConversationKey {
   readonly key: string;
   /** `mapping ID`, `agent in run ID`, or `operator`. */

@@ -15,7 +15,6 @@ export function processorMsOf(pid: number | undefined): number | undefined {
 }
 
 export interface ProcessState {
-  /** Bytes in memory. */
   readonly rssBytes: number;
   readonly isSuspended: boolean;
 }

@@ -104,7 +104,6 @@ function caseGroup(path: string): string {
   return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
 }
 
-/** Returns a request as the content of a case file. */
 export const caseFileOf = (request: HookRequest): JsonObject => sampleOf(request).content;
 
 /**

@@ -82,7 +82,6 @@ async function fileInside(root: string, path: string): Promise<string | undefine
   return stats.isFile() && stats.size <= MAX_BYTES ? real : undefined;
 }
 
-/** The file of that name, or undefined. */
 export async function findAuthorFile(folders: AuthorFolders, name: string): Promise<FoundFile | undefined> {
   return (await findAuthorFiles(folders)).find((file) => file.name === name);
 }

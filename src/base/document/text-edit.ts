@@ -37,7 +37,6 @@ interface UnplacedFinding extends Omit<Finding, 'severity' | 'at' | 'edit'> {
   readonly editAt?: (at: Place) => TextEdit | undefined;
 }
 
-/** A finding at its place, with its edit. */
 export function findingAt(at: Place, { replace, editAt, ...finding }: UnplacedFinding): Finding {
   const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
   return { severity: 'error', ...finding, at, ...(edit && { edit }) };

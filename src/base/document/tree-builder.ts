@@ -10,7 +10,6 @@ const MAX_NODES = 500_000;
 /** At most so many duplicate keys are reported: one slip can make one on each line. */
 const MAX_DOUBLES = 200;
 
-/** The node of a number, from its text. */
 export function numberNode(text: string, start: number, end: number): TreeNode {
   const exact = exactNumber(text);
   return exact instanceof ExactNumber

@@ -187,7 +187,6 @@ export interface JsonRequest {
   readonly maxBytes?: number | undefined;
 }
 
-/** One request with a JSON answer. */
 export async function fetchJson(url: string | URL, request: JsonRequest): Promise<JsonAnswer> {
   const { body } = request;
   const isForm = body instanceof URLSearchParams;

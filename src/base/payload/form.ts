@@ -56,7 +56,6 @@ function fieldsOf(text: string, decode: (text: string) => string): JsonValue {
   return fields.toPayload();
 }
 
-/** What a form in parts says of a file. */
 export type FormFile = JsonObject & {
   readonly filename: string;
   readonly contentType: string;

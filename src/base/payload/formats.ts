@@ -119,7 +119,6 @@ function guess(bytes: Buffer): AnnouncedFormat | undefined {
   return first === '<' ? 'xml' : undefined;
 }
 
-/** A body with what its headers say of it. */
 export interface ReceivedBody {
   readonly bytes: Buffer;
   /** Names in lower case. */

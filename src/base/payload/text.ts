@@ -12,7 +12,6 @@ export function decodeUtf8(bytes: Buffer, decoder: TextDecoder): string {
   }
 }
 
-/** The charset that a Content-Type names. */
 export function charsetOf(contentType: string | undefined): string | undefined {
   return /;[ \t]*charset[ \t]*=[ \t]*"?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1];
 }

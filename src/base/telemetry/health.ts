@@ -54,7 +54,6 @@ export const HEALTH_CONDITIONS = {
 
 export type HealthCode = keyof typeof HEALTH_CONDITIONS;
 
-/** One thing in trouble. */
 interface Trouble {
   readonly code: HealthCode;
   /** What is in trouble: the id of a runner, a channel, a module; empty where there is only one of its kind. */

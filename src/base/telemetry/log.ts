@@ -44,7 +44,6 @@ export interface LogOptions {
 /** Levels in the order of their severity. */
 const LEVELS: readonly (LogLevel | 'silent')[] = ['debug', 'info', 'warn', 'error', 'silent'];
 
-/** Makes a log. */
 export function createLogger(options: LogOptions = {}): Log {
   const secrets = new SecretValues();
   const standard = options.destination === undefined ? openStandardError() : undefined;

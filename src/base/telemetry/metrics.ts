@@ -70,7 +70,6 @@ export interface TransformFigures {
   readonly breakers: readonly { readonly module: string; readonly state: string }[];
 }
 
-/** One answered request. */
 export interface ObservedRequest {
   readonly status: number;
   readonly outcome: string;

@@ -11,7 +11,6 @@ import type { HooksSettings } from './settings.ts';
 /** What the settings of a file are resolved with. */
 export interface SettingsContext {
   readonly reporter: ConfigReporter;
-  /** Directory of the file. */
   readonly directory: string;
   /** The service's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -206,7 +206,6 @@ function serves({ providers }: ModelRunner, name: string): boolean {
 /** A runner's name, and what its settings are resolved with. */
 interface NamedContext {
   readonly name: string;
-  /** Directory of the file. */
   readonly directory: string;
   /** The service's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -51,7 +51,6 @@ export interface EvaluationJson {
   }[];
 }
 
-/** One rendered template. */
 export interface TemplateJson {
   readonly field: string;
   readonly at: string;

@@ -63,7 +63,6 @@ export function bodyOf(payload: JsonValue, received: UndecodedRequest): ReadBody
   };
 }
 
-/** What of a format may be a list of one. */
 export function maybeListsOf(format: BodyFormat | undefined): HookRequest['maybeLists'] {
   return format === 'xml' ? 'elements' : format === 'form' ? 'texts' : undefined;
 }

@@ -43,7 +43,6 @@ interface CompilingMapping extends MappingContext {
   readonly compiled: Map<string, CompiledTemplate>;
 }
 
-/** One mapping as it was read and compiled. */
 export interface MappingSubject extends Subject, Pick<CompilingMapping, 'located' | 'source' | 'isWhole'> {
   readonly kind: 'mapping';
   /** What senders write before the hook name. */

@@ -38,7 +38,6 @@ export interface MappingFacts {
     readonly isSecret: boolean;
   };
   UNKNOWN_CHANNEL: {
-    /** As it is written. */
     readonly written: string;
     /** The ids of channels that there are, without `last`. */
     readonly known: readonly string[];
@@ -53,7 +52,6 @@ export interface MappingFacts {
     readonly usable: readonly string[];
   };
   INVALID_RECIPIENT: {
-    /** The id of the channel. */
     readonly channel: string;
     /** As it is written. */
     readonly to: string;

@@ -199,7 +199,6 @@ export class Sandbox {
   }
 }
 
-/** A module as one generation uses it. */
 interface GenerationModule {
   readonly module: PooledModule;
   readonly pool: Pool;

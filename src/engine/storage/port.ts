@@ -86,7 +86,6 @@ interface ComposedOperations {
   takeLapsedRuns(nowMs: number): Promise<readonly AgentRun[]>;
   /** Work of which it is to be found out now whether its account may start it: whoever leads asks, and says it by `decideStart`. */
   findUndecided(nowMs: number): Promise<readonly AgentRun[]>;
-  /** Returns the given runs that have ended. */
   findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
   /**
    * Claims due entries in order; of deliveries to one recipient only the first that has not ended. Entries left active by a process that died are due at once, chunks sent kept.

@@ -40,7 +40,6 @@ type EchoSettings = z.output<typeof EchoSettings>;
 
 type ChallengeSource = 'query' | 'headers' | 'body';
 
-/** The same, read. */
 interface EchoQuestion {
   readonly kind: 'echo';
   readonly from: ChallengeSource;
@@ -80,7 +79,6 @@ function askedText({ from, path }: EchoQuestion, request: AskedRequest): string 
   }
 }
 
-/** A field of a short form. */
 function formField(body: Buffer, [name = '', ...deeper]: readonly string[]): string | undefined {
   if (deeper.length > 0 || body.length > MAX_ECHO_BYTES || body[0] === 0x7b) return undefined;
   return new URLSearchParams(body.toString('utf8')).get(name) ?? undefined;

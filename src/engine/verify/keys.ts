@@ -5,7 +5,6 @@ import type { SignatureColumns, SignatureEncoding } from './scheme.ts';
 export type KeyResult =
   { readonly kind: 'key'; readonly key: KeyObject } | { readonly kind: 'problem'; readonly problem: string };
 
-/** Makes the key of a scheme from the text of a secret. */
 export function readKey(columns: SignatureColumns, secret: string): KeyResult {
   if (secret === '') return problem('it is empty');
   if (columns.algorithm === 'ed25519') return readPublicKey(secret, columns, 'ed25519');

@@ -6,7 +6,6 @@ export interface Cli {
   readonly terminal: Terminal;
   /** Ends the command with this code, without a message of its own. */
   setExitCode(code: ExitCode): void;
-  /** All commands. */
   readonly program: Command;
   /** Runs another command line, on a terminal of its own; resolves to its exit code. */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
@@ -45,7 +44,6 @@ interface OptionValue {
   readonly isNeeded?: boolean;
 }
 
-/** Makes the commands of a table. */
 export function addCommands(parent: Command, table: CommandTable, cli: Cli): void {
   for (const [usage, entry] of Object.entries(table)) {
     const isDefault = 'load' in entry && entry.isDefault === true;

@@ -32,7 +32,6 @@ interface RecipientCheck {
 /** The facts of findings that need several files together, by code. */
 export interface GenerationFacts {
   CHANNEL_SETTINGS: {
-    /** A setting of a channel. */
     readonly setting?: {
       /** The name that the channel has in the file. */
       readonly as: string;

@@ -52,7 +52,6 @@ export class GmailSource implements MailSource {
   readonly #place: GmailPlace;
   readonly #closing = new AbortController();
   readonly #clock: () => number;
-  /** Ids of the labels that are read. */
   #labels: readonly string[] = [];
   #watchedAt = 0;
 

@@ -37,7 +37,6 @@ export interface ReaderOptions {
   readonly endpoint: HookEndpoint;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
   readonly onHealth: (status: MailboxStatus, before: MailHealth) => void;
-  /** Makes the payload of a message. */
   readonly read: (mail: FetchedMail) => Promise<MailMessage>;
   readonly watch?: MessageWatch | undefined;
   /** Where the first run begins, in place of what the block says. */

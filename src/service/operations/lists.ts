@@ -116,7 +116,6 @@ async function readQueue(storage: Storage, query: ListQuery): Promise<readonly Q
     .slice(0, query.limit);
 }
 
-/** Reads work by its ids. */
 export async function findEntries(storage: Storage, ids: readonly string[]): Promise<readonly QueueEntry[]> {
   return (await Promise.all(ids.map((id) => findEntry(storage, id)))).flatMap((entry) => entry ?? []);
 }

@@ -67,7 +67,6 @@ interface KnownPath {
   /** The token, target or file that the path was read from changes with the generation. */
   readonly recovery: PathRecovery;
   readonly stop: AbortController;
-  /** The event that is awaited. */
   awaited?: { readonly event: string; readonly arrived: () => void } | undefined;
   isBusy: boolean;
   wake: () => void;

@@ -19,7 +19,6 @@ export interface RequestAdvisor {
   onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
   /** The sentences of findings on a request of that hook name, for a log. */
   say(findings: readonly StoredFinding[], path: string): Sentence | undefined;
-  /** The sentence of a finding on a proof. */
   sayProof(found: ProofFinding): Sentence | undefined;
   /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): ProofFinding;

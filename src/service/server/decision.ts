@@ -83,7 +83,6 @@ interface DecisionAdvice {
   readonly advisor?: RequestAdvisor | undefined;
 }
 
-/** Findings on the evaluation. */
 function judgedFindings(
   headers: SentHeaders,
   { error, judged = {} }: Ending,

@@ -63,7 +63,6 @@ const OF_GATEWAY =
     /\s+/,
   );
 
-/** Settings of `channels` that are of no channel. */
 const NO_CHANNEL: readonly string[] = ['defaults', 'modelByChannel'];
 
 /** The channels that only the gateway has: those that are known, and what else its file sets up. */

@@ -215,7 +215,6 @@ function isConnective(operator: string): boolean {
   return CONNECTIVES.has(operator);
 }
 
-/** Compiles `and`, `or`, `!`, `!!`, `if` or `?:`. */
 function compileConnective(operator: string, operands: readonly EvaluateRule[]): EvaluateRule {
   switch (operator) {
     case 'and':

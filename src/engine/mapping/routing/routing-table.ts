@@ -68,7 +68,6 @@ function* matching(candidates: readonly CompiledMapping[], scope: Scope): Genera
   }
 }
 
-/** Whether a mapping takes a request. */
 export function takesRequest({ match }: CompiledMapping, scope: Scope): boolean {
   if (match.path !== undefined && match.path !== scope.request.path) return false;
   if (match.source !== undefined && match.source !== sourceOf(scope)) return false;

@@ -75,7 +75,6 @@ export class PieceRecorder {
   #first: string | undefined;
   #hasFirst = false;
 
-  /** An expression begins. */
   begin(): void {
     this.#hasFirst = false;
     this.#first = undefined;
@@ -87,7 +86,6 @@ export class PieceRecorder {
     this.#hasFirst = true;
   }
 
-  /** What the expression read first. */
   get first(): string | undefined {
     return this.#first;
   }

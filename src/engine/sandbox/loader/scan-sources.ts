@@ -26,7 +26,6 @@ export interface SourceFinding extends Pick<Finding, 'code' | 'facts'> {
 
 export type FilePlace = Pick<SourceFinding, 'file' | 'line' | 'column' | 'length'>;
 
-/** One import as it stands in the text. */
 interface ScannedImport {
   readonly kind: string;
   readonly specifier: string;

@@ -234,7 +234,6 @@ interface TypeScriptCompiler extends CompilerName {
 }
 
 interface CompilerSearch {
-  /** Folder of the configuration. */
   readonly configDir: string;
   /** False where no code of the configuration's project is run; default true. */
   readonly isTrusted?: boolean;

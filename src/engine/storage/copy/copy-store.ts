@@ -177,7 +177,6 @@ const STEP_ROWS = 500;
 export interface CopyReport {
   readonly from: string;
   readonly to: string;
-  /** Rows by table. */
   readonly rows: Readonly<Record<string, number>>;
   /** Whether it went on with a copy that was interrupted. */
   readonly wasResumed: boolean;

@@ -19,7 +19,6 @@ const ACTIVE = both`SELECT mapping_id AS "mappingId", runner, max_runs_key AS ke
   FROM runs ${by('runs_active')} WHERE state = ${RUN.active} GROUP BY mapping_id, runner, max_runs_key`;
 const READY = both`FROM runs ${by('runs_ready')} WHERE state = ${RUN.ready}`;
 // Two seeks for each queue instead of one comparison of pairs, which would walk through the whole queue.
-/** Mappings and runners with ready runs. */
 export const RUN_QUEUES = both`WITH RECURSIVE run_queue(seq, mapping_id, runner) AS (
     SELECT * FROM (SELECT seq, mapping_id, runner ${READY} ORDER BY mapping_id, runner LIMIT 1) AS first
     UNION ALL

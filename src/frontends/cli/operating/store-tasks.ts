@@ -139,7 +139,6 @@ const listSessions = listing({
   list: RECORDS.conversations,
   json: ['sessions list', 'sessions'],
 });
-/** Lists mail that the service refused. */
 export const listRefusedMail = listing({
   title: 'refused messages',
   list: RECORDS.refusedMail,
@@ -242,7 +241,6 @@ export async function showSessions(
       );
 }
 
-/** Forgets a session. */
 export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
   await withOperator(cli, flags, async (operator) =>
     conversationChanges.clear(operator, await findSession(operator.storage, key, flags.owner)),

@@ -116,7 +116,6 @@ function Causes(props: { readonly causes: readonly Cause[]; onChanged(): void })
   );
 }
 
-/** The list that has all of a cause. */
 function listOf({ kind, ...cause }: Cause): readonly [href: string, label: string] {
   const { path = '', mappingId: mapping = '', errorCode: text = '', since } = cause;
   const of = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();

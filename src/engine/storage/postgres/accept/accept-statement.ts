@@ -132,7 +132,6 @@ export function acceptStatements(entries: readonly AcceptEntry[]): {
 /** How many rows are counted in: more than there are connections, so that two seldom wait for each other. */
 export const SLOTS = 64;
 
-/** What `acceptStatements` are given. */
 export function acceptValues(
   entries: readonly AcceptEntry[],
   {

@@ -42,7 +42,6 @@ const notElsewhere = (place: string): string => `AND NOT EXISTS (
 const KEEP = `INSERT INTO kept_conversations (owner, key, place) VALUES (?, ?, ?)
   ON CONFLICT (owner, key) DO UPDATE SET place = excluded.place WHERE kept_conversations.place <> excluded.place`;
 
-/** Rows of one statement. */
 const MAX_ROWS = 64;
 /** Who made a wish meanwhile is waited for, so that the next question sees its event. */
 const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL';

@@ -146,7 +146,6 @@ interface ConnectOptions {
 /** A store as it was before its schema changed. */
 export interface KeptStore {
   readonly file: string;
-  /** The version of its schema. */
   readonly version: number;
 }
 
