@@ -71,7 +71,15 @@ function pieceByName(name: string): string | undefined {
     ? characterEntities[name]
     : BY_LOWER_NAME.get(name.toLowerCase());
   if (characters === undefined) return undefined;
-  const pieces = Array.from(characters, (one) => foldCodePoint(one.codePointAt(0) ?? 0));
-  const piece = pieces.join('').replaceAll(/ +/g, ' ');
+  let piece = PIECES.get(characters);
+  if (piece === undefined) PIECES.set(characters, (piece = foldCharacters(characters)));
   return piece !== '' && piece.replaceAll(OTHER, '') === '' ? undefined : piece;
+}
+
+/** By the characters of names that were decoded before, of which there are two thousand. */
+const PIECES = new Map<string, string>();
+
+function foldCharacters(characters: string): string {
+  const pieces = Array.from(characters, (one) => foldCodePoint(one.codePointAt(0) ?? 0));
+  return pieces.join('').replaceAll(/ +/g, ' ');
 }
