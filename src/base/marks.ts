@@ -11,7 +11,8 @@
  * (`agent-keys.ts` there). A mark counts in the author's own words alone: a reply that quotes one (lines that begin with
  * `>`), or shows it as code, is somebody else's.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameText } from './compare-secrets.ts';
 import type { FoundMark } from './conversation.ts';
 
 const MARK = /^ {0,3}<!-- (sluice|sluice-mark) run=([\w.:-]{1,128}) mac=([\w-]{32}) -->[ \t]*$/;
@@ -97,6 +98,5 @@ export function proofOf(purpose: MarkPurpose, text: string, secret: string): str
 }
 
 export function proves(mac: string, purpose: MarkPurpose, text: string, secret: string): boolean {
-  const made = proofOf(purpose, text, secret);
-  return mac.length === made.length && timingSafeEqual(Buffer.from(mac), Buffer.from(made));
+  return isSameText(mac, proofOf(purpose, text, secret));
 }

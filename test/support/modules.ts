@@ -30,7 +30,8 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   finding: { layer: 'base', imports: [] },
   ignored: { layer: 'base', imports: [] },
   conversation: { layer: 'base', imports: [] },
-  marks: { layer: 'base', imports: ['conversation'] },
+  'compare-secrets': { layer: 'base', imports: [] },
+  marks: { layer: 'base', imports: ['compare-secrets', 'conversation'] },
   'process-use': { layer: 'base', imports: [] },
   document: {
     layer: 'base',
@@ -45,7 +46,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   timers: { layer: 'base', imports: [] },
   outgoing: { layer: 'base', imports: [] },
   boundary: { layer: 'base', imports: ['action'], owns: ['character-entities', 'character-entities-legacy'] },
-  verify: { layer: 'engine', imports: ['errors', 'payload'], owns: ['jose'] },
+  verify: { layer: 'engine', imports: ['compare-secrets', 'errors', 'payload'], owns: ['jose'] },
   payload: { layer: 'base', imports: ['errors'], owns: ['@remix-run/multipart-parser', 'saxes'] },
   config: { layer: 'engine', imports: ['document', 'errors', 'action'] },
   sandbox: {
@@ -72,6 +73,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   server: {
     layer: 'service',
     imports: [
+      'compare-secrets',
       'document',
       'hook',
       'boundary',
@@ -166,6 +168,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   console: {
     layer: 'frontends',
     imports: [
+      'compare-secrets',
       'explanation',
       'workbench',
       'boundary',

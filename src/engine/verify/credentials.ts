@@ -1,28 +1,20 @@
-import { hash } from 'node:crypto';
-import { isSameBytes, placeOfFitting } from './keys.ts';
+import { isSameBytes, placeOfFitting } from '../../base/compare-secrets.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, proofBy, refused } from './proof.ts';
 
-/** Secrets that are sent as they are, as digests: both sides are hashed, so lengths take the same time. */
-export type SecretDigests = readonly Buffer[];
-
-export function digestSecrets(secrets: readonly string[]): SecretDigests {
-  return secrets.map((secret) => hash('sha256', secret, 'buffer'));
-}
-
 /** Compares what a header carries; its value arrives as latin1, the secret was written as UTF-8. */
-export function judgeSecret(digests: SecretDigests, presented: HeaderValue): Proof {
+export function judgeSecret(secrets: readonly Buffer[], presented: HeaderValue): Proof {
   if (presented === undefined || presented === '') return refused('no-proof');
   if (presented === SEVERAL) return refused('malformed-proof');
-  return judgeBytes(digests, Buffer.from(presented, 'latin1'));
+  return judgeBytes(secrets, Buffer.from(presented, 'latin1'));
 }
 
 const BASIC = /^basic[ \t]+(\S+)$/i;
 
 /** HTTP Basic (RFC 7617): the user name and one of the passwords. */
-export function judgeBasic(digests: SecretDigests, rawHeaders: readonly string[]): Proof {
+export function judgeBasic(secrets: readonly Buffer[], rawHeaders: readonly string[]): Proof {
   const pair = basicPair(rawHeaders);
-  if (pair !== undefined) return judgeBytes(digests, pair.bytes);
+  if (pair !== undefined) return judgeBytes(secrets, pair.bytes);
   const isThere = findHeader(rawHeaders, 'authorization') !== undefined;
   return refused(isThere ? 'malformed-proof' : 'no-proof');
 }
@@ -46,15 +38,15 @@ export const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
 
 /** A hook token of the path's own, in the carriers of the hook token; the first that is there is judged. */
 export function judgeToken(
-  digests: SecretDigests,
+  secrets: readonly Buffer[],
   rawHeaders: readonly string[],
   queryToken: (() => string | undefined) | undefined,
 ): Proof {
   const presented = presentedToken(rawHeaders);
-  if (presented !== undefined) return judgeBytes(digests, Buffer.from(presented, 'latin1'));
+  if (presented !== undefined) return judgeBytes(secrets, Buffer.from(presented, 'latin1'));
   const inQuery = queryToken?.();
   if (inQuery === undefined || inQuery === '') return refused('no-proof');
-  return judgeBytes(digests, Buffer.from(inQuery, 'utf8'));
+  return judgeBytes(secrets, Buffer.from(inQuery, 'utf8'));
 }
 
 /** The first token in the headers that carry one. */
@@ -77,7 +69,6 @@ function tokenHeaderOf(rawHeaders: readonly string[]): string | undefined {
   return undefined;
 }
 
-function judgeBytes(digests: SecretDigests, presented: Buffer): Proof {
-  const digest = hash('sha256', presented, 'buffer');
-  return proofBy(placeOfFitting(digests, (each) => isSameBytes(digest, each)));
+function judgeBytes(secrets: readonly Buffer[], presented: Buffer): Proof {
+  return proofBy(placeOfFitting(secrets, (each) => isSameBytes(presented, each)));
 }

@@ -1,4 +1,4 @@
-import { createPublicKey, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import type { SignatureColumns, SignatureEncoding } from './scheme.ts';
 
 /** A key, or what is wrong with the text that should be one. The text itself is never in the sentence. */
@@ -68,16 +68,4 @@ export function decodeExactly(text: string, encoding: SignatureEncoding): Buffer
   const bytes = Buffer.from(text, encoding);
   // node skips what it does not know; only the text that these bytes are written as counts.
   return bytes.length > 0 && bytes.toString(encoding) === text ? bytes : undefined;
-}
-
-/** The place of the first key that fits, -1 for none. All are tried, so that the time does not tell which it was. */
-export function placeOfFitting<Key>(keys: readonly Key[], fits: (key: Key) => boolean): number {
-  let found = -1;
-  for (let i = keys.length - 1; i >= 0; i -= 1) if (fits(keys[i] as Key)) found = i;
-  return found;
-}
-
-/** Takes the same time whatever differs, but for the length. */
-export function isSameBytes(a: Buffer, b: Buffer): boolean {
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -1,7 +1,8 @@
 /** Senders that sign in a way of their own, which no columns describe. */
 import { createHmac, hash, type KeyObject } from 'node:crypto';
 import { readPartTexts } from '../../base/payload/payload.ts';
-import { decodeExactly, isSameBytes, placeOfFitting } from './keys.ts';
+import { isSameBytes, placeOfFitting } from '../../base/compare-secrets.ts';
+import { decodeExactly } from './keys.ts';
 import { findHeader, isForm, isFormInParts, SEVERAL } from './find-header.ts';
 import { type Proof, proofBy, type RefusalReason, refused } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';

@@ -1,5 +1,6 @@
 import { createHmac, type KeyObject, verify } from 'node:crypto';
-import { decodeExactly, isSameBytes, placeOfFitting } from './keys.ts';
+import { isSameBytes, placeOfFitting } from '../../base/compare-secrets.ts';
+import { decodeExactly } from './keys.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, proofBy, type RefusalReason, refused } from './proof.ts';
 import type { SignatureColumns, SignedRequest, TimestampUnit } from './scheme.ts';

@@ -1,5 +1,5 @@
 import type { SecretFacts } from './secret-forms.ts';
-import { digestSecrets, judgeBasic, judgeToken, type SecretDigests, TOKEN_HEADERS } from './credentials.ts';
+import { judgeBasic, judgeToken, TOKEN_HEADERS } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import type { FetchJson, OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
@@ -68,9 +68,9 @@ export function createVerifier({ settings, secrets }: ProofSettings, deps: Verif
 function credentialVerifier(settings: CredentialSettings, secrets: readonly string[]): Verifier {
   const { scheme } = settings;
   const user = settings.scheme === 'basic' ? `${settings.user}:` : '';
-  const digests = digestSecrets(secrets.filter((secret) => secret !== '').map((secret) => user + secret));
-  const prove = guarded(digests, ({ rawHeaders, queryToken }) =>
-    scheme === 'basic' ? judgeBasic(digests, rawHeaders) : judgeToken(digests, rawHeaders, queryToken),
+  const known = secrets.filter((secret) => secret !== '').map((secret) => Buffer.from(user + secret, 'utf8'));
+  const prove = guarded(known, ({ rawHeaders, queryToken }) =>
+    scheme === 'basic' ? judgeBasic(known, rawHeaders) : judgeToken(known, rawHeaders, queryToken),
   );
   return {
     scheme,
@@ -138,8 +138,8 @@ function missing(secrets: readonly string[]): readonly SecretProblem[] {
 }
 
 function guarded(
-  digests: SecretDigests,
+  secrets: readonly Buffer[],
   judge: (request: ReceivedRequest) => Proof,
 ): (request: ReceivedRequest) => Proof {
-  return (request) => (digests.length === 0 ? refused('not-configured') : judge(request));
+  return (request) => (secrets.length === 0 ? refused('not-configured') : judge(request));
 }

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { defined } from '../../base/json.ts';
-import { digestSecrets, judgeSecret } from './credentials.ts';
+import { judgeSecret } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { judgeMailgun, judgeTwilio } from './own-ways.ts';
@@ -140,8 +140,8 @@ function textJudge(
   const keys = own.map(({ secret }) => createSecretKey(Buffer.from(secret, 'utf8')));
   switch (way.kind) {
     case 'secret': {
-      const digests = digestSecrets(own.map(({ secret }) => secret));
-      return ({ rawHeaders }) => judgeSecret(digests, findHeader(rawHeaders, way.header));
+      const secrets = own.map(({ secret }) => Buffer.from(secret, 'utf8'));
+      return ({ rawHeaders }) => judgeSecret(secrets, findHeader(rawHeaders, way.header));
     }
     case 'twilio':
       return (request) => judgeTwilio(keys, way.header, request);

@@ -4,10 +4,11 @@
  * key. Nothing sends the token by itself, as browsers send a cookie to every port of a host. The token is signed with
  * the key, so it survives a restart of the service and ends when the key is replaced.
  */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
+import { isSameText } from '../../base/compare-secrets.ts';
 import { readSecretFile, type Settings } from '../../engine/config/config.ts';
 import { createAddressList } from '../../service/server/server.ts';
 
@@ -146,12 +147,12 @@ export class Access {
     const [role = '', until = '', , name = ''] = session.split('.');
     const known = this.#options.keys().find((key) => key.name === name && key.role === role);
     if (known === undefined || !(Number.parseInt(until, 36) > this.#clock())) return undefined;
-    return isSame(session, sign(known, until)) ? { name, role: known.role } : undefined;
+    return isSameText(session, sign(known, until)) ? { name, role: known.role } : undefined;
   }
 
   exchange(key: string, address: string): ExchangeResult {
     const now = this.#clock();
-    const known = this.#options.keys().find((one) => isSame(key, one.key));
+    const known = this.#options.keys().find((one) => isSameText(key, one.key));
     if (known !== undefined) {
       const until = (now + SESSION_DAYS * 86_400_000).toString(36);
       return { kind: 'session', token: sign(known, until), role: known.role, name: known.name };
@@ -184,9 +185,4 @@ function sign({ key, role, name }: NamedKey, until: string): string {
   const said = name === '' ? '' : ` ${name}`;
   const mac = createHmac('sha256', key).update(`console session ${role} ${until}${said}`).digest('base64url');
   return `${role}.${until}.${mac}${name === '' ? '' : `.${name}`}`;
-}
-
-function isSame(a: string, b: string): boolean {
-  const [left, right] = [Buffer.from(a), Buffer.from(b)];
-  return left.length === right.length && timingSafeEqual(left, right);
 }

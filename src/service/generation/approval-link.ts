@@ -4,7 +4,8 @@
  * answered, so a link is good for one run and is worth nothing afterwards. Its digits are formatting on no platform.
  * The store lets only one answer count.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { isSameText } from '../../base/compare-secrets.ts';
 import { hooksAddress, type Settings } from '../../engine/config/config.ts';
 import type { NewDelivery } from '../../engine/storage/storage.ts';
 
@@ -31,9 +32,7 @@ export function readApprovalName(
   const [, runId, expiry, nonce, mac] = NAME.exec(name) ?? [];
   if (runId === undefined || nonce === undefined || mac === undefined) return undefined;
   const asked = { runId, expiresAt: Number(expiry), nonce };
-  const isOurs = [token, ...previousTokens].some(
-    (one) => one !== '' && timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(asked, one))),
-  );
+  const isOurs = [token, ...previousTokens].some((one) => one !== '' && isSameText(mac, macOf(asked, one)));
   return isOurs ? asked : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { isSameBytes, placeOfFitting } from '../../base/compare-secrets.ts';
 import type { HooksSettings } from '../../engine/config/config.ts';
 import type { PathSettings } from '../../engine/mapping/mapping.ts';
 import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
@@ -53,7 +53,7 @@ export function authenticate(
 
 /** Whether a header presents this secret; takes the same time whatever it presents. */
 export function isSecret(secret: string, presented: string): boolean {
-  return isSame(Buffer.from(presented, 'latin1'), Buffer.from(secret, 'utf8'));
+  return isSameBytes(Buffer.from(presented, 'latin1'), Buffer.from(secret, 'utf8'));
 }
 
 /** Whether a text is one of the tokens. */
@@ -63,15 +63,8 @@ export function findToken(tokens: TokenSet, text: string): boolean {
 
 function match({ tokens }: TokenSet, text: string, encoding: 'latin1' | 'utf8'): number {
   const presented = Buffer.from(text, encoding);
-  let found = -1;
-  for (const [index, token] of tokens.entries()) if (isSame(presented, token) && found < 0) found = index;
-  return presented.length === 0 ? -1 : found;
-}
-
-/** Takes the same time whatever differs: where the length does, the secret is compared with itself. */
-function isSame(presented: Buffer, secret: Buffer): boolean {
-  const hasLength = presented.length === secret.length;
-  return timingSafeEqual(hasLength ? presented : secret, secret) && hasLength;
+  const place = placeOfFitting(tokens, (token) => isSameBytes(presented, token));
+  return presented.length === 0 ? -1 : place;
 }
 
 /** The hook tokens of a configuration, and who failed to present one. */
