@@ -143,9 +143,9 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
     advice: {
-      nearNames: advice.nearNames.map(({ message, hint, facts }) => ({
+      nearNames: advice.nearNames.map(({ hint, facts, why }) => ({
         ...facts,
-        why: printSentence(message).slice(`${facts.name} `.length),
+        why: printSentence(why),
         ...defined({ remedy: hint && printSentence(hint) }),
       })),
       instead: [...advice.suggestions].map(([missing, { names }]) => ({

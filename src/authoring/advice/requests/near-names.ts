@@ -8,7 +8,7 @@ import { requestFinding } from './findings.ts';
  * A hook name that a request may have meant. It has a hint where the remedy is neither another name at the
  * sender nor another name in the mapping.
  */
-export type NearName = Finding & { readonly facts: HookName };
+export type NearName = Finding & { readonly facts: HookName; readonly why: Sentence };
 
 interface HookName {
   readonly name: string;
@@ -46,6 +46,7 @@ const nearName = (found: HookName, why: Sentence, hint?: Sentence): NearName => 
   ...requestFinding('near_name', say`${found.name} ${why}`, { at: found.at }),
   ...defined({ hint }),
   facts: found,
+  why,
 });
 
 /** Undefined where the two do not differ in one such way. */
