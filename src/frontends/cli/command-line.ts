@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { AgentKind } from '../../engine/config/config.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 
 /** What a command receives besides its own arguments and options. */
@@ -67,6 +68,10 @@ function optionOf([flags, about, { choices, read, fallback, isNeeded = false } =
   if (read !== undefined) option.argParser<unknown>(read as (text: string) => unknown);
   return choices === undefined ? option : option.choices(choices);
 }
+
+/** Repeated here, because the command line starts without loading the configuration. */
+export const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
+export const CHATS = ['telegram', 'slack', 'discord', 'whatsapp', 'mattermost'] as const;
 
 export const CONFIG: OptionRow = [
   '-c, --config <file>',

@@ -1,9 +1,13 @@
-import type { AgentKind } from '../../../engine/config/config.ts';
-import { collect, CONFIG, type CommandTable, JSON_OUTPUT, wholeNumber } from '../command-line.ts';
+import {
+  AGENTS,
+  CHATS,
+  collect,
+  CONFIG,
+  type CommandTable,
+  JSON_OUTPUT,
+  wholeNumber,
+} from '../command-line.ts';
 
-/** Repeated here, because the command line starts without loading the configuration. */
-const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
-const CHATS = ['telegram', 'slack', 'discord', 'whatsapp', 'mattermost'];
 const FORMATS = ['pretty', 'json', 'github', 'sarif'];
 
 const firstFiles: CommandTable = {

@@ -1,4 +1,5 @@
 import {
+  AGENTS,
   collect,
   CONFIG,
   type CommandTable,
@@ -46,11 +47,7 @@ export const serviceCommands: CommandTable = {
     about: 'take runs of a service on another machine: ask for them, start an agent or a command (after --)',
     options: [
       ['--token-file <file>', 'a file that holds a token of the runner', { isNeeded: true }],
-      [
-        '--agent <name>',
-        'a coding agent in place of a command',
-        { choices: ['claude', 'codex', 'gemini', 'opencode'] },
-      ],
+      ['--agent <name>', 'a coding agent in place of a command', { choices: AGENTS }],
       ['--access <level>', 'what the agent may do', { choices: ['read', 'edit', 'full'], fallback: 'read' }],
       ['--name <name>', 'the name that is shown for this worker (default: of this machine)'],
       [

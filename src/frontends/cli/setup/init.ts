@@ -10,7 +10,7 @@ import { createLogger } from '../../../base/telemetry/telemetry.ts';
 import { startService } from '../../../service/startup/startup.ts';
 import { openRecorder } from '../authoring/recorder.ts';
 import { readDeliveries } from '../authoring/request-file.ts';
-import type { Cli } from '../command-line.ts';
+import { AGENTS, CHATS, type Cli } from '../command-line.ts';
 import { loadSettings } from '../config-file.ts';
 import { commandLine } from '../next-steps.ts';
 import { originOf, sendRequests } from '../running/send.ts';
@@ -27,19 +27,19 @@ const ECHO = `  # Answers with what the agent would have read. Put your agent he
 
 const SECRET = '{ file: .sluice/secrets/chat }';
 /** What each chat needs, all but its secret. */
-const CHATS: Readonly<Record<string, string>> = {
+const CHAT_SETTINGS: Readonly<Record<string, string>> = {
   telegram: `botToken: ${SECRET}, to: '-1001234567890'`,
   slack: `botToken: ${SECRET}, to: C0123456`,
   discord: `botToken: ${SECRET}, to: '123456789012345678'`,
   whatsapp: `accessToken: ${SECRET}, phoneNumberId: '1234567890', to: '+15551234567'`,
   mattermost: `botToken: ${SECRET}, baseUrl: https://chat.example.com, to: 'user:ID'`,
-};
+} satisfies Record<(typeof CHATS)[number], string>;
 
 const chatLines = (chat: string): string => `
 # Where replies go. Write the secret into .sluice/secrets/chat, correct the rest, take out the two "# ", and
 # "sluice channels check" says whether it works.
 # channels:
-#   ${chat}: { ${CHATS[chat] ?? ''} }
+#   ${chat}: { ${CHAT_SETTINGS[chat] ?? ''} }
 `;
 
 const FILES: Readonly<Record<string, (answers: InitFlags) => string>> = {
@@ -92,7 +92,6 @@ export async function init(cli: Cli, folder = '.', flags: InitFlags = {}): Promi
 }
 
 const NONE = 'none yet';
-const AGENTS = ['claude', 'codex', 'gemini', 'opencode'];
 
 /** Offers what works without a further question: agents that are here, senders whose secret is made here. */
 async function askForAnswers(terminal: Terminal, flags: InitFlags): Promise<InitFlags> {
@@ -112,7 +111,7 @@ async function askForAnswers(terminal: Terminal, flags: InitFlags): Promise<Init
       'Who sends? "sluice add" knows more.',
       senders.map(({ name }) => name),
     ),
-    chat: await ask('Which chat do replies go to?', Object.keys(CHATS)),
+    chat: await ask('Which chat do replies go to?', CHATS),
   });
 }
 
