@@ -147,3 +147,6 @@ const MALFORMED: Readonly<Record<string, string>> = {
 /** What is wrong with bytes that are no request, by the code of Node's parser; undefined where it says nothing. */
 export const describeMalformed = (code: string): string | undefined =>
   Object.hasOwn(MALFORMED, code) ? MALFORMED[code] : undefined;
+
+/** What an error says, or whatever else was thrown as text. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -6,6 +6,7 @@ import {
   jwtVerify,
   type JWTVerifyOptions,
 } from 'jose';
+import { messageOf } from '../../base/errors.ts';
 import { bearerOf } from './credentials.ts';
 import { type Proof, type Refused, refused, refusedFor } from './proof.ts';
 import type { VerifySettings } from './verify-settings.ts';
@@ -102,7 +103,7 @@ class PublishedKeys {
       this.#keys = { find: createLocalJWKSet(document as JSONWebKeySet), fetchedAt: nowMs };
       this.#problem = undefined;
     } catch (error) {
-      this.#problem = error instanceof Error ? error.message : String(error);
+      this.#problem = messageOf(error);
     }
   }
 }

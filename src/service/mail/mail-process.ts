@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import { processorMsOf, stateOf } from '../../base/process-use.ts';
 import { DEATHS_UNTIL_HEADER_ONLY } from './fetch-attempts.ts';
@@ -273,7 +274,7 @@ class ReaderProcess {
         ask === 'endpoint' ? await endpoint(args[0], this.#signal) : await (store[ask] as StoreCall)(...args);
       this.send({ kind: 'answer', id, value });
     } catch (error) {
-      this.send({ kind: 'answer', id, error: error instanceof Error ? error.message : String(error) });
+      this.send({ kind: 'answer', id, error: messageOf(error) });
     }
   }
 

@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { messageOf } from '../../../base/errors.ts';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 
 /** Primary result codes of SQLite (sqlite.org/rescode.html). */
@@ -17,7 +18,7 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
   const isFull = errcode === FULL || (errcode === IOERR && isDiskFull(file));
   if (isFull) return diskFull(file, error);
   const [code, text] = MEANINGS[errcode] ?? FAILED;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   return new StorageError(code, `${file}: ${text(reason)}`, { cause: error });
 }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
+import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../engine/config/config.ts';
 import { shorten } from '../../../base/document/document.ts';
 import { recordCase, type RecordOptions } from '../../../authoring/golden/golden.ts';
@@ -44,7 +45,7 @@ export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder
     ],
     record: async (decision, secrets) => {
       const said = await recordOne(terminal, decision, { dir, masks, secrets }).catch(
-        (error: unknown) => `not recorded: ${error instanceof Error ? error.message : String(error)}`,
+        (error: unknown) => `not recorded: ${messageOf(error)}`,
       );
       terminal.err(`  ${said}${performs ? '' : '; nothing was performed'}`);
     },

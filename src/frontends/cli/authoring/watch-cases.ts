@@ -1,5 +1,6 @@
 import { sep } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
+import { messageOf } from '../../../base/errors.ts';
 import { displayName } from '../../../base/document/document.ts';
 import { findCases, type FoundCases, type RunReport } from '../../../authoring/golden/golden.ts';
 import { debounce, type DebouncedCall } from '../running/debounce.ts';
@@ -73,7 +74,7 @@ async function rerun(terminal: Terminal, workbench: OpenWorkbench, run: Rerun): 
   try {
     return (await runAffected(workbench, run)) ?? run.report;
   } catch (error) {
-    terminal.err(error instanceof Error ? error.message : String(error));
+    terminal.err(messageOf(error));
     return run.report;
   }
 }

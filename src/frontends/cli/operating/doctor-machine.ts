@@ -1,6 +1,7 @@
 import { constants, statfsSync, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { messageOf } from '../../../base/errors.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
 import { isLoopback } from '../../../engine/config/facts.ts';
 import { findStoreFile, storeStatus } from '../../../engine/storage/storage.ts';
@@ -145,7 +146,7 @@ export async function attempt(
   try {
     return await look();
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return [bad(area, clearLine(`it could not be looked at: ${reason}`))];
   }
 }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { messageOf } from '../../../base/errors.ts';
 import { findCases, type GoldenCase } from '../../../authoring/golden/golden.ts';
 import type { Service } from '../../../service/startup/startup.ts';
 import type { Cli } from '../command-line.ts';
@@ -40,7 +41,7 @@ export async function followKeys(cli: Cli, context: KeyContext, signal: AbortSig
     try {
       await press(cli, context, { key: line.trim().toLowerCase(), asked });
     } catch (error) {
-      cli.terminal.err(error instanceof Error ? error.message : String(error));
+      cli.terminal.err(messageOf(error));
     }
   }
 }

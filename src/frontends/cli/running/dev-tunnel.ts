@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/errors.ts';
 import { hooksAddress } from '../../../engine/config/config.ts';
 import type { PathSettings } from '../../../engine/mapping/mapping.ts';
 import type { Service } from '../../../service/startup/startup.ts';
@@ -58,7 +59,7 @@ export function startTunnel(
       const openedAt = performance.now();
       // oxlint-disable-next-line no-await-in-loop -- as above
       if (!signal.aborted)
-        await open().catch((error: unknown) => signal.aborted || terminal.err(String(error)));
+        await open().catch((error: unknown) => signal.aborted || terminal.err(messageOf(error)));
       if (performance.now() - openedAt > MAX_WAIT_MS) waitMs = FIRST_WAIT_MS / 2;
     }
   };

@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../../../base/errors.ts';
 import { shellWord } from '../../../authoring/advice/commands.ts';
 import { printSentence, type Sentence } from '../../../base/finding.ts';
 import { defined, readJson } from '../../../base/json.ts';
@@ -217,8 +218,6 @@ export async function openWebhook(
     },
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** A file that is not there, or was cut off, tells of none. */
 function readLeft(file: string): readonly { readonly place: string; readonly url: string }[] {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../base/errors.ts';
 import { knownStoreOf } from '../operating/known-store.ts';
 import { printSentence } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
@@ -36,7 +37,7 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
     await run(cli, flags, log);
   } catch (error) {
     if (cli.terminal.interactive) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     log.error({ reason }, 'the service does not run');
     log.flush();
     cli.setExitCode(exitCodeOf(error));

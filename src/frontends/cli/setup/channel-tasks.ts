@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
+import { messageOf } from '../../../base/errors.ts';
 import { LAST_CHANNEL, type DeliveryTarget } from '../../../base/action.ts';
 import { defined } from '../../../base/json.ts';
 import { clearControl } from '../../../base/telemetry/telemetry.ts';
@@ -98,7 +99,7 @@ async function checkChannel(channels: OpenChannels, id: string, timeoutMs: numbe
     if (ok === true) return { ok, account: text(account, ''), code: '', message: '' };
     return refused(text(code, 'unavailable'), text(message, 'the channel gave no reason'));
   } catch (error) {
-    return refused('unavailable', error instanceof Error ? error.message : String(error));
+    return refused('unavailable', messageOf(error));
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { messageOf } from '../../../../base/errors.ts';
 import { newestVersion, refuseUnknown, stepsFrom } from '../../statements/migrations.ts';
 import { StorageError } from '../../storage-error.ts';
 import { explainSqliteError, GO_BACK } from '../sqlite-errors.ts';
@@ -67,7 +68,7 @@ function requireWritable(path: string): void {
     if ((statSync(path).mode & 0o222) === 0) throw new Error('its mode has no write bit');
     accessSync(path, constants.W_OK);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new StorageError('read_only', `${path}: cannot be written (${reason}); ${remedy}`, {
       cause: error,
     });
@@ -80,7 +81,7 @@ export function makeFolder(file: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new StorageError(
       'unwritable',
       `${folder}: the store's folder cannot be created (${reason}); give storage.url another path`,
