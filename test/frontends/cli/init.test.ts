@@ -110,6 +110,15 @@ test('in a terminal three things are asked, each with "none yet"; an agent that 
   expect(asked).toEqual([]);
 });
 
+test('init with a sender that is not known names those that are, and writes nothing', async () => {
+  const { err, exitCode } = await cli(['init', '--sender', 'nope'], { cwd: folder });
+  expect([err, exitCode]).toEqual([
+    expect.stringMatching(/no sender "nope".* github .*nothing was written/),
+    2,
+  ]);
+  expect(await readdir(folder)).toEqual([]);
+});
+
 test('init overwrites nothing', async () => {
   await cli(['init'], { cwd: folder });
   expect(await cli(['init'], { cwd: folder })).toMatchObject({ exitCode: 1 });

@@ -171,15 +171,21 @@ function noMappings(
 ): CliError {
   if (read.findings.length + read.packageFindings.length > 0)
     return new CliError('a file in senders/ cannot be used: "sluice check" says why', 2);
-  const ready = inOrder(read).filter(
-    ({ mapping, examples }) => mapping !== undefined || examples !== undefined,
-  );
   const what =
     sender === undefined
-      ? `there is no sender "${name}"; the senders are: ${ready.map((each) => each.name).join(' ')}. For any other`
+      ? `${noSenderText(name, inOrder(read))}. For any other`
       : `how ${sender.title} proves itself is known, and not what it sends`;
   return new CliError(`${what}: save some of its payloads and run "sluice add ${name} --from FILE"`, 2);
 }
+
+/** Whether it is known what a sender sends. */
+export const isReady = ({ mapping, examples }: Sender): boolean => (mapping ?? examples) !== undefined;
+
+export const noSenderText = (name: string, senders: readonly Sender[]): string =>
+  `there is no sender "${name}"; the senders are: ${senders
+    .filter(isReady)
+    .map((each) => each.name)
+    .join(' ')}`;
 
 async function planOf(terminal: Terminal, name: string, given: OfSender): Promise<SetupPlan> {
   const { flags, settings, made } = given;

@@ -15,7 +15,7 @@ import { loadSettings } from '../config-file.ts';
 import { commandLine } from '../next-steps.ts';
 import { originOf, sendRequests } from '../running/send.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import { add, finish } from './add.ts';
+import { add, finish, isReady, noSenderText } from './add.ts';
 import { withSchemaLine } from './own-package.ts';
 import { writePlan } from './write-plan.ts';
 
@@ -121,6 +121,9 @@ async function writeProject(cli: Cli, root: string, answers: InitFlags): Promise
     const path = join(root, name);
     return { path, text: withSchemaLine(text(answers), dirname(path)) };
   });
+  const { sender } = answers;
+  if (sender !== undefined && !shippedSenders().some((each) => each.name === sender && isReady(each)))
+    throw new CliError(`${noSenderText(sender, shippedSenders())}; nothing was written`, 2);
   const existing = files.find(({ path }) => existsSync(path));
   if (existing !== undefined)
     throw new CliError(
@@ -132,7 +135,7 @@ async function writeProject(cli: Cli, root: string, answers: InitFlags): Promise
   const plan = { files, secrets: [token], edits: [], steps: [] };
   const written = await writePlan(terminal, plan, places);
   await finish(cli, 'hello', { flags: { config }, places, plan, written });
-  if (answers.sender !== undefined) await add(cli, answers.sender, { config });
+  if (sender !== undefined) await add(cli, sender, { config });
   await answerOnce(cli, config, join(places.cases, 'hello/ada.request.yaml'));
 }
 
