@@ -63,8 +63,7 @@ export function findToken(tokens: TokenSet, text: string): boolean {
 
 function match({ tokens }: TokenSet, text: string, encoding: 'latin1' | 'utf8'): number {
   const presented = Buffer.from(text, encoding);
-  const place = placeOfFitting(tokens, (token) => isSameBytes(presented, token));
-  return presented.length === 0 ? -1 : place;
+  return text === '' ? -1 : placeOfFitting(tokens, (token) => isSameBytes(presented, token));
 }
 
 /** The hook tokens of a configuration, and who failed to present one. */

@@ -177,7 +177,8 @@ function buildIndex(mappings: readonly CompiledMapping[]): MappingIndex {
       continue;
     }
     const { keys, literal, strict } = need as Equality;
-    const variable = variables.get(name) ?? newVariable(keys);
+    const known = variables.get(name);
+    const variable: IndexedVariable = known ?? { read: compileReader(keys), byText: new Map(), loose: [] };
     variables.set(name, variable);
     const group = variable.byText.get(literal);
     if (group === undefined) variable.byText.set(literal, [mapping]);
@@ -186,12 +187,6 @@ function buildIndex(mappings: readonly CompiledMapping[]): MappingIndex {
   }
   return { variables, others };
 }
-
-const newVariable = (keys: readonly string[]): IndexedVariable => ({
-  read: compileReader(keys),
-  byText: new Map(),
-  loose: [],
-});
 
 const nameOf = ({ keys, literal }: Equality): string => `${canonicalPath(keys)} ${literal}`;
 

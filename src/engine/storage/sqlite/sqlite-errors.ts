@@ -18,8 +18,7 @@ export function explainSqliteError(error: unknown, file: string): StorageError {
   const isFull = errcode === FULL || (errcode === IOERR && isDiskFull(file));
   if (isFull) return diskFull(file, error);
   const [code, text] = MEANINGS[errcode] ?? FAILED;
-  const reason = messageOf(error);
-  return new StorageError(code, `${file}: ${text(reason)}`, { cause: error });
+  return new StorageError(code, `${file}: ${text(messageOf(error))}`, { cause: error });
 }
 
 type SqliteMeaning = readonly [code: StorageErrorCode, text: (reason: string) => string];

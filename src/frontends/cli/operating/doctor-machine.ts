@@ -146,7 +146,6 @@ export async function attempt(
   try {
     return await look();
   } catch (error) {
-    const reason = messageOf(error);
-    return [bad(area, clearLine(`it could not be looked at: ${reason}`))];
+    return [bad(area, clearLine(`it could not be looked at: ${messageOf(error)}`))];
   }
 }

@@ -68,8 +68,7 @@ function requireWritable(path: string): void {
     if ((statSync(path).mode & 0o222) === 0) throw new Error('its mode has no write bit');
     accessSync(path, constants.W_OK);
   } catch (error) {
-    const reason = messageOf(error);
-    throw new StorageError('read_only', `${path}: cannot be written (${reason}); ${remedy}`, {
+    throw new StorageError('read_only', `${path}: cannot be written (${messageOf(error)}); ${remedy}`, {
       cause: error,
     });
   }
@@ -81,10 +80,9 @@ export function makeFolder(file: string): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const reason = messageOf(error);
     throw new StorageError(
       'unwritable',
-      `${folder}: the store's folder cannot be created (${reason}); give storage.url another path`,
+      `${folder}: the store's folder cannot be created (${messageOf(error)}); give storage.url another path`,
       { cause: error },
     );
   }
