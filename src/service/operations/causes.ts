@@ -315,24 +315,24 @@ function addFlood(found: FoundCauses, came: ReadonlyMap<string, CameOfPath>, sin
 
 const sum = (hours: readonly Hour[]): number => hours.reduce((total, { count }) => total + count, 0);
 
-const NO_HOUR: Hour = { count: 0, firstAt: 0, lastAt: 0 };
-
-/** Finds the hour in which a cause began to rise: the first one with a quarter of the highest count. */
-function risen(all: readonly Hour[]): Pick<Cause, 'count' | 'firstAt' | 'since' | 'lastAt' | 'before'> {
-  const hours = new Map<number, Hour>();
-  for (const { count, firstAt, lastAt } of all) {
-    const hour = Math.floor(firstAt / HOUR_MS);
-    const known = hours.get(hour) ?? { count: 0, firstAt, lastAt };
-    hours.set(hour, {
-      count: known.count + count,
-      firstAt: Math.min(known.firstAt, firstAt),
-      lastAt: Math.max(known.lastAt, lastAt),
-    });
-  }
-  const sorted = [...hours.values()].toSorted((a, b) => a.firstAt - b.firstAt);
-  const most = Math.max(...sorted.map(({ count }) => count));
-  const from = sorted.findIndex(({ count }) => count >= most / 4);
-  const [{ firstAt } = NO_HOUR, { firstAt: since } = NO_HOUR] = [sorted[0], sorted[from]];
-  const before = sum(sorted.slice(0, from));
-  return { count: sum(sorted), firstAt, since, lastAt: sorted.at(-1)?.lastAt ?? since, before };
+/** Finds when a cause began to rise: from then on an hour brought a quarter of the most that an hour ever brought. */
+function risen(hours: readonly Hour[]): Pick<Cause, 'count' | 'firstAt' | 'since' | 'lastAt' | 'before'> {
+  const sorted = hours.toSorted((a, b) => a.firstAt - b.firstAt);
+  let end = 0;
+  let count = 0;
+  const inAnHour = sorted.map((from) => {
+    for (; (sorted[end]?.firstAt ?? Infinity) < from.firstAt + HOUR_MS; end++)
+      count += sorted[end]?.count ?? 0;
+    count -= from.count;
+    return count + from.count;
+  });
+  const most = inAnHour.reduce((highest, one) => Math.max(highest, one), 0);
+  const rise = inAnHour.findIndex((one) => one >= most / 4);
+  return {
+    count: sum(sorted),
+    firstAt: sorted[0]?.firstAt ?? 0,
+    since: sorted[rise]?.firstAt ?? 0,
+    lastAt: sorted.reduce((last, { lastAt }) => Math.max(last, lastAt), 0),
+    before: sum(sorted.slice(0, rise)),
+  };
 }

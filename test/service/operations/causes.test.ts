@@ -140,8 +140,7 @@ test('what waits is a cause of its own, with what ends it', async () => {
 
 test('all that is kept is counted, also beside a flood of others that are refused', async () => {
   const { causes, keep } = await open();
-  // A cause rises by the hour of the clock.
-  const began = Math.floor(now / HOUR_MS - 20) * HOUR_MS;
+  const began = now - 20 * HOUR_MS;
   const slow = [60, 50, 40].map((hours) => refused(now - hours * HOUR_MS, leaf(opened)));
   const many = Array.from({ length: 873 }, (_, index) => refused(began + index * 60_000, leaf(opened)));
   const flood = Array.from({ length: 6_000 }, (_, index) =>
@@ -158,6 +157,14 @@ test('all that is kept is counted, also beside a flood of others that are refuse
   expect(found.find(({ kind, path }) => kind === 'request' && path === 'flood')).toMatchObject({
     count: 6_000,
   });
+});
+
+test('a cause is as old as its first request, wherever in an hour of the clock that was', async () => {
+  const { causes, keep } = await open();
+  const first = Math.floor(now / HOUR_MS) * HOUR_MS - 2 * HOUR_MS - 3 * 60_000;
+  const times = Array.from({ length: 120 }, (_, index) => first + index * 60_000);
+  await keep(...times.map((at) => refused(at, leaf(opened))));
+  expect(await causes()).toMatchObject([{ count: 120, since: first, before: 0 }]);
 });
 
 test('a path of which far more comes than before is a cause, also where it is taken, and not one of strangers', async () => {
