@@ -1,5 +1,5 @@
 /** A run that another Sluice has taken ends once, also where the store there is away meanwhile. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 const TOKENS = { near: 'near-token-0123456789', far: 'far-token-9876543210' };
 
 async function start(folder: string, token: string, gateway: object): Promise<Service> {
-  mkdirSync(folder);
+  mkdirSync(folder, { recursive: true });
   const configFile = join(folder, 'sluice.json');
   writeFileSync(
     configFile,
@@ -31,10 +31,11 @@ function move(from: string, to: string): void {
 }
 
 /** Passes bytes on to a service, until its connections are cut. */
-async function startProxy(target: string): Promise<{ readonly url: string; cut(): void }> {
-  const { hostname, port } = new URL(target);
+async function startProxy(target: string): Promise<{ readonly url: string; target: string; cut(): void }> {
   const open = new Set<Socket>();
+  const proxy = { target, url: '', cut: () => open.forEach((socket) => void socket.destroy()) };
   const server = createServer((near) => {
+    const { hostname, port } = new URL(proxy.target);
     const far = connect(Number(port), hostname);
     for (const [socket, other] of [
       [near, far],
@@ -46,25 +47,23 @@ async function startProxy(target: string): Promise<{ readonly url: string; cut()
     near.pipe(far).pipe(near);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const cut = (): void => open.forEach((socket) => socket.destroy());
   onTestFinished(() => {
     server.close();
-    cut();
+    proxy.cut();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut };
+  proxy.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return proxy;
 }
 
-test.each([
-  ['', false],
-  [' and their connection breaks', true],
-])('a forwarded run ends well, and once, where the store there is away meanwhile%s', async (_, breaks) => {
+/** Two services, of which one forwards a run whose turn has begun at the other. */
+async function forwardRun() {
   const root = temporaryFolder();
   const turns = join(root, 'turns');
-  const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 1; cat >/dev/null; echo done`];
-  const far = await start(join(root, 'far'), TOKENS.far, {
-    runner: { kind: 'command', argv, prompt: 'stdin' },
-  });
-  const readyz = async (): Promise<number> => (await fetch(`${far.url}/readyz`)).status;
+  // The main session there takes turns of its own, as it hears of the run's end.
+  const argv = ['sh', '-c', `echo $SLUICE_SESSION_KEY >> ${turns}; sleep 1; cat >/dev/null; echo done`];
+  const startFar = (): Promise<Service> =>
+    start(join(root, 'far'), TOKENS.far, { runner: { kind: 'command', argv, prompt: 'stdin' } });
+  const far = await startFar();
   const proxy = await startProxy(far.url);
   const near = await start(join(root, 'near'), TOKENS.near, {
     runner: { kind: 'forward', url: `${proxy.url}/hooks`, token: TOKENS.far },
@@ -78,14 +77,25 @@ test.each([
     },
     body: JSON.stringify({ message: 'hello', deliver: false, timeoutSeconds: 37 }),
   });
-  const linesOf = (): number => {
-    try {
-      return readFileSync(turns, 'utf8').trim().split('\n').length;
-    } catch {
-      return 0;
-    }
+  const turnsOfHook = (): number => {
+    const taken = existsSync(turns) ? readFileSync(turns, 'utf8').split('\n') : [];
+    return taken.filter((sessionKey) => sessionKey.startsWith('hook:')).length;
   };
-  await until('the turn there', () => (linesOf() > 0 ? true : undefined));
+  await until('the turn there', () => (turnsOfHook() > 0 ? true : undefined));
+  const endsOnce = async (): Promise<void> => {
+    const ended = await answer;
+    expect([ended.status, await ended.json()]).toMatchObject([200, { outcome: 'ok', reply: 'done' }]);
+    expect(turnsOfHook()).toBe(1);
+  };
+  return { root, far, startFar, proxy, endsOnce };
+}
+
+test.each([
+  ['', false],
+  [' and their connection breaks', true],
+])('a forwarded run ends well, and once, where the store there is away meanwhile%s', async (_, breaks) => {
+  const { root, far, proxy, endsOnce } = await forwardRun();
+  const readyz = async (): Promise<number> => (await fetch(`${far.url}/readyz`)).status;
   const [store, aside] = [join(root, 'far', '.sluice'), join(root, 'aside')];
   move(store, aside);
   await expect.poll(readyz).toBe(503);
@@ -95,7 +105,5 @@ test.each([
   expect(await readyz()).toBe(503);
   move(aside, store);
   await expect.poll(readyz).toBe(200);
-  const ended = await answer;
-  expect([ended.status, await ended.json()]).toMatchObject([200, { outcome: 'ok', reply: 'done' }]);
-  expect(linesOf()).toBe(1);
+  await endsOnce();
 });
