@@ -1,11 +1,12 @@
 /*
  * Turns taken by another gateway: another Sluice, or an OpenClaw gateway's hooks. Which of the two it is says one
- * question that only Sluice answers with problem+json; it is asked once.
+ * question that only Sluice answers with problem+json. It is asked until Sluice has answered: what stands between may
+ * answer for a Sluice that starts.
  *
- * Sluice gets the whole prompt, is asked for the outcome (`Prefer: wait`) and answers only when there is one, so reply,
- * outcome and error come back: delivery stays here. A 202 that came only after the wait is asked again under the same
- * Idempotency-Key until the deadline, so a run may last longer than one request. So is a connection that broke off, and
- * 5xx of a run that was taken: a store that is away there ends no run here.
+ * Sluice gets the whole prompt and is asked for the outcome (`Prefer: wait`), so reply, outcome and error come back:
+ * delivery stays here. It answers 202 where it does not wait any longer: the run goes on, the service there stops, or too
+ * many wait. Then it is asked again under the same Idempotency-Key until the deadline. So it is where a connection broke
+ * off, and after 5xx of a run that was taken: a store that is away there ends no run here.
  *
  * An OpenClaw gateway says how the run ended (`waitForCompletion`) but never what was answered. So the delivery goes
  * along, a session key only where a sender or mapping named one (it refuses any other way unless opted in), and the run
@@ -35,26 +36,23 @@ export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward'
 
 /** A wait below the 300 s after which fetch gives up on an answer that has not begun. */
 const MAX_WAIT_SECONDS = 240;
-/** A 202 that took this part of the wait was waited for; an earlier one comes from a remote that does not wait. */
+/** A 202 that took this part of the wait was waited for. */
 const WAITED_PART = 0.5;
-/** The pause between two requests for the same run; in trouble twice as long each time. */
+/** The pause between two requests for the same run; twice as long each time where the remote has not waited. */
 const ASK_AGAIN_MS = 250;
 const MAX_PAUSE_MS = 30_000;
 
-/** The kind of the other gateway; asked again until it answers. */
-type Remote = 'sluice' | 'other';
-
 /** A runner that hands turns to another gateway's hook endpoints; `name` is what summaries call it. */
 export function createForwardRunner(settings: ForwardSettings, name: string): Runner {
-  let remote: Remote | undefined;
+  let isSluice = false;
   const forward = async (turn: Turn, signal: AbortSignal): Promise<TurnResult> => {
     if (turn.kind === 'heartbeat') return forwardWake(settings, turn, signal);
     try {
-      remote ??= await recognise(settings, signal);
+      isSluice ||= await recognisesSluice(settings, signal);
     } catch (error) {
-      return failureOf(error, { timedOut: false, started: false });
+      return failureBefore(error);
     }
-    if (remote === 'sluice') return forwardAgent(settings, turn, signal);
+    if (isSluice) return forwardAgent(settings, turn, signal);
     return handOver(settings, turn, { signal, name });
   };
   return {
@@ -65,7 +63,7 @@ export function createForwardRunner(settings: ForwardSettings, name: string): Ru
       try {
         return await forward(turn, bounded.signal);
       } catch (error) {
-        return failureOf(error, { timedOut: isTimeOver(bounded.signal), started: true });
+        return failureOf(error, isTimeOver(bounded.signal));
       } finally {
         bounded.release();
       }
@@ -82,31 +80,36 @@ async function forwardWake(settings: ForwardSettings, turn: Turn, signal: AbortS
     const answer = await post(settings, { path: 'wake', key, body, signal, waitSeconds: 0 });
     const refusal = refusalOf(answer, settings.token);
     if (refusal === undefined) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
-    return wakeLater(refusal, answer.status);
+    return waitingFor(refusal, answer.status);
   } catch (error) {
-    const failure = failureOf(error, { timedOut: false, started: false });
-    return error instanceof StatusError ? wakeLater(failure, error.status) : failure;
+    return failureBefore(error);
   }
 }
 
-/** Lets the events wait for a remote in trouble, which makes one wake of all requests with one key. */
-function wakeLater(failure: TurnResult, status: number): TurnResult {
+/** The failure of what begins no run, or of a wake, which the remote makes once of all requests with one key. */
+function failureBefore(error: unknown): TurnResult {
+  if (error instanceof StatusError) return waitingFor(failureOf(error), error.status);
+  return connectionCode(error) === undefined
+    ? away('no_answer', 'the other gateway does not answer')
+    : failureOf(error);
+}
+
+/** Lets runs and events wait for a remote in trouble. */
+function waitingFor(failure: TurnResult, status: number): TurnResult {
   const isLater = failure.kind === 'completed' && (status >= 500 || status === 401);
   return isLater ? away('unavailable', failure.error?.message ?? '') : failure;
 }
 
 /** Asks for a run that cannot exist: Sluice answers with problem+json, OpenClaw with plain text. */
-async function recognise(settings: ForwardSettings, signal: AbortSignal): Promise<Remote> {
+async function recognisesSluice(settings: ForwardSettings, signal: AbortSignal): Promise<boolean> {
   try {
     const { body } = await fetchJson(`${baseOf(settings)}/runs/0`, {
       headers: { authorization: `Bearer ${settings.token}` },
       signal,
     });
-    return textField(body, 'title') !== undefined && textField(body, 'code') !== undefined
-      ? 'sluice'
-      : 'other';
+    return textField(body, 'title') !== undefined && textField(body, 'code') !== undefined;
   } catch (error) {
-    if (error instanceof StatusError && error.status < 500) return 'other';
+    if (error instanceof StatusError && !isForLater(error)) return false;
     throw error;
   }
 }
@@ -154,35 +157,36 @@ async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: Abort
       (error: unknown) => troubleOf(error, isAccepted),
     );
     signal.throwIfAborted();
-    if (answer === undefined || (isAccepted && isForLater(answer))) {
-      // The remote may have the run, or has it: whatever trouble it has, the end comes from it.
-      isAccepted = true;
-      pauseMs = Math.max(
-        Math.min(pauseMs * 2, MAX_PAUSE_MS),
-        Math.min(answer?.retryAfterMs ?? 0, MAX_PAUSE_MS),
-      );
-    } else {
+    const isInTrouble = answer === undefined || (isAccepted && isForLater(answer));
+    if (!isInTrouble) {
       const refusal = refusalOf(answer, settings.token);
       if (refusal) return refusal;
       if (answer.status !== 202) return outcomeOf(answer);
-      const waited = performance.now() - askedAt >= waitSeconds * 1000 * WAITED_PART;
-      if (!waited && !isAccepted) return endUnknown();
-      isAccepted = true;
-      pauseMs = ASK_AGAIN_MS;
     }
+    // The remote may have the run, or has it: whatever trouble it has, the end comes from it.
+    isAccepted = true;
+    const waited = !isInTrouble && performance.now() - askedAt >= waitSeconds * 1000 * WAITED_PART;
+    const askedMs = answer?.retryAfterMs ?? 0;
+    pauseMs = waited ? ASK_AGAIN_MS : Math.min(Math.max(pauseMs * 2, askedMs), MAX_PAUSE_MS);
     await pause(pauseMs, signal);
     signal.throwIfAborted();
   }
 }
 
-const isForLater = ({ status }: Pick<JsonAnswer, 'status'>): boolean => status === 429 || status >= 500;
+type WithStatus = Pick<JsonAnswer, 'status'>;
+
+const isForLater = ({ status }: WithStatus): boolean => status === 408 || status === 429 || status >= 500;
+
+/** Whether the answer comes from what stands between, which may have passed the run on: Sluice has no such 5xx. */
+const isOfProxy = ({ status }: WithStatus): boolean => status === 502 || status >= 504;
 
 /** Undefined where the request may have arrived, or has before; throws every other error. */
 function troubleOf(error: unknown, isAccepted: boolean): undefined {
-  const isRefused = connectionCode(error) !== undefined;
-  const isLater = error instanceof StatusError && isForLater(error);
-  if (isAccepted ? error instanceof StatusError && !isLater : isRefused || error instanceof StatusError)
-    throw error;
+  const mayHaveArrived =
+    error instanceof StatusError
+      ? isOfProxy(error) || (isAccepted && isForLater(error))
+      : isAccepted || connectionCode(error) === undefined;
+  if (!mayHaveArrived) throw error;
   return undefined;
 }
 
@@ -231,7 +235,8 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
   const outcome = field(body, 'outcome');
   if (outcome === 'ok' || (outcome === undefined && reply !== ''))
     return { kind: 'completed', outcome: 'ok', reply };
-  if (outcome === undefined && field(body, 'state') === undefined) return endUnknown();
+  if (outcome === 'forwarded' || (outcome === undefined && field(body, 'state') === undefined))
+    return { kind: 'completed', outcome: 'forwarded', reply: '', remark: 'handed to the other gateway' };
   const error = field(body, 'error');
   return {
     kind: 'completed',
@@ -242,11 +247,6 @@ function outcomeOf(answer: JsonAnswer): TurnResult {
       message: textField(error, 'message') ?? 'the run ended badly on the other gateway',
     },
   };
-}
-
-/** The result where the remote accepted the run and does not report its end. */
-function endUnknown(): TurnResult {
-  return { kind: 'completed', outcome: 'forwarded', reply: '', remark: 'handed to the other gateway' };
 }
 
 /** The failure an answer stands for; undefined for 2xx. */
@@ -267,7 +267,7 @@ function refusalOf(answer: JsonAnswer, token: string): TurnResult | undefined {
 const SESSION_KEY_REMEDY =
   ' (set hooks.allowRequestSessionKey: true there, or leave the session key of the mapping out)';
 
-/** 429 and 503 say that nothing was begun; any other refusal ends the run. */
+/** 408, 429 and 503 say that nothing was begun; any other refusal ends the run. */
 function refusedWith(
   status: number,
   {
@@ -277,7 +277,7 @@ function refusedWith(
   }: Partial<Record<'code' | 'said', string | undefined>> & Pick<StatusError, 'retryAfterMs'>,
 ): TurnResult {
   const message = `the other gateway answered ${status}${said === undefined ? '' : `: ${said}`}`;
-  if (status === 429 || status === 503) {
+  if (status === 408 || status === 429 || status === 503) {
     const reason = status === 429 ? 'rate_limited' : 'unavailable';
     return notStarted(reason, message, { retryAfterMs, affects: 'model' });
   }
@@ -285,16 +285,11 @@ function refusedWith(
   return failedTurn((code ?? usual).slice(0, 64), message);
 }
 
-/** `started` is false where only the kind of the other gateway was asked for so far. */
-function failureOf(
-  error: unknown,
-  { timedOut, started }: { readonly timedOut: boolean; readonly started: boolean },
-): TurnResult {
+function failureOf(error: unknown, timedOut = false): TurnResult {
   const connection = connectionCode(error);
   if (connection !== undefined)
     return away('connection_refused', `the other gateway cannot be reached (${connectionText(connection)})`);
   if (error instanceof StatusError) return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });
-  if (!started) return away('no_answer', 'the other gateway does not answer');
   return timedOut
     ? failedTurn('ambiguous', 'the other gateway did not answer in time: it may have run', 'timeout')
     : failedTurn('ambiguous', 'the connection to the other gateway broke off: it may have run');

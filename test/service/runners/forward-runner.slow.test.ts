@@ -75,6 +75,10 @@ async function forward(
 }
 
 const accepted = { status: 202, body: { ok: true, runId: 'r-1' } } as const;
+const ended = {
+  status: 200,
+  body: { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' },
+} as const;
 
 describe('a forwarded turn', () => {
   test('reaches /agent of the other gateway with its token, and comes back with the reply', async () => {
@@ -108,27 +112,29 @@ describe('a forwarded turn', () => {
     });
   });
 
-  test('ends as forwarded where the other Sluice does not wait', async () => {
-    const { requests, result } = await forward(accepted);
-    expect(result).toMatchObject({ kind: 'completed', outcome: 'forwarded', reply: '' });
-    expect(requests).toHaveLength(1);
+  test('is asked for again where the other Sluice did not wait: it stops, or too many wait there', async () => {
+    const platform = await startGateway(SLUICE, (_, index) => (index < 2 ? accepted : ended));
+    onTestFinished(platform.stop);
+    const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
+    expect(await runner.run(TURN, OPTIONS)).toMatchObject({ outcome: 'ok', reply: 'Done.' });
+    const keys = platform.requests().map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([TURN.runId, TURN.runId, TURN.runId]);
   });
 
   test('that nobody gave a session key leaves the key to the other gateway', async () => {
-    const { requests } = await forward(accepted, { isOneShot: true });
+    const { requests } = await forward(ended, { isOneShot: true });
     expect(requests[0]?.body).not.toHaveProperty('sessionKey');
   });
 
   test('that is begun anew has another key than the one that ended', async () => {
-    const { requests } = await forward(accepted, { endedBeforeAt: 1_234 });
+    const { requests } = await forward(ended, { endedBeforeAt: 1_234 });
     expect(requests[0]?.headers['idempotency-key']).toBe(`${TURN.runId}-1234`);
   });
 
   test('is asked for again under the same key when the wait was over before the run', async () => {
-    const ended = { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' };
     const held = async (): Promise<void> => delay(1600);
     const platform = await startGateway(SLUICE, (_, index) =>
-      index === 0 ? { ...accepted, after: held() } : { status: 200, body: ended },
+      index === 0 ? { ...accepted, after: held() } : ended,
     );
     onTestFinished(platform.stop);
     const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
@@ -151,6 +157,10 @@ describe('a forwarded turn', () => {
         { outcome: 'timeout', reply: 'half', error: { code: 'timeout', message: 'over' } },
       ],
       [
+        { state: 'completed', outcome: 'forwarded', reply: '' },
+        { outcome: 'forwarded', reply: '', remark: expect.any(String) },
+      ],
+      [
         { state: 'completed', outcome: 'error', reply: '', error: { code: 'exit_code', message: 'exit 1' } },
         { outcome: 'error', reply: '', error: { code: 'exit_code', message: 'exit 1' } },
       ],
@@ -169,6 +179,7 @@ describe('a forwarded turn', () => {
       [429, { 'retry-after': '5' }, { code: 'rate_limited', retryAfterMs: 5000 }],
       [503, { 'retry-after': '2' }, { code: 'unavailable', retryAfterMs: 2000 }],
       [503, {}, { code: 'unavailable' }],
+      [408, {}, { code: 'unavailable' }],
     ] as const) {
       const { requests, result } = await forward({ status, headers, body: { ok: false } });
       expect(result).toEqual({
@@ -216,14 +227,19 @@ describe('a forwarded turn', () => {
   });
 
   test('gets the end of a run that was taken, whatever trouble the gateway has meanwhile', async () => {
-    const ended = { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' };
     const busy = { status: 503, headers: { 'retry-after': '1' }, body: { ok: false } } as const;
     const broken = { status: 500, body: { ok: false, code: 'internal' } } as const;
-    for (const trouble of [['cut'], ['reset', busy, broken], ['reset', accepted, 'cut']] as const) {
-      const platform = await startGateway(
-        SLUICE,
-        (_, index): PlatformReply => trouble[index] ?? { status: 200, body: ended },
-      );
+    // A proxy that stops waiting, or whose connection breaks, may have passed the run on.
+    const proxy = { status: 504, body: 'Gateway Timeout' } as const;
+    const troubles: readonly (readonly PlatformReply[])[] = [
+      ['cut'],
+      ['reset', busy, broken],
+      ['reset', accepted, 'cut'],
+      [proxy, busy],
+      [{ ...proxy, status: 502 }],
+    ];
+    for (const trouble of troubles) {
+      const platform = await startGateway(SLUICE, (_, index): PlatformReply => trouble[index] ?? ended);
       onTestFinished(platform.stop);
       const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
       expect(await runner.run(TURN, OPTIONS)).toMatchObject({ outcome: 'ok', reply: 'Done.' });
@@ -245,6 +261,31 @@ describe('a forwarded turn', () => {
       outcome: 'timeout',
       error: { code: 'ambiguous' },
     });
+  });
+});
+
+describe('where something else answers the question which gateway is there', () => {
+  test('a turn has not started after 5xx, or where it asks to come later', async () => {
+    for (const status of [408, 429, 500, 502, 503, 504]) {
+      const { requests, result } = await forward(accepted, {}, { status, body: 'proxy' });
+      expect(result).toMatchObject({ kind: 'not-started', final: false });
+      expect(requests).toEqual([]);
+    }
+  });
+
+  test('it is asked again for the next turn', async () => {
+    const backend = { status: 404, body: 'default backend' } as const;
+    let questions = 0;
+    const platform = await startPlatform((request) => {
+      if (isQuestion(request)) return (questions += 1) === 1 ? backend : SLUICE;
+      return questions === 1 ? backend : ended;
+    });
+    onTestFinished(platform.stop);
+    const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
+    const results = [];
+    for (let turn = 0; turn < 3; turn += 1) results.push(await runner.run(TURN, OPTIONS));
+    expect(results).toMatchObject([{ error: { code: 'rejected' } }, { reply: 'Done.' }, { reply: 'Done.' }]);
+    expect(questions).toBe(2);
   });
 });
 

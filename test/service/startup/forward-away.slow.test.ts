@@ -1,4 +1,4 @@
-/** A run that another Sluice has taken ends once, also where the store there is away meanwhile. */
+/** A run that another Sluice has taken ends once, also where the store there is away, or the service starts again. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -105,5 +105,12 @@ test.each([
   expect(await readyz()).toBe(503);
   move(aside, store);
   await expect.poll(readyz).toBe(200);
+  await endsOnce();
+});
+
+test('a forwarded run ends well, and once, where the service there stops and starts again meanwhile', async () => {
+  const { far, startFar, proxy, endsOnce } = await forwardRun();
+  await far.stop();
+  proxy.target = (await startFar()).url;
   await endsOnce();
 });
