@@ -140,7 +140,7 @@ export function describeChannel(fixture: ChannelFixture): void {
     expect(sends()).toHaveLength(1);
   });
 
-  test('reports a server error as something to repeat', async () => {
+  test('reports a server error, and a message that did not come whole, as something to repeat', async () => {
     for (const status of [500, 503]) {
       const { adapter, sends } = await open({ status, body: fixture.serverError ?? {} });
       const result = await adapter.send(message('hello'), NEVER);
@@ -148,15 +148,17 @@ export function describeChannel(fixture: ChannelFixture): void {
       expectNoSecret(result);
       expect(sends()).toHaveLength(1);
     }
-    const page = await open({
-      status: 502,
-      headers: { 'content-type': 'text/html' },
-      body: '<h1>Bad Gateway</h1>',
-    });
-    expect(await page.adapter.send(message('hello'), NEVER)).toMatchObject({
-      kind: 'retry',
-      code: 'unavailable',
-    });
+    for (const [status, title] of [
+      [502, 'Bad Gateway'],
+      [408, 'Request Timeout'],
+    ] as const) {
+      const headers = { 'content-type': 'text/html' };
+      const page = await open({ status, headers, body: `<h1>${title}</h1>` });
+      expect(await page.adapter.send(message('hello'), NEVER)).toMatchObject({
+        kind: 'retry',
+        code: 'unavailable',
+      });
+    }
   });
 
   test('takes a page or a redirect in place of the interface for a refusal', async () => {

@@ -80,7 +80,9 @@ export function connectionText(code: string): string {
 /** The system's code where an error proves that no connection was made, so that no byte left; else undefined. */
 export function connectionCode(error: unknown): string | undefined {
   for (const link of errorChain(error)) {
-    const { code } = link as { code?: unknown };
+    const { code, syscall } = link as { code?: unknown; syscall?: unknown };
+    // A connection that was made may end with a code of the way to it (read EHOSTUNREACH).
+    if (syscall === 'read' || syscall === 'write') return undefined;
     if (typeof code === 'string' && Object.hasOwn(UNSENT, code)) return code;
     // Ports that the Fetch standard blocks; undici gives no code.
     if (link.message === 'bad port') return 'blocked port';

@@ -1,9 +1,10 @@
 /*
  * The one rule that says what a failed send to a platform means.
  *
- * `retry` needs proof that nothing was delivered: the connection was never made, or the platform answered 429 or 5xx
- * in place of a result (504 is no such proof: it is a gateway that stopped waiting for an answer). Everything that
- * breaks off after the request may have been read, and a 2xx answer that cannot be read, is `ambiguous`.
+ * `retry` needs proof that nothing was delivered: the connection was never made, or the platform answered 408 (it has
+ * not got the whole message), 429 or 5xx in place of a result (504 is no such proof: it is a gateway that stopped waiting
+ * for an answer). Everything that breaks off after the request may have been read, and a 2xx answer that cannot be read,
+ * is `ambiguous`.
  * Messages are our own words and the platform's description with secrets removed; never a URL, which may carry one.
  */
 import {
@@ -42,7 +43,7 @@ export function refusal(platform: string, status: number, options: RefusalOption
   const said = options.description ? `: ${options.description}` : '';
   if (status === 504)
     return { kind: 'ambiguous', code: 'timeout', message: `a gateway before ${platform} timed out (504)` };
-  if (status === 429 || status >= 500) {
+  if (status === 408 || status === 429 || status >= 500) {
     const isLimit = status === 429;
     return {
       kind: 'retry',

@@ -13,6 +13,10 @@ const MESSAGE = { to: 'room-1', text: 'hello', plain: false, key: 'run-1:0' };
 const refused = Object.assign(new TypeError('fetch failed'), {
   cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }),
 });
+/** The end of a connection that was made: the other side is no longer there. */
+const wayLost = Object.assign(new TypeError('fetch failed'), {
+  cause: Object.assign(new Error('read EHOSTUNREACH'), { code: 'EHOSTUNREACH', syscall: 'read' }),
+});
 
 function open(connection: Partial<ChannelConnection<string>>): Promise<ChannelAdapter> {
   const channel = defineChannel({
@@ -35,6 +39,7 @@ describe('a channel made by defineChannel', () => {
   test('answers, whatever its connection throws', async () => {
     const thrown = [
       [refused, 'retry', 'connection_refused'],
+      [wayLost, 'ambiguous', 'connection_lost'],
       [new DOMException('too late', 'TimeoutError'), 'ambiguous', 'timeout'],
       [new Error('a bug'), 'ambiguous', 'connection_lost'],
       ['a text', 'ambiguous', 'connection_lost'],
