@@ -192,8 +192,10 @@ export class RunWorker {
       ({ status } = await send({ kind: 'completed', outcome: 'error', error }));
     }
     this.#stopping.removeEventListener('abort', giveUp);
-    if (status === 0)
-      return say(`run ${runId}: its end is kept in ${this.#options.folder} for the next start`);
+    // With another token the next start hands it over.
+    const why = status === 401 ? ` (${refusalOf(status)})` : '';
+    if (status === 0 || status === 401)
+      return say(`run ${runId}: its end is kept in ${this.#options.folder} for the next start${why}`);
     if (status !== 200) say(`run ${runId}: its end was not taken (${status}): the run has another one`);
     await this.#forget(runId);
   }
@@ -238,13 +240,13 @@ export class RunWorker {
           signal: AbortSignal.any([signal, AbortSignal.timeout(askMs)]),
           maxBytes: MAX_ANSWER_BYTES,
         });
-        if (answer.status !== 429) {
+        if (answer.status !== 408 && answer.status !== 429) {
           if (this.#isCutOff) say('the service answers again');
           this.#isCutOff = false;
           return answer;
         }
         ({ retryAfterMs = 0 } = answer);
-        why = 'it asks for a pause';
+        why = answer.status === 408 ? 'it has not got the whole request' : 'it asks for a pause';
       } catch (error) {
         const code = connectionCode(error);
         why = code === undefined ? codeOf(error) : connectionText(code);

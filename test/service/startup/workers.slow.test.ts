@@ -16,6 +16,7 @@ import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { readPage } from '../../support/docs.ts';
+import { startPlatform } from '../../support/platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from '../../support/service-process.ts';
 import { agent, work } from '../../support/storage-builders.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -218,6 +219,39 @@ test('hands over the end of a turn through a restart of the service', async () =
   service = await startServiceProcess(folder);
   proxy.target = service.port;
   await ends(id, { state: 'completed', reply: 'done', attempts: 1 });
+});
+
+test('keeps an end that the service has not got whole, or whose token it does not know any more', async () => {
+  const statuses = [408, 401];
+  const finishes: string[] = [];
+  let attempt: unknown;
+  const turn = { runId: 'run-00000001', sessionId: 'session-00000001', prompt: 'hello', timeoutSeconds: 60 };
+  const door = await startPlatform(({ path, text, body }) => {
+    if (path.endsWith(':renew')) return { status: 200, body: { ok: true } };
+    if (path.endsWith(':finish')) {
+      finishes.push(text);
+      return { status: statuses.shift() ?? 200, body: { ok: true } };
+    }
+    if (attempt !== undefined) return 'hang';
+    attempt = body?.['attempt'];
+    const run = {
+      id: turn.runId,
+      attempt,
+      leaseSeconds: 10,
+      maxReplyBytes: 1_000,
+      turn: { ...turn, history: [] },
+    };
+    return { status: 200, body: { ok: true, runner: 'laptop', run } };
+  });
+  onTestFinished(() => door.stop());
+  const worker = startWorker('echo done', door.url);
+  await vi.waitFor(() => expect(worker.said).toContain('its end is kept in'), TIME);
+  worker.kill('SIGKILL');
+  await once(worker, 'exit');
+  startWorker('echo again', door.url);
+  await vi.waitFor(() => expect(finishes).toHaveLength(3), TIME);
+  expect(new Set(finishes).size).toBe(1);
+  expect(JSON.parse(finishes[0] ?? '')).toMatchObject({ attempt, reply: 'done' });
 });
 
 test('a worker that was killed says at its next start that nobody knows the end, and its tree is gone', async () => {
