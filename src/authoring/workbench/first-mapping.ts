@@ -92,7 +92,6 @@ export async function writeNewMapping(
     const lines = firstMappings({ id, path, samples, field: kindOf(samples), ofEach: ['  deliver: false'] });
     try {
       const file = join(mappingsDir, `${id}.yaml`);
-      // oxlint-disable-next-line no-await-in-loop -- the first name that is free
       await writeFile(file, `${lines.join('\n')}\n`, { flag: 'wx' });
       return file;
     } catch (error) {

@@ -59,14 +59,12 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
       const reuse = whole === undefined || isFresh ? {} : { reuse: whole };
       for (const withoutTransforms of [true, false]) {
         // What is shown first does not wait for the rest.
-        // oxlint-disable-next-line no-await-in-loop
         const { generation, findings } = await bench.load({ open, ...reuse, withoutTransforms });
         const isWhole = generation !== undefined && (!withoutTransforms || hasAll(generation));
         if (isWhole) {
           if (whole?.transforms !== generation.transforms) whole?.transforms.release();
           whole = generation;
         }
-        // oxlint-disable-next-line no-await-in-loop
         if (generation !== undefined) await judgeSamples(generation, isFresh && withoutTransforms);
         const broken = new Set(findings.map(({ at }) => at?.source.file));
         const isJudged = ({ at }: Finding): boolean =>

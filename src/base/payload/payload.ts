@@ -82,7 +82,6 @@ export async function parseLargePayload(
   const steps = parseInSteps(body, format, decoder);
   let step = steps.next();
   while (step.done !== true) {
-    // oxlint-disable-next-line no-await-in-loop -- one step after the other
     await pause();
     step = steps.next();
   }

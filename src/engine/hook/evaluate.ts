@@ -298,7 +298,6 @@ async function resume(
   let asked = first;
   for (;;) {
     // One element's draft may depend on the budget the one before left, so the calls are made in order.
-    // oxlint-disable-next-line no-await-in-loop
     const answer = isPause(asked) ? await driver.pause() : await driver.transforms.call(asked);
     const step = steps.next(answer ?? undefined);
     if (step.done === true) return step.value;

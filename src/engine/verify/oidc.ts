@@ -48,10 +48,9 @@ export function createOidcJudge(settings: OidcSettings, fetchJson: FetchJson): O
       if (token === undefined) return refused('no-proof');
       if (token.length > MAX_TOKEN_LENGTH) return refused('malformed-proof');
       for (const isMissing of [false, true]) {
-        // oxlint-disable-next-line no-await-in-loop -- the second time only where the first found no key
+        // The second time only where the first found no key.
         const keys = await published.get(nowMs, isMissing);
         if (keys === undefined) return refusedFor('no-keys', published.problem);
-        // oxlint-disable-next-line no-await-in-loop
         const judged = await judgeToken({ settings, token, keys, nowMs });
         if (judged !== 'unknown-key') return judged;
       }

@@ -26,8 +26,7 @@ export async function planReplay(
         ? { end: end ?? 'not-kept', ...(says !== undefined && { says }) }
         : work === undefined
           ? ({ end: 'refused', says: 'the files have errors' } as const)
-          : // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
-            await judged(readKeptRequest(kept), work);
+          : await judged(readKeptRequest(kept), work);
     if (found.end === 'taken') taken += 1;
     plan.push({ id, ...found });
   }

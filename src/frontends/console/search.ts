@@ -48,10 +48,9 @@ export async function search(
     signal.throwIfAborted();
     const before = next === undefined ? {} : { before: next };
     const time = { from: Date.parse(from) || 0, to: Date.parse(to) || Number.MAX_SAFE_INTEGER };
-    // oxlint-disable-next-line no-await-in-loop -- hooks are taken in between
+    // Hooks are taken in between.
     const read = await storage.readKept({ ...time, ...before, maxBytes: PART_BYTES });
     const found = read.rows.filter(({ json }) => holds(json));
-    // oxlint-disable-next-line no-await-in-loop -- as above
     rows.push(...(await Promise.all(found.map((kept) => rowOfKept(storage, kept)))));
     looked += read.rows.length;
     shapes += read.rows.filter(({ kind }) => kind === 'shape').length;

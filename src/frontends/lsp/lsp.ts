@@ -164,7 +164,6 @@ class LanguageServer {
       this.#isFresh = false;
       try {
         // Each judgement covers what was typed up to the one before.
-        // oxlint-disable-next-line no-await-in-loop
         for await (const loaded of this.#project.load(this.#open, isFresh)) {
           this.#loaded = loaded;
           this.#show(this.#project.configFile);

@@ -121,9 +121,7 @@ async function loadKept(
     await mkdir(folders.mappingsDir, { recursive: true });
     for (const { folder, name, content } of files) {
       const path = join(places[folder], name);
-      // oxlint-disable-next-line no-await-in-loop -- a handful of files
       await mkdir(dirname(path), { recursive: true });
-      // oxlint-disable-next-line no-await-in-loop -- a handful of files
       await writeFile(path, await inflate(Buffer.from(content, 'base64')), { mode: 0o600 });
     }
     return { ...(await loadGeneration(configFile, { ...options, folders: { ...folders, cwd } })), close };

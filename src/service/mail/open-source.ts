@@ -127,9 +127,7 @@ export async function tryMailbox(
       if (mail.kind === 'gmail' && pullMs !== undefined) await source.wait(pullMs, NEVER);
       const proofs: MailProof[] = [];
       for (const identity of newest > 0 ? await source.newest(newest) : []) {
-        // oxlint-disable-next-line no-await-in-loop -- one connection
         const found = await source.fetch(identity);
-        // oxlint-disable-next-line no-await-in-loop -- one connection
         if (found !== undefined) proofs.push((await bodiless(found, { own: ownServers(mail) })).proof);
       }
       return { path, proofs, ...defined({ messages: source.messages }) };
@@ -139,7 +137,7 @@ export async function tryMailbox(
   };
   const found: MailboxFolder[] = [];
   for (const folder of readerFolders(mail)) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection at a time: servers limit them
+    // One connection at a time: servers limit them.
     const opened = await within(look(folder), timeoutMs);
     if (opened === undefined) throw new MailFailure('connection', `no answer within ${timeoutMs / 1000} s`);
     found.push(opened);

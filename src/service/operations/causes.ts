@@ -240,7 +240,6 @@ async function countDecided(
   let since = Date.now();
   await storage.flush();
   for (let after: number | undefined = 0; after !== undefined;) {
-    // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
     const { groups, next }: Awaited<ReturnType<Storage['countDecided']>> = await storage.countDecided(after);
     for (const { path, mappingId, refused, ...hour } of groups) {
       const decision = refused === null ? undefined : (JSON.parse(refused) as DecisionRecord);

@@ -163,7 +163,6 @@ async function decideAll(
 ): Promise<number> {
   let changed = 0;
   for (const id of (await planChange(operator, job)).ids) {
-    // oxlint-disable-next-line no-await-in-loop -- the oldest first
     changed += (await decide(operator, id, job.change))?.runs ?? 0;
   }
   return changed;

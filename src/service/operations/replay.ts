@@ -34,7 +34,7 @@ export async function findLost(
     [];
   for (const id of ids) {
     signal.throwIfAborted();
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
+    // One after the other: a service at work has other things to do.
     const [decision, kept] = await Promise.all([storage.findDecision(id), storage.findKeptRequest(id)]);
     found.push({ id, ...defined({ decision, kept }) });
   }
@@ -44,7 +44,6 @@ export async function findLost(
   const lost: LostRequest[] = [];
   for (const { id, decision, kept } of found.toSorted((a, b) => timeOf(a) - timeOf(b))) {
     const root = decision?.replayOf ?? id;
-    // oxlint-disable-next-line no-await-in-loop -- as above
     const { outcome, replays = [] } = (root === id ? decision : await storage.findDecision(root)) ?? {};
     const again = replays.find((each) => each.outcome === 'accepted')?.requestId ?? firsts.get(root);
     if (decision?.outcome === 'accepted' || outcome === 'accepted') lost.push({ id, root, end: 'accepted' });
@@ -83,9 +82,7 @@ export async function replayInto(
     for (const { id, root, kept } of await findLost(storage, ids, signal)) {
       if (signal.aborted) break;
       if (kept === undefined) continue;
-      // oxlint-disable-next-line no-await-in-loop -- in their order
       const { requestId, status } = await replay(door, kept, root);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await storage.noteReplay(root, requestId);
       done.push({ id, requestId, status });
     }

@@ -92,13 +92,11 @@ export async function askSender(
   const given = { ...asked, token, interface: { ...asked.interface, token: asker.sender.deliveries.token } };
   const more = { exact: true, maxBytes: MAX_PAGE_BYTES, signal };
   for (let waits = 0; ; waits += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one request after the other
     const answer = await askInterface(given, { ...request, ...more }, filling);
     const waitMs = limitedFor(answer);
     if (waitMs === undefined) return answer;
     if (waits === MAX_WAITS || waitMs > MAX_WAIT_MS)
       throw new InterfaceError('answer', `${clearLine(asked.title)} takes no further requests for now`);
-    // oxlint-disable-next-line no-await-in-loop -- as above
     await pause(waitMs, signal);
     signal.throwIfAborted();
   }
@@ -134,7 +132,6 @@ async function* pagesOf(
   { path, items, next, filling }: List & { readonly filling: Filling },
 ): AsyncGenerator<{ readonly items: readonly JsonObject[]; readonly answer: JsonAnswer }> {
   for (let query = ''; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- a page says which one follows
     const answer = checkAnswer(await askSender(asker, { method: 'GET', path: path + query }, filling), asker);
     const body = (answer.body ?? null) as JsonValue;
     const list = items === undefined ? body : valueAt(body, items.split('.'));

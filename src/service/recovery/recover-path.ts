@@ -140,7 +140,7 @@ export async function planRecovery(
   );
   const open: LoggedEvent[] = [];
   for (const each of missed) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
+    // One after the other: a service at work has other things to do.
     if ((await takenAs(asker, each.event, storage)) === undefined) open.push(each);
   }
   const counts = { since, events: seen.events.length, missed: missed.length };
@@ -180,7 +180,6 @@ export async function recoverPath(asker: Asker, state: RecoveryState, parts: Rou
   if (last.toAsk > 0) await parts.othersKnow();
   for (const each of plan.open) {
     if (last.asked === (asker.settings.max ?? MAX_EVENTS)) break;
-    // oxlint-disable-next-line no-await-in-loop -- the next comes after the one before
     await round.ask(each);
   }
   if (plan.seen.incomplete === undefined) settle(state, plan, parts.wish);
@@ -320,10 +319,8 @@ class Round {
     const answered = arrived.then(() => (isAnswered = true));
     for (;;) {
       const wasAnswered = isAnswered;
-      // oxlint-disable-next-line no-await-in-loop -- until it is there
       const taken = await this.#taken(event);
       if (taken !== undefined || wasAnswered || performance.now() >= end) return taken;
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await Promise.race([pause(POLL_MS, signal), answered]);
       signal.throwIfAborted();
     }

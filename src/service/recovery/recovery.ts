@@ -152,17 +152,14 @@ export class Recovery {
     const { recovery, stop } = known;
     let dueAt = 0;
     while (!stop.signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- round after round
       const leads = await this.#lead(recovery.path);
       if (leads && (known.wanted !== '' || performance.now() >= dueAt)) {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await this.#round(known);
         dueAt = performance.now() + (recovery.settings.everySeconds ?? 600) * 1000;
         continue;
       }
       const waitMs = leads ? dueAt - performance.now() : REFRESH_MS;
       const woken = new Promise<void>((resolve) => (known.wake = resolve));
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await Promise.race([pause(Math.max(waitMs, 0), stop.signal).catch(() => undefined), woken]);
     }
   }

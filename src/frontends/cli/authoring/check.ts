@@ -130,7 +130,6 @@ const MAX_ROUNDS = 5;
 async function fix(cli: Cli, check: () => Promise<CheckResult>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // Each round judges what the one before wrote.
-    // oxlint-disable-next-line no-await-in-loop
     const { findings } = await check();
     const edits = findings.flatMap(({ edit, code }) => (edit === undefined ? [] : [{ edit, code }]));
     if (edits.length === 0) return;

@@ -38,15 +38,12 @@ export async function mutate(terminal: Terminal, options: MutateOptions): Promis
   for (const [file, mutant] of await allMutants(generation, terminal.cwd)) {
     const open = { texts: new Map([[file, mutant.text]]), parsed };
     // Each change is a set-up of its own, so one follows the other.
-    // oxlint-disable-next-line no-await-in-loop
     const { generation: changed } = await bench.load({ open, reuse: generation });
     // A refused file could not go live, so no case has to notice it.
     if (changed === undefined) continue;
     tried += 1;
-    // oxlint-disable-next-line no-await-in-loop
     const after = await textsOf(cases, changed, before);
     if (after.some((text, index) => text !== before[index])) noticed += 1;
-    // oxlint-disable-next-line no-await-in-loop
     else await tell(terminal, mutant, findTelling(mutant, changed.table, options), options.dir);
   }
   const percent = tried === 0 ? 100 : Math.floor((noticed * 100) / tried);
@@ -76,7 +73,7 @@ async function textsOf(
   const engine = createGoldenEngine(generation);
   const texts: string[] = [];
   for (const [index, golden] of cases.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- transforms share one sandbox
+    // Transforms share one sandbox.
     texts.push((await runCase(golden, engine)).actualText);
     if (before !== undefined && texts[index] !== before[index]) break;
   }

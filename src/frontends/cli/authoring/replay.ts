@@ -40,10 +40,8 @@ async function noteReplay(storage: Storage, id: string, replay: string): Promise
 /** A service writes what it keeps within a second after the answer. */
 async function soon<Found>(look: () => Promise<Found | undefined>): Promise<Found | undefined> {
   for (let tries = 10; tries > 0; tries -= 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one look after the other
     const found = await look();
     if (found !== undefined) return found;
-    // oxlint-disable-next-line no-await-in-loop -- one look after the other
     await pause(100);
   }
   return undefined;

@@ -44,7 +44,6 @@ export async function recover(cli: Cli, name: string | undefined, flags: Recover
   const done: RecoveredPath[] = [];
   for (const recovery of paths) {
     const report = flags.dryRun === true ? plan : perform;
-    // oxlint-disable-next-line no-await-in-loop -- path after path
     done.push(jsonOf(recovery, await report(cli, { generation, recovery, flags })));
   }
   if (flags.json === true) printJson(cli.terminal, 'recover', { paths: done });
@@ -100,7 +99,6 @@ function perform(cli: Cli, { recovery: { path }, flags }: Job): Promise<Recovery
     const begun = performance.now();
     let shown = '';
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- until the service says that it has ended
       const { last: report } = readState(await rowOf(operator.storage, path));
       const isOurs = report.wanted === id;
       if (isOurs && report.isEnded) return report;
@@ -114,7 +112,6 @@ function perform(cli: Cli, { recovery: { path }, flags }: Job): Promise<Recovery
         isOurs && report.asked > 0 ? `${report.asked} of ${report.toAsk} asked for, ${report.came} came` : '';
       if (cli.terminal.interactive && progress !== shown) cli.terminal.err(progress);
       shown = progress;
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await pause(POLL_MS);
     }
   });

@@ -207,7 +207,6 @@ async function search(query: string, signal: AbortSignal): Promise<void> {
   try {
     while (cursor !== undefined && hits.peek().size < MAX_HITS) {
       searched.value = `looking through what is kept: ${count(looked, 'request')} so far…`;
-      // oxlint-disable-next-line no-await-in-loop -- each part says where the next begins
       const part: FoundPart = await getJson(`/api/search?${query}&cursor=${cursor}`, signal);
       hits.value = new Set([...hits.peek(), ...part.rows.map(({ id }) => id)]);
       merge(part.rows);
