@@ -161,10 +161,14 @@ async function writeComment(body) {
   else await call('POST', `/issues/${number}/comments`, { body });
 }
 
+/** A stranger who begins a comment so could change what is written into it afterwards. */
+const isTrusted = ({ user, author_association: is }) =>
+  user?.type === 'Bot' || ['OWNER', 'MEMBER', 'COLLABORATOR'].includes(is);
+
 async function findComment(call, number) {
   for (let page = 1; page <= 30; page += 1) {
     const comments = await call('GET', `/issues/${number}/comments?per_page=100&page=${page}`);
-    const found = comments.find(({ body }) => body?.startsWith(MARK));
+    const found = comments.find((each) => each.body?.startsWith(MARK) && isTrusted(each));
     if (found) return found.id;
     if (comments.length < 100) return undefined;
   }

@@ -59,14 +59,16 @@ function openPullRequest(change: string): { readonly folder: string; readonly ba
 
 interface GitHub {
   readonly url: string;
-  readonly comments: { id: number; body: string }[];
+  readonly comments: { id: number; body: string; user: { type: string }; author_association: string }[];
   /** As for a pull request from a fork. */
   mayWrite: boolean;
 }
 
-/** The three calls on comments of issues, with one comment of somebody else. */
-async function startGitHub(): Promise<GitHub> {
-  const github: GitHub & { url: string } = { url: '', comments: [{ id: 1, body: 'Nice!' }], mayWrite: true };
+/** The three calls on comments of issues, with one comment of a stranger. */
+async function startGitHub(said = 'Nice!'): Promise<GitHub> {
+  const stranger = { user: { type: 'User' }, author_association: 'CONTRIBUTOR' };
+  const comments = [{ id: 1, body: said, ...stranger }];
+  const github: GitHub & { url: string } = { url: '', comments, mayWrite: true };
   const server = createServer((request, response) => {
     void (async () => {
       const { method = '', url = '', headers } = request;
@@ -80,7 +82,7 @@ async function startGitHub(): Promise<GitHub> {
       const { body } = (await json(request)) as { body: string };
       if (body.length > 65_536) return send(422, {});
       if (method === 'POST' && url === '/repos/ada/shop/issues/5/comments') {
-        github.comments.push({ id: 2, body });
+        github.comments.push({ id: 2, body, user: { type: 'Bot' }, author_association: 'NONE' });
         return send(201, {});
       }
       const found = github.comments.find(({ id }) => url === `/repos/ada/shop/issues/comments/${id}`);
@@ -177,6 +179,16 @@ test('comments on a pull request with what changes, and replaces the comment at 
   expect(second.outputs).toContain('changed=0\n');
   expect(github.comments.map(({ id }) => id)).toEqual([1, 2]);
   expect(comment?.body).toContain('0 of 2 recorded requests change.');
+});
+
+test("leaves a stranger's comment alone that begins as its own does", async () => {
+  const pull = openPullRequest(MAPPING.replace('Order', 'New order'));
+  const said = '<!-- sluice: what recorded requests become -->\nNothing changes.';
+  const github = await startGitHub(said);
+  for (let push = 0; push < 2; push += 1) await runAction(pull, github);
+  expect(github.comments.map(({ id }) => id)).toEqual([1, 2]);
+  expect(github.comments[0]?.body).toBe(said);
+  expect(github.comments[1]?.body).toContain('1 of 2 recorded requests change.');
 });
 
 test('reports findings as SARIF and fails, and writes a summary where a comment may not be written', async () => {
