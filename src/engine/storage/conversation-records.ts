@@ -54,9 +54,12 @@ export interface AgentAccess {
   readonly token: string;
 }
 
-/** `over`: the turn of the token has ended, or nobody here made it; `not_allowed`: keys of its agent begin otherwise. */
+/**
+ * `over`: the turn of the token has ended, or nobody here made it; `not_allowed`: keys of its agent begin otherwise;
+ * `full`: it has added as many as one run may.
+ */
 export interface AgentKeyAnswer {
-  readonly result: KeyResult | 'over' | 'not_allowed';
+  readonly result: KeyResult | 'over' | 'not_allowed' | 'full';
   /** With what the keys begin that it may add; only where this one may not be. */
   readonly may?: readonly string[];
 }

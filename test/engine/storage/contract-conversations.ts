@@ -446,6 +446,17 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('takes fifty keys from the agent of one run, so that it cannot fill the audit', async () => {
+      const { storage } = await fresh();
+      const { token } = await withAgent(storage);
+      const add = (number: number) => storage.addAgentKey(token, `hook:github:o/r:${number}`, later(2));
+      for (let number = 100; number < 150; number += 1)
+        expect(await add(number)).toEqual({ result: 'added' });
+      expect(await add(150)).toEqual({ result: 'full' });
+      expect(await storage.listAudit(100)).toHaveLength(50);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('decides the same where several open the store', async () => {
       const { url, storage } = await fresh();
       const other = await beside(url).catch(() => storage);

@@ -2,7 +2,7 @@ import type { AgentAction, ConversationOwner } from '../../../base/action.ts';
 import type { FoundMark } from '../../../base/conversation.ts';
 import { conversationMark, proofOf, proves } from '../../../base/marks.ts';
 import type { AgentAccess, AgentKeyAnswer } from '../records.ts';
-import { addKey } from './conversation-rows.ts';
+import { addKey, MAX_KEYS } from './conversation-rows.ts';
 import { recordAudit } from './journal-statements.ts';
 import { RUN } from './rows.ts';
 import type { Store } from './store.ts';
@@ -16,6 +16,7 @@ import type { Store } from './store.ts';
 const SECRET = 'SELECT secret FROM store_identity';
 const FIND = `SELECT id, state, attempts, marked, owner, action FROM runs
   JOIN run_actions ON run_actions.seq = runs.seq WHERE id = ?`;
+const COUNT_ADDED = "SELECT count(*) AS count FROM audit WHERE who = ? AND what = 'add key'";
 const USE = 'UPDATE runs SET marked = ? WHERE id = ?';
 const TOKEN = /^([\w.:-]{1,128})\/(\d{1,9})\/([\w-]{32})$/;
 
@@ -83,6 +84,9 @@ function addFor(
   const { sessionKey, may, keySeconds } = conversationOf(run);
   if (!may.some((start) => key.startsWith(start))) return { result: 'not_allowed', may };
   const addedBy = `agent in run ${runId}`;
+  // Each is a line of the audit, which has room for so many.
+  const { count = 0 } = store.sql.find<{ count: number }>(COUNT_ADDED, addedBy) ?? {};
+  if (count >= MAX_KEYS) return { result: 'full' };
   const addition = { addedBy, runId, nowMs, until: nowMs + keySeconds * 1000 };
   const result = addKey(store, { owner, conversation: sessionKey, key, ...addition });
   if (result === 'added')
@@ -121,5 +125,6 @@ export function adoptMarked(
 const WHY_NOT = {
   taken: 'another conversation has its key',
   none: 'its conversation has ended',
+  full: 'its agent has added as many keys as one run may',
   not_allowed: 'its agent may add no such key (conversation.agentKeys of its mapping)',
 } as const;

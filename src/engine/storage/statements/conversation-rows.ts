@@ -8,8 +8,8 @@ import type { Store } from './store.ts';
 
 /** By which keys conversations are known (`conversation` of a mapping), and how one ends. */
 
-/** Keys of one conversation at most, beside the one that it began with. */
-const MAX_KEYS = 50;
+/** Keys of one conversation at most, beside the one that it began with; and keys that one run adds. */
+export const MAX_KEYS = 50;
 
 const FIND = both`SELECT key, conversation, added_by AS "addedBy", expires_at AS until FROM conversation_keys
   WHERE owner = ? AND key IN ${listed('?')} AND expires_at > ?`;

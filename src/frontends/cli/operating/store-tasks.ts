@@ -20,7 +20,7 @@ import type { Cli } from '../command-line.ts';
 import { findConfigFile, loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.ts';
 import { benchOf } from '../authoring/workbench.ts';
 import { didYouMean } from '../../../base/document/document.ts';
-import { isJsonObject } from '../../../base/json.ts';
+import { defined, isJsonObject } from '../../../base/json.ts';
 import { fetchJson } from '../../../base/outgoing/outgoing.ts';
 import { codeOf } from '../../../base/telemetry/telemetry.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
@@ -199,11 +199,7 @@ export interface SessionFlags extends JsonFlags {
 
 /** A key alone is enough where only one owner has it. */
 async function findSession(storage: Storage, key: string, owner: string | undefined): Promise<SessionRecord> {
-  const found = await storage.listSessions({
-    limit: 1_000,
-    sessionKey: key,
-    ...(owner === undefined ? {} : { owner }),
-  });
+  const found = await storage.listSessions({ limit: 1_000, sessionKey: key, ...defined({ owner }) });
   const [session] = found;
   const quoted = JSON.stringify(key);
   if (session === undefined) {
@@ -226,19 +222,14 @@ export async function showSessions(
     const session = await findSession(storage, key, flags.owner);
     return { ...(await storage.findConversation(session)), keys: session.keys };
   });
-  if (flags.json !== true)
-    for (const known of keys)
-      cli.terminal.out(
-        clearLine(`known by ${known.key}, added by ${known.addedBy}, until ${isoTime(known.until)}`),
-      );
+  const { terminal } = cli;
   if (flags.json === true)
-    printJson(cli.terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
-  else
-    for (const turn of turns)
-      // Turns are set off, so that no text can look like the beginning of another turn.
-      cli.terminal.out(
-        [`${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:`, ...indent(turn.text), ''].join('\n'),
-      );
+    return printJson(terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
+  for (const { key: known, addedBy, until } of keys)
+    terminal.out(clearLine(`known by ${known}, added by ${addedBy}, until ${isoTime(until)}`));
+  // Turns are set off, so that no text can look like the beginning of another turn.
+  for (const { role, at, text } of turns)
+    terminal.out([`${role}, ${formatSpan(Date.now() - at)} ago:`, ...indent(text), ''].join('\n'));
 }
 
 export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
@@ -253,6 +244,7 @@ const KEY_RESULTS = {
   known: 'the conversation is known by it already',
   taken: 'another conversation of its owner is known by this key, and keeps it',
   none: 'the conversation has ended, or its mapping has no "conversation": it is known by no key',
+  full: 'the agent of this run has added as many keys as one run may',
 };
 
 /** Lets events with a key come to a conversation: that of the run whose agent asks, or the one that an operator names. */
@@ -286,7 +278,7 @@ async function addAsOperator(
 }
 
 /** Asks as the agent of a run. */
-async function askService(url: string, token: string, key: string): Promise<KeyResult> {
+async function askService(url: string, token: string, key: string): Promise<keyof typeof KEY_RESULTS> {
   const { status, body } = await fetchJson(url, {
     headers: { authorization: `Bearer ${token}` },
     body: { key },
@@ -306,7 +298,7 @@ async function askService(url: string, token: string, key: string): Promise<KeyR
 }
 
 interface Answer {
-  readonly result?: KeyResult;
+  readonly result?: keyof typeof KEY_RESULTS;
   readonly may?: readonly string[];
   readonly detail?: string;
 }
