@@ -89,11 +89,13 @@ const joined = (path: string, asked: AskedInterface, filling: Filling): string =
 export const shownAddress = (path: string, asked: AskedInterface, filling: Filling): string =>
   clearLine(joined(path, { ...asked, token: '…' }, filling));
 
-/** The host must be the one that was shown: a path may begin with what belongs to a host. @throws InterfaceError */
+/** The host must be the one that was shown, and every part stay one: a path may begin with what belongs to a host. @throws InterfaceError */
 export function interfaceAddress(path: string, asked: AskedInterface, filling: Filling): URL {
   const address = joined(path, asked, filling);
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url !== undefined && url.origin === asked.api.origin) return url;
+  // A part of dots alone would lead to what stands above it.
+  const isWhole = !/\/(?:\.|%2e){1,2}(?:[/?#]|$)/i.test(address);
+  if (url !== undefined && url.origin === asked.api.origin && isWhole) return url;
   throw new InterfaceError(
     'address',
     `a path of the file of ${asked.title} leaves ${asked.api.origin}: nothing was sent`,

@@ -7,8 +7,10 @@ import { formatFindings } from '../../../src/base/document/facts.ts';
 import {
   fileOf,
   findSender,
+  interfaceAddress,
   knownSenders,
   otherKey,
+  readApi,
   readSenders,
   shippedSenders,
 } from '../../../src/engine/senders/senders.ts';
@@ -35,6 +37,24 @@ describe('the senders of this package', () => {
       expect(setup?.join(' ')).toContain('{url}');
       expect(examples.length).toBeGreaterThan(0);
       expect(readFileSync(fileOf(sender, mapping), 'utf8')).toContain(`path: ${name}`);
+    }
+  });
+
+  test('an id of an answer stays one part of the address, also where it is dots', () => {
+    for (const { title, interface: face, register } of SENDERS) {
+      const path = register?.remove.path;
+      if (face === undefined || path?.includes('{id}') !== true) continue;
+      const asked = {
+        title,
+        interface: face,
+        api: readApi(face.api),
+        target: 'a/b',
+        place: '/p',
+        token: 't',
+      };
+      const shownFor = (id: string): string => interfaceAddress(path, asked, { id }).href;
+      expect(shownFor('../7')).toContain('..%2F7');
+      for (const id of ['.', '..']) expect(() => shownFor(id), `${title} ${id}`).toThrow('nothing was sent');
     }
   });
 
