@@ -118,7 +118,8 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   };
 }
 
-async function listFiles(dir: string): Promise<readonly string[]> {
+/** All files below a folder; none where it is not there. */
+export async function listFiles(dir: string): Promise<readonly string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];

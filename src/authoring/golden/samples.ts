@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { comparedIn, type Sample, type SampledMapping, sampledMappings } from '../advice/samples.ts';
 import { displayName, type Finding } from '../../base/document/document.ts';
@@ -10,7 +9,7 @@ import type { HookRequest } from '../../base/request.ts';
 import { announcedFormat } from '../../base/payload/payload.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 import { PAYLOAD_FILE, readPayloadFile } from './case-body.ts';
-import { findCases, type GoldenCase } from './case-file.ts';
+import { findCases, type GoldenCase, listFiles } from './case-file.ts';
 
 export interface SampleFolders {
   /** The folder `samples` beside the folder of mappings. */
@@ -49,7 +48,7 @@ export async function findSamples(
 ): Promise<FoundSamples> {
   const [own, golden] = [await findCases(samplesDir), await findCases(casesDir)];
   const used = new Set(own.cases.flatMap(({ files }) => files));
-  const payloads = (await filesBelow(samplesDir)).filter(
+  const payloads = (await listFiles(samplesDir)).filter(
     (file) => PAYLOAD_FILE.test(file) && !used.has(file) && !/\.(?:request|expected|schema)\.\w+$/.test(file),
   );
   const read = await Promise.all(payloads.map((file) => readSample(file, samplesDir, table)));
@@ -77,14 +76,6 @@ function emptyIn(value: unknown): readonly string[] {
       ? inner.map((line) => String(line).replace(/^[\w.[\]]+: /, ''))
       : emptyIn(inner),
   );
-}
-
-async function filesBelow(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort();
 }
 
 const SENT_AS: Readonly<Record<string, string>> = {
@@ -194,7 +185,6 @@ async function findTaint(
     const open = new Set<string>(ROUTING.filter((key) => !trust.includes(key)));
     for (const { request } of taken.slice(0, MAX_SAMPLES)) {
       // One call after the other: each is a transform in the sandbox.
-      // oxlint-disable-next-line no-await-in-loop
       for (const [key, path] of await taintIn(request, open, evaluate)) {
         open.delete(key);
         findings.push({
@@ -225,7 +215,6 @@ async function taintIn(
       .slice(0, MAX_TEXTS);
     for (const { path, text } of texts) {
       const changed = withText(request, path, `${text}${MARK}`);
-      // oxlint-disable-next-line no-await-in-loop -- the first that is followed is enough
       const after = returned(await evaluate(changed, { detail: 'full' }));
       const follows = after.some(([other, now]) => other === key && now.toLowerCase().includes(MARK));
       if (!follows) continue;

@@ -3,3 +3,4 @@ export type { ConfigFacts } from './finding-facts.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
 export { findOnPath, isExecutable } from './on-path.ts';
 export { isLoopback } from './loopback.ts';
+export { readOrMakeSecret } from './secret-file.ts';

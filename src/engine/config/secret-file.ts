@@ -1,6 +1,17 @@
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { userInfo } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** Bytes; a secret file holds one secret. */
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -19,6 +30,10 @@ export type SecretFile =
 const UNREADABLE_HINT =
   'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file';
 
+const STATE_FOLDER = /^(.*[\\/]\.sluice)[\\/]/;
+const leftOutHint = (file: string, state: string): string =>
+  `git leaves the folder .sluice out, so that a clone lacks it: copy it from where it was set up, or write a new secret, which the sender has to get, too: (umask 077; mkdir -p ${dirname(file)}; echo '*' > ${state}/.gitignore; openssl rand -hex 32 > ${file})`;
+
 /** The one reader of secret files: the whole text but the line ends after it. Reads at most 64 KiB. */
 export function readSecretFile(file: string): SecretFile {
   let bytes: Buffer;
@@ -28,7 +43,9 @@ export function readSecretFile(file: string): SecretFile {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     const denied = code === 'EACCES' ? findDenied(file) : undefined;
     if (denied !== undefined) return { kind: 'problem', isDenied: true, ...denied };
-    return { kind: 'problem', problem: `cannot be read (${code})`, hint: UNREADABLE_HINT };
+    const [, state] = code === 'ENOENT' ? (STATE_FOLDER.exec(file) ?? []) : [];
+    const hint = state === undefined ? UNREADABLE_HINT : leftOutHint(file, state);
+    return { kind: 'problem', problem: `cannot be read (${code})`, hint };
   }
   if (bytes.length > MAX_SECRET_BYTES) {
     const problem = `is larger than ${String(MAX_SECRET_BYTES)} bytes`;
@@ -37,6 +54,20 @@ export function readSecretFile(file: string): SecretFile {
   const secret = bytes.toString('utf8').replace(/(\r?\n)+$/, '');
   if (secret === '') return { kind: 'problem', problem: 'is empty', hint: 'write the secret into it' };
   return { kind: 'read', secret };
+}
+
+/** Reads the secret in a file, or makes one that only its owner can read, in a folder that git ignores. */
+export function readOrMakeSecret(file: string, minChars: number): string {
+  const read = readSecretFile(file);
+  const isLong = read.kind === 'read' && read.secret.length >= minChars;
+  const secret = isLong ? read.secret : randomBytes(24).toString('base64url');
+  if (!isLong) {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(join(dirname(file), '.gitignore'), '*\n');
+    writeFileSync(file, `${secret}\n`, { mode: 0o600 });
+  }
+  chmodSync(file, 0o600);
+  return secret;
 }
 
 function readAtMost(file: string, maxBytes: number): Buffer {

@@ -4,12 +4,11 @@
  * key. Nothing sends the token by itself, as browsers send a cookie to every port of a host. The token is signed with
  * the key, so it survives a restart of the service and ends when the key is replaced.
  */
-import { createHmac, randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
-import { dirname, join } from 'node:path';
 import { isSameText } from '../../base/compare-secrets.ts';
-import { readSecretFile, type Settings } from '../../engine/config/config.ts';
+import type { Settings } from '../../engine/config/config.ts';
+import { readOrMakeSecret } from '../../engine/config/facts.ts';
 import { createAddressList } from '../../service/server/server.ts';
 
 const SESSION_DAYS = 30;
@@ -46,7 +45,7 @@ export function readOrMakeKey(files: readonly string[]): { readonly file: string
   const tried: string[] = [];
   for (const file of files) {
     try {
-      return { file, key: keyIn(file) };
+      return { file, key: readOrMakeSecret(file, 32) };
     } catch (error) {
       tried.push(`${file} (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
     }
@@ -54,20 +53,6 @@ export function readOrMakeKey(files: readonly string[]): { readonly file: string
   throw new Error(
     `the console needs a file for its key, and none can be written: ${tried.join(', ')}; set XDG_STATE_HOME to a folder that the user who runs sluice may write, or console.enabled to false`,
   );
-}
-
-function keyIn(file: string): string {
-  const read = readSecretFile(file);
-  if (read.kind === 'read' && read.secret.length >= 32) {
-    chmodSync(file, 0o600);
-    return read.secret;
-  }
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeFileSync(join(dirname(file), '.gitignore'), '*\n');
-  const key = randomBytes(24).toString('base64url');
-  writeFileSync(file, `${key}\n`, { mode: 0o600 });
-  chmodSync(file, 0o600);
-  return key;
 }
 
 /** What a request says about its sender. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -76,6 +76,22 @@ test('init ends with an answer, and with the one address', async () => {
   );
   // Nothing of the trial is in the store of the folder.
   expect(await readdir(join(folder, '.sluice'))).toEqual(['.gitignore', 'secrets']);
+});
+
+test('in a clone, which has no secrets, what doctor says to write makes them anew', async () => {
+  await cli(['init', 'mine', '--sender', 'github'], { cwd: folder });
+  const cwd = join(folder, 'clone');
+  const withoutState = (source: string): boolean => !source.endsWith('.sluice');
+  await cp(join(folder, 'mine'), cwd, { recursive: true, filter: withoutState });
+  for (const code of ['SECRET_FILE_UNREADABLE', 'VERIFY_SECRET']) {
+    const said = await cli(['doctor'], { cwd });
+    const [, found, command = ''] = /(\w+): [^]*\.sluice out[^]*(\(umask 077; [^)]*\))/.exec(said.out) ?? [];
+    expect([found, spawnSync('sh', ['-c', command]).status]).toEqual([code, 0]);
+  }
+  const after = await cli(['doctor'], { cwd });
+  expect([after.exitCode, after.out]).toEqual([0, expect.not.stringContaining('problem')]);
+  expect((await stat(join(cwd, '.sluice/secrets/github'))).mode & 0o777).toBe(0o600);
+  expect(await readFile(join(cwd, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
 });
 
 /** A folder with stand-ins for all agents that can be asked for. */

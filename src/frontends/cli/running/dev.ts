@@ -1,9 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { relative } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
-import { hooksAddress, readSecretFile } from '../../../engine/config/config.ts';
+import { hooksAddress } from '../../../engine/config/config.ts';
+import { readOrMakeSecret } from '../../../engine/config/facts.ts';
 import { maskProblem } from '../../../authoring/golden/golden.ts';
 import { briefOf, explainRequest } from '../../../authoring/explanation/explanation.ts';
 import type { Generation, ReloadResult } from '../../../service/generation/generation.ts';
@@ -259,28 +258,14 @@ function readableRequests(
   };
 }
 
-/**
- * Only the owner can read the file of the token, in a folder that git ignores. No token is made for an
- * address that others can reach.
- */
+/** No token is made for an address that others can reach. */
 function makeDevToken(configFile: string, host: string): string {
   if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
     throw new CliError(
       `hooks.token is not set, and a generated token is only for this machine, not for ${host}: set hooks.token, or listen on 127.0.0.1`,
     );
   }
-  const file = devTokenFile(configFile);
-  const read = readSecretFile(file);
-  if (read.kind === 'read' && read.secret.length >= 16) {
-    chmodSync(file, 0o600);
-    return read.secret;
-  }
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  chmodSync(dirname(file), 0o700);
-  writeFileSync(resolve(dirname(file), '.gitignore'), '*\n');
-  const token = randomBytes(24).toString('base64url');
-  writeFileSync(file, `${token}\n`, { mode: 0o600 });
-  return token;
+  return readOrMakeSecret(devTokenFile(configFile), 16);
 }
 
 type Welcome = DevContext & Omit<ServedAuthors, 'service' | 'parts'>;
