@@ -4,9 +4,11 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openTunnel } from '../../../src/frontends/cli/running/tunnel.ts';
+import { leadsHere, openTunnel } from '../../../src/frontends/cli/running/tunnel.ts';
 import { builtMain } from '../../support/built-program.ts';
-import { type Bench, openBench, START_ENV, TOKEN, waitFor } from '../../support/cli-service.ts';
+import { type Bench, openBench, serveBench, START_ENV, TOKEN, waitFor } from '../../support/cli-service.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startPlatform } from '../../support/platform-server.ts';
 
 /*
  * The words of tailscale 1.98, cloudflared 2025.11, as their documentation and their users' reports show
@@ -104,6 +106,32 @@ test('a tunnel that ends by itself is told', async () => {
   expect([tunnel.url, problems]).toEqual([ADDRESSES.tailscale, []]);
   writeFileSync(env['NOTE'] ?? '', '\n');
   await tunnel.ended;
+});
+
+test('a tunnel that leads here no longer is ended, though its tool lives on', async () => {
+  const bench = openBench({});
+  const env = install(bench, { cloudflared: TOOLS.cloudflared });
+  // Before it was reached for the first time nothing counts: the address may be new, or of no use from here.
+  const looks = [false, false, false, false, true, false, true, false, false, false];
+  const asked: string[] = [];
+  const reaches = async (url: string): Promise<boolean> => {
+    asked.push(url);
+    return looks.shift() === true;
+  };
+  const tunnel = await openTunnel({ port: 1, env, signal, onProblem: () => {}, lookMs: 1, reaches });
+  const [, pid] = noted(bench);
+  await tunnel.ended;
+  expect([isAlive(pid), asked]).toEqual([false, Array(10).fill(ADDRESSES.cloudflared)]);
+});
+
+test('an address leads here where a service answers, and not what stands before it', async () => {
+  const bench = openBench({ 'sluice.yaml': `hooks: {enabled: true, token: ${TOKEN}}\nserver: {port: 0}\n` });
+  const service = await serveBench(bench);
+  expect(await leadsHere(service.url)).toBe(true);
+  const edge = await startPlatform(() => ({ status: 530, body: { error: 1033 } }));
+  onTestFinished(() => edge.stop());
+  expect(await leadsHere(edge.url)).toBe(false);
+  expect(await leadsHere(`http://127.0.0.1:${await freePort()}`)).toBe(false);
 });
 
 test('a tool that has no address to give is passed over, with its own words', async () => {

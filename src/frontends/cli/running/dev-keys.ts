@@ -120,12 +120,9 @@ async function startedBy(
     action.kind === 'agent' ? [action.runner ?? gateway.runner] : [],
   );
   const wakes = actions.filter(({ kind }) => kind === 'wake').length;
+  const runs = `${runners.length} run${runners.length === 1 ? '' : 's'} by ${[...new Set(runners)].join(', ')}`;
   const parts = [
-    ...(runners.length > 0
-      ? [
-          `starts ${runners.length} run${runners.length === 1 ? '' : 's'} by ${[...new Set(runners)].join(', ')}`,
-        ]
-      : []),
+    ...(runners.length > 0 ? [`starts ${runs}`] : []),
     ...(wakes > 0 ? [`wakes the main session (${gateway.runner})`] : []),
   ];
   const performers = wakes > 0 ? [...runners, gateway.runner] : runners;

@@ -54,10 +54,8 @@ export function startTunnel(
   const keepOpen = async (): Promise<void> => {
     await open();
     for (let waitMs = FIRST_WAIT_MS; !signal.aborted; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
-      // oxlint-disable-next-line no-await-in-loop -- one tunnel after the other
       await pause(waitMs, signal);
       const openedAt = performance.now();
-      // oxlint-disable-next-line no-await-in-loop -- as above
       if (!signal.aborted)
         await open().catch((error: unknown) => signal.aborted || terminal.err(messageOf(error)));
       if (performance.now() - openedAt > MAX_WAIT_MS) waitMs = FIRST_WAIT_MS / 2;

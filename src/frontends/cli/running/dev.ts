@@ -249,8 +249,12 @@ function readableRequests(
         );
     };
   return {
-    // An author has mistyped an address that a service ignores in silence.
-    debug: (fields, message) => write(fields['code'] === 'not_found' ? 'info' : 'debug')(fields, message),
+    debug: (fields, message) => {
+      // Probes of health, and workers that ask, are no requests of senders.
+      if ((fields['hook'] ?? fields['code']) === undefined && message === 'request') return;
+      // An author has mistyped an address that a service ignores in silence.
+      write(fields['code'] === 'not_found' ? 'info' : 'debug')(fields, message);
+    },
     info: write('info'),
     warn: write('warn'),
     error: write('error'),

@@ -5,6 +5,8 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { isOnPath } from '../../../engine/config/config.ts';
+import { pause } from '../../../base/timers/timers.ts';
+import { askAsStranger } from '../operating/doctor-address.ts';
 import { CliError } from '../terminal.ts';
 
 const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const;
@@ -59,12 +61,19 @@ export interface TunnelOptions {
   readonly signal: AbortSignal;
   /** Default half a minute. */
   readonly waitMs?: number;
+  /** Whether the service is reached by way of an address. */
+  readonly reaches?: (url: string) => Promise<boolean>;
+  /** How often that is looked at; default half a minute. */
+  readonly lookMs?: number;
 }
 
 const WAIT_MS = 30_000;
 /** The grace period between SIGTERM and SIGKILL. */
 const GRACE_MS = 3_000;
 const MAX_SHOWN_CHARS = 300;
+const LOOK_MS = 30_000;
+/** Looks in a row that have to fail. */
+const MAX_MISSES = 3;
 
 /** @throws CliError where no tool is installed, or none gives an address; it names the choices */
 export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
@@ -83,10 +92,8 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
 }
 
 /** Resolves to the tunnel, or to what is wrong. */
-async function startTool(
-  name: TunnelTool,
-  { port, env, signal, waitMs = WAIT_MS }: TunnelOptions,
-): Promise<Tunnel | string> {
+async function startTool(name: TunnelTool, options: TunnelOptions): Promise<Tunnel | string> {
+  const { port, env, signal, waitMs = WAIT_MS } = options;
   const tool = TOOLS[name];
   const child = spawn(name, tool.argv(port), { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const { promise: ended, resolve: ends } = Promise.withResolvers<void>();
@@ -125,8 +132,35 @@ async function startTool(
   const timer = setTimeout(() => giveUp(`no address within ${waitMs / 1000} s`), waitMs);
   const found = await told;
   clearTimeout(timer);
-  if ('url' in found) return { url: found.url, ended };
+  if ('url' in found) {
+    void isLost(found.url, ended, options).then((lost) => lost && end());
+    return { url: found.url, ended };
+  }
   end();
   await ended;
   return found.problem;
+}
+
+/** Whether an address leads here no longer while its tool lives on; one that never did from this machine tells nothing. */
+async function isLost(
+  url: string,
+  ended: Promise<void>,
+  { reaches = leadsHere, lookMs = LOOK_MS }: TunnelOptions,
+): Promise<boolean> {
+  const over = new AbortController();
+  void ended.then(() => over.abort());
+  let misses: number | undefined;
+  while (misses !== MAX_MISSES) {
+    await pause(lookMs, over.signal);
+    if (over.signal.aborted) return false;
+    if (await reaches(url)) misses = 0;
+    else if (misses !== undefined) misses += 1;
+  }
+  return true;
+}
+
+/** Only Sluice numbers its answers so; what stands before it answers for a tunnel that is gone. */
+export async function leadsHere(url: string): Promise<boolean> {
+  const answer = await askAsStranger(`${url}/healthz`);
+  return 'id' in answer && answer.id !== null;
 }
