@@ -1,6 +1,7 @@
 import type { MailBlock } from '../../engine/config/config.ts';
 import type { MailStorage, SetAsideMail } from '../../engine/storage/storage.ts';
 import type { Log } from '../../base/telemetry/telemetry.ts';
+import { defined } from '../../base/json.ts';
 import { pause } from '../../base/timers/timers.ts';
 import {
   deliverMessage,
@@ -340,10 +341,7 @@ export class MailboxReader {
 
   #stateJson(): string {
     const { loginDeadSince } = this.#reconnection;
-    const state: StoredState = {
-      ...this.status,
-      ...(loginDeadSince === undefined ? {} : { loginDeadSince }),
-    };
+    const state: StoredState = { ...this.status, ...defined({ loginDeadSince }) };
     return JSON.stringify(state);
   }
 

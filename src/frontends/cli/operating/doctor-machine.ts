@@ -62,7 +62,7 @@ async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Ch
     const problem = stats === undefined ? 'it cannot be read' : modeProblem(stats, path === file);
     if (problem !== undefined) problems.push(bad('files', `${path}: ${problem}`));
   }
-  const text = `${String(files.length)} files of configuration and secrets are closed to others`;
+  const text = `files of configuration and secrets that are closed to others: ${String(files.length)}`;
   return problems.length > 0 ? problems : [good('files', text)];
 }
 
@@ -107,7 +107,7 @@ export async function findClock(file: string): Promise<Check> {
 async function askDatabase(url: string): Promise<Check> {
   const { place, server, services } = await storeStatus(url);
   const promise = server === undefined ? '' : `; ${failoverPromise(server)}`;
-  const text = `${place}: PostgreSQL ${server?.version ?? ''}, ${String(services.length)} services${promise}`;
+  const text = `${place}: PostgreSQL ${server?.version ?? ''}, services: ${String(services.length)}${promise}`;
   if (server?.fsync !== 'off') return good('store', text);
   return bad('store', `${text}; fsync is off there: turn it on, or accepted work is lost with the power`);
 }

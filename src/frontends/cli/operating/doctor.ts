@@ -204,10 +204,7 @@ function checkSenders({ config, table }: Generation): readonly Check[] {
     .filter(({ scheme }) => !PUBLIC_KEYS.has(scheme) && findSender(scheme)?.secret?.public !== true)
     .flatMap(({ path, ...proof }) => secretProblems(path, { ...proof, owners }));
   if (problems.length > 0) return problems;
-  const count = proofs.length;
-  const text =
-    count === 0 ? 'no path has a proof of its own' : `${String(count)} paths have a proof of their own`;
-  return [good('senders', text)];
+  return [good('senders', `paths with a proof of their own: ${String(proofs.length)}`)];
 }
 
 /** What a secret of a sender must not equal, by its value. */
