@@ -1,10 +1,9 @@
 /**
- * The frames between the supervisor and a worker, little-endian:
+ * The frames between the supervisor and a worker: their length in bytes as u32, little-endian, and behind it a line and
+ * a text, in UTF-8.
  *
- *     u32 length of what follows | u32 bytes of the head | head, JSON | text
- *
- * A worker is asked for a `WorkerRequest`; the text of a call is its argument, that of a load is empty. It answers with
- * an `AnswerHead`, and its text is the logs and behind them the value.
+ * A worker is asked for a `WorkerRequest`, whose JSON is the line; the text of a call is its argument, that of a load is
+ * empty. The line of its answer is `status id cpuMicros heapKb logs`, and its text is the value.
  */
 
 import type { CallSettings } from './isolate/pins.ts';
@@ -51,52 +50,43 @@ export function encodeRequest(
   text = '',
   bytes: number = Buffer.byteLength(text),
 ): Buffer {
-  return encode(JSON.stringify(request), text, bytes);
+  const line = `${JSON.stringify(request)}\n`;
+  return encode(line + text, Buffer.byteLength(line) + bytes);
 }
 
 export function decodeRequest(frame: Buffer): { readonly request: WorkerRequest; readonly text: string } {
-  const { head, text } = partsOf(frame);
-  return { request: JSON.parse(head) as WorkerRequest, text };
+  const whole = frame.toString();
+  const end = whole.indexOf('\n');
+  return { request: JSON.parse(whole.slice(0, end)) as WorkerRequest, text: whole.slice(end + 1) };
 }
 
-export function encodeAnswer({ logs, value, ...head }: WorkerAnswer): Buffer {
-  const text = logs + value;
-  const whole: AnswerHead = { ...head, logUnits: logs.length };
-  return encode(JSON.stringify(whole), text, Buffer.byteLength(text));
+export function encodeAnswer({ status, id, cpuMicros, heapKb, logs, value }: WorkerAnswer): Buffer {
+  const whole = `${status} ${id} ${cpuMicros} ${heapKb} ${logs}\n${value}`;
+  return encode(whole, Buffer.byteLength(whole));
 }
+
+const ANSWER_LINE = /^(\d{1,2}) (\d{1,15}) (\d{1,15}) (\d{1,15}) ([^\n]*)\n/;
 
 /** Reads an answer; undefined where the frame is none. */
 export function decodeAnswer(frame: Buffer): WorkerAnswer | undefined {
-  try {
-    const { head, text } = partsOf(frame);
-    const { status, id, cpuMicros, heapKb, logUnits } = JSON.parse(head) as AnswerHead;
-    const isWhole = [status, id, cpuMicros, heapKb, logUnits].every((each) => Number.isSafeInteger(each));
-    const isKnown = status >= STATUS.ready && status <= STATUS.instance;
-    if (!isWhole || !isKnown || logUnits < 0 || logUnits > text.length) return undefined;
-    return { status, id, cpuMicros, heapKb, logs: text.slice(0, logUnits), value: text.slice(logUnits) };
-  } catch {
-    return undefined;
-  }
+  const whole = frame.toString();
+  const [line, status, id, cpuMicros, heapKb, logs = ''] = ANSWER_LINE.exec(whole) ?? [];
+  if (line === undefined || Number(status) > STATUS.instance) return undefined;
+  return {
+    status: Number(status) as Status,
+    id: Number(id),
+    cpuMicros: Number(cpuMicros),
+    heapKb: Number(heapKb),
+    logs,
+    value: whole.slice(line.length),
+  };
 }
 
-/** What an answer says before its text, of which the logs are the first so many UTF-16 units. */
-interface AnswerHead extends Omit<WorkerAnswer, 'logs' | 'value'> {
-  readonly logUnits: number;
-}
-
-function encode(head: string, text: string, textBytes: number): Buffer {
-  const headBytes = Buffer.byteLength(head);
-  const frame = Buffer.allocUnsafe(2 * LENGTH_BYTES + headBytes + textBytes);
-  frame.writeUInt32LE(frame.length - LENGTH_BYTES, 0);
-  frame.writeUInt32LE(headBytes, LENGTH_BYTES);
-  frame.write(head, 2 * LENGTH_BYTES);
-  frame.write(text, 2 * LENGTH_BYTES + headBytes);
+function encode(whole: string, bytes: number): Buffer {
+  const frame = Buffer.allocUnsafe(LENGTH_BYTES + bytes);
+  frame.writeUInt32LE(bytes, 0);
+  frame.write(whole, LENGTH_BYTES);
   return frame;
-}
-
-function partsOf(frame: Buffer): { readonly head: string; readonly text: string } {
-  const textAt = LENGTH_BYTES + frame.readUInt32LE(0);
-  return { head: frame.toString('utf8', LENGTH_BYTES, textAt), text: frame.toString('utf8', textAt) };
 }
 
 /** Cuts a stream into frames (without their length). Appending costs the size of the chunk, however long a frame is. */

@@ -91,16 +91,16 @@ export class IsolatedModule {
       threw = true;
     }
     if (this.#isolate.isDisposed) return { ...NO_FIGURES, status: STATUS.memory, logs: '', value: '' };
-    const figures = this.#measure(cpuBefore);
+    const { cpuMicros, heapKb } = this.#measure(cpuBefore);
+    const ended = (status: Status, value: string, logs = '') => ({ status, cpuMicros, heapKb, logs, value });
     if (threw && performance.now() - startedAt >= timeoutMs) {
       // Microtasks may still be queued, and builtins half done: the isolate is not used again.
       this.dispose();
-      return { ...figures, status: STATUS.timeout, logs: '', value: stackOf(thrown) };
+      return ended(STATUS.timeout, stackOf(thrown));
     }
+    const { status, logs, value } = this.#readResult(text);
     // A promise that was rejected and that nobody handled.
-    if (threw)
-      return { ...figures, status: STATUS.userError, logs: this.#readResult().logs, value: describe(thrown) };
-    return { ...figures, ...this.#readResult(text) };
+    return threw ? ended(STATUS.userError, describe(thrown), logs) : ended(status, value, logs);
   }
 
   /** To take it has no limit of time, which would cost as much as the step itself: nothing of the transform runs in it. */
