@@ -158,6 +158,28 @@ export function workersContract(
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('lets who took a run over decide about it, though its worker speaks again just then', async () => {
+      const { storage } = await fresh();
+      const [again, never] = [ofLaptop(), ofLaptop()];
+      await storage.accept(work([again, never]));
+      await take(storage, 'a1');
+      await take(storage, 'a2');
+      const late = NOW + LEASE_MS;
+      await storage.takeLapsedRuns(late);
+      const renew = (runId: string, attempt: string) =>
+        storage.renewRun(runId, { attempt, until: late + LEASE_MS, nowMs: late });
+      expect(await renew(again.id, 'a1')).toEqual({});
+      expect(await renew(never.id, 'a2')).toEqual({});
+      const crash = { ...failure(late), nowMs: late, hasBegun: true };
+      expect(await storage.requeueRun(again.id, crash)).toBe(true);
+      expect(await storage.deadLetterRun(never.id, { error: GONE, nowMs: late })).toBe(true);
+      // Both may go on.
+      expect(await renew(again.id, 'a1')).toEqual({});
+      expect(await storage.findRun(again.id)).toMatchObject({ state: 'active' });
+      expect(await storage.completeRun(completion(never.id, { attempt: 'a2' }))).toBe(true);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('takes no end of a run that an operator dropped, or that began elsewhere', async () => {
       const { storage } = await fresh();
       const [dropped, elsewhere] = [ofLaptop(), ofLaptop()];

@@ -22,8 +22,8 @@ const FORGET_WORKERS = `DELETE FROM workers WHERE runner = ?1 AND seen_at < (
 
 /**
  * Extends the lease of an attempt; undefined where its end is not taken any more. One whose lease was over is carried again
- * where its run has not ended and stands first in its conversation: the time in which its worker slept does not count. One
- * that is to end is not extended, and `end` says why it is to.
+ * where its run waits and stands first in its conversation: the time in which its worker slept does not count. Who has
+ * taken it over decides first. One that is to end is not extended, and `end` says why it is to.
  */
 export function renewRun(
   store: Store,
@@ -33,7 +33,7 @@ export function renewRun(
   const run = findRunHead(store, runId);
   if (run?.workerAttempt !== attempt || run.workerUntil === 0 || run.state === RUN.completed)
     return undefined;
-  if (run.state !== RUN.active && run.state !== RUN.ready) return {};
+  if (run.state !== RUN.ready && (run.state !== RUN.active || run.workerUntil === null)) return {};
   const end = store.sql.find<{ end: string | null }>(FIND_END, run.seq)?.end ?? undefined;
   if (end !== undefined) return { end };
   store.sql.post(RENEW, Math.round(until), Math.round(nowMs), run.seq);
