@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ActionOrigin, AgentAction, NotifyAction, SafeText, WakeAction } from '../../src/base/action.ts';
 import type {
   AcceptedWork,
-  DropEnding,
+  RunPosts,
   RunCompletion,
   RunRecord,
   SummaryEvent,
@@ -85,7 +85,7 @@ export function failure(retryAt: number, code = 'connection_refused') {
   return { code, message: 'nobody listens', retryAt, nowMs: NOW };
 }
 
-export function dropEnding(run: RunRecord): DropEnding {
+export function dropEnding(run: RunRecord): RunPosts {
   return { summary: summary(`Hook ${run.action.name} (dropped): gone`) };
 }
 

@@ -9,7 +9,7 @@ import type {
   ClaimOutboxOptions,
   ClaimRunsOptions,
   DecisionRecord,
-  DropEnding,
+  RunPosts,
   EventClaim,
   EventRecord,
   OwnWork,
@@ -115,7 +115,7 @@ interface ComposedOperations {
    * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
    * with outcome error and code `dropped` and posts what `endingOf` makes of it. Resolves to how many rows changed.
    */
-  drop(selection: QueueSelection, nowMs: number, endingOf: (run: AgentRun) => DropEnding): Promise<number>;
+  drop(selection: QueueSelection, nowMs: number, endingOf: (run: AgentRun) => RunPosts): Promise<number>;
   /**
    * Removes ended runs, outbox entries and events, expired keys and idle transcripts beyond the limits, in slices so
    * short that accepts pass between them.

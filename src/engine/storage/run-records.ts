@@ -322,7 +322,16 @@ export interface ClaimRunsOptions {
   };
 }
 
-export interface RunCompletion {
+/** What the end of a run brings about; nothing of what is absent. */
+export interface RunPosts {
+  readonly summary?: SummaryEvent;
+  readonly delivery?: NewDelivery;
+  readonly reaction?: NewDelivery;
+  readonly callback?: NewCallback;
+  readonly ends?: Conversation;
+}
+
+export interface RunCompletion extends RunPosts {
   readonly runId: string;
   /** The attempt of a worker that ends with it; its lease may be over. Absent where this process took the turn. */
   readonly attempt?: string | undefined;
@@ -340,34 +349,15 @@ export interface RunCompletion {
     /** Whether the agent keeps the conversation on the disk of this service: default false. */
     readonly isOnDisk?: boolean;
   };
-  /** Absent where none is posted. */
-  readonly summary?: SummaryEvent;
-  readonly delivery?: NewDelivery;
-  readonly reaction?: NewDelivery;
-  readonly callback?: NewCallback;
-  readonly ends?: Conversation;
   readonly nowMs: number;
 }
 
 export const DROPPED = { code: 'dropped', message: 'removed from the queue by the operator' } as const;
 
-export interface DropEnding {
-  /** Absent where none is posted. */
-  readonly summary?: SummaryEvent;
-  readonly reaction?: NewDelivery;
-  readonly callback?: NewCallback;
-  readonly ends?: Conversation;
-}
-
-export interface RunDeadLetter {
+export interface RunDeadLetter extends RunPosts {
   /** The attempt of a worker that ends with it; its lease may be over. Absent where this process took the turn. */
   readonly attempt?: string | undefined;
   readonly error: { readonly code: string; readonly message: string };
-  /** Absent where none is posted. */
-  readonly summary?: SummaryEvent;
-  readonly reaction?: NewDelivery;
-  readonly callback?: NewCallback;
-  readonly ends?: Conversation;
   /** What its last turn used, where it had begun, and who took it. */
   readonly usage?: TokenUsage;
   readonly runner?: string;

@@ -3,7 +3,7 @@ import type { AgentAction } from '../../base/action.ts';
 import {
   DROPPED,
   NO_CONVERSATION,
-  type DropEnding,
+  type RunPosts,
   type NewCallback,
   reactionOf,
   type RunDeadLetter,
@@ -65,7 +65,7 @@ export function unbegunEnding(
 }
 
 /** What a run posts when an operator drops it; for the store, where the command line drops runs too. */
-export function dropEnding(run: AgentRun, nowMs: number): DropEnding {
+export function dropEnding(run: AgentRun, nowMs: number): RunPosts {
   const ended = { state: 'completed', outcome: 'error', reply: '', error: DROPPED } as const;
   const ending: RunEnding = { runId: run.id, ...ended };
   const summary = summaryPart(run, 'dropped', { text: DROPPED.message });
@@ -77,7 +77,7 @@ export function makePosts(
   action: AgentAction,
   ending: RunEnding,
   nowMs: number,
-): Pick<DropEnding, 'callback' | 'reaction' | 'ends'> {
+): Pick<RunPosts, 'callback' | 'reaction' | 'ends'> {
   const when = ending.outcome === 'ok' || ending.outcome === 'forwarded' ? 'done' : 'failed';
   const { owner, sessionKey, conversation } = action;
   return defined({

@@ -8,7 +8,7 @@ import type {
   AcceptResult,
   AgentRun,
   DecisionRecord,
-  DropEnding,
+  RunPosts,
   LapsedReplica,
   QueueSelection,
   RetentionLimits,
@@ -160,7 +160,7 @@ function inSteps(operations: RemoteOperations) {
         total += changed;
       }
     },
-    drop: async (selection: QueueSelection, nowMs: number, endingOf: (run: AgentRun) => DropEnding) => {
+    drop: async (selection: QueueSelection, nowMs: number, endingOf: (run: AgentRun) => RunPosts) => {
       let total = 0;
       for (;;) {
         const { runs, ...rest } = await operations.selectDrop(selection);

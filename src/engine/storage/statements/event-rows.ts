@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NewWake } from '../prepared-request.ts';
 import type { SummaryEvent } from '../records.ts';
 import { EVENT } from './rows.ts';
-import type { Store } from './store.ts';
+import { countMove, type Store } from './store.ts';
 
 /** System events as other operations post, count and take them back. */
 
@@ -17,7 +17,8 @@ const WITHDRAW = `DELETE FROM events WHERE run_id = ? AND run_id IS NOT NULL AND
 export function insertWake(store: Store, wake: NewWake): void {
   const { id, text, mode, mappingId, origin, createdAt } = wake;
   store.sql.post(INSERT_WAKE, id, mode, null, mappingId, createdAt, origin, text);
-  countPending(store, 'wake', 1);
+  store.counters.pendingEvents += 1;
+  store.counters.pendingWakes += 1;
   if (mode === 'now') askForHeartbeat(store, createdAt);
 }
 
@@ -40,13 +41,13 @@ export function insertSummary(
     JSON.stringify(origin),
     text,
   );
-  countPending(store, 'summary', 1);
+  store.counters.pendingEvents += 1;
   if (requestHeartbeat) askForHeartbeat(store, nowMs);
 }
 
 /** Takes back a summary of the run that no turn has read yet. */
-export function withdrawSummary(store: Store, runId: string): void {
-  countPending(store, 'summary', -store.sql.run(WITHDRAW, runId));
+export function withdrawSummary({ sql, counters }: Store, runId: string): void {
+  counters.pendingEvents -= sql.run(WITHDRAW, runId);
 }
 
 /** Asks for a heartbeat at a time; an earlier wish stands. */
@@ -55,8 +56,15 @@ export function askForHeartbeat({ counters }: Store, atMs: number): void {
   counters.heartbeatAt = counters.heartbeatAt === null ? at : Math.min(counters.heartbeatAt, at);
 }
 
-/** Counts `by` events of a kind in (or out of) those not yet consumed. */
-export function countPending({ counters }: Store, kind: string, by: number): void {
-  counters.pendingEvents += by;
-  if (kind === 'wake') counters.pendingWakes += by;
+/** Moves an event from its state to another in the counters. */
+export function countEvent(store: Store, { kind, state: from }: EventHead, to: number): void {
+  countMove(store, 'events', { from, to });
+  const isPending = (state: number): number => Number(state <= EVENT.claimed);
+  if (kind === 'wake') store.counters.pendingWakes += isPending(to) - isPending(from);
+}
+
+export interface EventHead {
+  readonly seq: number;
+  readonly kind: string;
+  readonly state: number;
 }

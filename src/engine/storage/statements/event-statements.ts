@@ -1,6 +1,6 @@
 import type { AttemptFailure, ClaimEventsOptions, HeartbeatResult } from '../records.ts';
 import { both, by } from './statements.ts';
-import { askForHeartbeat, countPending } from './event-rows.ts';
+import { askForHeartbeat, countEvent } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { EVENT, EVENT_COLUMNS, type EventRow } from './rows.ts';
 import { addTurns, FIND_SESSION, insertHeartbeat, saveSessions } from './run-rows.ts';
@@ -58,13 +58,12 @@ function claimPending(
 
 /** Consumes a claim and stores the turn as a run of kind heartbeat; false where the turn holds no claim. */
 export function consumeEvents(store: Store, turnId: string, result: HeartbeatResult): boolean {
-  const { sql, counters } = store;
+  const { sql } = store;
   const { run, runner, history, delivery, nowMs } = result;
   const events = claimedBy(store, turnId);
   if (events.length === 0) return false;
   sql.post(CONSUME, Math.round(nowMs), turnId);
-  for (const { kind } of events) countPending(store, kind, -1);
-  counters.endedEvents += events.length;
+  for (const event of events) countEvent(store, event, EVENT.consumed);
   if (run === undefined) return true;
   insertHeartbeat(store, run, runner);
   if (history !== undefined) {
@@ -90,17 +89,13 @@ export function freeEvents(store: Store, turnId: string, failure: AttemptFailure
   return events.length > 0;
 }
 
-function freeEvent(store: Store, { seq, kind, attempts }: EventRow, failure: AttemptFailure): void {
-  const { sql, counters } = store;
-  const failures = failure.isDelayed === true ? attempts : attempts + 1;
+function freeEvent(store: Store, event: EventRow, failure: AttemptFailure): void {
+  const failures = failure.isDelayed === true ? event.attempts : event.attempts + 1;
   const isDead = failures >= MAX_FAILURES;
   const endedAt = isDead ? Math.round(failure.nowMs) : null;
   const state = isDead ? EVENT.dead : EVENT.pending;
-  sql.post(FREE, state, failures, endedAt, failure.code, failure.message, seq);
-  if (!isDead) return;
-  countPending(store, kind, -1);
-  counters.deadEvents += 1;
-  counters.endedEvents += 1;
+  store.sql.post(FREE, state, failures, endedAt, failure.code, failure.message, event.seq);
+  countEvent(store, event, state);
 }
 
 function claimedBy({ sql, holder }: Store, turnId: string): EventRow[] {

@@ -1,7 +1,7 @@
 import { OUTBOX, RUN } from './rows.ts';
 import { hasHead } from './session-queue.ts';
 import { both, type Sql, type Statements } from './statements.ts';
-import { columnOf, COUNTED } from './store.ts';
+import { columnOf, COUNTED_ROWS } from './store.ts';
 
 /** What `first-tables.ts` promises about the rows: each entry counts the rows that break it. */
 const invariants = (totals: string): readonly (readonly [finding: string, text: Sql])[] => [
@@ -41,7 +41,7 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
     `SELECT (SELECT count(*) FROM waiting_events WHERE run_id NOT IN (SELECT id FROM runs WHERE state = ${RUN.waiting}))
        + (SELECT count(*) FROM waited_keys WHERE run_id NOT IN (SELECT run_id FROM waiting_events)) AS broken`,
   ],
-  ...Object.entries(COUNTED).map(([field, [table, rows]]) => {
+  ...COUNTED_ROWS.map(([field, table, rows]) => {
     const column = columnOf(field);
     const text = `SELECT abs((SELECT ${column} FROM ${totals}) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`;
     return [`difference of the counter ${column}`, text] as const;

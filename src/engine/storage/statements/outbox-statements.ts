@@ -18,7 +18,7 @@ import {
 } from './outbox-rows.ts';
 import { outboxQuestions } from './plain-reads.ts';
 import { OUTBOX, OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
-import type { Store } from './store.ts';
+import { countMove, type Store } from './store.ts';
 
 /** Deliveries and callbacks, each with its own attempts. */
 
@@ -96,13 +96,12 @@ function putBack(store: Store, entry: ActiveEntry, retryAt: number): void {
 
 /** Gives an entry up (`-> dead`), with its summary line and, where it has a fallback, the fallback's row. */
 export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: OutboxDeadLetter): boolean {
-  const { sql, counters, holder } = store;
+  const { sql, holder } = store;
   const { error, summary, fallback, nowMs } = deadLetter;
   const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
   sql.post(END_ENTRY, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
-  counters.deadOutbox += 1;
-  counters.endedOutbox += 1;
+  countMove(store, 'outbox', { from: OUTBOX.active, to: OUTBOX.dead });
   stepUp(store, entry);
   if (summary !== undefined) insertSummary(store, summary, { runId: null, nowMs });
   if (fallback !== undefined) insertDelivery(store, fallback, { ...entry, nowMs });

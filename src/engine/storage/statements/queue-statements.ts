@@ -1,6 +1,6 @@
 import {
   ALL_MAPPINGS,
-  type DropEnding,
+  type RunPosts,
   DROPPED,
   type LimitedMapping,
   type QueueSelection,
@@ -8,15 +8,14 @@ import {
   type RunnerHold,
 } from '../records.ts';
 import { both } from './statements.ts';
-import { endConversation } from './conversation-rows.ts';
-import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
-import { insertCallback, insertDelivery, type OutboxPosition, stepIn, stepUp } from './outbox-rows.ts';
+import { askForHeartbeat, countEvent, type EventHead, withdrawSummary } from './event-rows.ts';
+import { type OutboxPosition, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { countRun, earlierOf, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { beginUnasked, forgetWaiting } from './waiting-events.ts';
-import type { Store } from './store.ts';
+import { countMove, type Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
 
@@ -39,7 +38,7 @@ const HELD_RUNNERS = 'SELECT DISTINCT runner FROM runner_holds WHERE retry_at > 
 const HURRY_HOLDS = 'UPDATE runner_holds SET retry_at = ? WHERE runner = ? AND retry_at > ?';
 
 export interface DroppedRows extends Omit<RetryRows, 'runs'> {
-  readonly runs: readonly (readonly [runId: string, ending: DropEnding])[];
+  readonly runs: readonly (readonly [runId: string, ending: RunPosts])[];
 }
 
 export { decideApproval } from './waiting-runs.ts';
@@ -119,39 +118,29 @@ function retryRun(store: Store, runId: string, nowMs: number): boolean {
 function dropRun(
   store: Store,
   runId: string,
-  { ending, nowMs }: { readonly ending: DropEnding; readonly nowMs: number },
+  { ending, nowMs }: { readonly ending: RunPosts; readonly nowMs: number },
 ): boolean {
   const run = findRunHead(store, runId);
   if (run === undefined || run.state === RUN.active || run.state === RUN.completed) return false;
   if (run.state === RUN.dead) withdrawSummary(store, runId);
   // A late end of the worker that had it is not taken any more.
   if (run.workerAttempt !== null) store.sql.post(FORGET_ATTEMPT, run.seq);
-  const { summary, reaction, callback, ends } = ending;
   if (run.state === RUN.waiting) forgetWaiting(store, runId);
-  endRuns(store, [[run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs }]]);
-  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
-  if (reaction !== undefined) insertDelivery(store, reaction, parent);
-  if (callback !== undefined) insertCallback(store, callback, parent);
-  if (ends !== undefined) endConversation(store, ends, 'after');
+  endRuns(store, [[run, { ...ending, state: RUN.completed, outcome: 'error', error: DROPPED, nowMs }]]);
   return true;
 }
 
-interface RowState {
-  readonly seq: number;
-  readonly state: number;
-}
+type EntryHead = OutboxPosition & { readonly state: number };
 
 function retryEntry(store: Store, id: string, nowMs: number): boolean {
-  const { sql, counters } = store;
-  const entry = sql.find<RowState & OutboxPosition>(FIND_ENTRY, id);
+  const { sql } = store;
+  const entry = sql.find<EntryHead>(FIND_ENTRY, id);
   if (entry?.state === OUTBOX.queued) {
     sql.post(HURRY_ENTRY, Math.round(nowMs), entry.seq);
   } else if (entry?.state === OUTBOX.dead) {
     sql.post(REVIVE_ENTRY, Math.round(nowMs), entry.seq);
     stepIn(store, entry);
-    counters.deadOutbox -= 1;
-    counters.endedOutbox -= 1;
-    counters.queuedOutbox += 1;
+    countMove(store, 'outbox', { from: entry.state, to: OUTBOX.queued });
   } else {
     return false;
   }
@@ -159,43 +148,29 @@ function retryEntry(store: Store, id: string, nowMs: number): boolean {
 }
 
 function dropEntry(store: Store, id: string, nowMs: number): boolean {
-  const { sql, counters } = store;
-  const entry = sql.find<RowState & OutboxPosition>(FIND_ENTRY, id);
+  const { sql } = store;
+  const entry = sql.find<EntryHead>(FIND_ENTRY, id);
   if (entry?.state !== OUTBOX.queued && entry?.state !== OUTBOX.dead) return false;
   sql.post(DROP_ENTRY, DROPPED.code, DROPPED.message, Math.round(nowMs), entry.seq);
   stepUp(store, entry);
-  if (entry.state === OUTBOX.dead) {
-    counters.deadOutbox -= 1;
-  } else {
-    counters.queuedOutbox -= 1;
-    counters.endedOutbox += 1;
-  }
+  countMove(store, 'outbox', { from: entry.state, to: OUTBOX.skipped });
   return true;
 }
 
 function retryEvent(store: Store, id: string, nowMs: number): boolean {
-  const { sql, counters } = store;
-  const event = sql.find<RowState & { readonly kind: string }>(FIND_EVENT, id);
+  const event = store.sql.find<EventHead>(FIND_EVENT, id);
   if (event?.state !== EVENT.dead) return false;
-  sql.post(REVIVE_EVENT, event.seq);
-  countPending(store, event.kind, 1);
-  counters.deadEvents -= 1;
-  counters.endedEvents -= 1;
+  store.sql.post(REVIVE_EVENT, event.seq);
+  countEvent(store, event, EVENT.pending);
   askForHeartbeat(store, nowMs);
   return true;
 }
 
 function dropEvent(store: Store, id: string, nowMs: number): boolean {
-  const { sql, counters } = store;
-  const event = sql.find<RowState & { readonly kind: string }>(FIND_EVENT, id);
+  const event = store.sql.find<EventHead>(FIND_EVENT, id);
   if (event?.state !== EVENT.dead && event?.state !== EVENT.pending) return false;
-  sql.post(DROP_EVENT, Math.round(nowMs), event.seq);
-  if (event.state === EVENT.dead) {
-    counters.deadEvents -= 1;
-  } else {
-    countPending(store, event.kind, -1);
-    counters.endedEvents += 1;
-  }
+  store.sql.post(DROP_EVENT, Math.round(nowMs), event.seq);
+  countEvent(store, event, EVENT.consumed);
   return true;
 }
 

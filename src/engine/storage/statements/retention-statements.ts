@@ -5,7 +5,7 @@ import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { REMOVE_SESSION } from './run-rows.ts';
 import { firstOf } from './session-queue.ts';
 import { both, by, listed, type SqlQuestion, type Sql } from './statements.ts';
-import type { Store } from './store.ts';
+import { countMove, type Store } from './store.ts';
 
 /** The first rows of each table that retention may remove. */
 
@@ -132,51 +132,37 @@ export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number)
 
 interface EndedTable {
   readonly table: 'runs' | 'outbox' | 'events';
-  readonly dead: number;
-  readonly counters: {
-    readonly ended: 'endedRuns' | 'endedOutbox' | 'endedEvents';
-    readonly dead: 'deadRuns' | 'deadOutbox' | 'deadEvents';
-  };
+  readonly ended: 'endedRuns' | 'endedOutbox' | 'endedEvents';
   readonly remove: readonly Sql[];
 }
 
 const ENDED: readonly EndedTable[] = [
   {
     table: 'runs',
-    dead: RUN.dead,
-    counters: { ended: 'endedRuns', dead: 'deadRuns' },
+    ended: 'endedRuns',
     remove: [both`DELETE FROM runs WHERE ${SEQS}`, both`DELETE FROM run_actions WHERE ${SEQS}`],
   },
-  {
-    table: 'outbox',
-    dead: OUTBOX.dead,
-    counters: { ended: 'endedOutbox', dead: 'deadOutbox' },
-    remove: [both`DELETE FROM outbox WHERE ${SEQS}`],
-  },
-  {
-    table: 'events',
-    dead: EVENT.dead,
-    counters: { ended: 'endedEvents', dead: 'deadEvents' },
-    remove: [REMOVE_EVENTS],
-  },
+  { table: 'outbox', ended: 'endedOutbox', remove: [both`DELETE FROM outbox WHERE ${SEQS}`] },
+  { table: 'events', ended: 'endedEvents', remove: [REMOVE_EVENTS] },
 ];
 
 /** Removes the longest ended rows of a table, where they have to go. */
 function pruneEnded(
-  { sql, counters }: Store,
+  store: Store,
   slice: Slice,
   { kind, oldest }: { readonly kind: EndedTable; readonly oldest: readonly EndedRow[] },
 ): number {
-  const { ended, dead } = kind.counters;
+  const { sql, counters } = store;
   const rows = oldest.filter(
-    ({ endedAt }, index) => endedAt < slice.before || counters[ended] - index > slice.maxRows,
+    ({ endedAt }, index) => endedAt < slice.before || counters[kind.ended] - index > slice.maxRows,
   );
   if (rows.length === 0) return 0;
   const seqs = seqsOf(rows);
   for (const text of kind.remove) sql.post(text, seqs);
-  for (const { seq, gathered } of rows) if (gathered > 0) sql.post(REMOVE_GATHERED, seq);
-  counters[ended] -= rows.length;
-  counters[dead] -= rows.filter(({ state }) => state === kind.dead).length;
+  for (const { seq, state, gathered } of rows) {
+    if (gathered > 0) sql.post(REMOVE_GATHERED, seq);
+    countMove(store, kind.table, { from: state });
+  }
   return rows.length;
 }
 

@@ -4,7 +4,7 @@ import type {
   EarlierEnding,
   RunCompletion,
   RunOutcome,
-  SummaryEvent,
+  RunPosts,
 } from '../records.ts';
 import type { NewRun } from '../prepared-request.ts';
 import { endConversation } from './conversation-rows.ts';
@@ -14,7 +14,7 @@ import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { RUN, type RunHead } from './rows.ts';
 import { advance, postAction } from './session-queue.ts';
 import { both, type Dialects, type SqlQuestion } from './statements.ts';
-import type { Store } from './store.ts';
+import { countMove, type Store } from './store.ts';
 
 /** The columns of a `RunHead`. */
 export const HEAD_FIELDS = `seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
@@ -58,15 +58,14 @@ export function endAttempt({ sql }: Store, { seq }: RunHead, attempt: string | u
   if (attempt !== undefined) sql.post(END_ATTEMPT, seq);
 }
 
-interface RunEnd extends Pick<RunCompletion, 'error' | 'usage' | 'runner'> {
+interface RunEnd extends Pick<RunCompletion, 'error' | 'usage' | 'runner'>, RunPosts {
   readonly state: number;
   readonly outcome: string | null;
   readonly reply?: string;
-  readonly summary?: SummaryEvent | undefined;
   readonly nowMs: number;
 }
 
-/** The one place where runs end: their queues go on, their summaries are posted, both with the end itself. */
+/** The one place where runs end: with the end itself, their queues go on, and what they bring about is stored. */
 export function endRuns(store: Store, ends: readonly (readonly [RunHead, RunEnd])[]): void {
   store.sql.postEach(
     END,
@@ -82,29 +81,32 @@ export function endRuns(store: Store, ends: readonly (readonly [RunHead, RunEnd]
     ]),
   );
   advance(store, ...ends.map(([{ queue }]) => queue));
-  for (const [run, { state, usage, runner, summary, nowMs }] of ends) {
+  for (const [run, end] of ends) {
+    const { state, usage, runner, nowMs } = end;
     countRun(store, run, state);
     addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
-    if (summary !== undefined) insertSummary(store, summary, { runId: run.id, nowMs });
+    insertPosts(store, run, end);
   }
 }
 
-/** Moves a run from its state to another in the counters. */
-export function countRun(store: Store, run: RunHead, to: number): void {
-  countState(store, { state: run.state, bytes: run.bytes }, -1);
-  countState(store, { state: to, bytes: run.bytes }, 1);
+function insertPosts(
+  store: Store,
+  { id: runId, mappingId, sessionKey }: RunHead,
+  { summary, delivery, reaction, callback, ends, nowMs }: RunEnd,
+): void {
+  const parent = { runId, mappingId, sessionKey, nowMs };
+  if (summary !== undefined) insertSummary(store, summary, parent);
+  if (delivery !== undefined) insertDelivery(store, delivery, parent);
+  if (reaction !== undefined) insertDelivery(store, reaction, parent);
+  if (callback !== undefined) insertCallback(store, callback, parent);
+  if (ends !== undefined) endConversation(store, ends, 'after');
 }
 
-export function countState(
-  { counters }: Store,
-  { state, bytes }: { readonly state: number; readonly bytes: number },
-  by: 1 | -1,
-): void {
-  if (state <= RUN.waiting) counters.queuedRuns += by;
-  if (state === RUN.active) counters.activeRuns += by;
-  if (state <= RUN.active) counters.runBytes += by * bytes;
-  if (state >= RUN.completed) counters.endedRuns += by;
-  if (state === RUN.dead) counters.deadRuns += by;
+/** Moves a run from its state to another in the counters; without one, the run goes. */
+export function countRun(store: Store, { state: from, bytes }: RunHead, to?: number): void {
+  countMove(store, 'runs', { from, to });
+  const isOpen = (state: number = RUN.dead): number => Number(state <= RUN.active);
+  store.counters.runBytes += bytes * (isOpen(to) - isOpen(from));
 }
 
 /** Stores what needs no turn of an agent. */
@@ -195,14 +197,6 @@ function complete(store: Store, ended: readonly EndedRun[], known: ReadonlySet<s
     ended.map(({ run, completion }) => [run, { ...completion, state: RUN.completed }]),
   );
   saveSessions(store, added);
-  for (const { run, completion } of ended) {
-    const { runId, delivery, reaction, callback, ends, nowMs } = completion;
-    const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
-    if (delivery !== undefined) insertDelivery(store, delivery, parent);
-    if (reaction !== undefined) insertDelivery(store, reaction, parent);
-    if (callback !== undefined) insertCallback(store, callback, parent);
-    if (ends !== undefined) endConversation(store, ends, 'after');
-  }
 }
 
 /** An attempt whose run was given up meanwhile has an end after all; an unread summary of the first would be one too many. */

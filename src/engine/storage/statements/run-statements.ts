@@ -11,10 +11,9 @@ import type {
 } from '../records.ts';
 import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { both, listed } from './statements.ts';
-import { endConversation, forgetAdded } from './conversation-rows.ts';
+import { forgetAdded } from './conversation-rows.ts';
 import { askForHeartbeat } from './event-rows.ts';
 import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
-import { insertCallback, insertDelivery } from './outbox-rows.ts';
 import { left, leftEvents, leftRuns, MAIN } from './plain-reads.ts';
 import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
 import {
@@ -135,10 +134,6 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   if (decided !== undefined && decided !== deadLetter.error.code) return false;
   if (approval !== undefined && approval.decision !== 'approved') forgetAdded(store, runId);
   endRuns(store, [[run, { ...deadLetter, state: RUN.dead, outcome: null }]]);
-  const { reaction, callback, ends, nowMs } = deadLetter;
-  if (reaction !== undefined) insertDelivery(store, reaction, { ...run, runId, nowMs });
-  if (ends !== undefined) endConversation(store, ends, 'after');
-  if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
   return true;
 }
 

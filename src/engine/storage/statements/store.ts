@@ -1,28 +1,51 @@
-import { EVENT, OUTBOX, RUN } from './rows.ts';
+import { EVENT, OUTBOX, RUN, type Table } from './rows.ts';
 import type { AcceptLimits, Statements } from './statements.ts';
 
-/** The rows that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
-export const COUNTED = {
-  sessions: ['sessions', 'true'],
-  queuedRuns: ['runs', `state <= ${RUN.waiting}`],
-  activeRuns: ['runs', `state = ${RUN.active}`],
-  deadRuns: ['runs', `state = ${RUN.dead}`],
-  endedRuns: ['runs', `state >= ${RUN.completed}`],
-  queuedOutbox: ['outbox', `state = ${OUTBOX.queued}`],
-  deadOutbox: ['outbox', `state = ${OUTBOX.dead}`],
-  endedOutbox: ['outbox', `state >= ${OUTBOX.completed}`],
-  pendingEvents: ['events', `state <= ${EVENT.claimed}`],
-  pendingWakes: ['events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
-  deadEvents: ['events', `state = ${EVENT.dead}`],
-  endedEvents: ['events', `state >= ${EVENT.consumed}`],
-} as const;
+/** The rows of a table from one state to another that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
+const COUNTED = [
+  ['queuedRuns', 'runs', RUN.blocked, RUN.waiting],
+  ['activeRuns', 'runs', RUN.active, RUN.active],
+  ['endedRuns', 'runs', RUN.completed, RUN.dead],
+  ['deadRuns', 'runs', RUN.dead, RUN.dead],
+  ['queuedOutbox', 'outbox', OUTBOX.queued, OUTBOX.queued],
+  ['endedOutbox', 'outbox', OUTBOX.completed, OUTBOX.dead],
+  ['deadOutbox', 'outbox', OUTBOX.dead, OUTBOX.dead],
+  ['pendingEvents', 'events', EVENT.pending, EVENT.claimed],
+  ['endedEvents', 'events', EVENT.consumed, EVENT.dead],
+  ['deadEvents', 'events', EVENT.dead, EVENT.dead],
+] as const;
+
+/** The same for all counters, as conditions. */
+export const COUNTED_ROWS: readonly (readonly [field: keyof Counters, table: string, where: string])[] = [
+  ...COUNTED.map(
+    ([field, table, first, last]) => [field, table, `state BETWEEN ${first} AND ${last}`] as const,
+  ),
+  ['pendingWakes', 'events', `state <= ${EVENT.claimed} AND kind = 'wake'`],
+  ['sessions', 'sessions', 'true'],
+];
 
 /** `runBytes` are those of queued and active runs; `heartbeatAt` is when a requested heartbeat is due. */
-export type Counters = Record<keyof typeof COUNTED | 'runBytes', number> & { heartbeatAt: number | null };
+export type Counters = Record<
+  (typeof COUNTED)[number][0] | 'pendingWakes' | 'sessions' | 'runBytes',
+  number
+> & { heartbeatAt: number | null };
+
+/** Counts a row of a table that goes from one state to another; one that comes or goes has only one of them. */
+export function countMove(
+  { counters }: Store,
+  table: Table,
+  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): void {
+  for (const [field, of, first, last] of COUNTED) {
+    if (of !== table) continue;
+    if (from !== undefined && from >= first && from <= last) counters[field] -= 1;
+    if (to !== undefined && to >= first && to <= last) counters[field] += 1;
+  }
+}
 
 export const columnOf = (field: string): string =>
   field.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-export const COUNTER_FIELDS = [...Object.keys(COUNTED), 'runBytes', 'heartbeatAt'] as (keyof Counters)[];
+export const COUNTER_FIELDS = [...COUNTED_ROWS.map(([field]) => field), 'runBytes', 'heartbeatAt'] as const;
 const SELECT = `SELECT ${COUNTER_FIELDS.map((field) => `${columnOf(field)} AS "${field}"`).join(', ')} FROM`;
 /** By differences, as a part of the totals may be counted elsewhere. */
 const change = (field: keyof Counters): string =>

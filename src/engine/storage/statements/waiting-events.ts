@@ -21,10 +21,10 @@ import {
 import { addKeyByToken, adoptMarked } from './agent-keys.ts';
 import { addKey, endConversation, findKeys, join } from './conversation-rows.ts';
 import { insertWake } from './event-rows.ts';
-import { insertCallback, insertDelivery } from './outbox-rows.ts';
+import { insertDelivery } from './outbox-rows.ts';
 import { free, reserve } from './reservations.ts';
 import { ASKING, CHECKING, RUN, RUN_FIELDS, type RunHead, type RunRow, UNBEGUN } from './rows.ts';
-import { countState, endRuns, HEAD_FIELDS, insertEnded } from './run-rows.ts';
+import { countRun, endRuns, HEAD_FIELDS, insertEnded } from './run-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { both, by, listed } from './statements.ts';
 import type { Store } from './store.ts';
@@ -253,7 +253,7 @@ function begin(
     const { seq, id, acceptedAt, frees } = event;
     for (const remove of REMOVE) store.sql.post(remove, seq);
     forgetWaiting(store, id);
-    countState(store, event, -1);
+    countRun(store, event);
     const waiting = actionOf(event);
     const { startedBy: _, dedupe: _key, ...action } = waiting.becomes ?? waiting;
     if (!asks && 'approve' in action) delete action.approve;
@@ -321,11 +321,8 @@ export function endUnbegun(store: Store, runId: string, ending: RunDeadLetter): 
 }
 
 function end(store: Store, event: WaitingEvent, ending: RunDeadLetter): void {
-  const { id: runId, frees } = event;
-  const { callback, nowMs } = ending;
-  forgetWaiting(store, runId, frees);
+  forgetWaiting(store, event.id, event.frees);
   endRuns(store, [[event, { ...ending, state: RUN.completed, outcome: 'error' }]]);
-  if (callback !== undefined) insertCallback(store, callback, { ...event, runId, nowMs });
 }
 
 /** Decides about the work of one mapping and one request; nothing where that was done before. */
