@@ -1,5 +1,5 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import type { SignatureColumns, SignatureEncoding } from './scheme.ts';
+import type { SignatureColumns } from './scheme.ts';
 
 /** A key, or what is wrong with the text that should be one. The text itself is never in the sentence. */
 export type KeyResult =
@@ -58,12 +58,16 @@ function publicKeyOf(secret: string, columns: SignatureColumns): KeyObject | und
   return createPublicKey({ key: bytes, format: 'der', type: 'spki' });
 }
 
-export const ENCODINGS = ['hex', 'base64', 'base64url'] as const satisfies readonly SignatureEncoding[];
+export const ENCODINGS = [
+  'hex',
+  'base64',
+  'base64url',
+] as const satisfies readonly SignatureColumns['encoding'][];
 
 const HEX = /^(?:[0-9a-f]{2})+$/i;
 
 /** The bytes of a text, or undefined where it is not exactly one text of this encoding. */
-export function decodeExactly(text: string, encoding: SignatureEncoding): Buffer | undefined {
+export function decodeExactly(text: string, encoding: SignatureColumns['encoding']): Buffer | undefined {
   if (encoding === 'hex') return HEX.test(text) ? Buffer.from(text, 'hex') : undefined;
   const bytes = Buffer.from(text, encoding);
   // node skips what it does not know; only the text that these bytes are written as counts.

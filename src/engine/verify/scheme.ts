@@ -1,3 +1,6 @@
+import * as z from 'zod';
+import { findContentProblem } from './signed-content.ts';
+
 /** What a request is judged by: what arrived, untouched. */
 export interface SignedRequest {
   readonly method: string;
@@ -9,46 +12,59 @@ export interface SignedRequest {
   readonly body: Buffer;
 }
 
-export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha384' | 'sha512';
-export type SignatureEncoding = 'hex' | 'base64' | 'base64url';
-/** How the text of a secret becomes the bytes of a key. */
-export type SecretEncoding = 'text' | 'base64' | 'hex';
-export type TimestampUnit = 'seconds' | 'milliseconds' | 'iso8601';
+export const HMAC_ALGORITHMS = ['sha1', 'sha256', 'sha384', 'sha512'] as const;
+export type HmacAlgorithm = (typeof HMAC_ALGORITHMS)[number];
+
+export const HeaderName = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be the name of a header' })
+  .transform((name) => name.toLowerCase());
+
+const Signed = z
+  .string()
+  .min(1)
+  .max(200)
+  .superRefine((text, context) => {
+    const problem = findContentProblem(text);
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+  })
+  .describe(
+    'What is signed: text with {body}, {timestamp}, {id}, {url}, {method}; default {body}. With method: GET write {url}.',
+  );
 
 /**
- * The columns of a signature in a header. They are the rows of the table of providers and, under the same names,
- * the keys of the general schemes `hmac`, `ed25519` and `ecdsa`.
+ * The keys that describe a signature in a header: of the general schemes `hmac`, `ed25519` and `ecdsa`, and the columns of
+ * the table of providers.
  */
-export interface SignatureColumns {
+export const signatureKeys = {
+  header: HeaderName.describe('Header that carries the signature.'),
+  encoding: z.enum(['hex', 'base64', 'base64url']).optional().describe('Default hex.'),
+  prefix: z.string().min(1).max(40).optional().describe('Text before the signature, such as sha256=.'),
+  separator: z.string().min(1).max(4).optional().describe('The header is a list; this stands between items.'),
+  assign: z.string().min(1).max(4).optional().describe('Between name and value of an item; default =.'),
+  signatureField: z.string().min(1).max(40).optional().describe('Item of the list with the signature.'),
+  timestampField: z.string().min(1).max(40).optional().describe('Item of the list with the time.'),
+  timestampHeader: HeaderName.optional().describe('Header with the time of signing.'),
+  timestampMember: z.string().min(1).max(100).optional().describe('Member of the JSON body with the time.'),
+  timestampUnit: z
+    .enum(['seconds', 'milliseconds', 'iso8601'])
+    .optional()
+    .describe('How the time is written; default seconds.'),
+  idHeader: HeaderName.optional().describe('Header with the id of the delivery.'),
+  signed: Signed.optional(),
+  secretEncoding: z.enum(['text', 'base64', 'hex']).optional().describe('How the secret is written.'),
+  secretPrefix: z.string().min(1).max(40).optional().describe('Text before the secret, such as whsec_.'),
+};
+
+type SignatureKeys = Readonly<z.output<z.ZodObject<typeof signatureKeys>>>;
+
+/** A signature as its keys describe it, with their defaults. */
+export interface SignatureColumns extends Omit<SignatureKeys, 'encoding' | 'signed'> {
   readonly algorithm: `hmac-${HmacAlgorithm}` | 'ed25519' | 'ecdsa-sha256';
-  /** Lower case. */
-  readonly header: string;
-  readonly encoding: SignatureEncoding;
-  /** Stands before the signature in the header, for example `sha256=`. */
-  readonly prefix?: string;
-  /** The header is a list of `name=value`; this stands between its items. */
-  readonly separator?: string;
-  /** Between name and value of an item; default `=`. */
-  readonly assign?: string;
-  /** The item that carries a signature; it may be there several times. */
-  readonly signatureField?: string;
-  /** The item that carries the time of signing. */
-  readonly timestampField?: string;
-  /** The header that carries the time of signing. Lower case. */
-  readonly timestampHeader?: string;
-  /** The member of the JSON body that carries the time of signing. */
-  readonly timestampMember?: string;
-  /** Default seconds. */
-  readonly timestampUnit?: TimestampUnit;
-  /** The header that carries the id of the delivery. Lower case. Signed only where `signed` names it. */
-  readonly idHeader?: string;
-  /** What is signed: text with `{body}`, `{timestamp}`, `{id}`, `{url}` and `{method}`. */
+  readonly encoding: NonNullable<SignatureKeys['encoding']>;
   readonly signed: string;
-  /** Default text. */
-  readonly secretEncoding?: SecretEncoding;
-  /** Stands before the encoded part of a secret, for example `whsec_`. */
-  readonly secretPrefix?: string;
 }
+export type TimestampUnit = NonNullable<SignatureColumns['timestampUnit']>;
 
 /** One way in which a provider proves itself. */
 export type Way =

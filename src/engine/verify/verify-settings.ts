@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { findContentProblem } from './signed-content.ts';
+import { HeaderName, HMAC_ALGORITHMS, signatureKeys } from './scheme.ts';
 import { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
 
 /** A secret stands in the environment or in a file of its own, never in the mapping. */
@@ -49,44 +49,6 @@ const AcceptUncovered = z
 
 const signing = { toleranceSeconds: Tolerance, acceptUncovered: AcceptUncovered };
 
-const HeaderName = z
-  .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be the name of a header' })
-  .transform((name) => name.toLowerCase());
-
-const Signed = z
-  .string()
-  .min(1)
-  .max(200)
-  .superRefine((text, context) => {
-    const problem = findContentProblem(text);
-    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
-  })
-  .describe(
-    'What is signed: text with {body}, {timestamp}, {id}, {url}, {method}; default {body}. With method: GET write {url}.',
-  );
-
-/** The keys that describe a signature in a header. */
-const signatureKeys = {
-  header: HeaderName.describe('Header that carries the signature.'),
-  encoding: z.enum(['hex', 'base64', 'base64url']).optional().describe('Default hex.'),
-  prefix: z.string().min(1).max(40).optional().describe('Text before the signature, such as sha256=.'),
-  separator: z.string().min(1).max(4).optional().describe('The header is a list; this stands between items.'),
-  assign: z.string().min(1).max(4).optional().describe('Between name and value of an item; default =.'),
-  signatureField: z.string().min(1).max(40).optional().describe('Item of the list with the signature.'),
-  timestampField: z.string().min(1).max(40).optional().describe('Item of the list with the time.'),
-  timestampHeader: HeaderName.optional().describe('Header with the time of signing.'),
-  timestampMember: z.string().min(1).max(100).optional().describe('Member of the JSON body with the time.'),
-  timestampUnit: z
-    .enum(['seconds', 'milliseconds', 'iso8601'])
-    .optional()
-    .describe('How the time is written; default seconds.'),
-  idHeader: HeaderName.optional().describe('Header with the id of the delivery.'),
-  signed: Signed.optional(),
-  secretEncoding: z.enum(['text', 'base64', 'hex']).optional().describe('How the secret is written.'),
-  secretPrefix: z.string().min(1).max(40).optional().describe('Text before the secret, such as whsec_.'),
-};
-
 const ProviderSettings = z.strictObject({
   scheme: z
     .enum(PROVIDER_NAMES as readonly [ProviderName, ...ProviderName[]])
@@ -98,7 +60,7 @@ const ProviderSettings = z.strictObject({
 const HmacSettings = z.strictObject({
   scheme: z.literal('hmac').describe('A secret that both sides know.'),
   secrets: Secrets,
-  algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).optional().describe('Default sha256.'),
+  algorithm: z.enum(HMAC_ALGORITHMS).optional().describe('Default sha256.'),
   ...signing,
   ...signatureKeys,
 });
