@@ -40,7 +40,6 @@ export const HEALTH_CONDITIONS = {
   runner_away: { effect: 'degraded', title: 'a runner cannot be reached; its runs wait' },
   mapping_limited: { effect: 'degraded', title: 'a mapping is at a limit of its own; its runs wait' },
   queue_paused: { effect: 'degraded', title: 'somebody paused runs; they wait' },
-  channel_away: { effect: 'degraded', title: 'a channel cannot be reached; its deliveries wait' },
   mailbox_away: { effect: 'degraded', title: 'a mailbox cannot be reached' },
   mailbox_login_refused: { effect: 'degraded', title: 'the server of a mailbox refuses the login' },
   mail_refused: { effect: 'degraded', title: 'new mail waits, because the service takes none of it' },

@@ -76,7 +76,7 @@ test('a code can be told as a whole: who is named is in trouble, the others are 
 
 test('the list is bounded', () => {
   const { health, lines } = open();
-  for (let i = 0; i < 5_000; i += 1) health.raise({ code: 'channel_away', name: `c${i}`, message: 'away' });
+  for (let i = 0; i < 5_000; i += 1) health.raise({ code: 'mailbox_away', name: `c${i}`, message: 'away' });
   expect(health.degraded()[0]?.count).toBe(1_000);
   expect(lines).toHaveLength(1_000);
 });
