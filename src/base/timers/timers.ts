@@ -70,12 +70,10 @@ export async function within<T>(promise: Promise<T>, delayMs: number): Promise<T
   }
 }
 
-/** A signal that aborts with its parent, after a time, or when `abort` is called. */
-export interface DerivedSignal {
+/** A signal that aborts with its parent, after a time, or when `abort` is called. Disposing it lets go of parent and timer. */
+interface DerivedSignal extends Disposable {
   readonly signal: AbortSignal;
   abort(): void;
-  /** Lets go of parent and timer; has to be called in the end. */
-  release(): void;
 }
 
 /**
@@ -92,7 +90,7 @@ export function deriveSignal(parent: AbortSignal, timeoutMs?: number): DerivedSi
   return {
     signal: controller.signal,
     abort: () => controller.abort(),
-    release() {
+    [Symbol.dispose]() {
       parent.removeEventListener('abort', abort);
       cancel?.();
     },

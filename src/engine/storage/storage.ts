@@ -104,17 +104,9 @@ export async function restoreStorage(url: string, copy: string): Promise<Restore
  */
 export async function copyStorage(from: string, to: string, options: CopyOptions = {}): Promise<CopyReport> {
   const { copyBetween } = await import('./copy/copy-store.ts');
-  const source = await openSide(from, 'source');
-  try {
-    const target = await openSide(to, 'target');
-    try {
-      return copyBetween(source, target, options);
-    } finally {
-      target.close();
-    }
-  } finally {
-    source.close();
-  }
+  using source = await openSide(from, 'source');
+  using target = await openSide(to, 'target');
+  return copyBetween(source, target, options);
 }
 
 async function openSide(url: string, role: 'source' | 'target'): Promise<CopySide> {

@@ -137,7 +137,7 @@ const RUNNER_OVERTIME_MS = 30_000;
  */
 export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOptions): Promise<TurnResult> {
   // With a signal of its own, listeners that a runner adds go with the turn.
-  const derived = deriveSignal(options.signal);
+  using derived = deriveSignal(options.signal);
   try {
     const running = runner.run(turn, { ...options, signal: derived.signal });
     const result = await within(running, turn.timeoutSeconds * 1000 + RUNNER_OVERTIME_MS);
@@ -146,8 +146,6 @@ export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOption
     return failedTurn('timeout', 'the runner did not answer by its deadline', 'timeout');
   } catch (error) {
     return failedTurn('runner_failed', `the runner failed (${codeOf(error)})`);
-  } finally {
-    derived.release();
   }
 }
 

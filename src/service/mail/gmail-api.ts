@@ -58,7 +58,7 @@ type Answered = Pick<JsonAnswer, 'status'> & Partial<JsonAnswer>;
 
 async function send(url: string, call: GoogleCall, token: string): Promise<Answered> {
   const { timeoutMs = CALL_TIMEOUT_MS, signal, ...request } = call;
-  const derived = deriveSignal(signal, timeoutMs);
+  using derived = deriveSignal(signal, timeoutMs);
   const headers = { authorization: `Bearer ${token}` };
   try {
     return await fetchJson(url, { ...request, headers, signal: derived.signal, maxBytes: MAX_ANSWER_BYTES });
@@ -67,8 +67,6 @@ async function send(url: string, call: GoogleCall, token: string): Promise<Answe
     if (error instanceof TooLongError) throw error;
     const code = connectionCode(error) ?? textField(error, 'name') ?? 'no answer';
     throw new MailFailure('connection', `${new URL(url).host} cannot be reached (${code})`, { cause: error });
-  } finally {
-    derived.release();
   }
 }
 

@@ -67,7 +67,7 @@ const MAX_ANSWER_CHARS = 64 * 1024;
 /** Delivers over HTTP with the hook token, for a reader that runs next to the service. */
 export function httpEndpoint({ url, token }: { readonly url: string; readonly token: string }): HookEndpoint {
   return async ({ path, payload, key }, signal) => {
-    const derived = deriveSignal(signal, DELIVERY_TIMEOUT_MS);
+    using derived = deriveSignal(signal, DELIVERY_TIMEOUT_MS);
     try {
       const response = await fetch(`${url}/${path}`, hookRequest({ payload, key, token }, derived.signal));
       const text = (await response.text()).slice(0, MAX_ANSWER_CHARS);
@@ -75,8 +75,6 @@ export function httpEndpoint({ url, token }: { readonly url: string; readonly to
     } catch (error) {
       if (signal.aborted) throw error;
       return unreachable(url, error);
-    } finally {
-      derived.release();
     }
   };
 }

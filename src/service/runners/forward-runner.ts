@@ -59,13 +59,11 @@ export function createForwardRunner(settings: ForwardSettings, name: string): Ru
     kind: 'forward',
     isForgetful: true,
     run: async (turn, { signal }) => {
-      const bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
+      using bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
       try {
         return await forward(turn, bounded.signal);
       } catch (error) {
         return failureOf(error, isTimeOver(bounded.signal));
-      } finally {
-        bounded.release();
       }
     },
   };

@@ -94,7 +94,7 @@ async function runTurn(
   settings: ModelSettings,
   { name, signal, turn }: ModelTurn,
 ): Promise<TurnResult> {
-  const bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
+  using bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
   const provider = settings.providers[name.slice(0, name.indexOf('/'))];
   const asked = questionOf(turn, settings, provider?.reasoning === true);
   try {
@@ -103,8 +103,6 @@ async function runTurn(
   } catch (error) {
     if (isTimeOver(bounded.signal)) return timedOut(turn);
     return failureOf(registry, error, provider?.apiKey === undefined ? [] : [provider.apiKey]);
-  } finally {
-    bounded.release();
   }
 }
 

@@ -237,7 +237,7 @@ describe('a timer', () => {
     await expect.poll(() => timed.signal.aborted).toBe(true);
     expect((timed.signal.reason as Error).name).toBe('TimeoutError');
     const released = deriveSignal(parent.signal);
-    released.release();
+    released[Symbol.dispose]();
     const kept = deriveSignal(parent.signal);
     parent.abort();
     expect([released.signal.aborted, kept.signal.aborted]).toEqual([false, true]);

@@ -140,7 +140,7 @@ export class CopySide {
     });
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#parts.close();
   }
 

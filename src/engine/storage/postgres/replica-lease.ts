@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import type { Client } from 'pg';
+import { within } from '../../../base/timers/timers.ts';
 import type { Lease } from '../port.ts';
 import type { LapsedReplica } from '../records.ts';
 import { connectClient, giveUp } from './connection.ts';
@@ -251,17 +252,10 @@ export class ReplicaLease implements Lease {
 
   /** An answer that takes as long as a renewal may does not come any more. */
   async #bounded<Result>(question: Promise<Result>): Promise<Result> {
-    let timer: NodeJS.Timeout | undefined;
-    const limitMs = this.#options.leaseMs * (USED - 2 * RENEWED_EVERY);
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('the database did not answer in time')), limitMs);
-    });
-    try {
-      return await Promise.race([question, late]);
-    } finally {
-      clearTimeout(timer);
-      question.catch(() => undefined);
-    }
+    const answering = question.then((result) => ({ result }));
+    const answer = await within(answering, this.#options.leaseMs * (USED - 2 * RENEWED_EVERY));
+    if (answer === undefined) throw new Error('the database did not answer in time');
+    return answer.result;
   }
 
   /** Gives up a connection that does not answer, be it one that is not made yet. */

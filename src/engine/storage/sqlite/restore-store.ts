@@ -136,13 +136,9 @@ interface FoundStore {
 function readStore(file: string, waiting: readonly OpenWork[]): FoundStore | undefined {
   if (!existsSync(file)) return undefined;
   try {
-    const database = new DatabaseSync(file, { timeout: 5_000 });
-    try {
-      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      return { unfinished: readOpenWork(database), ended: readEnded(database, waiting) };
-    } finally {
-      database.close();
-    }
+    using database = new DatabaseSync(file, { timeout: 5_000 });
+    database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    return { unfinished: readOpenWork(database), ended: readEnded(database, waiting) };
   } catch {
     return undefined;
   }

@@ -36,7 +36,7 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
   const url = addressOf(callback, options);
   if (url === undefined)
     return failed('no_address', `${callbackPlace(callback)}, which callbackUrl names, holds no address`);
-  const bounded = deriveSignal(options.signal, CALLBACK_TIMEOUT_MS);
+  using bounded = deriveSignal(options.signal, CALLBACK_TIMEOUT_MS);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -51,8 +51,6 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
     return error instanceof Error && error.name === 'TimeoutError'
       ? failed('timeout', `no answer within ${CALLBACK_TIMEOUT_MS / 1000} s`)
       : failed('unreachable', `the receiver could not be reached (${networkCode(error)})`);
-  } finally {
-    bounded.release();
   }
 }
 

@@ -66,15 +66,13 @@ async function sendOne(
   message: Parameters<ChannelAdapter['send']>[0],
   signal: AbortSignal,
 ): Promise<SendResult> {
-  const bounded = deriveSignal(signal, SEND_TIMEOUT_MS);
+  using bounded = deriveSignal(signal, SEND_TIMEOUT_MS);
   try {
     const sending = adapter.send(message, bounded.signal).then(readResult);
     const result = await within(sending, SEND_TIMEOUT_MS + SEND_OVERTIME_MS);
     return result ?? { kind: 'ambiguous', code: 'timeout', message: 'the channel did not answer in time' };
   } catch {
     return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel failed while it was sending' };
-  } finally {
-    bounded.release();
   }
 }
 

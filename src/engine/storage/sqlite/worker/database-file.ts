@@ -111,12 +111,8 @@ export function checkPages(file: string): void {
 
 /** Reads a file over a connection that cannot write, and closes it. */
 export function readFile<Result>(file: string | URL, read: (database: DatabaseSync) => Result): Result {
-  const database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
-  try {
-    return read(database);
-  } finally {
-    database.close();
-  }
+  using database = new DatabaseSync(file, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
+  return read(database);
 }
 
 function firstOf(database: DatabaseSync, text: string): unknown {
