@@ -9,7 +9,7 @@ import {
   type Log,
   type Tracing,
 } from '../../base/telemetry/telemetry.ts';
-import { armTimer, within } from '../../base/timers/timers.ts';
+import { armTimer, within, WorkLoop } from '../../base/timers/timers.ts';
 import { Alerts, type AlertSubject } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -20,7 +20,6 @@ import { RunPerformer } from './performer.ts';
 import { StartChecks } from './start-checks.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { RunnerHolds } from './runner-holds.ts';
-import { WorkLoop } from './work-loop.ts';
 import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
 import { storedEnding, type RunEnding } from './run-ending.ts';
 

@@ -6,7 +6,7 @@ import { InterfaceError } from '../../engine/senders/senders.ts';
 import { readJson } from '../../base/json.ts';
 import type { Storage } from '../../engine/storage/storage.ts';
 import { codeOf, type HealthReporter, type Log } from '../../base/telemetry/telemetry.ts';
-import { pause } from '../../base/timers/timers.ts';
+import { pause, WorkLoop } from '../../base/timers/timers.ts';
 import type { OwnAnswer, OwnHook, RecoveredEvent } from '../server/server.ts';
 import type { Asker } from './look.ts';
 import { newState, NOTHING, recoverPath, RecoveryState, Wish } from './recover-path.ts';
@@ -69,8 +69,9 @@ interface KnownPath {
   readonly stop: AbortController;
   awaited?: { readonly event: string; readonly arrived: () => void } | undefined;
   isBusy: boolean;
-  wake: () => void;
-  running: Promise<void>;
+  /** When it is asked again; monotonic. */
+  dueAt: number;
+  readonly loop: WorkLoop;
 }
 
 export class Recovery {
@@ -79,32 +80,29 @@ export class Recovery {
 
   constructor(deps: RecoveryDeps) {
     this.#deps = deps;
-    deps.storage.onOutsideChange(() => void this.#readWishes().catch(() => undefined));
+    deps.storage.onOutsideChange(() => void this.#hear().catch(() => undefined));
   }
 
   /** Begins with the paths of the live generation, and ends with those that it does not have. */
   reconfigure(): void {
     const { recoveries } = this.#deps.generation();
-    for (const [path, { stop, recovery }] of this.#paths) {
+    for (const [path, { stop, recovery, loop }] of this.#paths) {
       if (recoveries.get(path) === recovery) continue;
       stop.abort();
+      void loop.stop();
       this.#paths.delete(path);
       this.#say(path, undefined, undefined);
     }
     for (const [path, recovery] of recoveries) {
       if (this.#paths.has(path)) continue;
-      const stop = new AbortController();
-      const known: KnownPath = {
-        recovery,
-        stop,
-        state: newState(),
-        wanted: '',
-        isBusy: false,
-        wake: () => undefined,
-        running: Promise.resolve(),
-      };
+      const loop = new WorkLoop(
+        () => this.#pass(known),
+        (error) => this.#deps.log.error({ path, code: codeOf(error) }, 'a recovery failed; trying again'),
+      );
+      const begun = { state: newState(), wanted: '', isBusy: false, dueAt: 0 };
+      const known: KnownPath = { recovery, stop: new AbortController(), loop, ...begun };
       this.#paths.set(path, known);
-      known.running = this.#run(known).catch(() => undefined);
+      loop.start();
     }
   }
 
@@ -133,7 +131,12 @@ export class Recovery {
   async stop(): Promise<void> {
     const running = [...this.#paths.values()];
     for (const { stop } of running) stop.abort();
-    await Promise.all(running.map((known) => known.running));
+    await Promise.all(running.map(({ loop }) => loop.stop()));
+  }
+
+  async #hear(): Promise<void> {
+    await this.#readWishes();
+    for (const { wanted, loop } of this.#paths.values()) if (wanted !== '') loop.wake();
   }
 
   async #readWishes(): Promise<void> {
@@ -144,24 +147,18 @@ export class Recovery {
       known.wanted = wanted;
       // Whoever does not lead knows from the store what is asked for.
       if (!known.isBusy) known.state = readState(state);
-      if (wanted !== '') known.wake();
     }
   }
 
-  async #run(known: KnownPath): Promise<void> {
-    const { recovery, stop } = known;
-    let dueAt = 0;
-    while (!stop.signal.aborted) {
-      const leads = await this.#lead(recovery.path);
-      if (leads && (known.wanted !== '' || performance.now() >= dueAt)) {
-        await this.#round(known);
-        dueAt = performance.now() + (recovery.settings.everySeconds ?? 600) * 1000;
-        continue;
-      }
-      const waitMs = leads ? dueAt - performance.now() : REFRESH_MS;
-      const woken = new Promise<void>((resolve) => (known.wake = resolve));
-      await Promise.race([pause(Math.max(waitMs, 0), stop.signal).catch(() => undefined), woken]);
+  /** Asks where it is due, or somebody wants it; resolves to how long nothing else is. */
+  async #pass(known: KnownPath): Promise<number> {
+    const { path, settings } = known.recovery;
+    if (!(await this.#lead(path))) return REFRESH_MS;
+    if (known.wanted !== '' || performance.now() >= known.dueAt) {
+      await this.#round(known);
+      known.dueAt = performance.now() + (settings.everySeconds ?? 600) * 1000;
     }
+    return Math.max(known.dueAt - performance.now(), 0);
   }
 
   /** Whether this service has the recovery of the path; what was stored of it is then known. */

@@ -1,14 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Gateway } from '../../../src/service/gateway/gateway.ts';
-import { WorkLoop } from '../../../src/service/gateway/work-loop.ts';
 import {
   delayOfRepeat,
   MAX_RETRY_AFTER_MS,
   OUTBOX_RETRY,
   RUN_RETRY,
 } from '../../../src/service/gateway/retry.ts';
-import { armTimer, deriveSignal, pause, within } from '../../../src/base/timers/timers.ts';
+import { armTimer, deriveSignal, pause, within, WorkLoop } from '../../../src/base/timers/timers.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import {
   CountedMetrics,
