@@ -4,10 +4,9 @@ import { buildHeartbeatPrompt } from '../../base/boundary/boundary.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
 import {
   type CompletedTurn,
-  endProcessTree,
+  endLeftTurn,
   HEARTBEAT_OK,
   isAcknowledgement,
-  removeWorkspaces,
   type Turn,
   type TurnResult,
 } from '../runners/runners.ts';
@@ -26,7 +25,6 @@ const MAIN_CONVERSATION = { owner: 'main', key: 'main' } as const;
 const LOOK_AGAIN_MS = 1_000;
 const MAX_EVENTS = 50;
 const MAX_EVENT_BYTES = 65_536;
-const RECOVERY_GRACE_MS = 1_000;
 
 /** The note on a turn of the main session that failed as a run of the same runner did. */
 const FAILED_AS_RUN =
@@ -111,8 +109,7 @@ export class HeartbeatTurns {
     if (claim === undefined || signal.aborted) return undefined;
     const { turnId } = claim;
     if (turnId === asked) return claim;
-    await removeWorkspaces([turnId]);
-    if (!(await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)))
+    if (!(await endLeftTurn(turnId)))
       log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
     return claim;
   }

@@ -1,5 +1,5 @@
 import { defined } from '../../base/json.ts';
-import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
+import { endLeftTurn } from '../runners/runners.ts';
 import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
 import { UnderWay } from './cut-off.ts';
 import type { GatewayContext } from './gateway-context.ts';
@@ -10,8 +10,6 @@ import type { RunEnding } from './run-ending.ts';
 import { Waiters } from './waiters.ts';
 import { type AgentRun, SUPERSEDED } from '../../engine/storage/storage.ts';
 
-/** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
-const RECOVERY_GRACE_MS = 1_000;
 /** A run whose process died this often is tried alone, so that another crash tells whether it is to blame. */
 const CRASHES_UNTIL_ALONE = 2;
 const UNBEGUN_EVERY_MS = 500;
@@ -45,15 +43,11 @@ export class RunPerformer extends UnderWay<ActiveRun> {
 
   /** Ends what a process that died left running, and puts its runs back into their queues. */
   async recover(runs: readonly AgentRun[]): Promise<void> {
-    await removeWorkspaces(runs.map((run) => run.id));
     await Promise.all(runs.map((run) => this.#recoverRun(run)));
   }
 
   async #recoverRun(run: AgentRun): Promise<void> {
-    const { pgid, startTicks } = run.process ?? {};
-    const mark = pgid === undefined || startTicks === undefined ? {} : { pgid, startTicks };
-    const isEnded = await endProcessTree({ runId: run.id, own: false, ...mark }, RECOVERY_GRACE_MS);
-    if (!isEnded)
+    if (!(await endLeftTurn(run.id, run.process)))
       this.#context.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
     await this.#attempts.recover(run);
   }

@@ -1,4 +1,10 @@
-import { type CompletedTurn, failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
+import {
+  type CompletedTurn,
+  failedTurn,
+  notStarted,
+  type RunnerOptions,
+  type TurnResult,
+} from '../runners/runners.ts';
 import { defined } from '../../base/json.ts';
 import {
   type AgentRun,
@@ -26,7 +32,7 @@ import { shownError, subjectsOf, reportOf } from './summary.ts';
 import type { Waiters } from './waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { attemptOf, endedFor, tracedAction, tracedEnd, usageOf } from './turn-end.ts';
-import { makeRunTurn, notConfigured, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
+import { makeRunTurn, takeTurn, targetOf, unknownRunner } from './run-turn.ts';
 
 const HOUR_MS = 3_600_000;
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
@@ -39,8 +45,6 @@ interface AttemptParts {
   /** Ends turns after the grace of a stop, and where another process may have the run. */
   readonly cutOff: CutOff;
 }
-
-type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
 interface TurnEnd {
   readonly tookMs?: number | undefined;
@@ -196,16 +200,15 @@ export class RunAttempts {
     if (runner === undefined) return unknownRunner(name);
     const folder = run.action.cwd;
     if (folder !== undefined && settings.gateway.workFolders[folder] === undefined)
-      return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
+      return notStarted('not_configured', `the folder ${folder} is not in gateway.workFolders`);
     try {
       const { storage, keysUrl } = this.#context;
       const turn = await makeRunTurn(run, runner, { settings, storage, keysUrl });
-      if (options.signal.aborted) return { kind: 'not-started', ...ENDED_BEFORE, final: false };
+      if (options.signal.aborted) return notStarted(ENDED_BEFORE.code, ENDED_BEFORE.message);
       return await takeTurn(runner, turn, options);
     } catch (error) {
       this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
-      const message = 'the earlier turns of the session could not be read';
-      return { kind: 'not-started', code: 'storage_unavailable', message, final: false };
+      return notStarted('storage_unavailable', 'the earlier turns of the session could not be read');
     }
   }
 
@@ -295,7 +298,11 @@ export class RunAttempts {
     this.#context.log.info({ runId: run.id, mappingId, delaySeconds }, 'the failed run is tried again');
   }
 
-  async #repeat(run: AgentRun, result: UnstartedTurn, target: RunTarget): Promise<void> {
+  async #repeat(
+    run: AgentRun,
+    result: Extract<TurnResult, { kind: 'not-started' }>,
+    target: RunTarget,
+  ): Promise<void> {
     const { code, message, final, retryAfterMs, affects } = result;
     if (affects !== undefined && this.#isHeld(result)) {
       return this.#hold(run, target, { code, message, affects, retryAfterMs });

@@ -5,6 +5,7 @@ import type { AgentAction } from '../../base/action.ts';
 import type { GatewaySettings, RunnerSettings } from '../../engine/config/config.ts';
 import {
   failedTurn,
+  notStarted,
   type Runner,
   type RunnerOptions,
   type Turn,
@@ -150,11 +151,7 @@ export async function takeTurn(runner: Runner, turn: Turn, options: RunnerOption
 }
 
 export function unknownRunner(name: string): TurnResult {
-  return notConfigured(`runner ${name} is not configured: add gateway.runners.${name}`);
-}
-
-export function notConfigured(message: string): TurnResult {
-  return { kind: 'not-started', code: 'not_configured', message, final: false };
+  return notStarted('not_configured', `runner ${name} is not configured: add gateway.runners.${name}`);
 }
 
 /** How many stored texts (prompts and replies), and about how many tokens. */

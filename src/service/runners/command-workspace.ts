@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ProcessMark } from '../../engine/storage/storage.ts';
+import { endProcessTree } from './process-tree.ts';
 import type { Turn } from './runner.ts';
 
 /** The files one turn hands to its command: a private folder (0700) with files of mode 0600. */
@@ -28,13 +30,16 @@ export async function openWorkspace(turn: Turn, withPrompt: boolean): Promise<Co
   }
 }
 
-/** Removes the files that a killed process left of these runs; what cannot be removed stays. */
-export async function removeWorkspaces(runIds: readonly string[]): Promise<void> {
-  if (runIds.length === 0) return;
-  const prefixes = runIds.map(prefixOf);
+/** Processes that were left get this long between SIGTERM and SIGKILL. */
+const LEFT_GRACE_MS = 1_000;
+
+/** Ends and removes what a killed process has left of a turn; false where some of its processes could not be ended. */
+export async function endLeftTurn(runId: string, mark?: ProcessMark): Promise<boolean> {
+  const isEnded = await endProcessTree({ runId, own: false, ...mark }, LEFT_GRACE_MS);
   const names = await readdir(tmpdir()).catch(() => []);
-  const left = names.filter((name) => prefixes.some((prefix) => name.startsWith(prefix)));
+  const left = names.filter((name) => name.startsWith(prefixOf(runId)));
   await Promise.allSettled(left.map((name) => rm(join(tmpdir(), name), { recursive: true, force: true })));
+  return isEnded;
 }
 
 /** mkdtemp adds six random characters. */

@@ -18,8 +18,8 @@ import {
   textField,
 } from '../../base/outgoing/outgoing.ts';
 import { armTimer, pause } from '../../base/timers/timers.ts';
-import { removeWorkspaces } from './command-workspace.ts';
-import { endProcessTree, readStartTicks } from './process-tree.ts';
+import { endLeftTurn } from './command-workspace.ts';
+import { readStartTicks } from './process-tree.ts';
 import { notStarted, type Runner, type TurnResult } from './runner.ts';
 import { type GivenRun, workerProtocol } from './worker-protocol.ts';
 
@@ -30,7 +30,6 @@ const ASK_MS = 40_000;
 const MAX_PAUSE_MS = 3_000;
 /** The pause after a refusal, which is not expected to change soon. */
 const REFUSED_PAUSE_MS = 30_000;
-const TREE_GRACE_MS = 1_000;
 /** A worker that stops tries so long to hand over an end; the next one goes on. */
 const LAST_TRIES_MS = 10_000;
 /** A prompt with its history, and an end, as JSON. */
@@ -212,8 +211,7 @@ export class RunWorker {
       left.map(async (kept) => {
         const { runId, end, process: mark } = kept;
         if (end !== undefined) return kept;
-        await endProcessTree({ runId, own: false, ...mark }, TREE_GRACE_MS);
-        await removeWorkspaces([runId]);
+        await endLeftTurn(runId, mark);
         // A command gets its prompt once its process is on record.
         const unbegun = notStarted('interrupted', 'the worker ended before the turn had begun');
         return { ...kept, end: mark === undefined ? unbegun : { kind: 'interrupted' } };

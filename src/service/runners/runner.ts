@@ -81,7 +81,7 @@ export function failedTurn(
   return { kind: 'completed', outcome, reply: '', error: { code, message } };
 }
 
-export type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
+type UnstartedTurn = Extract<TurnResult, { readonly kind: 'not-started' }>;
 
 /** The result of a turn of which nothing ran; it may be repeated, unless it is `final`. */
 export function notStarted(

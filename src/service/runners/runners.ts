@@ -10,9 +10,8 @@ import { notStarted, type Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement };
 export { createCommandRunner, type CommandSettings, type ExplainStart } from './command-runner.ts';
-export { removeWorkspaces } from './command-workspace.ts';
+export { endLeftTurn } from './command-workspace.ts';
 export { modelProblems, type ModelSettings, unknownModel } from './model-problems.ts';
-export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
 export { type GivenRun, workerProtocol, type WorkerQuestion } from './worker-protocol.ts';
@@ -21,6 +20,7 @@ export { COST_UNKNOWN } from './agent-runner.ts';
 export {
   type CompletedTurn,
   failedTurn,
+  notStarted,
   type Runner,
   type RunnerOptions,
   type Turn,
