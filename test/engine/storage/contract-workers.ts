@@ -47,6 +47,17 @@ export function workersContract(
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('gives a worker of another runner nothing of a run, also by the id of its attempt', async () => {
+      const { storage } = await fresh();
+      const [carried, own] = [ofLaptop(), agent()];
+      await storage.accept(work([carried, own]));
+      expect(ids(await take(storage, 'a1'))).toEqual([carried.id]);
+      expect(ids(await take(storage, 'a1', { runner: 'main' }))).toEqual([own.id]);
+      expect(ids(await take(storage, 'a1'))).toEqual([carried.id]);
+      expect(ids(await take(storage, 'a1', { runner: 'main' }))).toEqual([own.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('leaves such a run alone at a start and a take-over, until its lease is over', async () => {
       const store = await fresh();
       const [carried, own] = [ofLaptop(), agent({ runner: 'main' })];

@@ -33,15 +33,17 @@ import { findApproval, withEvents } from './waiting-runs.ts';
 const ACTIVATE = both`UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
   worker = ?, worker_attempt = ?, worker_until = ?, worker_end = NULL, worker_access = ?, gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN ${listed('?', 'bigint')}`;
 const RECORDS = both`SELECT ${RUN_COLUMNS} WHERE runs.seq IN ${listed('?', 'bigint')} ORDER BY runs.seq`;
-const CARRIED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND worker_attempt = ? AND worker_until > 0`;
+const CARRIED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND worker_attempt = ? AND worker_until > 0
+  AND coalesce(nullif(runner, ''), ?) = ?`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
   start_ticks = NULL WHERE seq = ?`;
 
 export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const { sql, counters, holder } = store;
-  const { worker = null, attempt = null, until = null, access = null } = options.worker ?? {};
-  const before = attempt === null ? [] : sql.all<RunRow>(CARRIED, attempt);
+  const { worker = null, attempt = null, until = null, access = null, runner = '' } = options.worker ?? {};
+  const { defaultRunner = '' } = options;
+  const before = attempt === null ? [] : sql.all<RunRow>(CARRIED, attempt, defaultRunner, runner);
   if (before.length > 0) return withEvents(sql, before);
   const hourly = new HourlyCapacity(sql, options.limits, options.nowMs);
   const claimed = findClaimable(store, options, hourly);
