@@ -16,6 +16,7 @@ export class LocalGithub {
   #webhook: { readonly id: number; readonly config?: { readonly secret: string } } = { id: 1 };
   /** Where events are delivered to, in place of the address of the webhook. */
   target = '';
+  #lag: (() => void) | undefined;
   /** Answers what is asked of its interface. */
   readonly handle = (request: ListenerRequest, response: ListenerResponse): void => {
     const send = (status: number, body: unknown = {}): unknown =>
@@ -36,6 +37,11 @@ export class LocalGithub {
     return answer?.headers.get('x-request-id') ?? '';
   }
 
+  /** Its log is empty when it is asked for the next time, as it is written a little later; resolves then. */
+  lag(): Promise<void> {
+    return new Promise((resolve) => (this.#lag = resolve));
+  }
+
   async #answer(request: ListenerRequest): Promise<unknown> {
     const body = await text(request);
     const path = request.url ?? '';
@@ -44,6 +50,10 @@ export class LocalGithub {
     if (path.endsWith('/hooks')) return (this.#webhook = { ...(JSON.parse(body) as object), id: 1 });
     if (path.includes('/hooks?')) return [this.#webhook];
     const again = this.#log.find(({ id }) => path.endsWith(`/deliveries/${id}/attempts`));
-    return again === undefined ? this.#log : this.deliver(again.kind, again.body, again.guid);
+    if (again !== undefined) return this.deliver(again.kind, again.body, again.guid);
+    const lag = this.#lag;
+    this.#lag = undefined;
+    lag?.();
+    return lag === undefined ? this.#log : [];
   }
 }
