@@ -46,7 +46,7 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
     cwd: options.cwd,
     confirm: () => Promise.resolve(answers.shift() === 'yes'),
     choose: (question, choices) => {
-      options.onAsk?.(`${question} (${choices.join('/')})`);
+      options.onAsk?.(`${question} (${choices.join(', ')})`);
       return Promise.resolve(answers.shift());
     },
     untilInterrupted: () => options.interrupt ?? Promise.resolve(),

@@ -180,7 +180,7 @@ async function chooseWord(
   choices: readonly string[],
 ): Promise<string | undefined> {
   for (;;) {
-    const answer = await ask(`${question} (${choices.join('/')}; Enter: ${choices[0]}) `);
+    const answer = await ask(`${question} (${choices.join(', ')}; Enter: ${choices[0]}) `);
     if (answer === undefined) return undefined;
     const found = choices.find((each) => each === answer) ?? choices.find((each) => each.startsWith(answer));
     if (found !== undefined) return found;

@@ -27,7 +27,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test('every answer that is offered leaves a folder in which check and doctor have nothing to say', async () => {
   const offered: string[][] = [];
-  const onAsk = (text: string): unknown => offered.push((/ \((.*)\)$/.exec(text)?.[1] ?? '').split('/'));
+  const onAsk = (text: string): unknown => offered.push((/ \((.*)\)$/.exec(text)?.[1] ?? '').split(', '));
   await cli(['init', 'asks'], { cwd: folder, env, answers: [NONE, NONE, NONE], onAsk });
   const [agents = [], senders = [], chats = []] = offered;
   expect([agents.length, senders.length, chats.length]).toEqual([5, expect.any(Number), 6]);

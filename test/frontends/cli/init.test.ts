@@ -117,7 +117,7 @@ test('in a terminal three things are asked, each with "none yet"; an agent that 
   expect(asked[0]).toMatch(/agent.* \(none yet\)$/);
   for (const question of asked) expect(question).toContain(NONE);
   await choose({ PATH: await agentsOnPath() }, 'b');
-  expect(asked[3]).toContain(AGENTS.join('/'));
+  expect(asked[3]).toContain(AGENTS.join(', '));
   asked.length = 0;
   const onAsk = (text: string): unknown => asked.push(text);
   expect(await cli(['init', 'c', '--agent', 'claude'], { cwd: folder, answers: [], onAsk })).toMatchObject({
