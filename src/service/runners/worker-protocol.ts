@@ -105,7 +105,8 @@ const takenSchema = z.object({
       leaseSeconds: z.number().min(1),
       maxReplyBytes: z.number().min(1),
       folder: z.string().exactOptional(),
-      turn: turnSchema.transform((turn) => turn as unknown as GivenRun['turn']),
+      // Nor may the service choose a folder of the worker.
+      turn: turnSchema.transform((turn) => givenTurn(turn as unknown as Turn)),
     })
     .nullable(),
 });

@@ -181,6 +181,23 @@ test('says what is wrong with a token, an address or a command', () => {
     ]);
 });
 
+test('takes neither a folder nor commands for the terminal from a service that lies', async () => {
+  const elsewhere = mkdtempSync(join(tmpdir(), 'sluice-elsewhere-'));
+  const [id, attempt] = ['run-0001', 'attempt-1'];
+  const turn = { runId: id, sessionId: id, sessionKey: 'k', name: '', kind: 'hook', attempt: 1, prompt: 'p' };
+  const given = { ...turn, timeoutSeconds: 60, history: [], cwd: elsewhere };
+  const run = { id, attempt, leaseSeconds: 60, maxReplyBytes: 1_000, turn: given };
+  const ended = Promise.withResolvers<unknown>();
+  const liar = await startPlatform(({ path, body }, index) => {
+    if (path.endsWith(':finish')) ended.resolve(body?.['reply']);
+    return { status: 200, body: { ok: true, runner: '\u001B[2Jlaptop', run: index === 0 ? run : null } };
+  });
+  onTestFinished(() => liar.stop());
+  const worker = startWorker('pwd', liar.url);
+  expect(String(await ended.promise).trim()).toBe(realpathSync(folder));
+  expect(worker.said).toMatch(/^connected as [^\p{Cc}]*laptop\./u);
+});
+
 test('tells the person at the laptop why a turn did not begin', async () => {
   const worker = start(process.execPath, [
     builtMain(),

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { defined } from '../../../base/json.ts';
 import { readSecretFile, type RunnerSettings, stateFolder } from '../../../engine/config/config.ts';
 import { isLoopback } from '../../../engine/config/facts.ts';
+import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { createRunner, RunWorker, WorkerRefused } from '../../../service/runners/runners.ts';
 import type { Cli } from '../command-line.ts';
 import { explainStart } from '../lazy-advice.ts';
@@ -60,7 +61,7 @@ export async function work(
       workFolders: readFolders(flags.folder, terminal.cwd),
       runner: (maxReplyBytes) =>
         createRunner('worker', settings(maxReplyBytes), { host: terminal.env, explainStart }),
-      say: (line) => terminal.err(line),
+      say: (line) => terminal.err(clearLine(line)),
     },
     stopping.signal,
   );
