@@ -72,8 +72,3 @@ function statOf(file: string): Stats | undefined {
 export function listText(argv: readonly string[]): string {
   return JSON.stringify(argv).replaceAll('","', '", "');
 }
-
-/** Quotes a text, where needed, so that a shell reads it as one word. */
-export function shellWord(text: string): string {
-  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}

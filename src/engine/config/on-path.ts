@@ -23,3 +23,8 @@ export function isExecutable(file: string): boolean {
     return false;
   }
 }
+
+/** Quotes a text, where needed, so that a shell reads it as one word. */
+export function shellWord(text: string): string {
+  return /^[\w./:=@%+,-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}

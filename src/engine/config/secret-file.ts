@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
+import { shellWord } from './on-path.ts';
 
 /** Bytes; a secret file holds one secret. */
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -32,7 +33,7 @@ const UNREADABLE_HINT =
 
 const STATE_FOLDER = /^(.*[\\/]\.sluice)[\\/]/;
 const leftOutHint = (file: string, state: string): string =>
-  `git leaves the folder .sluice out, so that a clone lacks it: copy it from where it was set up, or write a new secret, which the sender has to get, too: (umask 077; mkdir -p ${dirname(file)}; echo '*' > ${state}/.gitignore; openssl rand -hex 32 > ${file})`;
+  `git leaves the folder .sluice out, so that a clone lacks it: copy it from where it was set up, or write a new secret, which the sender has to get, too: (umask 077; mkdir -p ${shellWord(dirname(file))}; echo '*' > ${shellWord(join(state, '.gitignore'))}; openssl rand -hex 32 > ${shellWord(file)})`;
 
 /** The one reader of secret files: the whole text but the line ends after it. Reads at most 64 KiB. */
 export function readSecretFile(file: string): SecretFile {
@@ -100,8 +101,8 @@ function findDenied(file: string): { readonly problem: string; readonly hint: st
       problem: `cannot be read: ${what} belongs to ${ownerText(found.uid)} with mode ${mode}, and sluice runs as ${ownerText(uid)}`,
       hint:
         found.uid === uid
-          ? `let its owner read it: chmod ${path === file ? 'u+r' : 'u+rx'} ${path}`
-          : `give it to the user who runs sluice: chown -R ${uid} ${path}`,
+          ? `let its owner read it: chmod ${path === file ? 'u+r' : 'u+rx'} ${shellWord(path)}`
+          : `give it to the user who runs sluice: chown -R ${uid} ${shellWord(path)}`,
     };
   }
   return undefined;

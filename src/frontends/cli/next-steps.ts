@@ -1,7 +1,7 @@
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../../engine/config/config.ts';
-import { shellWord } from '../../authoring/advice/commands.ts';
+import { shellWord } from '../../engine/config/facts.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Returns a Sluice command as it works where it is pasted: with the configuration, unless it is found by itself. */

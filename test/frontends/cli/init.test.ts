@@ -80,7 +80,7 @@ test('init ends with an answer, and with the one address', async () => {
 
 test('in a clone, which has no secrets, what doctor says to write makes them anew', async () => {
   await cli(['init', 'mine', '--sender', 'github'], { cwd: folder });
-  const cwd = join(folder, 'clone');
+  const cwd = join(folder, 'their clone');
   const withoutState = (source: string): boolean => !source.endsWith('.sluice');
   await cp(join(folder, 'mine'), cwd, { recursive: true, filter: withoutState });
   for (const code of ['SECRET_FILE_UNREADABLE', 'VERIFY_SECRET']) {

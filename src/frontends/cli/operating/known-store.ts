@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { stateFolder } from '../../../engine/config/config.ts';
+import { shellWord } from '../../../engine/config/facts.ts';
 import type { StorageOptions } from '../../../engine/storage/storage.ts';
 
 /** Says where the services of a configuration record which store they worked with, and how to accept another one. */
@@ -8,9 +9,8 @@ export function knownStoreOf(
   env: NodeJS.ProcessEnv,
 ): NonNullable<StorageOptions['known']> {
   const name = `${basename(configFile)}.json`;
-  const shown = /^[\w./@:+-]+$/.test(configFile) ? configFile : `'${configFile.replaceAll("'", "'\\''")}'`;
   return {
     file: stateFolder('store', { directory: dirname(configFile), env, name }),
-    acceptCommand: `sluice storage migrate --accept -c ${shown}`,
+    acceptCommand: `sluice storage migrate --accept -c ${shellWord(configFile)}`,
   };
 }

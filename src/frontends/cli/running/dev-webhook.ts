@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
-import { shellWord } from '../../../authoring/advice/commands.ts';
+import { shellWord } from '../../../engine/config/facts.ts';
 import { printSentence, type Sentence } from '../../../base/finding.ts';
 import { defined, readJson } from '../../../base/json.ts';
 import { pause, within } from '../../../base/timers/timers.ts';

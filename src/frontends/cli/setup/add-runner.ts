@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { dirname, relative, resolve } from 'node:path';
-import { shellWord } from '../../../authoring/advice/commands.ts';
+import { shellWord } from '../../../engine/config/facts.ts';
 import { findCasesFolder, loadSettings, type ConfigFlags } from '../config-file.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { secretFileOf } from './add-plan.ts';

@@ -1,6 +1,6 @@
 /** Prints what a person reads after `sluice add`. */
 import { dirname, join, relative, resolve } from 'node:path';
-import { shellWord } from '../../../authoring/advice/commands.ts';
+import { shellWord } from '../../../engine/config/facts.ts';
 import { hooksAddress, type Settings } from '../../../engine/config/config.ts';
 import { type Places, signsAddress, verifyTokenFileOf } from './add-plan.ts';
 import { type ConfigFlags, findConfigFile } from '../config-file.ts';
