@@ -171,18 +171,21 @@ export interface MaxRuns {
 /** A run may be performed again after these failures: out of time, an exit code or signal of a command, any other. */
 export const RETRIED_FAILURES = ['timeout', 'exit', 'error'] as const;
 
-/** When a run that failed is performed again. From a mapping's `retry`. */
-export interface RetrySettings {
-  readonly on: readonly (typeof RETRIED_FAILURES)[number][];
-  /** Attempts in all, the first one counted. */
-  readonly attempts: number;
-  /** The pause between two attempts. */
-  readonly delaySeconds: number;
-}
-
-/** What becomes of a run that was under way when the service ended: it is begun again, or it has ended. */
+/** Whether a run that was under way when the service ended is begun again. */
 export const AFTER_CRASH = ['again', 'never'] as const;
 export type AfterCrash = (typeof AFTER_CRASH)[number];
+
+/** When a run that has ended is performed again. From a mapping's `retry`. */
+export interface RetrySettings {
+  /** Absent: a run that failed is not; so are then the two after it. */
+  readonly on?: readonly (typeof RETRIED_FAILURES)[number][];
+  /** Attempts in all, the first one counted. */
+  readonly attempts?: number;
+  /** The pause between two attempts. */
+  readonly delaySeconds?: number;
+  /** Absent: as its runner is. */
+  readonly afterCrash?: AfterCrash;
+}
 
 /** How much an account may do at a place of its sender, from little to much. */
 export const PERMISSIONS = ['read', 'triage', 'write', 'maintain', 'admin'] as const;
@@ -312,8 +315,6 @@ export interface AgentAction {
   readonly approve?: ApprovalRequest;
   /** Absent: a run that began and failed has ended. */
   readonly retry?: RetrySettings;
-  /** Absent: as its runner is. */
-  readonly afterCrash?: AfterCrash;
   /** Absent: its mapping has none, and it begins or goes on with the conversation of its session key. */
   readonly conversation?: EventConversation;
   /** Absent: it begins at once. */

@@ -16,7 +16,7 @@ export interface WorkerHistory {
   }[];
   /** When a worker was killed, or stood still for longer than its lease. */
   readonly blows: readonly { readonly worker: string; readonly at: number }[];
-  /** Conversations whose mapping says `afterCrash: never`. */
+  /** Conversations whose mapping says `retry: {afterCrash: never}`. */
   readonly never: ReadonlySet<string>;
 }
 

@@ -137,7 +137,7 @@ class Torture {
       callbackUrl: `http://127.0.0.1:${port}/ended`,
       summary: 'never',
       deliver: false,
-      afterCrash,
+      retry: { afterCrash },
     });
     const mappings = [mapping('again', 'again'), mapping('never', 'never')];
     writeFileSync(join(this.folder, 'mappings/all.json'), JSON.stringify(mappings));

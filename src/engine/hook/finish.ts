@@ -15,7 +15,7 @@ import type {
   ActionFilling,
   Scope,
 } from '../mapping/mapping.ts';
-import { isJsonObject } from '../../base/json.ts';
+import { defined, isJsonObject } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
@@ -167,9 +167,10 @@ function prepareAgent(
     channel,
     origin,
   };
-  const afterCrash = mapping?.afterCrash ?? state.settings.defaults.afterCrash;
+  const { afterCrash } = state.settings.defaults;
   if (summary !== 'always') action.summary = summary;
-  if (afterCrash !== undefined) action.afterCrash = afterCrash;
+  if (mapping?.retry !== undefined || afterCrash !== undefined)
+    action.retry = { ...defined({ afterCrash }), ...mapping?.retry };
   if (to !== undefined) action.to = to;
   if (model !== undefined) action.model = model;
   if (thinking !== undefined) action.thinking = thinking;

@@ -4,7 +4,6 @@ import type {
   ConversationOwner,
   DeliveryTarget,
   RetrySettings,
-  AfterCrash,
   SummaryMode,
   WakeMode,
   Reactions,
@@ -328,7 +327,6 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly maxRuns?: MaxRunsSettings;
   readonly conversation?: ConversationSettings;
   readonly retry?: RetrySettings;
-  readonly afterCrash?: AfterCrash;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };

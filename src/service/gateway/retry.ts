@@ -7,7 +7,7 @@ import type { AgentRun, RunOutcome } from '../../engine/storage/storage.ts';
  *
  * A run that started is not repeated for its own failure: an agent may have acted before it failed, and a second
  * attempt would act twice. Three things repeat it: proof that nothing ran, the end of this process, which leaves nobody
- * who knows (`afterCrash`), and `retry` of its mapping, whose author says that its agent may act twice. Where nothing
+ * who knows (`retry.afterCrash`), and `retry` of its mapping, whose author says that its agent may act twice. Where nothing
  * ran because the agent is away, the attempt does not even count (`runner-holds.ts`), nor does one that an orderly stop
  * ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because their receivers tell
  * repeats by `webhook-id`.
@@ -63,11 +63,11 @@ export function repeatDelay(
 
 /** Whether a run has failed in a way that its mapping wants to be tried again, and has an attempt left for that. */
 export function isRetried(
-  { action: { retry }, attempts, state }: AgentRun,
+  { action, attempts, state }: AgentRun,
   { outcome, error }: { readonly outcome: RunOutcome; readonly error?: { readonly code: string } },
 ): boolean {
-  if (retry === undefined || attempts >= retry.attempts || state === 'dead') return false;
-  const { on } = retry;
+  const { on = [], attempts: most = 0 } = action.retry ?? {};
+  if (attempts >= most || state === 'dead') return false;
   if (outcome === 'timeout') return on.includes('timeout');
   const isExit = /^(?:exit|signal)_/.test(error?.code ?? '');
   return outcome === 'error' && on.includes(isExit ? 'exit' : 'error');

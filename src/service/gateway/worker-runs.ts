@@ -2,7 +2,7 @@
  * Runs that workers carry: other machines that ask for them, renew their lease and hand over how they ended.
  *
  * All that is known of such a run stands in the store, so that any service may answer its worker, also after a restart. A
- * worker that is silent until its lease is over is treated as a crash of the service is (`afterCrash`). Its attempt is
+ * worker that is silent until its lease is over is treated as a crash of the service is (`retry.afterCrash`). Its attempt is
  * not forgotten: while no other one has begun, it may go on, and its end is taken however late it comes. Nobody is called
  * silent by a service that could not have heard of it: one that has just started, or had stood still.
  */

@@ -679,6 +679,21 @@ test('retry has its defaults', () => {
   );
 });
 
+test('a mapping says what becomes of its run after a crash, else the defaults of all hooks do', () => {
+  const retryOf = (written: string, afterCrash?: 'again' | 'never') => {
+    const settings = settingsWith({ table: `- {id: m, match: {path: h}, messageTemplate: x${written}}` });
+    const defaults = { ...settings.defaults, ...(afterCrash === undefined ? {} : { afterCrash }) };
+    const { evaluation } = evaluateHook({ payload: {} }, { ...settings, defaults });
+    return (actionsOf(evaluation) as readonly { readonly retry?: object }[])[0]?.retry;
+  };
+  expect(retryOf('')).toBeUndefined();
+  expect(retryOf('', 'never')).toEqual({ afterCrash: 'never' });
+  expect(retryOf(', retry: {afterCrash: again}', 'never')).toEqual({ afterCrash: 'again' });
+  const on = { on: ['exit'], attempts: 2, delaySeconds: 60 };
+  expect(retryOf(', retry: {on: [exit], attempts: 2}', 'never')).toEqual({ ...on, afterCrash: 'never' });
+  expect(retryOf(', retry: {on: [exit], attempts: 2}')).toEqual(on);
+});
+
 describe('debounce', () => {
   const yaml = `
 - id: alerts

@@ -109,7 +109,7 @@ async function afterKill(
 ) {
   const file = temporaryFile();
   const storage = await openStorage(`sqlite:${file}`);
-  const change = { sessionKey: 'k', ...(afterCrash === undefined ? {} : { afterCrash }) };
+  const change = { sessionKey: 'k', ...(afterCrash === undefined ? {} : { retry: { afterCrash } }) };
   const runs = ['first', 'second'].map((message) => agentAction({ ...change, message }));
   await storage.accept({ requestId: 'r', receivedAt: Date.now(), actions: runs, warnings: [] });
   const [claimed] = await storage.claimRuns({ nowMs: Date.now(), limit: 1 });

@@ -155,7 +155,7 @@ test('a silent worker is a crash: the run begins again at the head of its conver
 test('never begins again what must not be, by the mapping or by what the agent of the worker may do', async () => {
   const clock = movableClock();
   const house = await openWithLaptop({ options: { clock } });
-  const [byMapping, byAccess] = [forLaptop({ afterCrash: 'never' }), forLaptop()];
+  const [byMapping, byAccess] = [forLaptop({ retry: { afterCrash: 'never' } }), forLaptop()];
   await house.accept(byMapping, byAccess);
   const first = await take(house);
   const second = await take(house, { access: 'edit' });
@@ -190,7 +190,7 @@ test('takes a late end, and refuses it after another attempt has begun', async (
 
 test('a worker that came back without its turn says so, and its run begins again', async () => {
   const house = await openWithLaptop();
-  const [run, careful] = [forLaptop(), forLaptop({ afterCrash: 'never' })];
+  const [run, careful] = [forLaptop(), forLaptop({ retry: { afterCrash: 'never' } })];
   await house.accept(run);
   await finish(house, await take(house), { kind: 'interrupted' });
   expect((await take(house)).run).toMatchObject({ id: run.id, turn: { attempt: 2 } });

@@ -74,16 +74,38 @@ const MaxRunsSchema = z.union([
   }),
 ]);
 
-const RetrySchema = z.strictObject({
-  on: z
-    .array(z.enum(RETRIED_FAILURES))
-    .min(1)
-    .describe(
-      'Failures that are tried again: timeout, exit (a code or signal of a command), error (any other).',
-    ),
-  attempts: z.int().min(2).max(10).optional().describe('Attempts in all, the first one counted; default 3.'),
-  delaySeconds: z.number().min(1).max(3600).optional().describe('Seconds between two attempts; default 60.'),
-});
+const RetrySchema = z
+  .strictObject({
+    on: z
+      .array(z.enum(RETRIED_FAILURES))
+      .min(1)
+      .optional()
+      .describe(
+        'Failures that are tried again: timeout, exit (a code or signal of a command), error (any other).',
+      ),
+    attempts: z
+      .int()
+      .min(2)
+      .max(10)
+      .optional()
+      .describe('Attempts in all, the first one counted; default 3.'),
+    delaySeconds: z
+      .number()
+      .min(1)
+      .max(3600)
+      .optional()
+      .describe('Seconds between two attempts; default 60.'),
+    afterCrash: z
+      .enum(AFTER_CRASH)
+      .optional()
+      .describe(
+        'Whether a run that was under way when the service ended is begun again; default hooks.defaults.afterCrash, else never for a coding agent with access edit or full, and again for all others.',
+      ),
+  })
+  .refine(({ on, afterCrash, ...pace }) => on || (afterCrash && Object.keys(pace).length === 0), {
+    error: 'must say after which failures: on: [timeout, exit, error]',
+  })
+  .meta({ minProperties: 1, dependentRequired: { attempts: ['on'], delaySeconds: ['on'] } });
 
 /** Which requests begin a run, and how many. */
 export const paceKeys = keysOf({
@@ -157,24 +179,20 @@ export const paceKeys = keysOf({
 export const retryKeys = keysOf({
   retry: {
     about:
-      'Experimental: runs that began and failed are performed again, also what they had done before; default never.',
+      'Experimental: runs that began and failed, or that a crash cut off, are performed again, also what they had done before; default never, and after a crash as hooks.defaults.afterCrash says.',
     schema: RetrySchema,
     see: 'runners.md#runs-that-failed',
     actions: ['agent'],
-    compile: (written) => ({ attempts: 3, delaySeconds: 60, ...defined(written), on: written.on }),
-    fill: same,
-    explain: ({ on, attempts, delaySeconds }) =>
-      `after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`,
-  },
-  afterCrash: {
-    about:
-      'Experimental: whether a run that was under way when the service ended is begun again; default hooks.defaults.afterCrash, else never for a coding agent with access edit or full, and again for all others.',
-    schema: z.enum(AFTER_CRASH),
-    see: 'runners.md#after-a-crash',
-    actions: ['agent'],
-    compile: same,
-    explain: (value) =>
-      `${value}: a run that was under way when the service ended ${value === 'again' ? 'is begun again' : 'has ended, and is begun again by sluice queue retry'}`,
+    compile: ({ on, ...written }) => ({
+      ...(on && { on, attempts: 3, delaySeconds: 60 }),
+      ...defined(written),
+    }),
+    explain: ({ on, attempts, delaySeconds = 0, afterCrash }) => {
+      const retried =
+        on && `after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`;
+      const crashed = afterCrash && `after a crash: ${afterCrash}`;
+      return [retried, crashed].filter((part) => part !== undefined).join('; ');
+    },
   },
 });
 
