@@ -14,7 +14,7 @@ import {
   type ListenerResponse,
 } from '../../service/server/server.ts';
 import { defined } from '../../base/json.ts';
-import { hooksAddress, type Settings, stateFolder } from '../../engine/config/config.ts';
+import { hooksAddress, stateFolder } from '../../engine/config/config.ts';
 import type { ConsoleParts } from '../../service/startup/startup.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { decisionLine } from '../../authoring/explanation/explanation.ts';
@@ -82,14 +82,7 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
   const judge = new Judge({ ...deps, live: () => live.generation, openBench });
   const decided = decidedCounter(parts.storage, decisionLine);
   const context: RouteContext = { deps, judge, drafts: new Drafts(judge), decided };
-  // The port is known once it is listened on; nothing can be asked before that.
-  const front: { site?: Site } = {};
-  const handle = (req: ListenerRequest, res: ListenerResponse): void => {
-    if (front.site === undefined) res.writeHead(503).end();
-    else void front.site.answer(req, res);
-  };
-  const listener = await listen(settings, mode, handle);
-  const { host, url } = listener;
+  const host = mode === 'dev' ? '127.0.0.1' : settings.console.host;
   const access = new Access({
     keys: () => [
       { name: '', role: mode === 'dev' ? 'author' : 'inspect', key },
@@ -102,16 +95,18 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
     host,
     ...defined({ publicUrl }),
   });
-  front.site = new Site(context, access);
+  const site = new Site(context, access);
+  const handle = (req: ListenerRequest, res: ListenerResponse): void => void site.answer(req, res);
+  const listener = await listen(settings.console.port, mode, { host, handle });
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await listener.stop();
     await judge.stop();
   };
   return {
-    url: publicUrl ?? url,
+    url: publicUrl ?? listener.url,
     keyFile,
-    link: `${publicUrl ?? url}/#key=${key}`,
+    link: `${publicUrl ?? listener.url}/#key=${key}`,
     stop: () => (stopped ??= stop()),
   };
 }
@@ -124,16 +119,11 @@ function keyFilesOf(configFile: string, env: NodeJS.ProcessEnv): readonly string
 
 /** A port that `dev` chose by itself is replaced where it is in use. */
 async function listen(
-  { console: { port, host } }: Settings,
+  port: number | undefined,
   mode: ConsoleContext['mode'],
-  handle: (req: ListenerRequest, res: ListenerResponse) => void,
+  given: Pick<Parameters<typeof startHandlerListener>[0], 'host' | 'handle'>,
 ): ReturnType<typeof startHandlerListener> {
-  const options = {
-    host: mode === 'dev' ? '127.0.0.1' : host,
-    port: port ?? DEFAULT_PORT,
-    setting: 'console',
-    handle,
-  };
+  const options = { ...given, port: port ?? DEFAULT_PORT, setting: 'console' };
   try {
     return await startHandlerListener(options);
   } catch (error) {
