@@ -5,6 +5,7 @@
 import type { z } from 'zod';
 import type { LocatedValue, Path } from '../../base/document/document.ts';
 import {
+  definitionOf,
   findSchemas,
   findSchemasOf,
   formatPath,
@@ -12,7 +13,6 @@ import {
   knownKeys,
   positionOf,
 } from '../../base/document/facts.ts';
-import { isStrict } from './schema.ts';
 
 const MAX_DEPTH = 4;
 
@@ -48,6 +48,12 @@ function takesKey(misplaced: MisplacedKey, object: Path): boolean {
     (one) => isStrict(one) && knownKeys(one).includes(key),
   );
   return isNamed && takesAt(misplaced, [...object, key], root.at([...path, key]).value);
+}
+
+/** Whether a schema is an object that refuses keys it does not name. */
+function isStrict(schema: z.ZodType): boolean {
+  const { type, catchall } = definitionOf(schema);
+  return type === 'object' && catchall !== undefined && definitionOf(catchall).type === 'never';
 }
 
 /** Yields the objects around the place, from the inside out, and then those below, level by level. */

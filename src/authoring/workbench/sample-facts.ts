@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../../base/json.ts';
-import { kindHeaders } from '../advice/requests.ts';
+import { isUnkept } from '../../base/request.ts';
 import { deliveryHeaders } from '../advice/proof-headers.ts';
 import type { Sender } from '../../engine/senders/senders.ts';
 
@@ -25,6 +25,21 @@ function textAt({ headers, payload }: SentSample, path: string): string | undefi
 function valuesOf(samples: readonly SentSample[], path: string): readonly string[] | undefined {
   const values = samples.map((sample) => textAt(sample, path)).filter((value) => value !== undefined);
   return values.length === samples.length ? values : undefined;
+}
+
+/**
+ * Matches `x-github-event`, `x-shopify-topic`, `x-event-key` and `ce-type`, but no id and no name for the
+ * form of the body.
+ */
+const OF_A_KIND =
+  /^(?!content-|accept|sec-|upgrade)(?:[\w-]+-)?(?:events?|topic|action|trigger|resource|kind|ce-type|(?:event|message|notification|webhook|hook|request|resource)-(?:type|key|name|kind|action|state))$/;
+const VALUE = /^[\w .:/-]{1,60}$/;
+
+/** Returns the names of headers that say the kind of an event, in the order of the request. */
+function kindHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    name.length <= 60 && OF_A_KIND.test(name) && VALUE.test(value) && !isUnkept(value) ? [name] : [],
+  );
 }
 
 const KIND_FIELD = /(?:^|\.)(?:type|event|event_?type|event_?name|topic|kind|action|webhook_?event|status)$/i;

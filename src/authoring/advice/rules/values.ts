@@ -1,9 +1,14 @@
 import { holdsCredentials, isSecretPath, type Path } from '../../../base/document/document.ts';
-import { findSchemas, formatPath, knownKeys, type PartFacts } from '../../../base/document/facts.ts';
+import {
+  definitionOf,
+  findSchemas,
+  formatPath,
+  knownKeys,
+  type PartFacts,
+  wrappedBy,
+} from '../../../base/document/facts.ts';
 import type { Place } from '../../../base/finding.ts';
-import type { Advice, Rules } from '../rule.ts';
-import { nearName } from '../rule.ts';
-import { findMeaning } from '../schema.ts';
+import { type Advice, nearName, type Rules } from '../rule.ts';
 import { findCommentValue } from '../yaml/line-errors.ts';
 
 const keyOf = ({ path }: PartFacts): string => String(path.at(-1));
@@ -76,6 +81,28 @@ function meaning(schema: PartFacts['schema'], path: Path): string {
   const { description, optional } = findMeaning(schema, named);
   if (description !== undefined) return `correct it; ${String(named.at(-1))}: ${description}`;
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
+}
+
+/** Returns the description of a key without its full stop, and whether the key may be left out. */
+function findMeaning(
+  schema: PartFacts['schema'],
+  path: Path,
+): { readonly description?: string; readonly optional: boolean } {
+  const key = path.at(-1);
+  if (typeof key !== 'string') return { optional: false };
+  const layers = findSchemas(schema, path.slice(0, -1)).flatMap((parent) =>
+    layersOf(definitionOf(parent).shape?.[key]),
+  );
+  const described = layers.find(({ description }) => description !== undefined);
+  const description = described?.description?.replace(/\.$/, '');
+  const optional = layers.some((layer) => OPTIONAL.has(definitionOf(layer).type));
+  return { optional, ...(description === undefined ? {} : { description }) };
+}
+
+const OPTIONAL: ReadonlySet<string> = new Set(['optional', 'default', 'prefault']);
+
+function layersOf(schema: PartFacts['schema'] | undefined): readonly PartFacts['schema'][] {
+  return schema === undefined ? [] : [schema, ...layersOf(wrappedBy(definitionOf(schema)))];
 }
 
 export const VALUES: Rules = {
