@@ -15,7 +15,7 @@ export { decisionLine } from './decision-reasons.ts';
 export { explainStored, type StoredExplanation, type StoredSources } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf } from './format-evaluation.ts';
-export { barredTexts, indent, wrap } from './format-lines.ts';
+export { barredTexts, indent, painter, wrap } from './format-lines.ts';
 export { findingLines, hintLines } from './format-findings.ts';
 export { runAdvice, runnerNamed } from './run-notes.ts';
 export type { RequestHistory } from './setting-notes.ts';

@@ -1,4 +1,3 @@
-import { styleText } from 'node:util';
 import { formatPlace } from '../../base/document/document.ts';
 import { inLine, quoted, requestFindingToJson, say, type Finding } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
@@ -16,7 +15,7 @@ import { type Evaluation, skipText, type TransformTrace } from '../../engine/hoo
 import type { Outcome } from '../../engine/hook/facts.ts';
 import type { ConsideredMapping } from '../../engine/mapping/mapping.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
-import { indent, type Paint } from './format-lines.ts';
+import { indent, painter, type Paint } from './format-lines.ts';
 import { findingLines } from './format-findings.ts';
 
 export interface ExplainOptions {
@@ -43,17 +42,12 @@ export interface ExplainOptions {
  * prompt. Escape and control characters of the payload never come through.
  */
 export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
-  const paint = paintOf(options);
+  const paint = painter(options.color);
   return `${sectionsOf(evaluation, options, paint)
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
 }
-
-const paintOf =
-  ({ color }: ExplainOptions): Paint =>
-  (style, text) =>
-    color === true ? styleText(style, text, { validateStream: false }) : text;
 
 function sectionsOf(
   evaluation: Evaluation,
@@ -110,7 +104,7 @@ function moreMisses(
 
 export function headOf(evaluation: Evaluation, options: ExplainOptions): readonly string[] {
   const { request, method = 'POST', isRepeat } = options;
-  const paint = paintOf(options);
+  const paint = painter(options.color);
   const lines: string[] = [];
   if (request !== undefined) {
     const at = new Date(request.receivedAt).toISOString();

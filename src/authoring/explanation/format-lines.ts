@@ -1,9 +1,14 @@
-import type { styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { isJsonObject } from '../../base/json.ts';
 import { clearControl, clearLine } from '../../base/telemetry/telemetry.ts';
 
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
+
+export const painter =
+  (color = false): Paint =>
+  (style, text) =>
+    color ? styleText(style, text, { validateStream: false }) : text;
 
 /** Clears a text of several lines, and sets it off by a bar so that none of its lines looks like output of ours. */
 export function indent(text: string): string[] {

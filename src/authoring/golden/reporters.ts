@@ -1,10 +1,10 @@
 import { escapeHtml } from '../../base/telemetry/telemetry.ts';
 import { printSentence } from '../../base/finding.ts';
-import { relative } from 'node:path';
-import { diff, styleText } from 'node:util';
+import { basename, dirname, relative } from 'node:path';
+import { diff } from 'node:util';
 import { formatPlace, type Finding } from '../../base/document/document.ts';
 import { findingToJson, formatFindings, printAnnotation } from '../../base/document/facts.ts';
-import { formatEvaluation } from '../explanation/explanation.ts';
+import { formatEvaluation, painter } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
 
@@ -76,7 +76,7 @@ export function formatDifference(expected: string, actual: string, color: boolea
   let skipped = false;
   for (const [index, entry] of entries.entries()) {
     if (shown.has(index)) {
-      if (skipped) lines.push(paint('dim', '  …', color));
+      if (skipped) lines.push(painter(color)('dim', '  …'));
       lines.push(differenceLine(entry, color));
     }
     skipped = !shown.has(index);
@@ -98,14 +98,14 @@ function nearChanges(entries: readonly DiffEntry[]): ReadonlySet<number> {
 function differenceLine([operation, line]: DiffEntry, color: boolean): string {
   if (operation === 0) return `  ${line}`;
   // util.diff says 1 for a line of its first text only.
-  return operation === 1 ? paint('red', `- ${line}`, color) : paint('green', `+ ${line}`, color);
+  return operation === 1 ? painter(color)('red', `- ${line}`) : painter(color)('green', `+ ${line}`);
 }
 
 function formatPretty(report: RunReport, options: ReportOptions): string {
   const blocks: string[] = [];
   for (const result of report.results) {
     if (FAILED.has(result.status)) {
-      const title = paint('red', `✗ ${result.case.name}  ${result.status}`, options.color);
+      const title = painter(options.color)('red', `✗ ${result.case.name}  ${result.status}`);
       blocks.push(`${title}\n${indent(explainFailure(result, options))}\n`);
     } else if (!HAS_NO_NEWS.has(result.status) || options.verbose === true) {
       blocks.push(passedLine(result, options));
@@ -142,9 +142,9 @@ function passedLine(result: CaseResult, { color }: ReportOptions): string {
   const empty = isNew ? printedNothing(result) : [];
   const note = empty.length === 0 ? '' : `; these printed nothing: ${empty.join(', ')}`;
   if (error === undefined || HAS_NO_NEWS.has(status))
-    return `${paint('green', '✓', color)} ${name}  ${status}${note}${hints}`;
+    return `${painter(color)('green', '✓')} ${name}  ${status}${note}${hints}`;
   const what = error.status >= 500 ? 'error' : 'refusal';
-  return `${paint('red', '!', color)} ${name}  ${status}, but it records the ${what} ${error.status} ${error.code}: is that what is wanted? (${error.detail})${hints}`;
+  return `${painter(color)('red', '!')} ${name}  ${status}, but it records the ${what} ${error.status} ${error.code}: is that what is wanted? (${error.detail})${hints}`;
 }
 
 /** Expressions of a new expectation that found nothing, which it would keep so. */
@@ -199,15 +199,14 @@ const seconds = (ms: number): string => (ms / 1000).toFixed(3);
 
 function junitCase(result: CaseResult, options: ReportOptions): string {
   const { name, requestFile } = result.case;
-  const { group, title } = splitName(name);
-  const open = `    <testcase classname="${xml(group)}" name="${xml(title)}" file="${xml(relative(options.cwd, requestFile))}" time="${seconds(result.tookMs)}"`;
+  const open = `    <testcase classname="${xml(name.includes('/') ? dirname(name) : 'golden')}" name="${xml(basename(name))}" file="${xml(relative(options.cwd, requestFile))}" time="${seconds(result.tookMs)}"`;
   if (!FAILED.has(result.status)) return `${open}/>`;
   const text = explainFailure(result, { ...options, color: false });
   return `${open}>\n      <failure message="${xml(result.status)}">${xml(text)}</failure>\n    </testcase>`;
 }
 
 function junitError(finding: Finding): string {
-  return `    <testcase classname="case files" name="${xml(where(finding))}" time="0">\n      <error type="${finding.code}" message="${xml(printSentence(finding.message))}"/>\n    </testcase>`;
+  return `    <testcase classname="case files" name="${xml(finding.at === undefined ? finding.code : formatPlace(finding.at))}" time="0">\n      <error type="${finding.code}" message="${xml(printSentence(finding.message))}"/>\n    </testcase>`;
 }
 
 function caseToJson(result: CaseResult, options: ReportOptions): unknown {
@@ -251,22 +250,8 @@ function formatGithub(report: RunReport, options: ReportOptions): string {
   return `${[...lines, ...(findings === '' ? [] : [findings]), summaryLine(report)].join('\n')}\n`;
 }
 
-const where = (finding: Finding): string =>
-  finding.at === undefined ? finding.code : formatPlace(finding.at);
-
-function splitName(name: string): { group: string; title: string } {
-  const slash = name.lastIndexOf('/');
-  return slash < 0
-    ? { group: 'golden', title: name }
-    : { group: name.slice(0, slash), title: name.slice(slash + 1) };
-}
-
 const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
 // XML 1.0 cannot write most control characters, lone surrogates and U+FFFE, so they become U+FFFD.
 const xml = (text: string): string =>
   escapeHtml(text.toWellFormed().replaceAll(/(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu, '\uFFFD'));
-
-function paint(style: 'red' | 'green' | 'dim', text: string, color: boolean): string {
-  return color ? styleText(style, text, { validateStream: false }) : text;
-}

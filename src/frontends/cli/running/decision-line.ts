@@ -1,7 +1,6 @@
 /** Prints what a hook became and why, for the log of `sluice dev`, in the words with which `sluice explain` begins. */
-import { styleText } from 'node:util';
 import { adviceFor, requestFinding } from '../../../authoring/advice/requests.ts';
-import { briefOf, hintLines, indent } from '../../../authoring/explanation/explanation.ts';
+import { briefOf, hintLines, indent, painter } from '../../../authoring/explanation/explanation.ts';
 import type { Action } from '../../../base/action.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../../base/errors.ts';
 import { quoted, spanOf } from '../../../base/finding.ts';
@@ -102,7 +101,7 @@ function headOf(at: number, status: number, path: string): string {
 function toned(line: string, status: number, color: boolean): string {
   const cleared = clearLine(line);
   const tone = status >= 500 ? 'red' : status >= 400 ? 'yellow' : 'green';
-  return color ? styleText(tone, cleared, { validateStream: false }) : cleared;
+  return painter(color)(tone, cleared);
 }
 
 /** `runId` is the run that the action became, which another request may have begun. */
