@@ -5,25 +5,26 @@ export type { EvaluationAdvice, FoundText } from './requests/evaluation-advice.t
 export { emptyKeys, evaluationFindings } from './requests/evaluation-findings.ts';
 export {
   ADVICE_CODES,
+  HINT_CODES,
   isHint,
   isOfKind,
   type NoteCode,
   type NoteJson,
-  PART_CODES,
   placeOf,
   requestFinding,
   type SettingJson,
+  tellsWhatToWrite,
   toNote,
   toSetting,
   warningsLeft,
+  withCodes,
 } from './requests/findings.ts';
 export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
-export type { NearName } from './requests/near-names.ts';
+export type { NearFacts } from './requests/near-names.ts';
 export { pathsIn } from './requests/near-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';
 export { sayAccounts } from './requests/sender-note.ts';
-export { kindHeaders } from './vocabulary/events.ts';

@@ -7,7 +7,6 @@ import {
   takesRequest,
   WorkBudget,
   type CompiledMapping,
-  type PathSettings,
   type RoutingTable,
   type Scope,
 } from '../../engine/mapping/mapping.ts';
@@ -137,12 +136,9 @@ async function describeHook(
     ...(await findOverlaps(reached, here)),
     only: onlyTexts(reached),
     untaken: findUntaken(reached, here),
-    otherwise: otherwiseOf(name === undefined ? undefined : table.settingsOf(name), options),
+    otherwise: (name === undefined ? undefined : table.settingsOf(name).otherwise) ?? options.unmatched,
   };
 }
-
-const otherwiseOf = (settings: PathSettings | undefined, { unmatched }: RoutesOptions): 'reject' | 'skip' =>
-  settings?.otherwise ?? unmatched;
 
 function freeName({ paths }: RoutingTable): string {
   let name = 'any-name';

@@ -5,14 +5,15 @@
 import { quoted, say, write, type Finding } from '../../base/finding.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import {
-  ADVICE_CODES,
   type EvaluationAdvice,
+  HINT_CODES,
   isHint,
   isOfKind,
   type NoteCode,
-  PART_CODES,
   pathsIn,
   requestFinding,
+  tellsWhatToWrite,
+  withCodes,
 } from '../advice/requests.ts';
 import { findingsOn } from './format-evaluation.ts';
 import { findingLines, hintLines, type LineOptions } from './format-findings.ts';
@@ -28,22 +29,6 @@ export interface Brief {
 const MAX_EMPTY = 3;
 const MAX_HINTS = 2;
 const MAX_NAMES = 10;
-
-/** Findings that say what to do, the most certain first. */
-const MOST_CERTAIN: readonly NoteCode[] = [
-  ...ADVICE_CODES,
-  ...PART_CODES,
-  'rendered_empty',
-  'near_name',
-  'passed_over',
-  'refusal',
-  'new_event',
-  'remedy',
-  'returned_nothing',
-  'warning',
-  'transform',
-  'setting',
-];
 
 /** Says what became of an evaluated request, and what is most certainly to be done about it. */
 export function briefOf(
@@ -66,14 +51,13 @@ export function briefOf(
 
 /** Makes the brief of any findings on a request, whether it was evaluated or read from the store. */
 export function findingsBrief(findings: readonly Finding[], options: LineOptions = {}): Brief {
-  const of = (...codes: readonly NoteCode[]): readonly Finding[] =>
-    findings.filter(({ code }) => codes.includes(code as NoteCode));
+  const of = (...codes: readonly NoteCode[]): readonly Finding[] => withCodes(findings, ...codes);
   const print = (some: readonly Finding[]): readonly string[] =>
     some.flatMap((each) => findingLines(each, options));
   const [miss] = findings.some(isOfKind) ? [] : of('not_held');
   const reported = mostCertain(
     findings
-      .filter((each) => !isOfMiss(each) || each.subject?.mapping?.at === miss?.subject?.mapping?.at)
+      .filter((each) => !tellsWhatToWrite(each) || each.subject?.mapping?.at === miss?.subject?.mapping?.at)
       .flatMap(hintOf),
   );
   const names = of('hook_name').slice(0, MAX_NAMES);
@@ -91,10 +75,8 @@ export function findingsBrief(findings: readonly Finding[], options: LineOptions
   };
 }
 
-const isOfMiss = ({ code }: Finding): boolean => (PART_CODES as readonly string[]).includes(code);
-
 function mostCertain(findings: readonly Finding[]): readonly Finding[] {
-  const rank = ({ code }: Finding): number => MOST_CERTAIN.indexOf(code as NoteCode);
+  const rank = ({ code }: Finding): number => (HINT_CODES as readonly string[]).indexOf(code);
   const [first, ...more] = findings.toSorted((a, b) => rank(a) - rank(b));
   if (first === undefined || first.code === 'setting') return first === undefined ? [] : [first];
   return [first, ...more.filter(({ code }) => code === first.code)].slice(0, MAX_HINTS);
@@ -102,10 +84,7 @@ function mostCertain(findings: readonly Finding[]): readonly Finding[] {
 
 function hintOf(finding: Finding): readonly Finding[] {
   const { code, message, subject: { expression = '', paths = [] } = {} } = finding;
-  if (code !== 'rendered_empty')
-    return MOST_CERTAIN.includes(code as NoteCode) && (code === 'transform' || isHint(finding))
-      ? [finding]
-      : [];
+  if (code !== 'rendered_empty') return code === 'transform' || isHint(finding) ? [finding] : [];
   const [path, ...others] = paths;
   // A block over a path whose beginning is not there is for other events.
   if (path === undefined || /^#\w+ [\w-]+\./.test(expression)) return [];

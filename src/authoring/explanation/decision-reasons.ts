@@ -108,15 +108,14 @@ export function decisionLine(decision: DecisionRecord): string {
   if (said !== '') return decision.skippedBy === 'unmatched' && misses !== '' ? `${said}: ${misses}` : said;
   if (misses !== '') return misses;
   const odd = oddLine(decision);
-  return odd === '' && outcome === 'rejected' && code !== undefined ? titleOf(code) : odd;
+  const isKnown =
+    odd === '' && outcome === 'rejected' && code !== undefined && Object.hasOwn(HOOK_ERRORS, code);
+  return isKnown ? HOOK_ERRORS[code as HookErrorCode].title : odd;
 }
 
 const TRANSFORMS: ReadonlySet<string> = new Set(
   Object.keys(KINDS).filter((code) => KINDS[code] === 'transform'),
 );
-
-const titleOf = (code: string): string =>
-  Object.hasOwn(HOOK_ERRORS, code) ? HOOK_ERRORS[code as HookErrorCode].title : '';
 
 function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
   const [first] = empty;

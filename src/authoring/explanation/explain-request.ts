@@ -1,16 +1,20 @@
 import { defined } from '../../base/json.ts';
-import { type FindingSubject, inLine, printSentence, say, type Sentence } from '../../base/finding.ts';
+import { type FindingSubject, inLine, printSentence, say } from '../../base/finding.ts';
 import {
+  ADVICE_CODES,
   adviceFor,
   adviceOnUnread,
   type EvaluationAdvice,
   evaluationFindings,
   type FoundText,
+  type NearFacts,
+  type NoteCode,
   type NoteJson,
   requestFinding,
   type SettingJson,
   toNote,
   toSetting,
+  withCodes,
 } from '../advice/requests.ts';
 import { advise } from '../advice/advice.ts';
 import { formatPlace, type Finding } from '../../base/document/document.ts';
@@ -57,15 +61,13 @@ export async function explainRequest(
   const warnings = results === undefined ? advise(judged.warnings) : [];
   const evaluation = { ...judged, warnings };
   const { config, table } = generation;
-  const advice = {
-    ...adviceFor(evaluation, request, table),
-    passedOver: passedOver(findings),
-    transform: wrongTransform(evaluation, findings),
-    settings: settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
-      // Where the stored request has no account, the decision knows more.
-      ({ subject }) => results === undefined || subject?.setting !== 'ignoreSenders',
-    ),
-  };
+  const found = adviceFor(evaluation, request, table);
+  // Where the stored request has no account, the decision knows more.
+  const settings = settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
+    ({ subject }) => results === undefined || subject?.setting !== 'ignoreSenders',
+  );
+  const wrong = wrongTransform(evaluation, findings);
+  const advice = { ...found, findings: [...found.findings, ...passedOver(findings), ...wrong, ...settings] };
   const { method } = table.settingsOf(request.path);
   return { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) };
 }
@@ -93,19 +95,19 @@ function passedOver(findings: readonly Finding[]): readonly Finding[] {
 }
 
 /** What the code of a transform lacks may make each call fail. */
-function wrongTransform({ trace }: Evaluation, findings: readonly Finding[]): Sentence | undefined {
+function wrongTransform({ trace, outcome }: Evaluation, findings: readonly Finding[]): readonly Finding[] {
   const failed = trace.transforms.find(
     ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
   );
-  const found =
-    failed &&
-    findings.find(
-      ({ code, at }) =>
-        code === 'TRANSFORM_MISSING_GLOBAL' &&
-        at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
-    );
-  if (found?.at === undefined || found.hint === undefined) return undefined;
-  return say`${formatPlace(found.at)}: ${inLine(found)}`;
+  if (failed === undefined || outcome.kind !== 'rejected' || outcome.error.code !== 'transform_failed')
+    return [];
+  const found = findings.find(
+    ({ code, at }) =>
+      code === 'TRANSFORM_MISSING_GLOBAL' && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
+  );
+  return found?.at === undefined || found.hint === undefined
+    ? []
+    : [requestFinding('remedy', say`${formatPlace(found.at)}: ${inLine(found)}`)];
 }
 
 export interface ExplanationJson extends EvaluationJson {
@@ -138,34 +140,34 @@ export interface ExplanationJson extends EvaluationJson {
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
 export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
-  const parts = [...advice.parts.values()].flat();
+  const of = (...codes: readonly NoteCode[]): readonly Finding[] => withCodes(advice.findings, ...codes);
+  const textsOf = (...codes: readonly NoteCode[]): readonly string[] =>
+    of(...codes).map(({ message }) => printSentence(message));
   return {
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
     advice: {
-      nearNames: advice.nearNames.map(({ hint, facts, why }) => ({
-        ...facts,
-        why: printSentence(why),
-        ...defined({ remedy: hint && printSentence(hint) }),
-      })),
+      nearNames: of('near_name').map(({ hint, facts }) => {
+        const { why, ...name } = facts as NearFacts;
+        return { ...name, why: printSentence(why), ...defined({ remedy: hint && printSentence(hint) }) };
+      }),
       instead: [...advice.suggestions].map(([missing, { names }]) => ({
         missing,
         found: names.join(' and '),
       })),
-      elsewhere: parts.flatMap(({ facts }) => {
-        const { wanted, text, at } = (facts ?? {}) as Partial<FoundText>;
-        return wanted === undefined || text === undefined || at === undefined ? [] : [{ wanted, text, at }];
+      elsewhere: of('found_elsewhere').map(({ facts }) => {
+        const { wanted, text, at } = facts as FoundText;
+        return { wanted, text, at };
       }),
-      leaves: parts.flatMap(({ code, at, message }) =>
-        code === 'leaf_advice' && at !== undefined
-          ? [{ at: formatPlace(at), text: printSentence(message) }]
-          : [],
-      ),
-      notes: advice.notes.map(({ message }) => printSentence(message)),
-      alsoMatched: advice.alsoMatched.flatMap(({ subject }) => subject?.mapping ?? []),
-      passedOver: (advice.passedOver ?? []).map(({ message }) => printSentence(message)),
+      leaves: of('leaf_advice').map(({ at, message }) => ({
+        at: at === undefined ? '' : formatPlace(at),
+        text: printSentence(message),
+      })),
+      notes: textsOf(...ADVICE_CODES),
+      alsoMatched: of('also_matched').flatMap(({ subject }) => subject?.mapping ?? []),
+      passedOver: textsOf('passed_over'),
       fields: { fields: [], more: 0 },
-      settings: (advice.settings ?? []).map(toSetting),
+      settings: of('setting').map(toSetting),
     },
     notes: evaluationFindings(evaluation, advice).map(toNote),
   };

@@ -82,7 +82,10 @@ export async function explainStored(
       isHidden,
       settings,
       request,
-      judged: before === undefined || explained === undefined ? judged : judgedThen(explained, decision),
+      judged:
+        before === undefined || explained === undefined
+          ? judged
+          : { ...evaluationToJson(explained.evaluation), generation: decision?.generation ?? '' },
       today,
       explained,
       table: happened?.table,
@@ -90,18 +93,14 @@ export async function explainStored(
   };
 }
 
-const judgedThen = ({ evaluation }: RequestExplanation, decision: DecisionRecord | undefined): KeptTrace => ({
-  ...evaluationToJson(evaluation),
-  generation: decision?.generation ?? '',
-});
-
 /** Findings of the stored request stand at the end, and not in the middle as well. */
 function withoutReported(explained: RequestExplanation, reported: readonly Finding[]): RequestExplanation {
   const keyOf = (each: Finding): string => `${each.subject?.setting ?? ''} ${placeOf(each) ?? ''}`;
   const said = new Set(reported.filter((each) => !isReportedBefore(each)).map(keyOf));
-  const { settings = [] } = explained.advice;
-  const advice = { ...explained.advice, settings: settings.filter((each) => !said.has(keyOf(each))) };
-  return { ...explained, advice };
+  const findings = explained.advice.findings.filter(
+    (each) => each.code !== 'setting' || !said.has(keyOf(each)),
+  );
+  return { ...explained, advice: { ...explained.advice, findings } };
 }
 
 /** For a name that no mapping matches, the store keeps only the name. */

@@ -1,6 +1,6 @@
 /** Says what the store knows of a request, beside what the mappings make of it now. */
 import type { LoadedConfig } from '../../engine/config/config.ts';
-import { evaluationFindings, howRepeated, requestFinding } from '../advice/requests.ts';
+import { evaluationFindings, howRepeated, requestFinding, withCodes } from '../advice/requests.ts';
 import { say, todo, type Finding, type Sentence, type StoredFinding } from '../../base/finding.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../../engine/hook/hook.ts';
@@ -55,11 +55,12 @@ function keptNotes(
       ? []
       : changedNotes(judged, evaluationToJson(today.evaluation));
   const repeat = repeatNotes(decision, work);
-  const all = [...settings, ...(explained?.advice.settings ?? [])];
+  const advice = explained?.advice.findings ?? [];
+  const all = [...settings, ...withCodes(advice, 'setting')];
   const isAccountTold = all.some(({ subject }) => subject?.setting === 'ignoreSenders');
   const reported = new Set([
     ...(isAccountTold ? ['no_account'] : []),
-    ...(explained?.advice.notes ?? []).map(({ code }) => code),
+    ...advice.map(({ code }) => code),
     ...(repeat.length === 0 ? [] : ['repeat']),
     ...(explained === undefined ? [] : OF_REQUEST),
   ]);
@@ -124,7 +125,7 @@ function unkeptNotes(facts: StoredFacts): readonly Finding[] {
 }
 
 function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding[] {
-  return isNameUnknown(evaluation)
+  return evaluation.outcome.kind === 'rejected' && evaluation.mapping === undefined
     ? evaluationFindings(evaluation, advice)
     : [
         requestFinding(
@@ -133,10 +134,6 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding
         ),
       ];
 }
-
-/** Whether no mapping matches the name that was asked for. */
-const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
-  outcome.kind === 'rejected' && mapping === undefined;
 
 function removedNotes({ headers, query }: HookRequest): readonly Finding[] {
   const paths = [...Object.entries(headers), ...Object.entries(query)].flatMap(([name, value]) =>

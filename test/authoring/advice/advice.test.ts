@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { adviceFor, evaluationFindings } from '../../../src/authoring/advice/requests.ts';
+import {
+  ADVICE_CODES,
+  adviceFor,
+  type EvaluationAdvice,
+  evaluationFindings,
+  withCodes,
+} from '../../../src/authoring/advice/requests.ts';
 import { createDecisionAdvisor } from '../../../src/authoring/advice/requests/decision-advice.ts';
 import { suggestPaths } from '../../../src/authoring/advice/requests/near-paths.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
@@ -10,6 +16,8 @@ import { printSentence, type Sentence } from '../../../src/base/finding.ts';
 import { printed } from '../../support/printed.ts';
 
 const textOf = ({ message }: { readonly message: Sentence }): string => printSentence(message);
+const notesOf = ({ findings }: EvaluationAdvice): readonly string[] =>
+  withCodes(findings, ...ADVICE_CODES).map(textOf);
 const TABLE = `
 - {id: push, match: {path: github, when: {"===": [{var: headers.github-event}, push]}}, messageTemplate: "{{payload.repo.nme}}"}
 - {id: pull, match: {path: github, when: {and: [{"===": [{var: headers.x-github-event}, pull_request]}, {"===": [{var: action}, opened]}]}}, messageTemplate: x}
@@ -100,7 +108,7 @@ describe('a hook name that no mapping has', () => {
     ['sentry', 'sentry', 'is turned off there (enabled: false)'],
   ])('%s gets %s', (path, name, why) => {
     const { advice, text } = advise(path, {});
-    expect(printed(advice.nearNames[0])).toMatchObject({
+    expect(printed(withCodes(advice.findings, 'near_name')[0])).toMatchObject({
       facts: { name },
       message: expect.stringContaining(`${name} ${why}`) as string,
     });
@@ -117,7 +125,7 @@ test.each<readonly [string, JsonValue, string]>([
   ['Notion', { verification_token: 'secret_x' }, 'run "sluice add notion"'],
 ])('of a check of the address by %s only that is told', (_name, payload, words) => {
   const { advice, text } = advise('packed', payload);
-  expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(words)]);
+  expect(notesOf(advice)).toEqual([expect.stringContaining(words)]);
   expect(text).not.toContain('did you mean');
   expect(advice.suggestions.size).toBe(0);
 });
@@ -139,7 +147,7 @@ test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
 describe('a missing variable', () => {
   test('in a text that holds JSON is told so, and in a plain text is not', () => {
     expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain('data is a text that holds JSON');
-    expect(advise('packed', { data: 'kind: lead' }).advice.notes.map(textOf)).toEqual([]);
+    expect(notesOf(advise('packed', { data: 'kind: lead' }).advice)).toEqual([]);
   });
 
   test('gets the header that is there, and the nearest miss fails in the fewest parts', () => {
@@ -204,7 +212,9 @@ test('of a request that a mapping took, nothing is said of what to write into th
 
 test('mappings that stand later and would have taken the request are named', () => {
   const { advice, text } = advise('alerts', { status: 'firing' });
-  expect(advice.alsoMatched).toMatchObject([{ subject: { mapping: { id: 'again' } } }]);
+  expect(withCodes(advice.findings, 'also_matched')).toMatchObject([
+    { subject: { mapping: { id: 'again' } } },
+  ]);
   expect(text).toContain(
     'again would have taken it, too, but stands later: only the first that matches acts',
   );
@@ -256,7 +266,7 @@ describe('what rendered empty', () => {
   test('a body that is a list is told of only where that explains something', () => {
     const list = [{ id: 1 }];
     const said = (template: string): readonly string[] =>
-      adviseOn(`- {match: {path: a}, messageTemplate: "${template}"}`, list).advice.notes.map(textOf);
+      notesOf(adviseOn(`- {match: {path: a}, messageTemplate: "${template}"}`, list).advice);
     expect(said('{{id}}')).toEqual([expect.stringContaining('the body is a list')]);
     expect(said('{{length payload}} changes')).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** What explain says of the leaf of a condition that failed, or that held for another reason than was meant. */
 import { describe, expect, test } from 'vitest';
-import { adviceFor } from '../../../src/authoring/advice/requests.ts';
+import { adviceFor, withCodes } from '../../../src/authoring/advice/requests.ts';
 import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import { formatEvaluation } from '../../../src/authoring/explanation/explanation.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
@@ -18,9 +18,7 @@ function explain(when: unknown, payload: JsonValue, headers: Record<string, stri
     matched: evaluation.mapping !== undefined,
     advice,
     text,
-    sure: [...advice.parts.values()]
-      .flat()
-      .flatMap(({ code, message }) => (code === 'leaf_advice' ? [printSentence(message)] : [])),
+    sure: withCodes(advice.findings, 'leaf_advice').map(({ message }) => printSentence(message)),
   };
 }
 

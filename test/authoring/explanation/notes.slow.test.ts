@@ -251,7 +251,7 @@ function notesOfCause(): readonly NoteJson[] {
     trace: { considered: [], templates: [], transforms: [] },
   } as const;
   const request = createHookRequest({ path: 'a', payload: {}, receivedAt: 0 });
-  const advice = { nearNames: [], suggestions: new Map(), parts: new Map(), notes: [], alsoMatched: [] };
+  const advice = { findings: [], suggestions: new Map() };
   const { notes } = explanationToJson({ request, evaluation, advice });
   const text = formatEvaluation(evaluation, { advice });
   for (const line of notes.flatMap((note) => note.text.split('\n'))) expect(text).toContain(line);

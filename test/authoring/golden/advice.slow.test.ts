@@ -1,7 +1,7 @@
 /** Advice is for what went wrong: requests of the golden cases become what they should, and little is said of them. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { adviceFor } from '../../../src/authoring/advice/requests.ts';
+import { ADVICE_CODES, adviceFor, withCodes } from '../../../src/authoring/advice/requests.ts';
 import { loadGeneration } from '../../../src/service/generation/generation.ts';
 import { findCases } from '../../../src/authoring/golden/golden.ts';
 import { Sandbox } from '../../../src/engine/sandbox/sandbox.ts';
@@ -29,18 +29,14 @@ test('no condition of a golden case is said to hold or fail for the kinds of its
   for (const { name, deliveries } of cases) {
     for (const { request } of deliveries) {
       // One after the other: each takes a few milliseconds.
-      // oxlint-disable-next-line no-await-in-loop
       const evaluation = await generation?.evaluate(request, { detail: 'full' });
       if (generation === undefined || evaluation === undefined) throw new Error('the mappings have errors');
-      const { parts, notes } = adviceFor(evaluation, request, generation.table);
+      const { findings } = adviceFor(evaluation, request, generation.table);
       const odd = evaluation.warnings.filter(({ code }) =>
         /_as_text$|^invalid_date$|^joined_numbers$/.test(code),
       );
       for (const text of [
-        ...[...parts.values()]
-          .flat()
-          .flatMap(({ code, message }) => (code === 'leaf_advice' ? [printSentence(message)] : [])),
-        ...notes.map(({ message }) => printSentence(message)),
+        ...withCodes(findings, 'leaf_advice', ...ADVICE_CODES).map(({ message }) => printSentence(message)),
         ...odd.map(({ message }) => printSentence(message)),
       ])
         said.push(`${name}: ${text}`);

@@ -55,16 +55,24 @@ export function findProofFault(
     case 'too-old':
     case 'too-new':
       return otherUnit(asked, request) ?? plainReason(proof, refusal);
-    case 'no-proof':
+    case 'no-proof': {
       if (known.hasToken === true) return noProof(asked, { hasToken: true });
-      return findFitting(asked, request) ?? otherSender(asked, request) ?? noProof(asked, carried(request));
+      const shape = shapesOf(request).find(isSureShape);
+      const carried = shape === undefined ? {} : { carries: { sent: shape.header } };
+      return findFitting(asked, request) ?? otherSender(asked, request) ?? noProof(asked, carried);
+    }
     case 'malformed-proof':
       return findFitting(asked, request) ?? otherSender(asked, request) ?? plainReason(proof, refusal);
     case 'wrong-proof': {
       const found = findFitting(asked, request);
       if (found !== undefined) return found;
       if (!isTable(settings)) return otherSender(asked, request) ?? plainReason(proof, refusal);
-      return known.signsUrl === true ? otherUrl(known) : wrongSecret(asked, request);
+      if (known.signsUrl !== true) return wrongSecret(asked, request);
+      const { publicUrl, url = '' } = known;
+      return {
+        code: 'other-url',
+        facts: publicUrl === undefined ? {} : { taken: url.replace(/\?.*$/s, '') },
+      };
     }
     case 'body-not-covered':
     case 'malformed-id':
@@ -91,11 +99,6 @@ function noProof(
   return { code: 'no-proof', facts: { scheme: proof.settings.scheme, headers, ...more } };
 }
 
-function carried(request: SignedRequest): { readonly carries?: FactName } {
-  const shape = shapesOf(request).find(isSureShape);
-  return shape === undefined ? {} : { carries: { sent: shape.header } };
-}
-
 function otherUnit({ settings }: SecretProof, request: SignedRequest): ProofFinding | undefined {
   const [own] = columnsOf(settings);
   const timestampUnit = own && unitOf(writtenTime(own, request) ?? '');
@@ -112,11 +115,6 @@ function otherSender({ settings, senders }: SecretProof, request: SignedRequest)
   const of = fitting.map(({ title }) => title);
   const or = others.map(({ verify }) => verify.scheme);
   return otherVerify(settings, first.verify, { isProved: false, header: found.header, of, or });
-}
-
-function otherUrl({ publicUrl, url = '' }: KnownBeside): ProofFinding {
-  const taken = publicUrl === undefined ? undefined : url.replace(/\?.*$/s, '');
-  return { code: 'other-url', facts: defined({ taken }) };
 }
 
 function wrongSecret(proof: SecretProof, request: SignedRequest): ProofFinding {

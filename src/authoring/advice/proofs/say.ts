@@ -4,8 +4,7 @@ import { say, type Sentence } from '../../../base/finding.ts';
 import { type ProofFinding, type SecretFacts, secretSentence } from '../../../engine/verify/verify.ts';
 import type { FactsOf, FactName, OtherVerify, ProofCode } from '../../../engine/verify/facts.ts';
 import { adviseOnCheck } from '../vocabulary/address-checks.ts';
-import { secretHint } from '../vocabulary/senders.ts';
-import { shownAs } from '../vocabulary/senders.ts';
+import { secretHint, secretTitle } from '../vocabulary/senders.ts';
 import { adviseVerify, wholeVerify } from './written-verify.ts';
 
 const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';
@@ -146,7 +145,7 @@ const WRONG: Readonly<Record<NonNullable<FactsOf<'challenge'>['why']>, string>> 
 function sayWrongSecret({ names, scheme, ...facts }: FactsOf<'wrong-secret'>): Sentence {
   const { header, otherKey, time, isSentInQuotes } = facts;
   if (isSentInQuotes === true) return say`the sender sends the secret in quotes: remove them in its settings`;
-  const shown = shownAs(scheme);
+  const shown = secretTitle(scheme);
   if (otherKey !== undefined)
     return say`the secret has the form of ${otherKey}, and is no signing secret: set it to ${shown ?? 'the secret that the sender shows for its webhook'}${ofPath(names)}`;
   if (header !== undefined)

@@ -13,6 +13,7 @@ import { createDecisionAdvisor } from './decision-advice.ts';
 import { sayFinding, sayFindings } from './decision-sentences.ts';
 import { findDifference } from './difference.ts';
 import { type EvaluationAdvice, NO_ADVICE } from './evaluation-advice.ts';
+import { requestFinding } from './findings.ts';
 import { nearestName } from './near-names.ts';
 import { refusalFinding } from './refusal-notes.ts';
 import { repeatFacts } from './repeat-note.ts';
@@ -56,5 +57,5 @@ export function adviceOnUnread(
 ): EvaluationAdvice {
   const found = refusalFinding({ code, field, name: path, method: 'POST', url, headers, facts }, table);
   const refused = found && sayFinding(found, { path, table });
-  return refused === undefined ? NO_ADVICE : { ...NO_ADVICE, refused };
+  return refused === undefined ? NO_ADVICE : { ...NO_ADVICE, findings: [requestFinding('remedy', refused)] };
 }

@@ -1,8 +1,9 @@
 /** Walks the comparisons that made the result of a condition. Every rule on conditions reads this walk. */
-import type { FindingSubject } from '../../../base/finding.ts';
+import type { Finding, FindingSubject, Sentence } from '../../../base/finding.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
 import { namesRead, operationOf } from '../../../engine/mapping/facts.ts';
+import { type NoteCode, requestFinding } from './findings.ts';
 
 const MAX_PARTS = 20;
 
@@ -17,7 +18,7 @@ export function decidingLeaves(
   if (of === undefined || !isJsonObject(of.rule)) return [];
   if (of.leaf) return [of];
   const index = nodes.findIndex(({ at }) => at === of.at);
-  const children = index === -1 ? [] : childrenOf(index, nodes).flatMap((at) => nodes[at] ?? []);
+  const children = index === -1 ? [] : childrenOf(index, nodes);
   return decidingOf(of, children).flatMap((child) => decidingLeaves(nodes, child));
 }
 
@@ -29,18 +30,19 @@ function decidingOf(node: ConditionTrace, children: readonly ConditionTrace[]): 
   return operator === 'and' && !holds(node) ? children.filter((child) => !holds(child)) : children;
 }
 
-function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly number[] {
+function childrenOf(index: number, nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
   const depth = nodes[index]?.depth ?? 0;
-  const children: number[] = [];
-  for (let at = index + 1; at < nodes.length; at += 1) {
-    const below = nodes[at]?.depth ?? 0;
-    if (below <= depth) break;
-    if (below === depth + 1) children.push(at);
-  }
-  return children;
+  const end = nodes.findIndex((node, at) => at > index && node.depth <= depth);
+  return nodes.slice(index + 1, end === -1 ? undefined : end).filter((node) => node.depth === depth + 1);
 }
 
-export function readBy({ rule }: Pick<ConditionTrace, 'rule'>): Pick<FindingSubject, 'paths'> {
+/** Makes a finding about a comparison, with its place and the paths that it reads. */
+export function ofNode(
+  code: NoteCode,
+  { at, rule }: ConditionTrace,
+  message: Sentence,
+  about: Pick<FindingSubject, 'mapping'> = {},
+): Finding {
   const paths = [...new Set(namesRead(rule))].filter((name) => name !== '');
-  return paths.length === 0 ? {} : { paths };
+  return requestFinding(code, message, { at, ...about, ...(paths.length > 0 && { paths }) });
 }

@@ -5,9 +5,9 @@ import { spelling } from '../../../base/document/facts.ts';
 import { operationOf } from '../../../engine/mapping/facts.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
 import { isJsonObject } from '../../../base/json.ts';
-import { decidingLeaves, failedParts, readBy } from './condition-leaves.ts';
+import { decidingLeaves, failedParts, ofNode } from './condition-leaves.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
-import { requestFinding } from './findings.ts';
+import { PART_CODES, requestFinding, withCodes } from './findings.ts';
 import { shownAs, value } from './shown-values.ts';
 
 const MAX_MISSES = 20;
@@ -48,17 +48,17 @@ function isMisspelt(
 
 export function consideredFindings(
   considered: readonly ConsideredMapping[],
-  advice: EvaluationAdvice | undefined,
+  { findings, suggestions }: EvaluationAdvice,
 ): readonly Finding[] {
-  if (considered.length === 0) return advice?.nearNames ?? [];
+  if (considered.length === 0) return withCodes(findings, 'near_name');
   const taken = considered.filter(({ matched }) => matched);
-  const misses = nearestMisses(considered, advice?.suggestions);
+  const misses = nearestMisses(considered, suggestions);
   const isNameUnknown = taken.length === 0 && misses.length === 0;
   return [
     ...taken.flatMap(ofTaken),
-    ...(isNameUnknown ? ofNames(considered, advice) : []),
-    ...misses.slice(0, MAX_MISSES).flatMap((miss) => ofMiss(miss, advice)),
-    ...(advice?.alsoMatched ?? []),
+    ...(isNameUnknown ? ofNames(considered, findings) : []),
+    ...misses.slice(0, MAX_MISSES).flatMap((miss) => ofMiss(miss, findings)),
+    ...withCodes(findings, 'also_matched'),
   ];
 }
 
@@ -71,18 +71,15 @@ export function nearestMiss(
   return { id, at, findings: findings.filter(({ subject }) => subject?.mapping?.at === at) };
 }
 
-function ofNames(
-  misses: readonly ConsideredMapping[],
-  advice: EvaluationAdvice | undefined,
-): readonly Finding[] {
+function ofNames(misses: readonly ConsideredMapping[], advice: readonly Finding[]): readonly Finding[] {
   const asked = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
   return [
     requestFinding('unknown_name', say`no mapping has the hook name ${value(asked)}`),
-    ...(advice?.nearNames ?? []),
+    ...withCodes(advice, 'near_name'),
     ...[...placesOf(misses)]
       .slice(0, MAX_NAMES)
       .map(([name, at]) => requestFinding('hook_name', quoted(name), { at })),
-    ...(advice?.passedOver ?? []),
+    ...withCodes(advice, 'passed_over'),
   ];
 }
 
@@ -110,17 +107,13 @@ function ofTaken(taken: ConsideredMapping): readonly Finding[] {
       // For "some" this shows the element for which it held, and not the whole list.
       const why =
         element === undefined ? whyOf(met) : `is true: element ${element.index} is ${value(element.value)}`;
-      return requestFinding('held', say`when ${node.expression} ${why}`, {
-        at: node.at,
-        ...about,
-        ...readBy(node),
-      });
+      return ofNode('held', node, say`when ${node.expression} ${why}`, about);
     }),
     ...(more > 0 ? [requestFinding('more_held', say`and ${more} more comparisons`, about)] : []),
   ];
 }
 
-function ofMiss(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): readonly Finding[] {
+function ofMiss(miss: ConsideredMapping, advice: readonly Finding[]): readonly Finding[] {
   const { failed } = miss;
   if (failed === undefined) return [];
   const about = aboutMapping(miss);
@@ -130,22 +123,13 @@ function ofMiss(miss: ConsideredMapping, advice: EvaluationAdvice | undefined): 
   }
   const { node } = failed;
   const parts = failedParts(miss);
-  const head = requestFinding('not_held', say`when ${node.expression} ${whyOf(node)}`, {
-    at: node.at,
-    ...about,
-    ...readBy(node),
-  });
   return [
-    head,
+    ofNode('not_held', node, say`when ${node.expression} ${whyOf(node)}`, about),
     ...parts
-      .flatMap((part) => advice?.parts.get(part.at) ?? [])
+      .flatMap((part) => withCodes(advice, ...PART_CODES).filter(({ at }) => at === part.at))
       .map((each) => ({ ...each, subject: { ...each.subject, ...about } })),
     ...(parts.length < 2 ? [] : parts.slice(0, MAX_TRUE)).map((part) =>
-      requestFinding('part', say`${part.expression} ${whyOf(part)}`, {
-        at: part.at,
-        ...about,
-        ...readBy(part),
-      }),
+      ofNode('part', part, say`${part.expression} ${whyOf(part)}`, about),
     ),
   ];
 }

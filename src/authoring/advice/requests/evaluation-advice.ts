@@ -1,6 +1,4 @@
-import type { Finding, Sentence } from '../../../base/finding.ts';
-import type { Place } from '../../../base/document/document.ts';
-import type { NearName } from './near-names.ts';
+import type { Finding } from '../../../base/finding.ts';
 
 /** The paths that a request has in place of one that found nothing: one, or two that are as near. */
 export interface Suggestion {
@@ -18,30 +16,11 @@ export interface FoundText {
   readonly isTrue?: boolean;
 }
 
+/** What is said of a request beside its evaluation. */
 export interface EvaluationAdvice {
-  readonly nearNames: readonly NearName[];
+  /** Each is said once; its code says what it is about. The facts of `found_elsewhere` are `FoundText`. */
+  readonly findings: readonly Finding[];
   readonly suggestions: ReadonlyMap<string, Suggestion>;
-  /**
-   * Advice on the comparisons that mappings failed by, by their places. The facts of a finding that names a
-   * text of the request are `FoundText`.
-   */
-  readonly parts: ReadonlyMap<Place, readonly Finding[]>;
-  /** The kind of the request, where that explains what became of it. */
-  readonly notes: readonly Finding[];
-  /** Files of the mappings folder that are not read. */
-  readonly passedOver?: readonly Finding[];
-  readonly refused?: Sentence;
-  /** What is wrong with the code of a transform that failed, where that shows without a request. */
-  readonly transform?: Sentence | undefined;
-  readonly settings?: readonly Finding[];
-  /** Mappings behind the first match that would have matched, too. */
-  readonly alsoMatched: readonly Finding[];
 }
 
-export const NO_ADVICE: EvaluationAdvice = {
-  nearNames: [],
-  suggestions: new Map(),
-  parts: new Map(),
-  notes: [],
-  alsoMatched: [],
-};
+export const NO_ADVICE: EvaluationAdvice = { findings: [], suggestions: new Map() };

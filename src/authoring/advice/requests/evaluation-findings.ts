@@ -4,25 +4,25 @@ import { formatPlace } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
 import { consideredFindings, nearestMiss } from './considered-findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
-import { requestFinding, tellsWhatToWrite } from './findings.ts';
+import { ADVICE_CODES, requestFinding, tellsWhatToWrite, withCodes } from './findings.ts';
 import type { NearName } from './near-names.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../../../engine/hook/hook.ts';
 import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
 
 /** Says of an evaluation all that is not its outcome, actions or warnings. */
-export function evaluationFindings(evaluation: Evaluation, advice?: EvaluationAdvice): readonly Finding[] {
+export function evaluationFindings(evaluation: Evaluation, advice = NO_ADVICE): readonly Finding[] {
   const { mapping, outcome, trace } = evaluation;
   // Nothing is said of mappings that were passed over on purpose.
   const isMiss = mapping === undefined && outcome.kind === 'rejected';
-  const parts = isMiss && advice !== undefined ? advice.parts : NO_ADVICE.parts;
-  const considered = consideredFindings(trace.considered, { ...NO_ADVICE, ...advice, parts });
+  const told = advice.findings.filter((each) => isMiss || !tellsWhatToWrite(each));
+  const considered = consideredFindings(trace.considered, { ...advice, findings: told });
   const findings: readonly Finding[] = [
     ...(outcome.kind === 'skipped' ? [requestFinding('skipped', quoted(skipText(outcome)))] : []),
     ...considered,
     ...trace.transforms.flatMap(ofTransform),
     ...ofTemplates(evaluation, advice),
-    ...(advice?.notes ?? []),
-    ...(advice?.settings ?? []),
+    ...withCodes(advice.findings, ...ADVICE_CODES),
+    ...withCodes(advice.findings, 'setting'),
     ...ofRefusal(evaluation, { advice, considered }),
   ];
   return findings.map((each) => ({ ...each, message: inOpenClawFile(each.message, evaluation.mapping?.at) }));
@@ -41,7 +41,7 @@ function ofTransform({ reply, at, index }: TransformTrace): readonly Finding[] {
 
 function ofTemplates(
   { trace: { templates }, warnings }: Evaluation,
-  advice: EvaluationAdvice | undefined,
+  { suggestions }: EvaluationAdvice,
 ): readonly Finding[] {
   const groups = Map.groupBy(
     templates.flatMap(({ field, empty, index }) => empty.map((each) => ({ ...each, field, index }))),
@@ -49,7 +49,7 @@ function ofTemplates(
   );
   const empty = [...groups.values()].map((group): Finding => {
     const [{ expression, at, field, index }] = group as [(typeof group)[number]];
-    const near = advice?.suggestions.get(expression.trim());
+    const near = suggestions.get(expression.trim());
     const rendered = templates.filter((each) => each.field === field && each.index !== undefined).length;
     const of = elementsText(
       group.flatMap((each) => each.index ?? []),
@@ -97,7 +97,7 @@ export function emptyKeys(fields: readonly string[], warnings: readonly string[]
 }
 
 interface FindingSources {
-  readonly advice: EvaluationAdvice | undefined;
+  readonly advice: EvaluationAdvice;
   readonly considered: readonly Finding[];
 }
 
@@ -106,13 +106,14 @@ function ofRefusal(evaluation: Evaluation, said: FindingSources): readonly Findi
   const { advice } = said;
   if (outcome.kind !== 'rejected') return [];
   const { cause } = outcome.error;
-  const isSaid = advice?.notes?.some(({ code }) => SETTLES[code]?.includes(outcome.error.code)) === true;
+  const isSaid = advice.findings.some(({ code }) => SETTLES[code]?.includes(outcome.error.code));
   // A transform that returned nothing has its own note.
   const isIdle =
     BLANK.includes(outcome.error.code) &&
     evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
+  const [given] = withCodes(advice.findings, 'remedy');
   const remedy =
-    isSaid || isIdle ? undefined : (advice?.refused ?? remedyFor(outcome.error.code, evaluation, said));
+    isSaid || isIdle ? undefined : (given?.message ?? remedyFor(outcome.error.code, evaluation, said));
   return [
     ...(cause instanceof Error ? [requestFinding('cause', quoted(cause.message))] : []),
     ...(remedy === undefined ? [] : [requestFinding('remedy', remedy)]),
@@ -150,11 +151,11 @@ function remedyFor(
 ): Sentence | undefined {
   const { trace } = evaluation;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
-  const failed = code === 'transform_failed' ? advice?.transform : undefined;
-  if (code !== 'no_mapping_matched') return failed ?? blankRemedy(code, evaluation) ?? remedyOf(code, true);
+  if (code !== 'no_mapping_matched') return blankRemedy(code, evaluation) ?? remedyOf(code, true);
   if (!isName) return missRemedy(trace.considered, considered);
   const [miss] = trace.considered;
-  return nameRemedy(advice?.nearNames[0], miss?.failed?.part === 'path' ? miss.failed.found : '');
+  const [near] = withCodes(advice.findings, 'near_name');
+  return nameRemedy(near as NearName | undefined, miss?.failed?.part === 'path' ? miss.failed.found : '');
 }
 
 function nameRemedy(near: NearName | undefined, name: string): Sentence {

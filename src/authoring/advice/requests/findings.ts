@@ -15,35 +15,40 @@ export const ADVICE_CODES = [
 export const PART_CODES = ['leaf_advice', 'instead', 'difference', 'found_elsewhere'] as const;
 export type PartCode = (typeof PART_CODES)[number];
 
+/** Findings that say what to do, the most certain first. */
+export const HINT_CODES = [
+  ...ADVICE_CODES,
+  ...PART_CODES,
+  'rendered_empty',
+  'near_name',
+  'passed_over',
+  'refusal',
+  'new_event',
+  'remedy',
+  'returned_nothing',
+  'warning',
+  'transform',
+  'setting',
+] as const;
+
 /** Lists all codes of findings on a request. A code never changes. */
 export const NOTE_CODES = [
+  ...HINT_CODES,
   'unknown_name',
-  'near_name',
   'hook_name',
-  'passed_over',
   'name_known',
   'held',
   'more_held',
   'not_held',
   'part',
-  ...PART_CODES,
   'also_matched',
-  ...ADVICE_CODES,
   'skipped',
   'lines_dropped',
-  'returned_nothing',
-  'rendered_empty',
   'empty_key',
-  'setting',
   'cause',
-  'remedy',
   'detail',
   'older',
   'decision',
-  'new_event',
-  'refusal',
-  'warning',
-  'transform',
   'repeat',
   'not_kept',
   'hidden',
@@ -53,19 +58,6 @@ export const NOTE_CODES = [
 export type NoteCode = (typeof NOTE_CODES)[number];
 
 const FAILURES: ReadonlySet<string> = new Set<NoteCode>(['unknown_name', 'not_held', 'detail', 'older']);
-
-const HINTS: ReadonlySet<string> = new Set<NoteCode>([
-  ...ADVICE_CODES,
-  ...PART_CODES,
-  'near_name',
-  'passed_over',
-  'returned_nothing',
-  'setting',
-  'remedy',
-  'new_event',
-  'refusal',
-  'warning',
-]);
 
 /** Makes a finding for the operator; `at` is its place in the files, or how that place is written. */
 export function requestFinding(
@@ -87,8 +79,15 @@ export function requestFinding(
 export const placeOf = ({ at, subject }: Pick<Finding, 'at' | 'subject'>): string | undefined =>
   at === undefined ? subject?.place : formatPlace(at);
 
-/** Whether the finding says what to do. */
-export const isHint = ({ code, subject }: Finding): boolean => HINTS.has(code) && subject?.isFine !== true;
+export const withCodes = (findings: readonly Finding[], ...codes: readonly NoteCode[]): readonly Finding[] =>
+  findings.filter(({ code }) => codes.includes(code as NoteCode));
+
+/** Whether the finding says what to do by itself: an empty template and a failed transform are shown as they are found. */
+export const isHint = ({ code, subject }: Finding): boolean =>
+  (HINT_CODES as readonly string[]).includes(code) &&
+  code !== 'rendered_empty' &&
+  code !== 'transform' &&
+  subject?.isFine !== true;
 
 /** Whether the finding says what is wrong with a condition, so that nothing is left to choose. */
 export const tellsWhatToWrite = ({ code }: Pick<Finding, 'code'>): boolean =>

@@ -8,7 +8,7 @@ import { requestFinding } from './findings.ts';
  * A hook name that a request may have meant. It has a hint where the remedy is neither another name at the
  * sender nor another name in the mapping.
  */
-export type NearName = Finding & { readonly facts: HookName; readonly why: Sentence };
+export type NearName = Finding & { readonly facts: NearFacts };
 
 interface HookName {
   readonly name: string;
@@ -42,11 +42,14 @@ const namesOf = (mappings: readonly CompiledMapping[]): readonly HookName[] =>
     path === undefined ? [] : [{ name: path, at: formatPlace(pathAt ?? at) }],
   );
 
+export interface NearFacts extends HookName {
+  readonly why: Sentence;
+}
+
 const nearName = (found: HookName, why: Sentence, hint?: Sentence): NearName => ({
   ...requestFinding('near_name', say`${found.name} ${why}`, { at: found.at }),
   ...defined({ hint }),
-  facts: found,
-  why,
+  facts: { ...found, why },
 });
 
 /** Undefined where the two do not differ in one such way. */

@@ -3,8 +3,7 @@ import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { requestFinding } from './findings.ts';
-import type { Suggestions } from './near-paths.ts';
-import { withDots } from './near-paths.ts';
+import { type Suggestions, withDots } from './near-paths.ts';
 
 const TEXTS: ReadonlySet<string> = new Set(['messageTemplate', 'textTemplate']);
 

@@ -3,18 +3,17 @@
  * found, and says nothing of what was not stored.
  */
 import { hasFix, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
-import { shorten, type Place } from '../../../base/document/document.ts';
+import { shorten } from '../../../base/document/document.ts';
 import { fieldAt, isJsonObject, isNumeric, type JsonValue } from '../../../base/json.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
 import { compileReader, nameOfVariable, namesRead, operationOf } from '../../../engine/mapping/facts.ts';
 import type { BodyIndex } from './body-index.ts';
-import { failedParts, readBy } from './condition-leaves.ts';
+import { failedParts, ofNode } from './condition-leaves.ts';
 import { findDifference, numberIn, sayDifference } from './difference.ts';
 import type { FoundText, Suggestion } from './evaluation-advice.ts';
 import { requestFinding, type PartCode } from './findings.ts';
-import type { Suggestions } from './near-paths.ts';
-import { findText } from './near-paths.ts';
+import { findText, type Suggestions } from './near-paths.ts';
 import { shownAs, value } from './shown-values.ts';
 
 interface PartAdviceSources {
@@ -23,22 +22,19 @@ interface PartAdviceSources {
   readonly suggestions: Suggestions;
 }
 
-/** Advises on each comparison that a mapping failed by, by its place. */
+/** Advises on each comparison that a mapping failed by. */
 export function adviseOnParts(
   considered: readonly ConsideredMapping[],
   known: PartAdviceSources,
-): ReadonlyMap<Place, readonly Finding[]> {
-  const advice = new Map<Place, readonly Finding[]>();
-  for (const mapping of considered) {
+): readonly Finding[] {
+  return considered.flatMap((mapping) => {
     // Nobody knows which of several alternatives was meant.
     const isOne = mapping.failed?.part === 'when' && mapping.failed.node.leaf;
-    for (const node of failedParts(mapping)) {
-      if (holdsUnkept(node.found)) continue;
-      const said = adviseOnPart(node, known).filter(({ code }) => isOne || code === 'leaf_advice');
-      if (said.length > 0) advice.set(node.at, said);
-    }
-  }
-  return advice;
+    return failedParts(mapping)
+      .filter(({ found }) => !holdsUnkept(found))
+      .flatMap((node) => adviseOnPart(node, known))
+      .filter(({ code }) => isOne || code === 'leaf_advice');
+  });
 }
 
 function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly Finding[] {
@@ -46,8 +42,7 @@ function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly 
   const { suggestions, request } = known;
   const { operator = '' } = operationOf(rule) ?? {};
   const how = result === 'false' ? findDifference(found, expected, operator) : undefined;
-  const finding = (code: PartCode, text: Sentence): Finding =>
-    requestFinding(code, text, { at: node.at, ...readBy(node) });
+  const finding = (code: PartCode, text: Sentence): Finding => ofNode(code, node, text);
   if (how !== undefined) {
     const fix = ofSameKind(node);
     // Where the two are merely not equal, a text found elsewhere in the request is more certain.

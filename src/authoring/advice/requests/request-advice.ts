@@ -35,23 +35,23 @@ export function adviceFor(
   const kind = isOdd ? findKind(request, settings) : undefined;
   const near = table.canTake(request.path) ? [] : findNearNames(request.path, table).slice(0, MAX_NAMED);
   // A request that is no event misses conditions and fields without fault.
-  if (mapping === undefined && kind !== undefined) return { ...NO_ADVICE, nearNames: near, notes: [kind] };
+  if (mapping === undefined && kind !== undefined) return { ...NO_ADVICE, findings: [...near, kind] };
   const body = createBodyIndex(request.payload);
   const suggestions = findSuggestions(evaluation, request, body);
   const parts = adviseOnParts(trace.considered, { request, body, suggestions });
   // A field that was found in an element is more certain than the fact that the body is a list.
-  const isListSaid = (Array.isArray(request.payload) && parts.size > 0) || readsBodyAsList(evaluation);
+  const isListSaid = (Array.isArray(request.payload) && parts.length > 0) || readsBodyAsList(evaluation);
   const misread = !isListSaid && isReadAmiss(evaluation) ? findMisread(request, settings) : undefined;
   return {
-    nearNames: near,
-    notes: [
+    findings: [
+      ...near,
       ...[kind, misread].filter((each) => each !== undefined),
       ...jsonTextNotes(evaluation, request),
       ...otherKindNotes(evaluation, request, suggestions),
+      ...parts,
+      ...laterMappings(evaluation, request, table),
     ],
     suggestions,
-    parts,
-    alsoMatched: laterMappings(evaluation, request, table),
   };
 }
 

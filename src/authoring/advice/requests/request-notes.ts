@@ -49,7 +49,7 @@ function addressCheck(
   const check = findAddressCheck({
     header: (name) => headers[name],
     query,
-    member: (name) => textOf(body[name]),
+    member: (name) => (typeof body[name] === 'string' ? body[name] : undefined),
     hasBody: Object.keys(body).length > 0,
     onlyName: onlyName(body),
   });
@@ -60,9 +60,6 @@ function addressCheck(
     headers['x-signature-ed25519'] !== undefined && body['type'] === 0 && 'application_id' in body;
   return isDiscord ? 'Discord' : undefined;
 }
-
-const textOf = (value: JsonValue | undefined): string | undefined =>
-  typeof value === 'string' ? value : undefined;
 
 function onlyName(body: JsonObject): string | undefined {
   const [name, ...more] = Object.keys(body);

@@ -31,7 +31,7 @@ function truthWords(rule: JsonValue, isPart: boolean): string {
 
 function wordsOf(rule: JsonValue, isPart: boolean): string {
   const operation = operationOf(rule);
-  if (operation === undefined) return valueWords(rule);
+  if (operation === undefined) return JSON.stringify(rule);
   const { operator, operands } = operation;
   const [first = null, second = null] = operands;
   if (operator === 'var') return nameOf(first);
@@ -63,8 +63,6 @@ function containedWords(first: JsonValue, second: JsonValue): string {
     ? `${wordsOf(first, true)} is ${list[0]}`
     : `${wordsOf(first, true)} is ${inWords(list, 'or')}`;
 }
-
-const valueWords = (value: JsonValue): string => JSON.stringify(value);
 
 const nameOf = (name: JsonValue): string =>
   name === ''

@@ -74,7 +74,7 @@ function operandsOf(operation: RuleOperation): Suspect | undefined {
       say`"${operator}" compares two constants`,
       /\{\{/.test(first) ? SEE_OTHER_TOOLS : say`name what was sent, as {"var": "name"} does`,
     );
-  const name = nameIn(operands);
+  const name = operands.map(nameOfVariable).find((each) => each !== undefined);
   if (name === undefined) return undefined;
   if (operands.some((each) => Array.isArray(each) && each.length > 0))
     return operand(
@@ -105,9 +105,6 @@ function operandsOfIn({ operands: [first, second] }: RuleOperation): Suspect | u
       )
     : undefined;
 }
-
-const nameIn = (operands: RuleOperation['operands']): string | undefined =>
-  operands.map(nameOfVariable).find((each) => each !== undefined);
 
 function variableOf({ subject, operation: { operator, operands }, path }: RuleAt): LookFinding | undefined {
   const [name] = operands;

@@ -47,7 +47,7 @@ function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): 
   const shown = path.replace(/^payload\./, '');
   const message = say`${shown} is absent in ${total} of ${total} ${what}`;
   const [first] = absent;
-  const { suggestions, notes } = (first && adviceOnReads(subject, first)) ?? NO_ADVICE;
+  const { suggestions, findings } = (first && adviceOnReads(subject, first)) ?? NO_ADVICE;
   const near = suggestions.get(expression.trim());
   const [only, ...others] = near?.names ?? [];
   if (only !== undefined && others.length === 0)
@@ -56,7 +56,7 @@ function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): 
       expression.includes(shown) ? shown : expression.trim(),
       only,
     );
-  const note = notes.find((each) => TELLING.has(each.code) && isAbout(each, shown));
+  const note = findings.find((each) => TELLING.has(each.code) && isAbout(each, shown));
   const said =
     near === undefined ? note && say`: ${note.message}` : say`, which have ${near.names.join(' and ')}`;
   if (said !== undefined)

@@ -1,11 +1,7 @@
-import type { MappingFacts, TemplateSubject } from '../../../engine/mapping/facts.ts';
+import type { MappingFacts } from '../../../engine/mapping/facts.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { foreignSyntax, SEE_OTHER_TOOLS } from '../other-tools.ts';
-import type { LookFinding, Look, Rules } from '../rule.ts';
-
-function emptyPaths({ reads }: TemplateSubject): readonly LookFinding[] {
-  return reads.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
-}
+import type { Look, Rules } from '../rule.ts';
 
 export const TEMPLATE_LOOKS: readonly Look[] = [
   {
@@ -21,7 +17,11 @@ export const TEMPLATE_LOOKS: readonly Look[] = [
       // The quotes of the path are what is wrong with it.
       if (subject.findings.some(({ facts }) => facts !== undefined && 'written' in facts)) return [];
       const foreign = foreignSyntax(subject);
-      return foreign.some(({ replaces }) => replaces) ? foreign : [...foreign, ...emptyPaths(subject)];
+      if (foreign.some(({ replaces }) => replaces)) return foreign;
+      const empty = subject.reads.flatMap(
+        ({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? [],
+      );
+      return [...foreign, ...empty];
     },
   },
 ];

@@ -48,7 +48,7 @@ export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
   );
 
 /** Says what a secret of this scheme is, where its provider shows it under a name. */
-export const shownAs = (scheme: string): string | undefined => ownSender(scheme)?.secret?.what;
+export const secretTitle = (scheme: string): string | undefined => ownSender(scheme)?.secret?.what;
 
 function ownSender(scheme: string): Sender | undefined {
   return shippedSenders().find(({ name, verify }) => name === scheme && verify?.scheme === scheme);
@@ -61,7 +61,7 @@ export function secretHint({ scheme, wrong, user }: SecretFacts): string {
   if (user !== undefined)
     return 'remove the user and the colon from its value: a secret of the scheme basic is the password alone';
   if (wrong === 'form')
-    return `set it to ${shownAs(scheme) ?? 'the secret that the sender shows for its webhook'}`;
+    return `set it to ${secretTitle(scheme) ?? 'the secret that the sender shows for its webhook'}`;
   const { public: isPublic = false, what = '' } = ownSender(scheme)?.secret ?? {};
   return `set ${isPublic ? `it to ${what}` : 'what it refers to'}; without a good secret the path refuses every request`;
 }
