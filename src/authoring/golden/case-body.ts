@@ -61,7 +61,9 @@ async function parseBodyFile(
   delivery: CaseBodyKeys,
   at: Place,
 ): Promise<CaseBody> {
-  const headers = lowerCase(delivery.headers ?? {});
+  const headers = Object.fromEntries(
+    Object.entries(delivery.headers ?? {}).map(([header, value]) => [header.toLowerCase(), value]),
+  );
   const format = formatOfFile(file, headers);
   try {
     const bytes = await inflateBody(raw, headers['content-encoding'], MAX_BODY_BYTES);
@@ -144,8 +146,4 @@ function notJson(
 
 function problem(finding: Omit<Finding, 'severity'>): CaseBody {
   return { findings: [{ severity: 'error', ...finding }] };
-}
-
-function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

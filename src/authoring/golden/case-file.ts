@@ -12,7 +12,7 @@ import {
 } from '../../base/document/document.ts';
 import { parseDocument } from '../../base/document/facts.ts';
 import { createHookRequest, deriveRequestSeeds } from '../../engine/hook/hook.ts';
-import type { JsonValue } from '../../base/json.ts';
+import { defined, type JsonValue } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { readCaseBody } from './case-body.ts';
 import { FORMAT } from './expectation.ts';
@@ -107,14 +107,15 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   const requests = names.filter((file) => REQUEST.test(file));
   const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
   const obsolete = findObsolete(dir, names, requests, filters);
-  const findings: Finding[] = [...findDoubles(dir, wanted)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
-  findings.push(...read.flatMap((result) => result.findings));
-  findings.push(...obsolete.map(describeObsolete));
   return {
-    cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
+    cases: read.flatMap((result) => result.case ?? []),
     obsolete,
-    findings,
+    findings: [
+      ...findDoubles(dir, wanted),
+      ...read.flatMap((result) => result.findings),
+      ...obsolete.map(describeObsolete),
+    ],
   };
 }
 
@@ -145,15 +146,10 @@ const isWanted = (name: string, filters: readonly string[]): boolean =>
   filters.length === 0 || filters.some((filter) => name.includes(filter));
 
 function findDoubles(dir: string, requests: readonly string[]): readonly Finding[] {
-  const first = new Map<string, string>();
-  const findings: Finding[] = [];
-  for (const file of requests) {
-    const name = caseName(dir, file);
-    const other = first.get(name);
-    if (other === undefined) first.set(name, file);
-    else findings.push(describeDouble(name, other, file));
-  }
-  return findings;
+  const named = Map.groupBy(requests, (file) => caseName(dir, file));
+  return [...named].flatMap(([name, [first = '', ...others]]) =>
+    others.map((other) => describeDouble(name, first, other)),
+  );
 }
 
 function describeDouble(name: string, other: string, file: string): Finding {
@@ -265,46 +261,37 @@ function checkShape(root: LocatedValue, file: string): RequestFileShape {
   if (foreign !== undefined) return { root, several: false, findings: [foreign] };
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
-  if (!several) {
-    const { value: delivery, findings } = validate(root, Delivery, 'request file');
-    return { root, several, findings, ...(delivery === undefined ? {} : { list: [delivery] }) };
+  if (several) {
+    const { value: form, findings } = validate(root, Deliveries, 'request file');
+    return { root, several, findings, ...(form && { list: form.deliveries }) };
   }
-  const { value: form, findings } = validate(root, Deliveries, 'request file');
-  return { root, several, findings, ...(form === undefined ? {} : { list: form.deliveries }) };
+  const { value: delivery, findings } = validate(root, Delivery, 'request file');
+  return { root, several, findings, ...(delivery && { list: [delivery] }) };
 }
 
 function createDelivery(
   name: string,
-  delivery: z.output<typeof Delivery>,
+  { path, headers = {}, query = {}, now, conversations }: z.output<typeof Delivery>,
   {
     value: payload,
-    raw,
-    sha256,
+    raw: rawBody,
+    sha256: bodySha256,
   }: { readonly value: JsonValue; readonly raw?: Buffer; readonly sha256?: string },
 ): DeliveryRequest {
-  const request = requestOf(delivery, payload);
-  const key = request.headers['idempotency-key']?.trim();
+  const receivedAt = now === undefined ? DEFAULT_NOW : Date.parse(now);
+  const request = createHookRequest({ path, headers, query, payload, receivedAt });
+  const idempotencyKey = request.headers['idempotency-key']?.trim() || undefined;
   return {
     // The case's name is in the seed: the marker's id does not change with the body, and two equal
     // deliveries differ.
     request: {
       ...request,
       ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }),
-      ...(sha256 === undefined ? {} : { bodySha256: sha256 }),
+      ...defined({ bodySha256 }),
     },
-    isTimed: delivery.now !== undefined,
-    ...(delivery.conversations && { conversations: delivery.conversations }),
-    ...(raw === undefined ? {} : { rawBody: raw }),
-    ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),
+    isTimed: now !== undefined,
+    ...defined({ conversations, rawBody, idempotencyKey }),
   };
-}
-
-function requestOf(
-  { path, headers = {}, query = {}, now }: z.output<typeof Delivery>,
-  payload: JsonValue,
-): HookRequest {
-  const receivedAt = now === undefined ? DEFAULT_NOW : Date.parse(now);
-  return createHookRequest({ path, headers, query, payload, receivedAt });
 }
 
 async function readExpected(

@@ -1,5 +1,6 @@
 import type { Place } from '../../base/document/document.ts';
 import { lineColumn } from '../../base/document/facts.ts';
+import { defined } from '../../base/json.ts';
 import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 
@@ -52,7 +53,7 @@ function withReasons(
   const { file, text } = at.source;
   const ignored = ignoredIn(file, text);
   const whole = ignored.get(lineColumn(at).line);
-  return items.map((item) => withReason(item, whole ?? ignored.get(item.line)));
+  return items.map((item) => ({ ...item, ...defined({ ignored: whole ?? ignored.get(item.line) }) }));
 }
 
 type IgnoredLines = (file: string, text: string) => ReadonlyMap<number, string>;
@@ -64,10 +65,6 @@ function ignoredLinesByFile(): IgnoredLines {
     lines.set(file, known);
     return known;
   };
-}
-
-function withReason(item: CoverageItem, reason: string | undefined): CoverageItem {
-  return reason === undefined ? item : { ...item, ignored: reason };
 }
 
 type CoverageHits = ReadonlyMap<string, number>;

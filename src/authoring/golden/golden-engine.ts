@@ -79,9 +79,18 @@ async function acceptInto(
   { outcome, warnings: found }: Evaluation,
 ): Promise<AcceptedAs> {
   if (outcome.kind !== 'accepted') return { duplicate: false, duplicates: [] };
-  const { id: requestId, receivedAt } = delivery.request;
+  const { id: requestId, receivedAt, path: scope, bodySha256 } = delivery.request;
+  const { idempotencyKey: key } = delivery;
   const warnings = found.map(requestFindingToJson);
-  const work = { requestId, receivedAt, actions: outcome.actions, warnings, ...idempotencyOf(delivery) };
+  const work = {
+    requestId,
+    receivedAt,
+    actions: outcome.actions,
+    warnings,
+    ...(key !== undefined && {
+      idempotency: { scope, key, bodySha256, ttlSeconds: IDEMPOTENCY_TTL_SECONDS },
+    }),
+  };
   try {
     for (const given of delivery.conversations ?? []) await giveConversation(storage, given, receivedAt);
     const { accepted, duplicate } = await storage.accept(work);
@@ -138,9 +147,3 @@ async function giveConversation(
 }
 
 const DAY_SECONDS = 86_400;
-
-function idempotencyOf({ request: { path: scope, bodySha256 }, idempotencyKey: key }: DeliveryRequest) {
-  if (key === undefined) return {};
-  const idempotency = { scope, key, bodySha256, ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
-  return { idempotency };
-}

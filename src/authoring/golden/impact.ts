@@ -14,13 +14,6 @@ interface OutcomeChange {
   readonly difference: string;
 }
 
-export interface CompareOptions {
-  readonly after: GoldenEngine;
-  /** Ends the comparison with the reason of the signal. */
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (done: number) => void;
-}
-
 /** Makes a case without expectation of a request that is not in a file. */
 export function caseOfRequest(request: HookRequest): GoldenCase {
   const { id: name } = request;
@@ -46,30 +39,27 @@ export interface ImpactReport {
 
 /**
  * Evaluates every recorded request with both sides (a base revision's mappings and transforms, and the
- * working tree's) and lists which outcomes change. Expectation files play no part.
+ * working tree's) and lists which outcomes change. Expectation files play no part. `signal` ends it with its reason.
  */
 export async function compareOutcomes(
   cases: readonly GoldenCase[],
   before: GoldenEngine,
-  { after, signal, onProgress }: CompareOptions,
+  { after, signal }: { readonly after: GoldenEngine; readonly signal?: AbortSignal },
 ): Promise<ImpactReport> {
   const changes: OutcomeChange[] = [];
   const compared: RequestComparison[] = [];
-  for (const [index, golden] of cases.entries()) {
+  for (const golden of cases) {
     signal?.throwIfAborted();
     // Other work in this process gets a turn.
     await immediate();
     const { actualText: old, evaluations: was } = await runCase(golden, before);
     const { actualText: current, evaluations: is } = await runCase(golden, after);
     compared.push({ name: golden.name, before: was, after: is });
-    if (old !== current) changes.push(changeOf(golden, old, current));
-    onProgress?.(index + 1);
+    if (old === current) continue;
+    const difference = formatDifference(old, current, false);
+    changes.push({ name: golden.name, before: old, after: current, difference });
   }
   return { compared: cases.length, changes, effects: effectsOf(compared) };
-}
-
-function changeOf({ name }: GoldenCase, before: string, after: string): OutcomeChange {
-  return { name, before, after, difference: formatDifference(before, after, false) };
 }
 
 /** Prints the changes for people: the request, one line of what it means, the difference. */
@@ -97,46 +87,51 @@ interface RequestComparison {
   readonly after: readonly Evaluation[];
 }
 
-const WIDENS = 'widens dedupe: repeats of each other now are';
-const NARROWS = 'narrows dedupe: no longer repeats of each other are';
+const JOINED = ['after', 'before'] as const;
+const PARTED = ['before', 'after'] as const;
 
 /** Says what a change does to all compared requests: what it splits or joins, and what goes elsewhere. */
 export function effectsOf(compared: readonly RequestComparison[]): readonly ImpactEffect[] {
-  const { length } = compared;
-  const of = (
-    code: ImpactEffect['code'],
-    says: string,
-    changed: (each: RequestComparison) => boolean,
-  ): readonly ImpactEffect[] => {
-    const requests = compared.filter(changed).map(({ name }) => name);
-    return requests.length === 0
-      ? []
-      : [{ code, text: `${says} ${requests.length} of ${length} requests`, requests }];
-  };
+  const where = (changed: (each: RequestComparison) => boolean): readonly string[] =>
+    compared.filter(changed).map(({ name }) => name);
   const isOther = (read: (evaluations: readonly Evaluation[]) => string) => (each: RequestComparison) =>
     isAccepted(each.before) && isAccepted(each.after) && read(each.before) !== read(each.after);
-  const keys = (
-    code: ImpactEffect['code'],
+  const counted = (requests: readonly string[]): string =>
+    `${requests.length} of ${compared.length} requests`;
+  const effects: readonly (readonly [
+    code: string,
     says: string,
     requests: readonly string[],
-  ): readonly ImpactEffect[] =>
-    requests.length === 0 ? [] : [{ code, text: `${says} ${named(requests)}`, requests }];
-  const [parted, joined] = [
-    ['before', 'after'],
-    ['after', 'before'],
-  ] as const;
-  const conversations = 'the conversations of';
-  return [
-    ...keys('joins-conversations', `joins ${conversations}`, apart(compared, joined, conversationsOf)),
-    ...keys('splits-conversations', `splits ${conversations}`, apart(compared, parted, conversationsOf)),
-    ...keys('widens-dedupe', WIDENS, apart(compared, joined, repeatsOf)),
-    ...keys('narrows-dedupe', NARROWS, apart(compared, parted, repeatsOf)),
-    ...of('refuses', 'no longer takes', (each) => isAccepted(each.before) && !isAccepted(each.after)),
-    ...of('accepts', 'newly takes', (each) => !isAccepted(each.before) && isAccepted(each.after)),
-    ...of('takes-otherwise', 'has another mapping take', isOther(mappingsOf)),
-    ...of('sends-elsewhere', 'sends elsewhere', isOther(targetsOf)),
-    ...of('other-text', 'changes the text of', isOther(textsOf)),
+    typeof named,
+  ])[] = [
+    ['joins-conversations', 'joins the conversations of', apart(compared, JOINED, conversationsOf), named],
+    ['splits-conversations', 'splits the conversations of', apart(compared, PARTED, conversationsOf), named],
+    [
+      'widens-dedupe',
+      'widens dedupe: repeats of each other now are',
+      apart(compared, JOINED, repeatsOf),
+      named,
+    ],
+    [
+      'narrows-dedupe',
+      'narrows dedupe: no longer repeats of each other are',
+      apart(compared, PARTED, repeatsOf),
+      named,
+    ],
+    [
+      'refuses',
+      'no longer takes',
+      where((each) => isAccepted(each.before) && !isAccepted(each.after)),
+      counted,
+    ],
+    ['accepts', 'newly takes', where((each) => !isAccepted(each.before) && isAccepted(each.after)), counted],
+    ['takes-otherwise', 'has another mapping take', where(isOther(mappingsOf)), counted],
+    ['sends-elsewhere', 'sends elsewhere', where(isOther(targetsOf)), counted],
+    ['other-text', 'changes the text of', where(isOther(textsOf)), counted],
   ];
+  return effects.flatMap(([code, says, requests, shown]) =>
+    requests.length === 0 ? [] : [{ code, text: `${says} ${shown(requests)}`, requests }],
+  );
 }
 
 const isAccepted = (evaluations: readonly Evaluation[]): boolean =>
@@ -177,7 +172,7 @@ const MAX_NAMED = 4;
 /** Finds requests that shared a key on one side and share none on the other. */
 function apart(
   compared: readonly RequestComparison[],
-  [from, to]: readonly ['before' | 'after', 'before' | 'after'],
+  [from, to]: typeof JOINED | typeof PARTED,
   keysOf: (evaluations: readonly Evaluation[]) => readonly string[],
 ): readonly string[] {
   const keyed = compared.map((each) => ({ name: each.name, was: keysOf(each[from]), is: keysOf(each[to]) }));

@@ -65,28 +65,25 @@ export interface RunReport {
   readonly tookMs: number;
 }
 
-export interface RunOptions {
-  readonly policy: UpdatePolicy;
-  /** Cases evaluated at the same time; default 8. */
-  readonly concurrency?: number;
-}
+/** So many cases are evaluated at the same time. */
+const AT_ONCE = 8;
 
 /** Runs every case and applies the update policy; results keep the order of the cases. */
 export async function runCases(
   found: FoundCases,
   engine: GoldenEngine,
-  options: RunOptions,
+  { policy }: { readonly policy: UpdatePolicy },
 ): Promise<RunReport> {
   const startedAt = performance.now();
   const results: CaseResult[] = [];
   const waiting = found.cases.entries();
   const worker = async (): Promise<void> => {
     for (const [index, golden] of waiting) {
-      results[index] = await applyPolicy(await runCase(golden, engine), options.policy);
+      results[index] = await applyPolicy(await runCase(golden, engine), policy);
     }
   };
-  await Promise.all(Array.from({ length: options.concurrency ?? 8 }, worker));
-  const { removed, findings } = await removeObsolete(found, options.policy);
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  const { removed, findings } = await removeObsolete(found, policy);
   return { results, findings, removed, tookMs: performance.now() - startedAt };
 }
 
@@ -223,7 +220,8 @@ function readDelivery(value: unknown, became?: Evaluation, now: Expectation = {}
       return readAction(one, run?.kind === 'agent' ? run : undefined, became?.mapping?.instructions);
     },
     warnings: (one) => readWarning(one, became?.warnings ?? []),
-    failures: (one, index) => readFailure(one, listIn(now, 'failures')[index]),
+    failures: (one, index) =>
+      readFailure(one, Array.isArray(now['failures']) ? now['failures'][index] : undefined),
   };
   const entries = Object.entries(value).flatMap(([key, part]): readonly (readonly [string, unknown])[] => {
     // Version 0.1.0 named the field only in the sentence.
@@ -282,8 +280,3 @@ function readAction(value: unknown, run: AgentAction | undefined, instructions =
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function listIn(value: Expectation, key: string): readonly unknown[] {
-  const list = value[key];
-  return Array.isArray(list) ? list : [];
-}
