@@ -46,7 +46,9 @@ export async function runCli(
 export function createProgram(terminal: Terminal, setExitCode: (code: ExitCode) => void): Command {
   const program = withoutCommands(terminal);
   const commands = { ...serviceCommands, ...authoringCommands, ...storeCommands, ...sourceCommands };
-  addCommands(program, commands, { terminal, setExitCode, program, run: runCli });
+  const place = ([usage]: readonly [string, unknown]): number => PLACES.indexOf(usage.split(' ')[0] ?? '');
+  const ordered = Object.fromEntries(Object.entries(commands).toSorted((a, b) => place(a) - place(b)));
+  addCommands(program, ordered, { terminal, setExitCode, program, run: runCli });
   groupCommands(program);
   forEachCommand(program, (command) => command.exitOverride());
   return program;
@@ -112,34 +114,17 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Connect and keep:': ['runners', 'channels', 'webhooks', 'storage'],
 };
 
+/** Commands are added in the order of the help, those without a group first. */
+const PLACES = Object.values(GROUPS).flat();
+
 function groupCommands(program: Command): void {
-  const grouped = new Map(
-    Object.entries(GROUPS).flatMap(([title, names]) => names.map((name) => [name, title] as const)),
-  );
-  const others = program.commands.filter((command) => !grouped.has(command.name()));
-  for (const command of program.commands) {
-    const title = grouped.get(command.name());
-    if (title !== undefined) command.helpGroup(title);
-  }
-  const places = [...grouped.keys()];
-  const shownCommands = program.commands
-    .filter((command) => grouped.has(command.name()))
-    .toSorted((a, b) => places.indexOf(a.name()) - places.indexOf(b.name()));
+  for (const [title, names] of Object.entries(GROUPS))
+    for (const command of program.commands) if (names.includes(command.name())) command.helpGroup(title);
+  const isGrouped = (command: Command): boolean => PLACES.includes(command.name());
   program.configureHelp({
-    visibleCommands: (shown) => (shown === program ? shownCommands : [...shown.commands]),
-    groupItems: inOrderOfCommands,
+    visibleCommands: (shown) => shown.commands.filter((command) => shown !== program || isGrouped(command)),
   });
+  const others = program.commands.filter((command) => !isGrouped(command));
   const names = others.map((command) => command.name()).join(', ');
   program.addHelpText('after', `\nMore rarely: ${names}. sluice NAME --help describes each.`);
-}
-
-/** The groups follow the order of their commands, not of the registration. */
-function inOrderOfCommands<Item>(
-  _all: readonly Item[],
-  visible: readonly Item[],
-  titleOf: (item: Item) => string,
-): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of visible) groups.set(titleOf(item), [...(groups.get(titleOf(item)) ?? []), item]);
-  return groups;
 }

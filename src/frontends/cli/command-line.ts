@@ -71,6 +71,7 @@ function optionOf([flags, about, { choices, read, fallback, isNeeded = false } =
 
 /** Repeated here, because the command line starts without loading the configuration. */
 export const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies readonly AgentKind[];
+export const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const;
 export const CHATS = ['telegram', 'slack', 'discord', 'whatsapp', 'mattermost'] as const;
 
 export const CONFIG: OptionRow = [

@@ -22,12 +22,14 @@ export interface JsonFlags extends ConfigFlags {
 
 const NEAR_NAMES = ['sluice.yml', 'sluice.config.yaml', 'sluice.config.yml', '.sluice.yaml', 'Sluice.yaml'];
 
+/** Returns the configuration of a folder; undefined where it has none. */
+export const configIn = (folder: string): string | undefined =>
+  DEFAULT_CONFIG_FILES.map((name) => join(folder, name)).find((file) => existsSync(file));
+
 /** Returns the configuration a command works with: what `-c` says, else `./sluice.yaml` or `./sluice.json`. */
 export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   if (flags.config !== undefined) return resolve(terminal.cwd, flags.config);
-  const found = DEFAULT_CONFIG_FILES.map((name) => resolve(terminal.cwd, name)).find((file) =>
-    existsSync(file),
-  );
+  const found = configIn(terminal.cwd);
   if (found !== undefined) return found;
   const near = NEAR_NAMES.find((name) => existsSync(resolve(terminal.cwd, name)));
   const rename = near === undefined ? '' : `there is ${near}: rename it to sluice.yaml, or `;

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { defined } from '../../../base/json.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
 import {
   type Brief,
@@ -18,16 +19,16 @@ import {
 } from '../../../authoring/explanation/explanation.ts';
 import type { WrittenRequest } from '../../../engine/hook/hook.ts';
 import { judging } from '../../../authoring/workbench/workbench.ts';
-import { openStorage, type KeptGeneration, type Storage } from '../../../engine/storage/storage.ts';
 import { findStoredRequest, type StoredRequest } from '../../../engine/storage/facts.ts';
 import { withoutSecrets } from '../../../base/telemetry/telemetry.ts';
-import { pause } from '../../../base/timers/timers.ts';
 import type { Cli } from '../command-line.ts';
 import { loadSettings, type JsonFlags } from '../config-file.ts';
 import { answerLines, stateText, workLines } from './format-stored.ts';
 import { printJson } from '../json.ts';
 import { commandLine } from '../next-steps.ts';
 import { findWaits, type Waits } from '../../../service/operations/operations.ts';
+import type { ListFlags } from '../operating/listings.ts';
+import { listRuns, soon, useStore } from '../operating/store-tasks.ts';
 import { readDeliveries } from './request-file.ts';
 import { CliError } from '../terminal.ts';
 import { benchOf, hasErrors, openWorkbench } from './workbench.ts';
@@ -51,8 +52,12 @@ export async function explain(cli: Cli, what: string, flags: ExplainFlags): Prom
   await explainById(cli, what, flags);
 }
 
+/** Explains one run, or lists them. */
+export const showRuns = (cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> =>
+  id === undefined ? listRuns(cli, flags) : explainById(cli, id, flags);
+
 /** Prints one page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
-export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
+async function explainById(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
   const config = await loadSettings(cli.terminal, flags);
   const found = await findStored(config, id);
   if (found === undefined) throw nothingKept(id);
@@ -72,6 +77,7 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   const complain = (): void => {
     if (explained.lacksFiles) throw hasErrors(cli.terminal, now.findings);
   };
+  if (explained.request !== undefined) endBy(cli, explained.explained);
   const page: ExplainPage = { explained, config, waits: found.waits, complain, all: flags.all === true };
   if (flags.json === true) printStored(safe, page);
   else printPage(safe, page);
@@ -88,7 +94,6 @@ function printStored(cli: Cli, { explained, complain }: ExplainPage): void {
   const { request } = explained;
   if (request !== undefined) complain();
   const evaluation = request === undefined ? undefined : explained.explained;
-  if (evaluation !== undefined) report(cli, [evaluation], { json: true });
   printJson(cli.terminal, 'explain', storedToJson(explained, evaluation && explanationToJson(evaluation)));
 }
 
@@ -116,8 +121,6 @@ function printPage(cli: Cli, page: ExplainPage): void {
     print(isFine(stored) ? shortWork(stored) : storedWork(cli, page));
     const id = stored.decision?.requestId ?? stored.kept?.requestId ?? stored.runs[0]?.run.id ?? 'ID';
     print(['', `more: ${commandLine(cli.terminal, page.config.file, `explain ${id} --all`)}`]);
-    if (request !== undefined && explained.explained?.evaluation.outcome.kind === 'rejected')
-      cli.setExitCode(1);
     return;
   }
   if (stored.decision !== undefined) print(answerLines(stored.decision, { all: true }));
@@ -167,38 +170,22 @@ function nothingKept(id: string): CliError {
   );
 }
 
-interface FoundRequest {
-  readonly stored: StoredRequest;
-  readonly waits: Waits;
-  readonly generation: KeptGeneration | undefined;
-}
-
-async function findStored({ settings }: LoadedConfig, id: string): Promise<FoundRequest | undefined> {
-  const storage = await openStorage(settings.storage.url, { mode: 'attached' });
-  try {
-    const stored = await findWritten(storage, id);
+/** Finds what is kept under an id, as soon as all of it is written. */
+function findStored({ settings }: LoadedConfig, id: string) {
+  return useStore(settings.storage.url, async (storage) => {
+    const stored = await soon(async () => {
+      const found = await findStoredRequest(storage, id);
+      return found && !isBeingWritten(found) ? found : undefined;
+    });
     if (stored === undefined) return undefined;
     const judgedBy = stored.kept && stored.decision?.generation;
     const generation = judgedBy === undefined ? undefined : await storage.findGeneration(judgedBy);
     return { stored, waits: await findWaits(storage, settings.gateway), generation };
-  } finally {
-    await storage.close();
-  }
+  });
 }
 
-/** A service writes its decision within a second after the answer, and within two for a stranger. */
+/** What is older than this has been written as far as it ever is. */
 const WRITTEN_WITHIN_MS = 2_000;
-const LOOK_AGAIN_MS = 100;
-
-/** Asks the store again, where the record may be about to be written. */
-async function findWritten(storage: Storage, id: string): Promise<StoredRequest | undefined> {
-  const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;
-  for (;;) {
-    const stored = await findStoredRequest(storage, id);
-    if (performance.now() >= giveUpAt || (stored !== undefined && !isBeingWritten(stored))) return stored;
-    await pause(LOOK_AGAIN_MS);
-  }
-}
 
 /** The work is stored with the answer, the request a little later, and its decision last. */
 function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolean {
@@ -211,7 +198,7 @@ function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolea
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
-function explainKept(cli: Cli, { explained: page, config, all }: ExplainPage): void {
+function explainKept(cli: Cli, { explained: page, config }: ExplainPage): void {
   const {
     explained,
     findings,
@@ -224,13 +211,9 @@ function explainKept(cli: Cli, { explained: page, config, all }: ExplainPage): v
     `\n${isShape ? 'Its shape was kept, with the values that decided' : 'The request was kept'}. With the mappings and transforms as they ${isByThen ? 'were then' : 'are now'}:\n`,
   );
   const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
-  report(cli, [explained], {
-    stored,
-    isRepeat: findings.some(({ code }) => code === 'repeat'),
-    hasChannels: hasChannels(config),
-    all,
-    isStored: true,
-  });
+  const isRepeat = findings.some(({ code }) => code === 'repeat');
+  const how = { stored, isRepeat, hasChannels: hasChannels(config) };
+  cli.terminal.out(formatEvaluation(explained.evaluation, optionsOf(cli, explained, how)));
   const changed = changedLines(page);
   if (changed.length > 0) cli.terminal.out(changed.join('\n'));
 }
@@ -257,37 +240,32 @@ export async function explainRequests(
   for (const request of requests) explained.push(await explainWritten(request, workbench));
   if (flags.json === true)
     printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
-  report(cli, explained, {
-    json: flags.json === true,
-    all: flags.all === true,
-    hasChannels: hasChannels(workbench.generation.config),
-  });
-}
-
-const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>
-  Object.keys(settings.channels).length > 0;
-
-/** A refused request ends the command with 1. */
-function report(
-  cli: Cli,
-  explained: readonly RequestExplanation[],
-  {
-    json,
-    all,
-    isStored,
-    ...how
-  }: ExplainFlags &
-    Pick<ExplainOptions, 'isRepeat' | 'stored' | 'hasChannels'> & { readonly isStored?: boolean } = {},
-): void {
-  for (const { evaluation, request, advice } of json === true ? [] : explained) {
+  const how = { hasChannels: hasChannels(workbench.generation.config) };
+  for (const each of explained) {
+    endBy(cli, each);
+    if (flags.json === true) continue;
+    const { evaluation, advice } = each;
     const { verdict, hints } = briefOf(evaluation, advice);
-    const isBrief = all !== true && isStored !== true && verdict.length + hints.length > 0;
-    const options = { color: cli.terminal.color, ...how, request, advice };
+    const isBrief = flags.all !== true && verdict.length + hints.length > 0;
+    const options = optionsOf(cli, each, how);
     cli.terminal.out(
       isBrief
         ? [...headOf(evaluation, options), ...verdict, ...hints, '', 'more: the same with --all'].join('\n')
         : formatEvaluation(evaluation, options),
     );
   }
-  if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
+}
+
+const optionsOf = (
+  { terminal: { color } }: Cli,
+  { request, advice, method }: RequestExplanation,
+  how: Pick<ExplainOptions, 'isRepeat' | 'stored' | 'hasChannels'>,
+): ExplainOptions => ({ color, ...how, request, advice, ...defined({ method }) });
+
+const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>
+  Object.keys(settings.channels).length > 0;
+
+/** A refused request ends the command with 1. */
+function endBy(cli: Cli, explained: RequestExplanation | undefined): void {
+  if (explained?.evaluation.outcome.kind === 'rejected') cli.setExitCode(1);
 }

@@ -1,10 +1,7 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { DEFAULT_CONFIG_FILES } from '../../../engine/config/config.ts';
 import { openProject } from '../../../authoring/workbench/workbench.ts';
 import { runLanguageServer } from '../../lsp/lsp.ts';
 import type { Cli } from '../command-line.ts';
-import { type ConfigFlags, findConfigFile } from '../config-file.ts';
+import { type ConfigFlags, configIn, findConfigFile } from '../config-file.ts';
 
 /** Speaks the Language Server Protocol on standard input and output, until the editor ends it. */
 export async function lsp({ terminal }: Cli, flags: ConfigFlags): Promise<void> {
@@ -13,8 +10,7 @@ export async function lsp({ terminal }: Cli, flags: ConfigFlags): Promise<void> 
     input: process.stdin,
     output: process.stdout,
     openProject: (folder) => {
-      const found = DEFAULT_CONFIG_FILES.map((name) => join(folder, name)).find((file) => existsSync(file));
-      const file = named ?? found;
+      const file = named ?? configIn(folder);
       return file === undefined ? undefined : openProject(file, terminal.env);
     },
   });

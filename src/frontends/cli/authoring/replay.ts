@@ -7,10 +7,9 @@ import type { Cli } from '../command-line.ts';
 import { explainRequests } from './explain.ts';
 import { readDeliveries } from './request-file.ts';
 import { type SendFlags, sendRequests } from '../running/send.ts';
-import { withStore } from '../operating/store-tasks.ts';
+import { soon, withStore } from '../operating/store-tasks.ts';
 import { CliError } from '../terminal.ts';
 import type { Storage } from '../../../engine/storage/storage.ts';
-import { pause } from '../../../base/timers/timers.ts';
 
 /**
  * Runs a request again: a file, or one that was stored because its transform failed. Evaluates it with the
@@ -35,16 +34,6 @@ const isFile = (cli: Cli, what: string): boolean => existsSync(resolve(cli.termi
 async function noteReplay(storage: Storage, id: string, replay: string): Promise<void> {
   const original = (await storage.findDecision(id))?.replayOf ?? id;
   await soon(async () => ((await storage.noteReplay(original, replay)) ? true : undefined));
-}
-
-/** A service writes what it keeps within a second after the answer. */
-async function soon<Found>(look: () => Promise<Found | undefined>): Promise<Found | undefined> {
-  for (let tries = 10; tries > 0; tries -= 1) {
-    const found = await look();
-    if (found !== undefined) return found;
-    await pause(100);
-  }
-  return undefined;
 }
 
 async function findRequests(cli: Cli, what: string, flags: SendFlags): Promise<readonly WrittenRequest[]> {

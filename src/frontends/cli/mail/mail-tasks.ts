@@ -16,15 +16,15 @@ export interface MailRunFlags extends ConfigFlags {
   readonly since?: string;
 }
 
-export interface MailSelectionFlags extends JsonFlags {
-  readonly text?: boolean;
-}
-
 /** Reads the mailbox until the process is stopped, and delivers to the service over HTTP. */
 export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
   const { settings, secrets } = await loadSettings(cli.terminal, flags, { needSecrets: true });
   const { mail } = settings.hooks;
-  if (mail === undefined) throw noMailbox();
+  if (mail === undefined)
+    throw new CliError(
+      'the configuration has no mailbox: write hooks.mail with "sluice webhooks mail setup"',
+      2,
+    );
   const target = await findTarget(cli, flags);
   const log = openLog(settings, [...secrets, target.token]);
   const store = await openStorage(settings.storage.url, { mode: 'attached' });
@@ -49,15 +49,8 @@ function openLog(settings: Settings, secrets: readonly string[]): Log {
   return log;
 }
 
-function noMailbox(): CliError {
-  return new CliError(
-    'the configuration has no mailbox: write hooks.mail with "sluice webhooks mail setup"',
-    2,
-  );
-}
-
 /** Shows how reading goes, as the reader wrote it into the store. */
-export async function showMail(cli: Cli, flags: MailSelectionFlags): Promise<void> {
+export async function showMail(cli: Cli, flags: JsonFlags): Promise<void> {
   const { settings } = await loadSettings(cli.terminal, flags);
   const { mail } = settings.hooks;
   const nowMs = Date.now();

@@ -1,14 +1,13 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { hooksAddress, type LoadedConfig } from '../../../engine/config/config.ts';
 import type { DecisionRecord, Storage } from '../../../engine/storage/storage.ts';
 import { connectionCode } from '../../../base/outgoing/outgoing.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import type { Check } from './doctor-machine.ts';
+import { soon } from './store-tasks.ts';
 
 const TIMEOUT_MS = 10_000;
 /** A service writes down what it answered to a stranger within about a second. */
 const WRITTEN_MS = 4_000;
-const ASK_MS = 250;
 
 /**
  * Calls the address that senders call, as a stranger does, without the token: an answer is that of this service where its
@@ -37,8 +36,9 @@ export async function checkAddress(
       true,
       `${origin} cannot be reached from this machine (${answer.problem}); from outside it may`,
     );
-  const isOurs = storage !== undefined && answer.id !== null && (await isKnown(storage, answer.id));
-  if (isOurs) return said(true, `this service is reached by way of ${origin} from here`);
+  const { id } = answer;
+  const known = storage && id !== null && (await soon(() => storage.findDecision(id), WRITTEN_MS));
+  if (known) return said(true, `this service is reached by way of ${origin} from here`);
   const what = `${origin} is answered by something else than a service on this store (status ${answer.status})`;
   return said(false, `${what}: start the service, or correct server.publicUrl and what passes requests on`);
 }
@@ -74,12 +74,4 @@ export async function askAsStranger(url: string): Promise<Asked> {
         : (connectionCode(error) ?? 'the connection failed'),
     };
   }
-}
-
-async function isKnown(storage: Pick<Storage, 'findDecision'>, id: string): Promise<boolean> {
-  for (let waited = 0; waited < WRITTEN_MS; waited += ASK_MS) {
-    if ((await storage.findDecision(id)) !== undefined) return true;
-    await delay(ASK_MS);
-  }
-  return false;
 }

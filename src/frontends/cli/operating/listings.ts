@@ -1,27 +1,28 @@
 import type { DecisionRecord, RunRecord, Storage } from '../../../engine/storage/storage.ts';
 import type { ConversationKey } from '../../../base/conversation.ts';
 import { defined } from '../../../base/json.ts';
-import { isoTime } from '../../../engine/storage/facts.ts';
 import { decisionLine } from '../../../authoring/explanation/explanation.ts';
 import { clearLine, formatSpan } from '../../../base/telemetry/telemetry.ts';
-import { isSkipped } from '../../../engine/storage/facts.ts';
+import { isoTime, isSkipped } from '../../../engine/storage/facts.ts';
 import {
   type Cause,
   hasFailed,
   type List,
+  obstacleTexts,
   RECORDS,
   type QueueEntry,
   reasonsToWait,
   type Waits,
 } from '../../../service/operations/operations.ts';
+import type { LoadedConfig } from '../../../engine/config/config.ts';
+import type { JsonFlags } from '../config-file.ts';
 import { type Outputs, printJson } from '../json.ts';
 import { formatBytes, formatOneLine, formatTable, type Terminal } from '../terminal.ts';
 
-export interface ListingOptions {
-  readonly json: boolean;
+export interface ListFlags extends JsonFlags {
   readonly limit: number;
   /** False leaves payload-derived texts out of the JSON form. */
-  readonly text: boolean;
+  readonly text?: boolean;
   readonly state?: string;
   readonly mapping?: string;
   readonly session?: string;
@@ -42,29 +43,27 @@ export interface TableListing<Row> {
   readonly json: readonly [command: keyof Outputs, rows: string];
   /** What people see of a row that its JSON does not have. */
   readonly also?: (row: Row, nowMs: number) => object;
-  readonly footnote?: (rows: readonly Row[]) => string | undefined;
+  /** What else people read, below the table. */
+  readonly remarks?: (rows: readonly Row[], config: LoadedConfig) => readonly string[];
 }
 
 /** Prints one listing: as JSON on stdout, or a table for people. Resolves to its rows. */
 export async function printListing<Row>(
-  { title, list, json, also, footnote }: TableListing<Row>,
+  { title, list, json: [command, name], also }: TableListing<Row>,
   storage: Storage,
   terminal: Terminal,
-  { limit, state, mapping, kind, session, owner, ...options }: ListingOptions,
+  { limit, state, mapping, kind, session, owner, json, text = true }: ListFlags,
 ): Promise<readonly Row[]> {
   const query = defined({ limit, state, mappingId: mapping, kind, sessionKey: session, owner });
   const rows = await list.read(storage, query);
-  if (options.json) {
-    const [command, name] = json;
-    const shown = { [name]: rows.map((row) => list.toJson(row, options.text)) };
+  if (json === true) {
+    const shown = { [name]: rows.map((row) => list.toJson(row, text)) };
     // A test with the schema of the output checks that these are the rows of the command.
     printJson(terminal, command, shown as never);
   } else if (rows.length === 0) terminal.err(`no ${title}`);
   else {
     const shown = rows.map((row) => ({ ...list.toJson(row, true), ...also?.(row, Date.now()) }));
     terminal.out(formatRows(columnsOf(list.columns, shown), shown, terminal));
-    const note = footnote?.(rows);
-    if (note !== undefined) terminal.err(note);
     if (rows.length === limit) terminal.err(`the newest ${limit}; --limit N shows more`);
   }
   return rows;
@@ -174,22 +173,13 @@ function tokensText(usage: ShownRow['usage']): string {
   return [`${inputTokens} + ${outputTokens}`, ...costText(usage)].join(', ');
 }
 
-export const runsListing: TableListing<RunRecord> = {
-  title: 'runs',
-  list: RECORDS.runs,
-  json: ['runs', 'runs'],
-  footnote: (rows) =>
-    rows.some(({ kind }) => kind === 'heartbeat') && rows.some(({ kind }) => kind === 'hook')
-      ? 'heartbeat: a turn of the main session, which reads its events, such as a summary of each run; --kind hook leaves them out'
-      : undefined,
-};
-
 /** `waits` says which agents and limits runs wait for, however long they have been due. */
 export function queueListing(waits?: Waits): TableListing<QueueEntry> {
   return {
     title: 'work in the queue',
     list: RECORDS.queue,
     json: ['queue list', 'work'],
+    remarks: () => obstacleTexts(waits ?? {}, Date.now()),
     also: (entry, nowMs) => {
       const why =
         waits !== undefined && 'action' in entry ? reasonsToWait(entry, waits, nowMs)[0] : undefined;

@@ -21,8 +21,8 @@ import { barredTexts } from '../../../authoring/explanation/explanation.ts';
 import type { Cli } from '../command-line.ts';
 import type { JsonFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
-import { printListing, queueListing } from './listings.ts';
-import { listQueue, noteUnknownMapping, withOperator, withStore, type ListFlags } from './store-tasks.ts';
+import { type ListFlags, printListing, queueListing } from './listings.ts';
+import { listQueue, noteUnknownMapping, withOperator, withStore } from './store-tasks.ts';
 import { CliError } from '../terminal.ts';
 
 interface SelectionFlags extends JsonFlags {
@@ -153,7 +153,7 @@ async function showRetry(
   const ids = plan.ids.slice(0, MAX_LISTED);
   const list = { ...RECORDS.queue, read: (storage: Storage) => findEntries(storage, ids) };
   const listing = { ...queueListing(), title: 'work to try again', list };
-  const shown = { json: json === true, limit: Infinity, text: false };
+  const shown = { limit: Infinity, text: false, ...(json === true && { json }) };
   const { length } = await printListing(listing, operator.storage, terminal, shown);
   if (length < plan.runs + plan.outbox + plan.events) terminal.err(`listed are the first ${length}`);
   const { says, leftOut } = planTexts(plan);

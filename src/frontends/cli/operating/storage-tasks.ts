@@ -7,6 +7,7 @@ import {
 } from '../../../engine/storage/storage.ts';
 import {
   failoverPromise,
+  isoTimes,
   type LockWait,
   type ServerFacts,
   type StoreStatus,
@@ -16,7 +17,6 @@ import {
 import { formatSpan } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from '../config-file.ts';
-import { isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import { knownStoreOf } from './known-store.ts';
 import { useStore } from './store-tasks.ts';

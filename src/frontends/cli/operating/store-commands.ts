@@ -67,7 +67,7 @@ export const storeCommands: CommandTable = {
         { choices: ['hook', 'heartbeat'] },
       ],
     ],
-    load: async () => (await import('./store-tasks.ts')).showRuns,
+    load: async () => (await import('../authoring/explain.ts')).showRuns,
   },
   requests: {
     about: 'list the last requests: what each became, or why no mapping matched',

@@ -1,6 +1,5 @@
 import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
-import type { StorageError } from '../../../engine/storage/storage.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
 import { decisionLine, hintLines, indent, runAdvice } from '../../../authoring/explanation/explanation.ts';
 import { requestFinding } from '../../../authoring/advice/requests.ts';
@@ -9,11 +8,8 @@ import {
   decidedCounter,
   findWaits,
   hasFailed,
-  type Obstacles,
-  obstacleTexts,
   type Operator,
   overview,
-  type QueueEntry,
   RECORDS,
 } from '../../../service/operations/operations.ts';
 import type { Cli } from '../command-line.ts';
@@ -22,28 +18,28 @@ import { benchOf } from '../authoring/workbench.ts';
 import { didYouMean } from '../../../base/document/document.ts';
 import { defined, isJsonObject } from '../../../base/json.ts';
 import { fetchJson } from '../../../base/outgoing/outgoing.ts';
-import { codeOf } from '../../../base/telemetry/telemetry.ts';
+import { clearLine, codeOf, formatSpan } from '../../../base/telemetry/telemetry.ts';
+import { pause } from '../../../base/timers/timers.ts';
 import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
 import { isoTime, isoTimes } from '../../../engine/storage/facts.ts';
 import { printJson } from '../json.ts';
 import {
   causeLines,
+  type ListFlags,
   type TableListing,
-  type ListingOptions,
   printListing,
   queueListing,
   requestsListing,
-  runsListing,
 } from './listings.ts';
-import { CliError, type Terminal } from '../terminal.ts';
+import { CliError } from '../terminal.ts';
 import {
   KEPT_DECISIONS,
   type KeyResult,
   openStorage,
   type SessionRecord,
   type Storage,
+  type StorageError,
 } from '../../../engine/storage/storage.ts';
-import { clearLine, formatSpan } from '../../../base/telemetry/telemetry.ts';
 
 /** Opens a store, on which a service may be running, uses it and closes it again. */
 export async function useStore<Result>(
@@ -71,6 +67,19 @@ export async function withStore<Result>(
   return useStore(config.settings.storage.url, (storage) => use(storage, config));
 }
 
+const LOOK_AGAIN_MS = 100;
+
+/** Looks again for a while: a service writes a decision within a second after the answer, and within two for a stranger. */
+export async function soon<Found>(
+  look: () => Promise<Found | undefined>,
+  withinMs = 2_000,
+): Promise<Found | undefined> {
+  for (const giveUpAt = performance.now() + withinMs; ; await pause(LOOK_AGAIN_MS)) {
+    const found = await look();
+    if (found !== undefined || performance.now() >= giveUpAt) return found;
+  }
+}
+
 /** Opens the store to change it in the name of a user of the operating system. */
 export const withOperator = <Result>(
   cli: Cli,
@@ -91,22 +100,15 @@ function userName(): string {
   }
 }
 
-export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'text'> {
-  readonly text?: boolean;
-}
-
-type Remark<Row> = (terminal: Terminal, rows: readonly Row[], config: LoadedConfig) => void;
-
 function listing<Row>(
   open: TableListing<Row> | ((storage: Storage, config: LoadedConfig) => Promise<TableListing<Row>>),
-  remark?: Remark<Row>,
 ): (cli: Cli, flags: ListFlags) => Promise<void> {
   return async (cli, flags) => {
-    const options = { ...flags, json: flags.json === true, text: flags.text !== false };
     const count = await withStore(cli, flags, async (storage, config) => {
       const opened = typeof open === 'function' ? await open(storage, config) : open;
-      const rows = await printListing(opened, storage, cli.terminal, options);
-      if (!options.json) remark?.(cli.terminal, rows, config);
+      const rows = await printListing(opened, storage, cli.terminal, flags);
+      const remarks = flags.json === true ? undefined : opened.remarks?.(rows, config);
+      for (const line of remarks ?? []) cli.terminal.err(line);
       return rows.length;
     });
     if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
@@ -165,33 +167,26 @@ export async function showRequests(
   for (const cause of shown) for (const line of causeLines(cause)) terminal.out(line);
 }
 
-/** Explains one run, or lists them. */
-export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
-  if (id === undefined) await listRuns(cli, flags);
-  else await (await import('../authoring/explain.ts')).explainById(cli, id, flags);
-}
-
-const listRuns = listing(runsListing, (terminal, runs, config) => {
-  const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
-  const hints = new Set(advice.map((text) => hintLines(requestFinding('setting', text)).join('\n')));
-  for (const hint of [...hints].slice(0, MAX_HINTS)) terminal.err(hint);
-});
-
+const HEARTBEATS =
+  'heartbeat: a turn of the main session, which reads its events, such as a summary of each run; --kind hook leaves them out';
 const MAX_HINTS = 3;
 
+export const listRuns = listing({
+  title: 'runs',
+  list: RECORDS.runs,
+  json: ['runs', 'runs'],
+  remarks: (runs, config) => {
+    const isMixed = ['heartbeat', 'hook'].every((kind) => runs.some((run) => run.kind === kind));
+    const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
+    const hints = new Set(advice.map((text) => hintLines(requestFinding('setting', text)).join('\n')));
+    return [...(isMixed ? [HEARTBEATS] : []), ...[...hints].slice(0, MAX_HINTS)];
+  },
+});
+
 /** Prints what waits, is under way or was given up, and what keeps work from beginning. */
-export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
-  const found: Partial<Obstacles> = {};
-  const open = async (storage: Storage, { settings }: LoadedConfig): Promise<TableListing<QueueEntry>> => {
-    const waits = await findWaits(storage, settings.gateway);
-    Object.assign(found, waits);
-    return queueListing(waits);
-  };
-  const remark = (terminal: Terminal): void => {
-    for (const line of obstacleTexts(found, Date.now())) terminal.err(line);
-  };
-  await listing(open, remark)(cli, flags);
-}
+export const listQueue = listing(async (storage, { settings }) =>
+  queueListing(await findWaits(storage, settings.gateway)),
+);
 
 export interface SessionFlags extends JsonFlags {
   readonly owner?: string;

@@ -27,6 +27,8 @@ export interface KeyContext {
   readonly lastRequest: () => Promise<string | undefined>;
   readonly startTunnel: () => DevTunnel;
   tunnel: DevTunnel | undefined;
+  /** Whether the person has agreed to what turns may cost. */
+  isCostKnown: boolean;
 }
 
 /**
@@ -34,31 +36,24 @@ export interface KeyContext {
  * than it was, and is whole however the process ends.
  */
 export async function followKeys(cli: Cli, context: KeyContext, signal: AbortSignal): Promise<void> {
-  const asked = { isCostKnown: false };
   for (;;) {
     const line = await cli.terminal.readLine(signal);
     if (line === undefined) return;
     try {
-      await press(cli, context, { key: line.trim().toLowerCase(), asked });
+      await press(cli, context, line.trim().toLowerCase());
     } catch (error) {
       cli.terminal.err(messageOf(error));
     }
   }
 }
 
-interface Pressed {
-  readonly key: string;
-  /** Whether the person has agreed to what turns may cost. */
-  readonly asked: { isCostKnown: boolean };
-}
-
-async function press(cli: Cli, context: KeyContext, { key, asked }: Pressed): Promise<unknown> {
+async function press(cli: Cli, context: KeyContext, key: string): Promise<unknown> {
   const { terminal } = cli;
   switch (key) {
     case '':
       return undefined;
     case 's':
-      return sendSample(cli, context, asked);
+      return sendSample(cli, context);
     case 'e': {
       const id = await context.lastRequest();
       if (id === undefined) return terminal.err('no request came yet');
@@ -85,11 +80,8 @@ async function press(cli: Cli, context: KeyContext, { key, asked }: Pressed): Pr
 }
 
 /** Sends a case of the project, signed as its sender would; what it starts is said before. */
-async function sendSample(
-  cli: Cli,
-  { service, configFile: config }: KeyContext,
-  asked: Pressed['asked'],
-): Promise<void> {
+async function sendSample(cli: Cli, context: KeyContext): Promise<void> {
+  const { service, configFile: config } = context;
   const { terminal } = cli;
   const { cases } = await findCases(findCasesFolder(terminal, { config }, undefined));
   const [first, ...others] = cases;
@@ -103,9 +95,9 @@ async function sendSample(
   if (sample === undefined) return;
   const { text, mayCost } = await startedBy(sample, service);
   terminal.err(`${sample.name}: ${text}`);
-  if (mayCost && !asked.isCostKnown && !(await terminal.confirm('Such a turn may cost money. Send it?')))
+  if (mayCost && !context.isCostKnown && !(await terminal.confirm('Such a turn may cost money. Send it?')))
     return;
-  asked.isCostKnown ||= mayCost;
+  context.isCostKnown ||= mayCost;
   await sendRequests(cli, sample.deliveries, { config, against: service.url, sign: true });
 }
 

@@ -84,6 +84,7 @@ async function serveAuthors(cli: Cli, flags: DevContext): Promise<void> {
         onAddress: async (origin, signal) => webhook?.serve(origin, signal),
       }),
     tunnel: undefined,
+    isCostKnown: false,
   };
   const ended = new AbortController();
   let watcher: FSWatcher | undefined;

@@ -5,12 +5,9 @@ import {
   type CommandTable,
   JSON_OUTPUT,
   type OptionRow,
+  TUNNEL_TOOLS,
   wholeNumber,
 } from '../command-line.ts';
-import type { TunnelTool } from './tunnel.ts';
-
-/** Repeated here, because the command line starts without loading what it runs. */
-const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const satisfies readonly TunnelTool[];
 
 const PORT = { read: wholeNumber(0, 65_535) };
 const MAIL: OptionRow = ['--mail', 'read the mailbox of hooks.mail, too'];

@@ -7,9 +7,9 @@ import { createInterface } from 'node:readline';
 import { isOnPath } from '../../../engine/config/config.ts';
 import { pause } from '../../../base/timers/timers.ts';
 import { askAsStranger } from '../operating/doctor-address.ts';
+import { TUNNEL_TOOLS } from '../command-line.ts';
 import { CliError } from '../terminal.ts';
 
-const TUNNEL_TOOLS = ['tailscale', 'cloudflared'] as const;
 export type TunnelTool = (typeof TUNNEL_TOOLS)[number];
 
 interface TunnelProgram {

@@ -39,8 +39,10 @@ export async function checkChannels(
   cli: Cli,
   flags: JsonFlags & { readonly timeout: number },
 ): Promise<void> {
-  const rows = await withDesk(cli, flags, (desk) => judgeChannels(desk, flags.timeout * 1000));
-  const last = await resolveLast(cli, flags);
+  const [rows, last] = await withDesk(cli, flags, async (desk) => [
+    await judgeChannels(desk, flags.timeout * 1000),
+    lastChannel(await findLast(cli, flags), desk.settings),
+  ]);
   if (flags.json === true) printJson(cli.terminal, 'channels check', { channels: rows, last });
   else {
     const none = 'no channel is configured: replies are not delivered';
@@ -103,9 +105,8 @@ async function checkChannel(channels: OpenChannels, id: string, timeoutMs: numbe
   }
 }
 
-async function resolveLast(cli: Cli, flags: ConfigFlags): Promise<LastChannel> {
-  const { settings } = await loadSettings(cli.terminal, flags);
-  const resolved = resolveTarget({ channel: LAST_CHANNEL }, await findLast(cli, flags), settings);
+function lastChannel(last: DeliveryTarget | undefined, settings: Settings): LastChannel {
+  const resolved = resolveTarget({ channel: LAST_CHANNEL }, last, settings);
   if (resolved.kind === 'no-channel') return { text: 'nothing, because no channel is configured' };
   if (resolved.kind === 'problem') return { text: `${resolved.code}: ${resolved.message}` };
   const { channel, to } = resolved;

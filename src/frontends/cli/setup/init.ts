@@ -3,7 +3,7 @@ import { existsSync, globSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { DEFAULT_CONFIG_FILES, hooksAddress, isOnPath } from '../../../engine/config/config.ts';
+import { hooksAddress, isOnPath } from '../../../engine/config/config.ts';
 import { shippedSenders } from '../../../engine/senders/senders.ts';
 import { defined } from '../../../base/json.ts';
 import { createLogger } from '../../../base/telemetry/telemetry.ts';
@@ -11,7 +11,7 @@ import { startService } from '../../../service/startup/startup.ts';
 import { openRecorder } from '../authoring/recorder.ts';
 import { readDeliveries } from '../authoring/request-file.ts';
 import { AGENTS, CHATS, type Cli } from '../command-line.ts';
-import { loadSettings } from '../config-file.ts';
+import { configIn, loadSettings } from '../config-file.ts';
 import { commandLine } from '../next-steps.ts';
 import { originOf, sendRequests } from '../running/send.ts';
 import { CliError, type Terminal } from '../terminal.ts';
@@ -83,7 +83,7 @@ export interface InitFlags {
 /** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
 export async function init(cli: Cli, folder = '.', flags: InitFlags = {}): Promise<void> {
   const root = resolve(cli.terminal.cwd, folder);
-  const isSetUp = flags.skill === true && DEFAULT_CONFIG_FILES.some((name) => existsSync(join(root, name)));
+  const isSetUp = flags.skill === true && configIn(root) !== undefined;
   const { terminal } = cli;
   const isSaid = [flags.agent, flags.sender, flags.chat].some((each) => each !== undefined);
   const answers = isSetUp || isSaid || !terminal.interactive ? flags : await askForAnswers(terminal, flags);
