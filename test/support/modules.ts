@@ -33,6 +33,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   'compare-secrets': { layer: 'base', imports: [] },
   marks: { layer: 'base', imports: ['compare-secrets', 'conversation'] },
   'process-use': { layer: 'base', imports: [] },
+  'own-package': { layer: 'base', imports: [] },
   document: {
     layer: 'base',
     imports: ['timers'],
@@ -240,6 +241,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   golden: {
     layer: 'authoring',
     imports: [
+      'own-package',
       'advice',
       'explanation',
       'hook',

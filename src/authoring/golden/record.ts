@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 import { carriesSignature, withoutSignature } from '../advice/proof-headers.ts';
 import { printYaml } from '../../base/document/document.ts';
 import { ExactNumber, isJsonText, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { withSchemaLine } from '../../base/own-package.ts';
 import { asItWasRead } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
 import {
@@ -17,8 +17,6 @@ export interface RecordOptions {
   readonly dir: string;
   readonly masks: readonly string[];
   readonly secrets?: readonly string[];
-  /** The case name below the group; default the time of receipt and the first 8 digits of the request id. */
-  readonly name?: string;
 }
 
 /** Transport headers say nothing about the hook, and differ on every delivery and behind every proxy. */
@@ -46,16 +44,18 @@ export interface RecordedCase {
   readonly leftOut: readonly string[];
 }
 
-/** Writes a received request as a new case file; an existing file is never overwritten. The group is the hook name. */
+/**
+ * Writes a received request as a new case file, with its time and the first 8 digits of its id as the name; an existing
+ * file is never overwritten. The group is the hook name.
+ */
 export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
+  const base = `${stamp}-${request.id.slice(0, 8)}`;
   const { content, leftOut } = sampleOf(asItWasRead(request), options.secrets);
-  const group = caseGroup(content['path'] as string);
-  const folder = join(options.dir, group);
+  const folder = resolve(options.dir, caseGroup(content['path'] as string));
   const { masked, unused } = maskAll(content, options.masks);
   await mkdir(folder, { recursive: true });
-  for (let attempt = 1; attempt <= 1000; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     try {
       const file = await writeCase(folder, attempt === 1 ? base : `${base}-${attempt}`, masked);
       return { file, unused, leftOut };
@@ -63,7 +63,6 @@ export async function recordCase(request: HookRequest, options: RecordOptions): 
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
   }
-  throw new Error(`there are a thousand cases named ${group}/${base} already; choose another name`);
 }
 
 function maskAll(
@@ -86,16 +85,12 @@ async function writeCase(folder: string, name: string, content: JsonObject): Pro
   const isApart = bodyJson.includes('"__proto__":');
   const text = printYaml(isApart ? { ...head, bodyFile } : content);
   const options = { flag: 'wx', mode: 0o600 };
-  await writeFile(file, `${schemaLine(file)}${text}`, options);
+  await writeFile(file, withSchemaLine(`${SCHEMA_LINE}${text}`, folder), options);
   if (isApart) await writeFile(join(folder, bodyFile), `${bodyJson}\n`, options);
   return file;
 }
 
-const SCHEMA = fileURLToPath(new URL('../../../schemas/request.schema.json', import.meta.url));
-
-function schemaLine(file: string): string {
-  return `# yaml-language-server: $schema=${relative(dirname(file), SCHEMA)}\n`;
-}
+const SCHEMA_LINE = '# yaml-language-server: $schema=request.schema.json\n';
 
 /**
  * Returns the folder of a hook name's cases. No name leads out of the folder above: a hook called ".." becomes dots.
@@ -152,7 +147,7 @@ export function sampleOf(
     leftOut.add(place);
     return REMOVED;
   };
-  /** // A form may carry its event as JSON in a field. */
+  /** A form may carry its event as JSON in a field. */
   const textOf = (text: string, place: string): string => {
     if (!/^\s*[[{]/.test(text) || !isJsonText(text)) return plain(text, place);
     const value = parseJson(text);

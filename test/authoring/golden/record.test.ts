@@ -1,5 +1,5 @@
 /** A recorded request is the same request when it is read again. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -63,14 +63,29 @@ test.each([
 });
 
 test('a name that is taken is never overwritten, and no hook name leads out of the folder', async () => {
-  const options = { dir, masks: [], name: 'same' };
-  const files = await Promise.all([1, 2, 3].map((n) => recordCase(requestOf(n), options)));
+  const options = { dir, masks: [] };
+  const same = requestOf(1);
+  const files = await Promise.all([1, 2, 3].map(() => recordCase(same, options)));
   expect(new Set(files.map(({ file }) => file)).size).toBe(3);
   for (const path of ['..', '../../etc', '/', 'a/../b', '.hidden']) {
     const { file } = await recordCase(requestOf(1, path), options);
     expect(file.startsWith(join(dir, '/'))).toBe(true);
   }
   expect(readdirSync(dir).every((name) => !name.startsWith('.'))).toBe(true);
+});
+
+test('and its line for editors names no path of this machine', async () => {
+  const project = join(dir, 'project');
+  const record = async (): Promise<string> =>
+    readFileSync(
+      (await recordCase(requestOf(1), { dir: join(project, 'test/golden'), masks: [] })).file,
+      'utf8',
+    );
+  expect(await record()).toMatch(/^path: shop\n/);
+  mkdirSync(join(project, 'node_modules/sluice'), { recursive: true });
+  expect(await record()).toMatch(
+    /^# yaml-language-server: \$schema=\.\.\/\.\.\/\.\.\/node_modules\/sluice\/schemas\/request\.schema\.json\npath: shop\n/,
+  );
 });
 
 test('with its long numbers digit by digit, under a mask, too', async () => {

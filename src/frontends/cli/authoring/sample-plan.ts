@@ -20,7 +20,7 @@ import {
 import { challengeOf, proofOf, type Places, type PlannedFile } from '../setup/add-plan.ts';
 import type { Asker } from '../setup/asker.ts';
 import { readDeliveries } from './request-file.ts';
-import { withSchemaLine } from '../setup/own-package.ts';
+import { withSchemaLine } from '../../../base/own-package.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 
 /** First mappings made from requests, and the requests as their golden case. */

@@ -7,7 +7,7 @@ import type { Generation } from '../../../service/generation/generation.ts';
 import { findSamples, sampleFolders } from '../../../authoring/golden/golden.ts';
 import type { Cli } from '../command-line.ts';
 import type { ConfigFlags } from '../config-file.ts';
-import { findOwnPackage } from '../setup/own-package.ts';
+import { findOwnPackage } from '../../../base/own-package.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { openWorkbench } from './workbench.ts';
 import { writeFiles } from '../setup/write-plan.ts';

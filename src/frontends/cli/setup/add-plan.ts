@@ -5,7 +5,7 @@ import { writtenKey } from '../../../authoring/advice/proof-headers.ts';
 import { fileOf, type Sender } from '../../../engine/senders/senders.ts';
 import { signsUrl, type VerifySettings } from '../../../engine/verify/verify.ts';
 import { FIRST_LIMITS } from '../../../authoring/workbench/workbench.ts';
-import { withSchemaLine } from './own-package.ts';
+import { withSchemaLine } from '../../../base/own-package.ts';
 import { CliError } from '../terminal.ts';
 
 export interface PlannedFile {

@@ -16,7 +16,7 @@ import { commandLine } from '../next-steps.ts';
 import { originOf, sendRequests } from '../running/send.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { add, finish, isReady, noSenderText } from './add.ts';
-import { withSchemaLine } from './own-package.ts';
+import { withSchemaLine } from '../../../base/own-package.ts';
 import { writePlan } from './write-plan.ts';
 
 const TOKEN_FILE = '.sluice/secrets/hook-token';
