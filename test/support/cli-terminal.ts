@@ -49,6 +49,7 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
       options.onAsk?.(`${question} (${choices.join(', ')})`);
       return Promise.resolve(answers.shift());
     },
+    ask: () => Promise.resolve(answers.shift()),
     untilInterrupted: () => options.interrupt ?? Promise.resolve(),
     readLine: () => Promise.resolve(undefined),
   };
@@ -68,6 +69,7 @@ export const silentTerminal = (cwd: string): Terminal => ({
   cwd,
   confirm: () => Promise.resolve(false),
   choose: () => Promise.resolve(undefined),
+  ask: () => Promise.resolve(undefined),
   untilInterrupted: () => Promise.resolve(),
   readLine: () => Promise.resolve(undefined),
 });

@@ -267,7 +267,7 @@ export const TOP: Readonly<Record<string, Layer | 'top'>> = {
   generation: 'service',
 };
 /** Packages of the wiring. */
-export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
+export const TOP_OWNS = ['commander', 'chokidar'];
 
 /** Which layer a file stands in; its name is absolute. Files beside the layers stand on top of all. */
 export function layerOf(file: string): Layer | 'top' {

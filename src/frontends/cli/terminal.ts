@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
 import { hasColors, withoutCommands } from '../../base/telemetry/facts.ts';
 
 /** Where a command writes and what it may ask. Every command receives it, so that none touches the process itself. */
@@ -19,10 +20,12 @@ export interface Terminal {
   readonly interactive: boolean;
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** Asks a yes/no question on stderr; false where nobody can answer. */
+  /** Asks a yes/no question on stderr; false where nobody answers. */
   confirm(question: string): Promise<boolean>;
-  /** Asks for one word out of several; undefined at end of input. */
+  /** Asks for one word out of several; undefined where nobody answers. */
   choose(question: string, choices: readonly string[]): Promise<string | undefined>;
+  /** Asks for a line, which is not shown where it is a secret; undefined where nobody answers. */
+  ask(question: string, how?: { readonly isSecret: boolean }): Promise<string | undefined>;
   /** Resolves to the next line that the person writes unasked; to undefined where nobody does, or the signal fires. */
   readLine(signal: AbortSignal): Promise<string | undefined>;
   /** Resolves when the person ends the command, with Ctrl-C or SIGTERM. */
@@ -67,7 +70,7 @@ const USUAL_COLUMNS = 80;
 
 export function processTerminal(): Terminal {
   const interactive = process.stdin.isTTY && process.stderr.isTTY;
-  const ask: Ask = async (question) => (interactive ? askLine(question) : undefined);
+  const ask: Terminal['ask'] = async (question, how) => (interactive ? askLine(question, how) : undefined);
   ignoreClosedPipes();
   return {
     out: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
@@ -80,7 +83,8 @@ export function processTerminal(): Terminal {
     cwd: process.cwd(),
     untilInterrupted: async () => void (await untilStopSignal()),
     readLine: async (signal) => (interactive ? nextLine(signal) : undefined),
-    confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
+    ask,
+    confirm: async (question) => /^y(?:es)?$/i.test((await ask(`${question} [y/N] `)) ?? ''),
     choose: (question, choices) => chooseWord(ask, question, choices),
   };
 }
@@ -122,17 +126,20 @@ function ignoreClosedPipes(): void {
   }
 }
 
-/** Resolves to undefined where nobody answers. */
-type Ask = (question: string) => Promise<string | undefined>;
+const NOWHERE = new Writable({ write: (_chunk, _encoding, done) => done() });
 
-async function askLine(question: string): Promise<string | undefined> {
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
+/** The terminal shows only what the reader writes, which is nothing where the line is a secret. */
+async function askLine(question: string, { isSecret } = { isSecret: false }): Promise<string | undefined> {
+  process.stderr.write(isSecret ? `${question}(it is not shown) ` : '');
+  const output = isSecret ? NOWHERE : process.stderr;
+  const reader = createInterface({ input: process.stdin, output, terminal: true });
   try {
-    return (await reader.question(question)).trim().toLowerCase();
+    return (await reader.question(question)).trim();
   } catch {
     return undefined;
   } finally {
     reader.close();
+    process.stderr.write(isSecret ? '\n' : '');
   }
 }
 
@@ -175,14 +182,15 @@ function isInForeground(): boolean {
 
 /** Asks until the answer is one of the choices, or how one of them begins; nothing is the first. */
 async function chooseWord(
-  ask: Ask,
+  ask: Terminal['ask'],
   question: string,
   choices: readonly string[],
 ): Promise<string | undefined> {
   for (;;) {
     const answer = await ask(`${question} (${choices.join(', ')}; Enter: ${choices[0]}) `);
     if (answer === undefined) return undefined;
-    const found = choices.find((each) => each === answer) ?? choices.find((each) => each.startsWith(answer));
+    const begun = choices.filter((each) => each.toLowerCase().startsWith(answer.toLowerCase()));
+    const found = begun.find((each) => each.length === answer.length) ?? begun[0];
     if (found !== undefined) return found;
   }
 }

@@ -18,7 +18,7 @@ import {
   type SentSample,
 } from '../../../authoring/workbench/workbench.ts';
 import { challengeOf, proofOf, type Places, type PlannedFile } from '../setup/add-plan.ts';
-import type { Asker } from '../setup/asker.ts';
+import { askFor } from '../setup/ask.ts';
 import { readDeliveries } from './request-file.ts';
 import { withSchemaLine } from '../../../base/own-package.ts';
 import { CliError, type Terminal } from '../terminal.ts';
@@ -41,7 +41,6 @@ export interface SamplePlanOptions {
   readonly known: readonly Sender[];
   readonly places: Places;
   readonly secrets: readonly string[];
-  readonly ask: Asker;
 }
 
 /** Makes mappings from request files, or from payloads as JSON or YAML. */
@@ -51,7 +50,7 @@ export async function planSample(
 ): Promise<SamplePlan> {
   const { name, samples: files, places, secrets } = options;
   const samples = (await Promise.all(files.map((file) => readSamples(terminal, file)))).flat();
-  const sender = await senderOf(samples, options);
+  const sender = await senderOf(terminal, samples, options);
   const isGuess = !('name' in sender) && sender.verify !== undefined;
   return planFrom(name, { samples, sender, places, secrets, isGuess });
 }
@@ -72,8 +71,9 @@ export async function planExamples(
 
 /** Finds the sender by the file or the name that is given, else by headers. Where several fit, the person is asked. */
 async function senderOf(
+  terminal: Terminal,
   samples: readonly SentSample[],
-  { name, sender, known, as, ask }: SamplePlanOptions,
+  { name, sender, known, as }: SamplePlanOptions,
 ): Promise<SamplePlan['sender']> {
   const chosen = as === undefined ? sender : known.find((each) => each.name === as);
   if (as !== undefined && chosen === undefined) throw new CliError(`there is no sender "${as}"`, 2);
@@ -91,12 +91,12 @@ async function senderOf(
     return { title: name, ...(verify === undefined ? {} : { verify }) };
   }
   if (others.length === 0) return first;
-  const names = inWords(
+  const titles = inWords(
     fitting.map(({ title }) => title),
     'or',
   );
-  const choices = fitting.map((each) => ({ value: each.name, label: each.title }));
-  const answer = await ask.choose('--as', `${names} prove themselves so. Who is it?`, { choices });
+  const names = fitting.map((each) => each.name);
+  const answer = await askFor(terminal, '--as', `${titles} prove themselves so. Who is it?`, names);
   return findSender(answer) ?? first;
 }
 

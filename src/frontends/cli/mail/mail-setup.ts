@@ -22,8 +22,8 @@ import type { Cli } from '../command-line.ts';
 import { findConfigFile, type ConfigFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
 import { hideFolder, readEditable, replaceFile } from '../setup/write-plan.ts';
-import { CliError } from '../terminal.ts';
-import { openAsker, type Asker, readGivenSecret } from '../setup/asker.ts';
+import { CliError, type Terminal } from '../terminal.ts';
+import { askFor, secretFor } from '../setup/ask.ts';
 import { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';
 
 export interface MailSetupFlags extends ConfigFlags {
@@ -77,22 +77,23 @@ export async function setUpMail(
   flags: MailSetupFlags,
   world: SetupWorld = { oauth: OAUTH_PROVIDERS, google: GOOGLE_ENDPOINTS },
 ): Promise<void> {
-  const { terminal } = cli;
+  const terminal = flags.json === true ? { ...cli.terminal, interactive: false } : cli.terminal;
   const file = findConfigFile(terminal, flags);
   const config = await readEditable(file);
   const before = config.root.at(['hooks', 'mail']).value;
-  const ask = await openAsker(terminal, flags.json !== true);
-  const name = flags.provider ?? (await askProvider(ask));
-  const block = await blockOf(ask, flags, name);
+  const providers = Object.keys(MAIL_PROVIDERS);
+  const name = (flags.provider ??
+    (await askFor(terminal, '--provider', 'Where is the mailbox?', providers))) as MailProviderName;
+  const block = await blockOf(terminal, flags, name);
   const mail = parseMailBlock({ ...keptKeys(before, block), ...block });
   if (typeof mail === 'string') throw new CliError(mail, 2);
   const isPassword = mail.kind === 'imap' && mail.auth.kind === 'password';
-  const login = isPassword ? undefined : await logIn(cli, flags, { ask, mail, name, world });
-  const askPassword = (): Promise<string> => ask.secret('--password-file', 'The password (it is not shown)?');
-  const typed = isPassword ? await readGivenSecret(terminal, flags.passwordFile, askPassword) : '';
+  const login = isPassword ? undefined : await logIn(terminal, flags, { mail, name, world });
+  const question = 'The password?';
+  const typed = isPassword ? await secretFor(terminal, '--password-file', flags.passwordFile, question) : '';
   // App passwords are shown in groups of four, and accepted without the spaces.
   const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
-  ask.say(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
+  terminal.err(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
   const opened = await tryMailbox(
     isPassword ? { ...mail, auth: { kind: 'password', password } } : mail,
     CONNECT_MS,
@@ -125,28 +126,29 @@ export async function setUpMail(
     terminal.err('hooks are off in this configuration: set hooks.enabled to true');
 }
 
-function askProvider(ask: Asker): Promise<MailProviderName> {
-  const names = Object.keys(MAIL_PROVIDERS) as MailProviderName[];
-  const choices = names.map((value) => ({ value, label: value }));
-  return ask.choose('--provider', 'Where is the mailbox?', { choices });
-}
-
 /** The block refers to secrets by name, and never contains them. */
-async function blockOf(ask: Asker, flags: MailSetupFlags, name: MailProviderName): Promise<WrittenBlock> {
+async function blockOf(
+  terminal: Terminal,
+  flags: MailSetupFlags,
+  name: MailProviderName,
+): Promise<WrittenBlock> {
   const { folder: folders, from, subject, since, hookPath: path } = flags;
-  const account = flags.account ?? (await ask.text('--account', 'Which address?'));
+  const account = flags.account ?? (await askFor(terminal, '--account', 'Which address?'));
   const kind = name === 'gmail-api' ? 'gmail' : 'imap';
-  const place = await (kind === 'gmail' ? gmailKeys(ask, flags) : imapKeys(ask, { ...flags, account }, name));
+  const place = await (kind === 'gmail'
+    ? gmailKeys(terminal, flags)
+    : imapKeys(terminal, { ...flags, account }, name));
   return defined({ version: 1, kind, account, ...place, folders, from, subject, since, path });
 }
 
-async function imapKeys(ask: Asker, flags: MailSetupFlags, name: MailProviderName): Promise<object> {
+async function imapKeys(terminal: Terminal, flags: MailSetupFlags, name: MailProviderName): Promise<object> {
   const { account, port, security, user } = flags;
   const provider: MailProvider = MAIL_PROVIDERS[name];
-  const host = flags.host ?? provider.host ?? (await ask.text('--host', 'Name of its IMAP server?'));
+  const host = flags.host ?? provider.host ?? (await askFor(terminal, '--host', 'Name of its IMAP server?'));
   const [only] = provider.auth.length === 1 ? provider.auth : [];
-  const choices = provider.auth.map((value) => ({ value, label: value }));
-  const auth = flags.auth ?? only ?? (await ask.choose('--auth', 'How do you log in?', { choices }));
+  const auth = (flags.auth ??
+    only ??
+    (await askFor(terminal, '--auth', 'How do you log in?', provider.auth))) as MailProvider['auth'][number];
   if (!provider.auth.includes(auth))
     throw new CliError(`${name} takes ${provider.auth.join(' or ')} only; leave --auth out`, 2);
   return defined({
@@ -162,35 +164,43 @@ async function imapKeys(ask: Asker, flags: MailSetupFlags, name: MailProviderNam
 }
 
 /** Notices of new mail are pulled, unless the options of push say otherwise. */
-async function gmailKeys(ask: Asker, flags: MailSetupFlags): Promise<object> {
+async function gmailKeys(terminal: Terminal, flags: MailSetupFlags): Promise<object> {
   const { pushAudience: audience, pushAccount: serviceAccount } = flags;
-  const topic = flags.topic ?? (await ask.text('--topic', 'Which Pub/Sub topic? (projects/P/topics/T)'));
+  const topic =
+    flags.topic ?? (await askFor(terminal, '--topic', 'Which Pub/Sub topic? (projects/P/topics/T)'));
   const isPushed = audience !== undefined || serviceAccount !== undefined;
   const subscription =
     flags.subscription ??
     (isPushed
       ? undefined
-      : await ask.text('--subscription', 'Which pull subscription? (projects/P/subscriptions/S)'));
+      : await askFor(terminal, '--subscription', 'Which pull subscription? (projects/P/subscriptions/S)'));
   const push = isPushed ? defined({ audience, serviceAccount }) : undefined;
   return defined({ topic, subscription, push, oauthFile: OAUTH_FILE });
 }
 
 interface Login {
-  readonly ask: Asker;
   readonly mail: MailBlock;
   readonly name: MailProviderName;
   readonly world: SetupWorld;
 }
 
-async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }: Login): Promise<OAuthFile> {
+async function logIn(
+  terminal: Terminal,
+  flags: MailSetupFlags,
+  { mail, name, world }: Login,
+): Promise<OAuthFile> {
   const provider = name === 'outlook' ? 'microsoft' : 'google';
   const { endpoints, scopes } = world.oauth[provider];
-  const clientId = flags.clientId ?? (await ask.text('--client-id', 'Id of the OAuth2 client?'));
-  const askSecret = (): Promise<string> => ask.secret('--client-secret-file', 'Secret of the OAuth2 client?');
+  const clientId = flags.clientId ?? (await askFor(terminal, '--client-id', 'Id of the OAuth2 client?'));
   const clientSecret =
     provider === 'microsoft'
       ? undefined
-      : await readGivenSecret(cli.terminal, flags.clientSecretFile, askSecret);
+      : await secretFor(
+          terminal,
+          '--client-secret-file',
+          flags.clientSecretFile,
+          'Secret of the OAuth2 client?',
+        );
   const isPushed = mail.kind === 'gmail' && mail.push !== undefined;
   const login: OAuthLogin = {
     provider,
@@ -200,13 +210,15 @@ async function logIn(cli: Cli, flags: MailSetupFlags, { ask, mail, name, world }
     signal: AbortSignal.timeout(LOGIN_MS),
   };
   if (endpoints.device !== undefined)
-    return loginWithDevice(login, ({ url, code }) => ask.say(`open ${url} and type in the code ${code}`));
+    return loginWithDevice(login, ({ url, code }) =>
+      terminal.err(`open ${url} and type in the code ${code}`),
+    );
   const redirect = await listenForRedirect();
   try {
     return await loginWithBrowser(login, {
       account: mail.account,
       redirect,
-      show: (url) => ask.say(`open this address in a browser of this machine and log in:\n\n${url}\n`),
+      show: (url) => terminal.err(`open this address in a browser of this machine and log in:\n\n${url}\n`),
     });
   } finally {
     redirect.close();

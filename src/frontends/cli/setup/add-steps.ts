@@ -4,7 +4,6 @@ import { shellWord } from '../../../engine/config/facts.ts';
 import { hooksAddress, type Settings } from '../../../engine/config/config.ts';
 import { type Places, signsAddress, verifyTokenFileOf } from './add-plan.ts';
 import { type ConfigFlags, findConfigFile } from '../config-file.ts';
-import type { Asker } from './asker.ts';
 import { commandLine } from '../next-steps.ts';
 import type { SamplePlan } from '../authoring/sample-plan.ts';
 import type { Terminal } from '../terminal.ts';
@@ -35,7 +34,6 @@ export interface SenderSetup {
 }
 
 export interface OfSender extends SenderSetup {
-  readonly ask: Asker;
   readonly made: SamplePlan;
 }
 

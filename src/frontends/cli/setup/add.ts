@@ -23,7 +23,7 @@ import {
 } from './add-steps.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from '../config-file.ts';
-import { openAsker, type Asker, readGivenSecret } from './asker.ts';
+import { askFor, readGivenSecret } from './ask.ts';
 import { readAccessToken, registerWebhook, removeWebhook, type WebhookRegistration } from './register.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from '../authoring/sample-plan.ts';
@@ -61,7 +61,8 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     flags.register === undefined
       ? undefined
       : await registering(terminal, name, { ...given, target: flags.register });
-  const plan = await makePlan(terminal, name, given);
+  const asking = flags.dryRun === true ? { ...terminal, interactive: false } : terminal;
+  const plan = await makePlan(asking, name, given);
   if (flags.dryRun === true) return show(terminal, plan, places);
   const written = await writePlan(terminal, plan, places);
   await editConfig(terminal, file, plan);
@@ -139,14 +140,13 @@ function refuseOddName(name: string): void {
 
 async function makePlan(terminal: Terminal, name: string, given: SenderSetup): Promise<SetupPlan> {
   const { flags, file, places, configSecrets: secrets } = given;
-  const ask = await openAsker(terminal, flags.dryRun !== true);
   const read = await readSenders(file, given.settings.hooks);
   const known = inOrder(read);
   const sender = known.find((each) => each.name === name);
   const isComment = flags.comment === true;
   if (isComment && sender?.comments === undefined)
     throw new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
-  const base = { name, known, places, secrets, ask, as: flags.as };
+  const base = { name, known, places, secrets, as: flags.as };
   const made =
     flags.from !== undefined
       ? await planSample(terminal, { ...base, sender, samples: flags.from })
@@ -161,7 +161,7 @@ async function makePlan(terminal: Terminal, name: string, given: SenderSetup): P
           ? await planExamples(terminal, { ...base, sender })
           : undefined;
   if (made === undefined) throw noMappings(name, sender, read);
-  return planOf(terminal, name, { ...given, ask, made });
+  return planOf(terminal, name, { ...given, made });
 }
 
 function noMappings(
@@ -215,7 +215,7 @@ async function planOf(terminal: Terminal, name: string, given: OfSender): Promis
 async function secretOf(
   terminal: Terminal,
   name: string,
-  { made: { sender }, ask, flags, places }: OfSender,
+  { made: { sender }, flags, places }: OfSender,
 ): Promise<Secret> {
   const file = secretFileOf(name);
   if (existsSync(join(places.root, file))) return { file, value: '' };
@@ -228,30 +228,26 @@ async function secretOf(
   if (from === 'sent' || comes) return { file, value: undefined };
   return {
     file,
-    value: isIssued ? await askFor(terminal, ask, { what, title, flags }) : randomBytes(32).toString('hex'),
+    value: isIssued ? await askIssued(terminal, title, what) : randomBytes(32).toString('hex'),
   };
 }
 
 async function commentToken(
   terminal: Terminal,
-  { ask, flags, places, settings }: SenderSetup & Pick<OfSender, 'ask'>,
+  { flags, places, settings }: SenderSetup,
 ): Promise<Secret | undefined> {
   if (settings.channels['github'] !== undefined) return undefined;
   const file = secretFileOf('github-token');
   if (existsSync(join(places.root, file))) return { file, value: '' };
   if (flags.tokenFile !== undefined) return { file, value: await readGivenSecret(terminal, flags.tokenFile) };
   const what = 'an access token with "Issues: write" and "Pull requests: write" for the repositories';
-  return { file, value: await askFor(terminal, ask, { what, title: 'GitHub', flags }) };
+  return { file, value: await askIssued(terminal, 'GitHub', what) };
 }
 
-async function askFor(
-  terminal: Terminal,
-  ask: Asker,
-  { what, title, flags }: { readonly what: string; readonly title: string; readonly flags: AddFlags },
-): Promise<string | undefined> {
-  if (!terminal.interactive || flags.dryRun === true) return undefined;
+async function askIssued(terminal: Terminal, title: string, what: string): Promise<string | undefined> {
+  if (!terminal.interactive) return undefined;
   const hasIt = await terminal.confirm(`${title} issues ${what}. Do you have it here?`);
-  return hasIt ? (await ask.secret('--secret-file', `Paste ${what}`)).trim() : undefined;
+  return hasIt ? askFor(terminal, '--secret-file', `Paste ${what}`, 'secret') : undefined;
 }
 
 function serviceEdits(settings: Settings, { url }: AddFlags): SetupPlan['edits'] {

@@ -14,7 +14,7 @@ import {
   type Webhooks,
 } from '../../../engine/senders/senders.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import { openAsker, readGivenSecret } from './asker.ts';
+import { secretFor } from './ask.ts';
 
 export interface WebhookRegistration extends AskedInterface {
   readonly register: Registration;
@@ -40,11 +40,7 @@ export const readAccessToken = (
   terminal: Terminal,
   { interface: { token }, api }: Pick<AskedInterface, 'interface' | 'api'>,
   file: string | undefined,
-): Promise<string> =>
-  readGivenSecret(terminal, file, async () => {
-    const ask = await openAsker(terminal, true);
-    return (await ask.secret('--token-file', `Paste ${token}; it goes to ${api.origin}`)).trim();
-  });
+): Promise<string> => secretFor(terminal, '--token-file', file, `Paste ${token}; it goes to ${api.origin}`);
 
 /** Shows what it will do, asks, and does it; resolves to the secret that the sender made. */
 export async function registerWebhook(
