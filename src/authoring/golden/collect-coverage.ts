@@ -5,9 +5,9 @@ import type { Evaluation } from '../../engine/hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 
 /**
- * What a set of evaluations reached. A mapping counts once it matched. A condition leaf counts twice, once
- * for holding and once for failing, and a template block once per side. Only mappings up to the first match count as visited, because later ones were never asked. An
- * item that an operator leaves out with a comment is listed, and counts for nothing.
+ * What a set of evaluations reached. A mapping counts once it matched. A condition leaf counts twice, once for holding
+ * and once for failing, and a template block once per side. Only mappings up to the first match count as visited, because
+ * later ones were never asked. An item that an operator leaves out with a comment is listed, and counts for nothing.
  */
 export interface Coverage {
   readonly items: readonly CoverageItem[];

@@ -20,14 +20,14 @@ import {
   createGoldenEngine,
 } from '../../../authoring/golden/golden.ts';
 import { adviceFor } from '../../../authoring/advice/requests.ts';
-import { displayName, type Finding } from '../../../base/document/document.ts';
+import { displayName } from '../../../base/document/document.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, printFindings } from '../config-file.ts';
 import { mutate } from './mutate.ts';
 import { openWorkbench, type OpenWorkbench } from './workbench.ts';
 import { CliError, type Terminal } from '../terminal.ts';
-import { watchCases, type WatchOptions } from './watch-cases.ts';
+import { watchCases } from './watch-cases.ts';
 
 export interface TestFlags {
   readonly config?: string;
@@ -45,29 +45,30 @@ export interface TestFlags {
 }
 
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
-  const plan = readPlan(cli.terminal, flags);
-  await using workbench = await openWorkbench(cli.terminal, flags, { workers: 2 });
-  const dir = findCasesFolder(cli.terminal, flags, flags.dir);
-  const found = await findWanted(cli.terminal, dir, filters);
-  let report = await runFound(workbench, found, plan.policy);
-  await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true });
-  if (printTypeErrors(cli.terminal, await workbench.bench.findTypeErrors(workbench.generation)))
-    cli.setExitCode(1);
+  const { terminal } = cli;
+  const plan = readPlan(terminal, flags);
+  await using workbench = await openWorkbench(terminal, flags, { workers: 2 });
+  const dir = findCasesFolder(terminal, flags, flags.dir);
+  const found = await findWanted(terminal, dir, filters);
+  const run = (cases: FoundCases): Promise<RunReport> => runFound(workbench, cases, plan.policy);
+  const show = async (report: RunReport, verbose: boolean): Promise<boolean> => {
+    await writeReports(terminal, report, plan.reporters, { verbose });
+    const errors = await workbench.bench.findTypeErrors(workbench.generation);
+    printFindings(terminal, errors);
+    return errors.length === 0;
+  };
+  let report = await run(found);
+  if (!(await show(report, flags.verbose === true))) cli.setExitCode(1);
   if (flags.mutate === true) {
     const keep = flags.keep === true ? { dir } : {};
-    const isNoticed = await mutate(cli.terminal, { ...workbench, cases: found.cases, ...keep });
+    const isNoticed = await mutate(terminal, { ...workbench, cases: found.cases, ...keep });
     if (!isNoticed || hasFailed(report)) cli.setExitCode(1);
     return;
   }
-  const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
+  const coverage = await reportCoverage(terminal, workbench.generation, report, plan);
   if (flags.watch === true)
-    report = await watchFound(cli.terminal, workbench, { dir, filters, report, plan });
-  if (sayBelow(cli.terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
-}
-
-function printTypeErrors(terminal: Terminal, errors: readonly Finding[]): boolean {
-  printFindings(terminal, errors);
-  return errors.length > 0;
+    report = await watchCases(terminal, workbench, { dir, filters, report, run, show });
+  if (sayBelow(terminal, coverage, plan) || hasFailed(report)) cli.setExitCode(1);
 }
 
 function sayBelow(terminal: Terminal, coverage: Coverage | undefined, { failUnder }: TestPlan): boolean {
@@ -151,21 +152,6 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
   );
 }
 
-function watchFound(
-  terminal: Terminal,
-  workbench: OpenWorkbench,
-  { plan, ...watched }: Pick<WatchOptions, 'dir' | 'filters' | 'report'> & { readonly plan: TestPlan },
-): Promise<RunReport> {
-  return watchCases(terminal, workbench, {
-    ...watched,
-    run: (found) => runFound(workbench, found, plan.policy),
-    show: async (report, verbose) => {
-      await writeReports(terminal, report, plan.reporters, { verbose });
-      printTypeErrors(terminal, await workbench.bench.findTypeErrors(workbench.generation));
-    },
-  });
-}
-
 function runFound(
   { generation }: OpenWorkbench,
   found: FoundCases,
@@ -181,7 +167,7 @@ async function writeReports(
   terminal: Terminal,
   report: RunReport,
   reporters: readonly ReportOutput<ReporterName>[],
-  options: { readonly verbose?: boolean },
+  options: { readonly verbose: boolean },
 ): Promise<void> {
   for (const { name, file } of reporters) {
     const color = file === undefined && terminal.color;

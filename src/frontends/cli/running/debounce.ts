@@ -1,5 +1,5 @@
 /** Calls once things have been quiet for `ms`; a call under way is followed by at most one more. */
-export interface DebouncedCall {
+interface DebouncedCall {
   trigger(): void;
   /** Stops calling; resolves when the call under way has ended. */
   stop(): Promise<void>;
