@@ -43,6 +43,8 @@ export class WorkerRuns {
   readonly #waiting = new Waiters<true>();
   /** Ends that are being stored, by attempt: a worker that sends its end again waits for the same. */
   readonly #ends = new Map<string, Promise<void>>();
+  /** Attempts whose end came too late and is in the audit, by run. */
+  readonly #late = new Map<string, Set<string>>();
   #lookedAt = -Infinity;
   #judgesFrom = Infinity;
   #nextAwayLookAt = 0;
@@ -66,7 +68,7 @@ export class WorkerRuns {
     const run = found?.kind === 'hook' && found.action.kind === 'agent' ? (found as AgentRun) : undefined;
     if (run === undefined || this.#targetOf(run).runner !== runner)
       throw new HookError('not_found', 'no run of this runner has this id');
-    if (run.carried?.attempt !== attempt) return this.#refuse(runId, { attempt, end });
+    if (run.carried?.attempt !== attempt) return this.#refuse(run, { attempt, end });
     return end === undefined ? this.#renew(run, attempt) : this.#finish(run, end);
   }
 
@@ -151,7 +153,7 @@ export class WorkerRuns {
     const leaseMs = this.#leaseMs(runner);
     const lease = { attempt, until: now() + leaseMs, nowMs: now() };
     const renewed = await storage.renewRun(run.id, lease);
-    if (renewed === undefined) return this.#refuse(run.id, { attempt });
+    if (renewed === undefined) return this.#refuse(run, { attempt });
     await this.#noteSeen({ runner, worker });
     return { ok: true, leaseSeconds: leaseMs / 1000, ...renewed };
   }
@@ -165,7 +167,7 @@ export class WorkerRuns {
     this.#ends.set(attempt, storing);
     await storing;
     const { carried } = (await storage.findRun(run.id)) ?? {};
-    if (carried?.attempt !== attempt || carried.until !== 0) return this.#refuse(run.id, { attempt, end });
+    if (carried?.attempt !== attempt || carried.until !== 0) return this.#refuse(run, { attempt, end });
     log.info({ runId: run.id, worker: carried.worker }, 'a worker handed over the end of a run');
     return { ok: true };
   }
@@ -189,10 +191,13 @@ export class WorkerRuns {
 
   /** Another attempt has begun, or the run has ended otherwise. An end that is not taken is kept in the audit. */
   async #refuse(
-    runId: string,
+    { id: runId, attempts }: AgentRun,
     { attempt, end }: { readonly attempt: string; readonly end?: WorkerEnd | undefined },
   ): Promise<never> {
-    if (end !== undefined) {
+    const noted = this.#late.get(runId) ?? new Set();
+    // Whoever makes attempts up must not push the audit of operators out.
+    if (end !== undefined && !noted.has(attempt) && noted.size <= attempts) {
+      this.#late.set(runId, noted.add(attempt));
       const about = `run ${runId}, attempt ${attempt}`;
       const record = { who: 'worker', source: 'workers', what: 'late end', about, changed: 0 };
       await this.#context.storage.recordAudit({ at: Date.now(), ...record });

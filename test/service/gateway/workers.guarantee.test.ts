@@ -183,7 +183,14 @@ test('takes a late end, and refuses it after another attempt has begun', async (
   expect((await take(house)).run?.id).toBe(given.id);
   await expect(renew(house, second)).rejects.toMatchObject(OVER);
   await expect(finish(house, second)).rejects.toMatchObject(OVER);
+  await expect(finish(house, second)).rejects.toMatchObject(OVER);
   expect(await house.storage.listAudit(5)).toMatchObject([{ what: 'late end', changed: 0 }]);
+  for (let number = 10; number < 30; number += 1) {
+    const madeUp = finish(house, second, { attempt: `made-up-${number}` });
+    await expect(madeUp).rejects.toMatchObject(OVER);
+  }
+  // The run had two attempts.
+  expect(await house.storage.listAudit(50)).toHaveLength(3);
   expect(await finish(house, first)).toEqual({ ok: true });
   expect(await house.storage.findRun(slept.id)).toMatchObject({ state: 'completed', attempts: 1 });
 });
