@@ -51,10 +51,11 @@ export const gatewayOf = ({ live }: ConsoleDeps): GatewaySettings => live.genera
 export const operatorName = ({ name, role }: Identity): string =>
   name === '' ? `key of the console (${role})` : name;
 
-/** Templates may have filled names, session keys and recipients with what was sent. */
+/** Templates may have filled names, session keys, recipients and models with what was sent. */
 export const withoutNames = <Run extends object>(run: Run): Run => ({
   ...run,
   name: '',
   sessionKey: '',
   to: null,
+  model: null,
 });

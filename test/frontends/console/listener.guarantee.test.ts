@@ -169,7 +169,7 @@ console:
   const own = makeConsoleFolder({
     'sluice.yaml': config(['view', 'inspect', 'operate']),
     'mappings/talk.yaml':
-      '{ id: talks, match: { path: talk }, messageTemplate: "{{body}}", sessionKey: "hook:{{who}}", deliver: false }',
+      '{ id: talks, match: { path: talk }, messageTemplate: "{{body}}", sessionKey: "hook:{{who}}", model: "{{who}}", trust: [model], deliver: false }',
     'mappings/keyed.yaml':
       '{ id: keyed, match: { path: keyed }, keepRequests: none, dedupe: { key: "{{headers.x-event}}" }, messageTemplate: hello, deliver: false }',
     'mappings/asked.yaml':
