@@ -19,7 +19,8 @@ import {
   requestFinding,
 } from '../advice/requests.ts';
 import { sayProof } from '../advice/proofs.ts';
-import { defined } from '../../base/json.ts';
+import { shorten } from '../../base/document/document.ts';
+import { defined, type JsonValue } from '../../base/json.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../base/errors.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { type DecisionRecord, type MissedMapping } from '../../engine/storage/storage.ts';
@@ -92,11 +93,14 @@ export function findingNotes(
     });
 }
 
-/** Says in one line for a list why a request missed, or what is odd about it. */
-export function decisionLine(decision: DecisionRecord): string {
+/**
+ * Says in one line for a list why a request missed, or what is odd about it; `found` is what the failing leaf of each
+ * mapping found, which no decision has.
+ */
+export function decisionLine(decision: DecisionRecord, found?: ReadonlyMap<string, JsonValue>): string {
   const { refusal, missed = [], outcome, code } = decision;
   if (refusal !== undefined) return printSentence(saidOf(refusal));
-  const misses = missed.map(missLine).join('; ');
+  const misses = missed.map((miss) => missLine(miss, found?.get(miss.mappingId))).join('; ');
   const notes = findingNotes(decision, undefined, TRANSFORMS);
   const said = printSentence(
     joinSentences(
@@ -134,13 +138,18 @@ function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
 
 const MAX_LEAF = 100;
 
-function missLine({ mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping): string {
+function missLine(
+  { mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping,
+  found: JsonValue | undefined,
+): string {
   const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
   const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
   const other = instead === undefined ? '' : `: the request has ${instead.join(' and ')}`;
   const missing =
     variable === undefined ? how && printSentence(sayDifference(how)) : `${variable} is missing${other}`;
-  return `${mappingId}: ${part} ${rule}${missing === undefined ? '' : `(${missing}) `}${place}`.trim();
+  const seen = [found === undefined ? undefined : `found ${shorten(JSON.stringify(found))}`, missing];
+  const known = seen.filter((each) => each !== undefined).join(': ');
+  return `${mappingId}: ${part} ${rule}${known === '' ? '' : `(${known}) `}${place}`.trim();
 }
 
 const optional = (code: NoteCode, text: Sentence | undefined): readonly Finding[] =>

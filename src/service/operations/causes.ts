@@ -1,7 +1,8 @@
 /** What somebody has to look at, by its cause, and how much work there is. */
 import { hash } from 'node:crypto';
-import { defined } from '../../base/json.ts';
-import { clearLine } from '../../base/telemetry/telemetry.ts';
+import { defined, isScalar, type JsonValue } from '../../base/json.ts';
+import { clearLine, namesSecret } from '../../base/telemetry/telemetry.ts';
+import { readKeptRequest } from '../../engine/hook/hook.ts';
 import { isoTime } from '../../engine/storage/facts.ts';
 import type {
   AuditRecord,
@@ -9,6 +10,7 @@ import type {
   CostRecord,
   DecisionRecord,
   FailedHour,
+  KeptRequest,
   Storage,
 } from '../../engine/storage/storage.ts';
 import type { GatewaySettings } from '../../engine/config/config.ts';
@@ -83,6 +85,9 @@ const MAX_WORK = 10_000;
 const MAX_ASIDES = 1_000;
 const MAX_MARKS = 100;
 const MAX_COSTS = 200;
+/** Causes of which the last request is looked at, and the characters of one that is read. */
+const MAX_QUOTED = 50;
+const MAX_QUOTED_CHARS = 256 * 1024;
 /** Characters of what is said of a failure. */
 const MAX_SAID = 200;
 /** A request that was refused before its sender had proved itself does not concern the operator's mappings. */
@@ -121,6 +126,9 @@ type Found = Pick<Cause, 'kind' | 'says' | 'example' | 'path' | 'mappingId' | 'e
   readonly hours: Hour[];
   /** What is said is of the last one. */
   readonly saidAt: number;
+  /** Says it with what the failing conditions found, and what it said so. Payload-derived. */
+  readonly sayWith?: (values: FoundValues) => string;
+  readonly saysFound?: string;
 };
 /** Requests that a mapping took within a day, and how many of them were refused. */
 export interface MappingHits {
@@ -155,7 +163,7 @@ function add(
 export interface CauseOptions {
   readonly gateway: Pick<GatewaySettings, 'runner'>;
   readonly decided: () => Promise<Decided>;
-  /** With what errors said, which may come from payloads. */
+  /** With what errors said and conditions found, which may come from payloads. */
   readonly text: boolean;
 }
 
@@ -192,7 +200,7 @@ async function findCauses(
     const hour = { count, firstAt: since, lastAt: Date.now() };
     add(found, ['wait', ...key], hour, () => ({ kind: 'wait', ...cause }));
   }
-  const causes = [...found].map(([name, { hours, saidAt: _saidAt, ...cause }]): Cause => {
+  const causes = [...found].map(([name, { hours, saidAt: _saidAt, sayWith: _sayWith, saysFound, ...cause }]): Cause => {
     const id = hash('sha256', name).slice(0, 12);
     const aside = asides.find(({ about }) => about.startsWith(`${id} `));
     // Where older ones are not kept any more, those that came since tell it alone.
@@ -200,7 +208,8 @@ async function findCauses(
     const grown = aside && Math.max(since, sum(hours) - aside.changed) > aside.changed;
     const reason = aside?.about.slice(id.length + 1) ?? '';
     const said = aside && grown === false ? { aside: { who: aside.who, at: aside.at, reason } } : {};
-    return { id, ...cause, ...risen(hours), ...said };
+    const says = (text ? saysFound : undefined) ?? cause.says;
+    return { id, ...cause, says, ...risen(hours), ...said };
   });
   const weight = ({ count, lastAt, aside }: Cause): number =>
     aside === undefined ? count / (1 + (Date.now() - lastAt) / HOUR_MS) : -1;
@@ -210,11 +219,14 @@ async function findCauses(
 /** Counting rests so many times as long as it took: it is asked for again and again, and others need the store. */
 const REST = 20;
 
-/** Counts all decisions that are kept, and again after a rest; `describe` says in a line why a request was refused. */
-export function decidedCounter(
-  storage: Pick<Storage, 'flush' | 'countDecided'>,
-  describe: (decision: DecisionRecord) => string,
-): CauseOptions['decided'] {
+type CountedStorage = Pick<Storage, 'flush' | 'countDecided' | 'findKeptRequest'>;
+/** What the failing leaf of each mapping found. */
+type FoundValues = ReadonlyMap<string, JsonValue>;
+/** Says in a line why a request was refused. */
+type Describe = (decision: DecisionRecord, found?: FoundValues) => string;
+
+/** Counts all decisions that are kept, and again after a rest. */
+export function decidedCounter(storage: CountedStorage, describe: Describe): CauseOptions['decided'] {
   let known: Promise<Decided> | undefined;
   let restsUntil = 0;
   return () => {
@@ -230,10 +242,7 @@ export function decidedCounter(
   };
 }
 
-async function countDecided(
-  storage: Pick<Storage, 'flush' | 'countDecided'>,
-  describe: (decision: DecisionRecord) => string,
-): Promise<Decided> {
+async function countDecided(storage: CountedStorage, describe: Describe): Promise<Decided> {
   const found: FoundCauses = new Map();
   const came = new Map<string, CameOfPath>();
   const hits = new Map<string, MappingHits>();
@@ -260,9 +269,12 @@ async function countDecided(
       const { code, missed = [], findings = [] } = decision;
       const leaves = missed.map((miss) => [miss.mappingId, miss.part, miss.leaf, miss.why].join(' '));
       const key = ['request', path, code, decision.mappingId, ...leaves, ...findings.map((one) => one.code)];
+      const sayWith = (values?: FoundValues): string =>
+        `${path}, ${[code, describe(decision, values)].filter(Boolean).join(': ')}`;
       add(found, key, hour, () => ({
         kind: 'request',
-        says: `${path}, ${[code, describe(decision)].filter(Boolean).join(': ')}`,
+        says: sayWith(),
+        ...(missed.length > 0 && { sayWith }),
         example: decision.requestId,
         path,
         ...defined({ mappingId: decision.mappingId, errorCode: code }),
@@ -271,8 +283,36 @@ async function countDecided(
     after = next;
   }
   addFlood(found, came, since);
+  await quoteFound(found, storage);
   return { found, hits, since };
 }
+
+/** A decision has no value of a request. What the conditions found stands beside the last request, where that is kept. */
+async function quoteFound(found: FoundCauses, storage: CountedStorage): Promise<void> {
+  const newest = [...found].toSorted(([, a], [, b]) => b.saidAt - a.saidAt).slice(0, MAX_QUOTED);
+  for (const [name, cause] of newest) {
+    const { example, sayWith } = cause;
+    if (example === undefined || sayWith === undefined) continue;
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
+    const kept = await storage.findKeptRequest(example);
+    if (kept !== undefined && kept.json.length <= MAX_QUOTED_CHARS)
+      found.set(name, { ...cause, saysFound: sayWith(foundIn(kept)) });
+  }
+}
+
+/** What the failing leaf of each mapping found: a text, a number or a flag, and nothing under the name of a secret. */
+function foundIn(kept: KeptRequest): FoundValues {
+  const { judged } = readKeptRequest(kept);
+  const values = (judged?.considered ?? []).flatMap(({ id, failed }) => {
+    const { part, expression = '', found } = failed ?? {};
+    const names = [...expression.matchAll(VARIABLE)].flatMap(([, name = '']) => name.split('.'));
+    const isOpen = part === 'source' || (names.length > 0 && !names.some(namesSecret));
+    return isOpen && (isScalar(found) || found === null) ? [[id, found] as const] : [];
+  });
+  return new Map(values);
+}
+
+const VARIABLE = /"var":\s*\[?"([^"]+)"/g;
 
 const isOfStranger = ({ status, code = '' }: DecisionRecord): boolean =>
   STRANGERS.includes(status) && !OF_SENDERS.includes(code);

@@ -70,6 +70,47 @@ test('requests of one failing condition are one cause, which began when they bec
   expect(second).toMatchObject({ count: 1, before: 0 });
 });
 
+/** Keeps a request with what its mapping `review` found, as the service does it. */
+const keptWith = (requestId: string, failed: object) => ({
+  requestId,
+  receivedAt: now,
+  kind: 'whole' as const,
+  path: 'github',
+  json: JSON.stringify({
+    path: 'github',
+    payload: {},
+    judged: { considered: [{ id: 'review', matched: false, failed: { part: 'when', ...failed } }] },
+  }),
+});
+
+test('a cause quotes what the condition found in the last request, but not to whom texts are not shown', async () => {
+  const { storage, causes, keep } = await open();
+  const [first, last] = [refused(now - 1000, leaf(opened)), refused(now, leaf(opened))];
+  storage.keepRequest(keptWith(first.requestId, { expression: opened, found: 'labeled' }));
+  storage.keepRequest(keptWith(last.requestId, { expression: opened, found: 'closed' }));
+  await keep(first, last);
+  const said = async (text?: boolean) => (await causes(text)).map(({ says }) => says);
+  expect(await said()).toEqual([
+    `github, no_mapping_matched: review: when ${opened} did not hold (found "closed")`,
+  ]);
+  expect(await said(false)).toEqual([`github, no_mapping_matched: review: when ${opened} did not hold`]);
+});
+
+test.each([
+  ['under the name of a secret', '{"==":[{"var":"payload.api_token"},"a"]}', 'hunter2'],
+  ['below the name of a secret', '{"==":[{"var":"payload.credentials.user"},"a"]}', 'hunter2'],
+  ['where the leaf was cut before its variable', '{"==":["a long word, a long wo…', 'hunter2'],
+  ['of several values', '{"in":[{"var":"payload.labels"},["a"]]}', ['hunter2']],
+])('a cause quotes no value %s', async (_name, expression, found) => {
+  const { storage, causes, keep } = await open();
+  const one = refused(now, leaf(expression));
+  storage.keepRequest(keptWith(one.requestId, { expression, found }));
+  await keep(one);
+  expect((await causes()).map(({ says }) => says)).toEqual([
+    `github, no_mapping_matched: review: when ${expression} did not hold`,
+  ]);
+});
+
 test('a cause names its error, also where a finding says only which field it is about', async () => {
   const { causes, keep } = await open();
   const findings = [{ code: 'field', facts: { field: 'text' } }];
@@ -231,6 +272,7 @@ test('counting rests twenty times as long as it took, for all who look', async (
         await new Promise((done) => setTimeout(done, 5));
         return { groups: [] };
       },
+      findKeptRequest: () => Promise.resolve(undefined),
     },
     decisionLine,
   );
