@@ -43,6 +43,8 @@ export interface RunningConsole {
 /** A mapping file may have four megabytes. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
 const MIN_COMPRESSED = 2_048;
+/** A page is shown before its requests are counted, where that takes longer. */
+const COUNT_WAIT_MS = 500;
 const compress = promisify(gzip);
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HEADERS: readonly string[] = [
@@ -80,7 +82,7 @@ export async function startConsole(started: ConsoleContext, parts: ConsoleParts)
   // A person who starts the service means to run its plugins.
   const openBench = () => new Workbench(configFile, { env, mayLoadPlugins: () => true });
   const judge = new Judge({ ...deps, live: () => live.generation, openBench });
-  const decided = decidedCounter(parts.storage, decisionLine);
+  const decided = decidedCounter(parts.storage, decisionLine, COUNT_WAIT_MS);
   const context: RouteContext = { deps, judge, drafts: new Drafts(judge), decided };
   const host = mode === 'dev' ? '127.0.0.1' : settings.console.host;
   const access = new Access({

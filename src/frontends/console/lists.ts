@@ -88,26 +88,26 @@ async function pageOf<Row extends { readonly id: string }>(
 
 async function mappings(
   { storage, live }: ConsoleDeps,
-  { hits, since }: Decided,
-): Promise<ListPage<MappingRow> & { readonly since: number }> {
+  decided: Decided | undefined,
+): Promise<ListPage<MappingRow> & { readonly since?: number }> {
+  const hits = decided?.hits;
   const { table, config } = live.generation;
   const { gateway, hooks } = config.settings;
   const active = new Map((await storage.mappingActivity(Date.now())).map((row) => [row.mappingId, row]));
   const rowOf = (mappingId: string) => ({
     mappingId,
-    hits: 0,
-    refusals: 0,
     ...NO_ACTIVITY,
     ...active.get(mappingId),
-    ...hits.get(mappingId),
+    ...(hits && { hits: 0, refusals: 0, ...hits.get(mappingId) }),
   });
   const rows = table.mappings.map(({ id, action, runner = gateway.runner, limits }): MappingRow => {
     const usdPerDay = limits?.usdPerDay ?? hooks.defaults.limits?.usdPerDay;
     return { ...rowOf(id), ...(action === 'agent' && { runner }), ...defined({ usdPerDay }) };
   });
   // Also those that no file has any more.
-  const ids = new Set([...rows.map((row) => row.mappingId), ...active.keys(), ...hits.keys()]);
-  return { rows: [...rows, ...[...ids].slice(rows.length).map(rowOf)], since };
+  const ids = new Set([...rows.map((row) => row.mappingId), ...active.keys(), ...(hits?.keys() ?? [])]);
+  const all = [...rows, ...[...ids].slice(rows.length).map(rowOf)];
+  return { rows: all, ...(decided && { since: decided.since }) };
 }
 
 async function runs(deps: ConsoleDeps, asked: PageRequest, of?: Conversation): Promise<ListPage<RunListRow>> {

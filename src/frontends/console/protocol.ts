@@ -59,9 +59,8 @@ export interface ListPage<Row> {
   readonly next?: string;
 }
 
-/** A mapping in the last 24 hours; the routes that are built in have an empty id. */
-export interface MappingRow extends MappingActivity, Omit<MappingHits, 'lastHitAt'> {
-  readonly lastHitAt?: number;
+/** A mapping in the last 24 hours, without hits before they are counted; the routes that are built in have an empty id. */
+export interface MappingRow extends MappingActivity, Partial<MappingHits> {
   /** Set for a mapping that makes runs. */
   readonly runner?: string;
   readonly usdPerDay?: number;

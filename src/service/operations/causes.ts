@@ -1,5 +1,6 @@
 /** What somebody has to look at, by its cause, and how much work there is. */
 import { hash } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { defined, isScalar, type JsonValue } from '../../base/json.ts';
 import { clearLine, namesSecret } from '../../base/telemetry/telemetry.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
@@ -33,6 +34,8 @@ export interface RecoveredPath {
 export interface Overview {
   readonly backlog: Backlog;
   readonly causes: readonly Cause[];
+  /** Requests are still counted: what they are the cause of is not among the causes yet. */
+  readonly isCounting?: true;
   readonly marks: readonly AuditRecord[];
   readonly spent: Spent;
   readonly recoveries: readonly RecoveredPath[];
@@ -63,7 +66,7 @@ export async function overview(
   looking: CauseOptions,
   recovered: Iterable<string>,
 ): Promise<Overview> {
-  const [backlog, causes, marks, costs, rows] = await Promise.all([
+  const [backlog, found, marks, costs, rows] = await Promise.all([
     storage.backlog(),
     findCauses(storage, looking),
     storage.listAudit(MAX_MARKS, ['start', 'reload']),
@@ -76,7 +79,7 @@ export async function overview(
     const trouble = unwell === undefined ? last.trouble : `the sender says "${unwell}" of the webhook`;
     return { path, lookedAt, missed, came, gaveUp, ...defined({ trouble }) };
   });
-  return { backlog, causes, marks, spent: spentOf(costs), recoveries };
+  return { backlog, ...found, marks, spent: spentOf(costs), recoveries };
 }
 
 const HOUR_MS = 3_600_000;
@@ -162,7 +165,8 @@ function add(
 
 export interface CauseOptions {
   readonly gateway: Pick<GatewaySettings, 'runner'>;
-  readonly decided: () => Promise<Decided>;
+  /** Nothing where it takes longer than somebody waits for it. */
+  readonly decided: () => Promise<Decided | undefined>;
   /** With what errors said and conditions found, which may come from payloads. */
   readonly text: boolean;
 }
@@ -174,14 +178,14 @@ export interface CauseOptions {
 async function findCauses(
   storage: Storage,
   { gateway, decided, text }: CauseOptions,
-): Promise<readonly Cause[]> {
+): Promise<Pick<Overview, 'causes' | 'isCounting'>> {
   const [ofRequests, failed, asides, obstacles] = await Promise.all([
     decided(),
     storage.failedByHour(MAX_WORK),
     storage.listAudit(MAX_ASIDES, ['put aside']),
     findObstacles(storage, gateway),
   ]);
-  const found = new Map(ofRequests.found);
+  const found = new Map(ofRequests?.found);
   for (const { kind, mappingId, place, why, example, message, ...hour } of failed) {
     const where = kind === 'run' ? place || gateway.runner : place;
     const said = [why || 'it failed', ...(text ? message.split('\n').filter(Boolean) : [])];
@@ -213,7 +217,10 @@ async function findCauses(
   });
   const weight = ({ count, lastAt, aside }: Cause): number =>
     aside === undefined ? count / (1 + (Date.now() - lastAt) / HOUR_MS) : -1;
-  return causes.toSorted((a, b) => weight(b) - weight(a));
+  return {
+    causes: causes.toSorted((a, b) => weight(b) - weight(a)),
+    ...(ofRequests === undefined && { isCounting: true }),
+  };
 }
 
 /** Counting rests so many times as long as it took: it is asked for again and again, and others need the store. */
@@ -225,20 +232,39 @@ type FoundValues = ReadonlyMap<string, JsonValue>;
 /** Says in a line why a request was refused. */
 type Describe = (decision: DecisionRecord, found?: FoundValues) => string;
 
-/** Counts all decisions that are kept, and again after a rest. */
-export function decidedCounter(storage: CountedStorage, describe: Describe): CauseOptions['decided'] {
-  let known: Promise<Decided> | undefined;
+/** A count holds no longer than that after its rest. */
+const OLD_MS = 60_000;
+
+/**
+ * Counts all decisions that are kept, and again after a rest, when the last count holds a while longer. Who asks where
+ * there is none gets nothing after `waitMs`; default: waits.
+ */
+export function decidedCounter(
+  storage: CountedStorage,
+  describe: Describe,
+  waitMs?: number,
+): CauseOptions['decided'] {
+  let last: Decided | undefined;
+  let counting: Promise<Decided> | undefined;
   let restsUntil = 0;
-  return () => {
+  const count = async (began: number): Promise<Decided> => {
+    try {
+      last = await countDecided(storage, describe);
+      restsUntil = performance.now() + REST * (performance.now() - began);
+      return last;
+    } finally {
+      counting = undefined;
+    }
+  };
+  return async () => {
     const now = performance.now();
-    if (known !== undefined && now < restsUntil) return known;
-    restsUntil = Infinity;
-    known = countDecided(storage, describe);
-    known.then(
-      () => (restsUntil = performance.now() + REST * (performance.now() - now)),
-      () => (restsUntil = 0),
-    );
-    return known;
+    if (now > restsUntil + OLD_MS) last = undefined;
+    if (now >= restsUntil && counting === undefined) {
+      counting = count(now);
+      // Who waits for it hears of it.
+      counting.catch(() => undefined);
+    }
+    return last ?? (waitMs === undefined ? counting : Promise.race([counting, delay(waitMs, undefined)]));
   };
 }
 

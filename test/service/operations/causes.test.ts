@@ -234,9 +234,11 @@ test('what each mapping took within a day is counted, and since when requests ar
     hit(1, { mappingId: 'review', status: 400, code: 'invalid_result' }),
     hit(1, {}),
   );
-  const { hits, since } = await looking().decided();
-  expect([...hits]).toEqual([['review', { hits: 2, refusals: 1, lastHitAt: now - HOUR_MS }]]);
-  expect(since).toBe(now - 30 * HOUR_MS);
+  const decided = await looking().decided();
+  expect([...(decided?.hits ?? [])]).toEqual([
+    ['review', { hits: 2, refusals: 1, lastHitAt: now - HOUR_MS }],
+  ]);
+  expect(decided?.since).toBe(now - 30 * HOUR_MS);
 });
 
 test('what failed says what the last error said, but not to whom texts are not shown', async () => {
@@ -280,6 +282,35 @@ test('counting rests twenty times as long as it took, for all who look', async (
   await counter();
   expect(counted).toBe(1);
   await expect.poll(async () => (await counter(), counted), { interval: 20, timeout: 20_000 }).toBe(2);
+});
+
+test('who asks before all is counted gets nothing, and later the last count, also while it is counted anew', async () => {
+  const { storage, keep } = await open();
+  await keep(refused(now));
+  let go = (): void => undefined;
+  let begun = 0;
+  const counter = decidedCounter(
+    {
+      flush: () => storage.flush(),
+      countDecided: async (after) => {
+        begun += 1;
+        await new Promise<void>((done) => (go = done));
+        return storage.countDecided(after);
+      },
+      findKeptRequest: (id) => storage.findKeptRequest(id),
+    },
+    decisionLine,
+    1,
+  );
+  const options = { gateway: { runner: 'default' }, decided: counter, text: true };
+  expect(await overview(storage, options, [])).toMatchObject({ causes: [], isCounting: true });
+  await expect
+    .poll(async () => (go(), (await overview(storage, options, [])).causes.length), { timeout: 20_000 })
+    .toBe(1);
+  expect(await overview(storage, options, [])).not.toHaveProperty('isCounting');
+  const before = begun;
+  await expect.poll(async () => (await counter(), begun), { timeout: 20_000 }).toBeGreaterThan(before);
+  expect((await overview(storage, options, [])).causes).toHaveLength(1);
 });
 
 test('a rate that refuses a sender who proved itself is somebody to look at', async () => {

@@ -16,7 +16,7 @@ import { WorkEntry } from './work-view.tsx';
 
 type TablePage = ListPage<WorkJson> & {
   readonly conversation?: WorkJson;
-  /** The time of the oldest request that is kept, in the list of mappings. */
+  /** The time of the oldest request that is kept, in the list of mappings, once they are counted. */
   readonly since?: number;
 };
 
@@ -127,10 +127,12 @@ export function ListView(): JSX.Element {
           {next === undefined ? empty : 'None of those that were looked at; there are older ones.'}
         </p>
       )}
-      {page?.since !== undefined && (
-        <p class="quiet small">
-          Counted: requests since {formatMinute(Math.max(page.since, Date.now() - 86_400_000))}, and runs of
-          the last 24 hours, the newest 10,000.
+      {page !== undefined && path === '/mappings' && (
+        <p class="quiet small" role="status">
+          Counted: runs of the last 24 hours, the newest 10,000, and{' '}
+          {page.since === undefined
+            ? 'soon its requests…'
+            : `requests since ${formatMinute(Math.max(page.since, Date.now() - 86_400_000))}.`}
         </p>
       )}
       {isTalk && rows.map((run) => <WorkEntry key={text(run, 'id')} entry={run} {...changing} />)}

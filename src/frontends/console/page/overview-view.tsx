@@ -12,17 +12,21 @@ import { say } from './toast.ts';
 import { conditionsAsRead } from './trace-view.tsx';
 
 const LOOK_MS = 5_000;
+/** The same while requests are counted. */
+const COUNTING_MS = 1_000;
 const DAY_MS = 86_400_000;
 const MAX_CAUSES = 50;
 
 export function OverviewView(): JSX.Element {
-  const { answer, problem, again } = useAnswer<Overview>('/api/overview', () => LOOK_MS);
+  const { answer, problem, again } = useAnswer<Overview>('/api/overview', ({ isCounting }) =>
+    isCounting ? COUNTING_MS : LOOK_MS,
+  );
   const found = answer.value;
   return (
     <article class="request overview">
       <h1 tabIndex={-1}>Overview</h1>
       {(found === undefined || problem.value !== '') && <Wait problem={problem.value} />}
-      {found !== undefined && <Causes causes={found.causes} onChanged={again} />}
+      {found !== undefined && <Causes {...found} onChanged={again} />}
       <History marks={found?.marks ?? []} />
       {found !== undefined && <Work found={found} />}
       {found !== undefined && found.recoveries.length > 0 && <Recoveries of={found} />}
@@ -87,18 +91,19 @@ function Recoveries({ of: { recoveries } }: { readonly of: Overview }): JSX.Elem
 }
 
 /** The newest and steepest stand first, and what is meant to be so last. */
-function Causes(props: { readonly causes: readonly Cause[]; onChanged(): void }): JSX.Element {
-  const { causes, onChanged } = props;
+function Causes(props: Pick<Overview, 'causes' | 'isCounting'> & { onChanged(): void }): JSX.Element {
+  const { causes, isCounting, onChanged } = props;
   const aside = causes.filter((cause) => cause.aside !== undefined);
   const open = causes.filter((cause) => cause.aside === undefined);
   const rowsOf = (some: readonly Cause[]): readonly JSX.Element[] =>
     some.map((cause) => <CauseRow key={cause.id} cause={cause} onChanged={onChanged} />);
   return (
     <section>
-      {open.length === 0 ? (
-        <p class="quiet">Nothing needs attention.</p>
-      ) : (
-        <h2>{count(open.length, 'cause needs', 'causes need')} attention</h2>
+      {open.length > 0 && <h2>{count(open.length, 'cause needs', 'causes need')} attention</h2>}
+      {(isCounting || open.length === 0) && (
+        <p class="quiet" role="status">
+          {isCounting ? 'Requests are still counted: their causes follow.' : 'Nothing needs attention.'}
+        </p>
       )}
       <ul class="causes">{rowsOf(open.slice(0, MAX_CAUSES))}</ul>
       {open.length > MAX_CAUSES && (
