@@ -8,6 +8,7 @@ import type { ConsoleState, InboxPage, InboxRow } from './protocol.ts';
 import { type ConsoleDeps, gatewayOf, type PageRequest, type RouteContext } from './route.ts';
 
 const MAX_ROWS = 10_000;
+const MAX_NOTE = 300;
 /** A page that is open asks for so many, once a second. */
 const NEW_ROWS = 100;
 
@@ -35,7 +36,10 @@ function stateOf({ live, hooksUrl }: ConsoleDeps): Omit<ConsoleState, 'role'> {
 
 export function rowOf(decision: DecisionRecord): InboxRow {
   const { code, mappingId, replayOf, replays } = decision;
-  const note = shorten(decisionLine(decision), 200);
+  const said = decisionLine(decision);
+  // It is cut between two reasons.
+  const end = said.length > MAX_NOTE ? said.lastIndexOf('; ', MAX_NOTE) : -1;
+  const note = end === -1 ? shorten(said, MAX_NOTE) : `${said.slice(0, end)}; …`;
   return {
     id: decision.requestId,
     at: decision.receivedAt,

@@ -204,17 +204,19 @@ async function findCauses(
     const hour = { count, firstAt: since, lastAt: Date.now() };
     add(found, ['wait', ...key], hour, () => ({ kind: 'wait', ...cause }));
   }
-  const causes = [...found].map(([name, { hours, saidAt: _saidAt, sayWith: _sayWith, saysFound, ...cause }]): Cause => {
-    const id = hash('sha256', name).slice(0, 12);
-    const aside = asides.find(({ about }) => about.startsWith(`${id} `));
-    // Where older ones are not kept any more, those that came since tell it alone.
-    const since = sum(hours.filter(({ firstAt }) => firstAt > (aside?.at ?? 0)));
-    const grown = aside && Math.max(since, sum(hours) - aside.changed) > aside.changed;
-    const reason = aside?.about.slice(id.length + 1) ?? '';
-    const said = aside && grown === false ? { aside: { who: aside.who, at: aside.at, reason } } : {};
-    const says = (text ? saysFound : undefined) ?? cause.says;
-    return { id, ...cause, says, ...risen(hours), ...said };
-  });
+  const causes = [...found].map(
+    ([name, { hours, saidAt: _saidAt, sayWith: _sayWith, saysFound, ...cause }]): Cause => {
+      const id = hash('sha256', name).slice(0, 12);
+      const aside = asides.find(({ about }) => about.startsWith(`${id} `));
+      // Where older ones are not kept any more, those that came since tell it alone.
+      const since = sum(hours.filter(({ firstAt }) => firstAt > (aside?.at ?? 0)));
+      const grown = aside && Math.max(since, sum(hours) - aside.changed) > aside.changed;
+      const reason = aside?.about.slice(id.length + 1) ?? '';
+      const said = aside && grown === false ? { aside: { who: aside.who, at: aside.at, reason } } : {};
+      const says = (text ? saysFound : undefined) ?? cause.says;
+      return { id, ...cause, says, ...risen(hours), ...said };
+    },
+  );
   const weight = ({ count, lastAt, aside }: Cause): number =>
     aside === undefined ? count / (1 + (Date.now() - lastAt) / HOUR_MS) : -1;
   return {
@@ -247,20 +249,16 @@ export function decidedCounter(
   let last: Decided | undefined;
   let counting: Promise<Decided> | undefined;
   let restsUntil = 0;
-  const count = async (began: number): Promise<Decided> => {
-    try {
-      last = await countDecided(storage, describe);
-      restsUntil = performance.now() + REST * (performance.now() - began);
-      return last;
-    } finally {
-      counting = undefined;
-    }
-  };
   return async () => {
     const now = performance.now();
     if (now > restsUntil + OLD_MS) last = undefined;
     if (now >= restsUntil && counting === undefined) {
-      counting = count(now);
+      counting = countDecided(storage, describe)
+        .then((found) => {
+          restsUntil = performance.now() + REST * (performance.now() - now);
+          return (last = found);
+        })
+        .finally(() => (counting = undefined));
       // Who waits for it hears of it.
       counting.catch(() => undefined);
     }
@@ -317,12 +315,11 @@ async function countDecided(storage: CountedStorage, describe: Describe): Promis
 async function quoteFound(found: FoundCauses, storage: CountedStorage): Promise<void> {
   const newest = [...found].toSorted(([, a], [, b]) => b.saidAt - a.saidAt).slice(0, MAX_QUOTED);
   for (const [name, cause] of newest) {
-    const { example, sayWith } = cause;
-    if (example === undefined || sayWith === undefined) continue;
+    const { example = '', sayWith } = cause;
     // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
-    const kept = await storage.findKeptRequest(example);
+    const kept = sayWith && (await storage.findKeptRequest(example));
     if (kept !== undefined && kept.json.length <= MAX_QUOTED_CHARS)
-      found.set(name, { ...cause, saysFound: sayWith(foundIn(kept)) });
+      found.set(name, { ...cause, saysFound: sayWith?.(foundIn(kept)) ?? cause.says });
   }
 }
 
@@ -331,14 +328,13 @@ function foundIn(kept: KeptRequest): FoundValues {
   const { judged } = readKeptRequest(kept);
   const values = (judged?.considered ?? []).flatMap(({ id, failed }) => {
     const { part, expression = '', found } = failed ?? {};
-    const names = [...expression.matchAll(VARIABLE)].flatMap(([, name = '']) => name.split('.'));
+    const paths = [...expression.matchAll(/"var":\s*\[?"([^"]+)"/g)];
+    const names = paths.flatMap(([, path = '']) => path.split('.'));
     const isOpen = part === 'source' || (names.length > 0 && !names.some(namesSecret));
     return isOpen && (isScalar(found) || found === null) ? [[id, found] as const] : [];
   });
   return new Map(values);
 }
-
-const VARIABLE = /"var":\s*\[?"([^"]+)"/g;
 
 const isOfStranger = ({ status, code = '' }: DecisionRecord): boolean =>
   STRANGERS.includes(status) && !OF_SENDERS.includes(code);

@@ -141,6 +141,7 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     const context = await pages.browser.newContext();
     onTestFinished(() => context.close());
     const page = await context.newPage();
+    page.setDefaultTimeout(120_000);
     const complaints = complaintsOf(page);
     await page.goto(`${pages.running.url}/#key=${KEYS[role]}`);
     await page.click(`#row-${requestId}`);
@@ -156,7 +157,7 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     const { requestId } = await pages.running.send('asked', { text: 'Deploy the shop' });
     for (const role of ['view', 'inspect'] as const) {
       const { page, button } = await windowOf(role, requestId);
-      await page.waitForSelector('text=asked for until');
+      await page.waitForSelector('.sentence:has-text("its run waits: an approval is asked for until")');
       expect([
         await button('Approve').count(),
         await button('Deny').count(),
@@ -241,9 +242,20 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     await page.goto(`${pages.running.url}/runs?state=completed&mapping=lost`);
     await page.click('button:text-is("Run again what failed…")');
     await page.waitForSelector('.plan:has-text("104 runs, the oldest first")');
+    const said = (text: string) => page.waitForSelector(`.progress [role=status]:has-text("${text}")`);
+    // Stopped, it begins no more, and says how those ended that it had begun.
+    await storage.pauseRuns('lost', Date.now());
     await page.click('.plan button:text-is("Run again what failed: 104")');
-    await page.waitForSelector('.progress [role=status]:has-text("104 runs begun again at ")');
-    await page.waitForSelector('.progress [role=status]:has-text("104 failed: ")');
+    await said('50 of 104 runs begun again at ');
+    await page.click('.progress button:text-is("Stop")');
+    await said('50 under way. Stopped: what is under way goes on to its end');
+    await storage.resumeRuns('lost');
+    await said('50 failed: ');
+    await said('; 54 were left as they were.');
+    await page.click('button:text-is("Run again what failed…")');
+    await page.click('.plan button:text-is("Run again what failed: 104")');
+    await said('104 runs begun again at ');
+    await said('104 failed: ');
     const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
     await expect.poll(() => countOf(queued)).toBe(4);
     await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);
@@ -255,6 +267,7 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     const retried = (await storage.listAudit(9)).filter(({ what }) => what === 'retry');
     expect(retried.map(({ who, changed }) => [who, changed])).toEqual([
       ['operateer', 54],
+      ['operateer', 50],
       ['operateer', 50],
     ]);
   });

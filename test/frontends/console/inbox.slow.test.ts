@@ -146,7 +146,8 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     await page.waitForSelector(`#row-${requestId}`);
     const { url } = { url: page.url() };
     await page.selectOption('select[aria-label=Time]', { index: 2 });
-    await page.waitForSelector('.count:has-text("Nothing found in 0 kept requests")');
+    await page.waitForSelector(`.count:has-text('No request with "zuse" in 0 kept requests')`);
+    await page.waitForSelector('.empty:has-text("No request of the list is like this")');
     await page.goto(url);
     await page.waitForSelector(`#row-${requestId}`);
     await page.selectOption('select[aria-label=Time]', { index: 1 });

@@ -64,6 +64,7 @@ describe.skipIf(noBrowser !== '')('a night', () => {
         await page.waitForSelector(`${cause}:has-text("before that 4 a day")`);
         expect(await page.textContent(`${cause} b`)).toBe(`${MISSED + 6} × `);
         await night.sendPull('closed', 'delivery-of-tonight');
+        await page.waitForSelector(`${cause}:has-text('found "closed"')`);
         await click(`${cause} a:has-text("Open one")`);
         await page.waitForSelector('.sentence:has-text("Refused with 404 no_mapping_matched")');
         // The file is mended as everywhere: in its repository.
@@ -146,7 +147,7 @@ describe.skipIf(noBrowser !== '')('a night', () => {
         await page.keyboard.type('delivery-that-never-came');
         await page.keyboard.press('Enter');
         await page.waitForSelector(
-          '.count:text-matches("Nothing found in [\\\\d,]+ kept requests? since .*; of [\\\\d,]+ accepted")',
+          '.count:text-matches("No request with .delivery-that-never-came. in [\\\\d,]+ kept requests? since .*; of [\\\\d,]+ accepted ones .*; of [\\\\d,]+ older ones")',
         );
         await page.waitForSelector('.count pre:text-is("sluice recover github --dry-run")');
         // Another one was accepted, of which no text is kept: its id is found.

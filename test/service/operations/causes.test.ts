@@ -94,6 +94,7 @@ test('a cause quotes what the condition found in the last request, but not to wh
     `github, no_mapping_matched: review: when ${opened} did not hold (found "closed")`,
   ]);
   expect(await said(false)).toEqual([`github, no_mapping_matched: review: when ${opened} did not hold`]);
+  expect(JSON.stringify(await causes(false))).not.toContain('closed');
 });
 
 test.each([

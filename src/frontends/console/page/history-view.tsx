@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import type { InboxRow, Overview } from '../protocol.ts';
 import { clock, count, dayOf, formatDay, formatMinute, formatTime } from './format.ts';
-import { filters, isLoaded, NO_FILTERS, rows, timeOf } from './inbox-store.ts';
+import { filters, FIRST_ROWS, listHas, NO_FILTERS, rows, timeOf } from './inbox-store.ts';
 import { ShownText } from './shown-text.tsx';
 
 const MINUTE_MS = 60_000;
@@ -42,8 +42,9 @@ export function History({ marks }: Pick<Overview, 'marks'>): JSX.Element {
   const list = rows.value;
   const bars = barsOf(list, Math.max(clock.value, list[0]?.at ?? 0));
   const [first] = bars;
-  if (list.length === 0 || first === undefined)
-    return <p class="quiet">{isLoaded.value ? 'No request has come yet.' : 'Loading what came…'}</p>;
+  // The first rows alone would be one bar.
+  if (listHas.value === 'some' && list.length <= FIRST_ROWS) return <p class="quiet">Loading what came…</p>;
+  if (list.length === 0 || first === undefined) return <p class="quiet">No request has come yet.</p>;
   const most = Math.max(...bars.map(({ all }) => all));
   const step = first.to - first.from;
   const midnight = dayOf(first.to);

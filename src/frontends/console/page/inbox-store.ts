@@ -8,7 +8,7 @@ import { place } from './navigation.ts';
 /** `storage.keep.decisions` may be more; a page stays smooth. */
 const MAX_ROWS = 10_000;
 /** The first rows are shown at once; the others follow. */
-const FIRST_ROWS = 300;
+export const FIRST_ROWS = 300;
 /** What is new is read so often, and so many at a time. In a flood the others follow when it is over. */
 const LOOK_MS = 1_000;
 const NEW_ROWS = 100;
@@ -112,6 +112,7 @@ function textOf(row: InboxRow): string {
 
 /** More came between two looks than one reads. */
 let hasGap = false;
+let lookedAt = 0;
 
 /** Reads what is new, and what became of the rows in sight. Resolves to when it looks again. */
 export async function look(): Promise<number> {
@@ -120,7 +121,10 @@ export async function look(): Promise<number> {
   const inSight = new Set(rowsInSight.peek().flatMap(({ work = [] }) => work));
   // What ended well stays so.
   const ids = [...inSight].filter((id) => ends.peek().get(id)?.end !== 'done').slice(0, MAX_IDS);
-  const asked = { limit: String(reads || NEW_ROWS), ids: ids.join() };
+  // A look that took long, or a page that nobody saw, has more to catch up with.
+  const began = Date.now();
+  const newRows = Math.min(MAX_ROWS, NEW_ROWS * Math.max(1, Math.floor((began - lookedAt) / LOOK_MS)));
+  const asked = { limit: String(reads || newRows), ids: ids.join() };
   try {
     const page = await getJson<InboxPage>(`/api/inbox?${new URLSearchParams(asked).toString()}`);
     // Another object with the same content would have the whole page made anew.
@@ -133,6 +137,7 @@ export async function look(): Promise<number> {
       hasGap = false;
       listHas.value = 'some';
     }
+    lookedAt = began;
     loadProblem.value = '';
     isLoaded.value = true;
     connection.value = 'live';
@@ -216,15 +221,22 @@ async function search(query: string, signal: AbortSignal): Promise<void> {
       ({ cursor, logs = [] } = part);
     }
     const more = cursor === undefined ? '' : ', and there are more';
-    const kept = `${count(looked, 'kept request')}${looked === 0 ? '' : ` since ${formatDate(since)}`}${more}`;
-    const unseen = `; of ${count(shapes, 'accepted one')} only shapes are kept: what decides is searched, texts are not`;
-    const where =
-      state.value?.role === 'view'
-        ? 'by id: the role view does not look into what was sent'
-        : `in ${kept}${shapes === 0 ? '' : unseen}`;
-    const asked = logs.map((name) => `sluice recover ${name} --dry-run`).join('\n');
+    const kept = `in ${count(looked, 'kept request')}${looked === 0 ? '' : ` since ${formatDate(since)}`}${more}`;
     const isFound = hits.peek().size > 0;
-    searched.value = isFound ? `${count(hits.peek().size, 'hit')} ${where}` : `Nothing found ${where}.`;
+    const isAll = looked > 0 && filters.peek().time === '';
+    const before = isAll ? rows.peek().filter(({ at }) => at < since).length : 0;
+    const said = [
+      isFound
+        ? count(hits.peek().size, 'hit')
+        : `No request with ${JSON.stringify(filters.peek().text.trim())}`,
+      state.value?.role === 'view' ? ' by id: the role view does not look into what was sent' : ` ${kept}`,
+      !isFound &&
+        shapes > 0 &&
+        `; of ${count(shapes, 'accepted one')} only shapes are kept: what decides is searched, texts are not`,
+      !isFound && before > 0 && `; of ${count(before, 'older one')} only what became of them is known`,
+    ];
+    searched.value = `${said.filter(Boolean).join('')}.`;
+    const asked = logs.map((name) => `sluice recover ${name} --dry-run`).join('\n');
     senderLog.value = isFound ? '' : asked;
   } catch (error) {
     if (!isAborted(error)) searched.value = messageOf(error);

@@ -37,6 +37,7 @@ import {
 import { goTo, place } from './navigation.ts';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
+import { conditionsAsRead } from './trace-view.tsx';
 
 const scrollTop = signal(0);
 /** As `--row` of the style. */
@@ -67,7 +68,13 @@ export function InboxView(): JSX.Element {
     <section class="inbox" aria-label="Inbox">
       <h1 class="unseen">Inbox</h1>
       <FilterBar />
-      {rows.value.length === 0 ? <EmptyInbox /> : <RowList />}
+      {rows.value.length === 0 ? (
+        <EmptyInbox />
+      ) : foundRows.value.length === 0 ? (
+        <p class="empty quiet">No request of the list is like this.</p>
+      ) : (
+        <RowList />
+      )}
     </section>
   );
 }
@@ -273,13 +280,13 @@ function Row(props: {
         {formatAgo(row.at)}
       </time>
       <span class="what">
-        <ShownText
-          text={[row.mapping, row.code, row.note].filter((part) => part !== undefined).join(' · ')}
-        />
+        <ShownText text={conditionsAsRead([row.mapping, row.code, row.note].filter(Boolean).join(' · '))} />
       </span>
-      <span class="cost">
-        {formatBytes(row.bytes)} · {formatMs(row.tookMs)}
-      </span>
+      {row.note === undefined && (
+        <span class="cost">
+          {formatBytes(row.bytes)} · {formatMs(row.tookMs)}
+        </span>
+      )}
     </div>
   );
 }

@@ -176,7 +176,9 @@ function ListFilters({ states }: { readonly states: readonly string[] }): JSX.El
 
 function Table(props: { readonly rows: readonly WorkJson[]; readonly keys: readonly string[] }): JSX.Element {
   const { rows } = props;
-  const keys = props.keys.filter((name) =>
+  // The state is the outcome, where there is one.
+  const shown = props.keys.filter((name) => name !== 'outcome');
+  const keys = shown.filter((name) =>
     name.startsWith('pause')
       ? mayOperate.value
       : ['ran', 'key'].includes(name) ||

@@ -44,7 +44,7 @@ interface RunApproval {
 
 const approvalOf = (entry: WorkJson): RunApproval | undefined => entry['approval'] as RunApproval | undefined;
 
-function isAsked(entry: WorkJson): boolean {
+export function isAsked(entry: WorkJson): boolean {
   const approval = approvalOf(entry);
   return approval !== undefined && approval.decision === undefined && endOf(entry) === 'queued';
 }
@@ -64,10 +64,10 @@ const isIn =
 /** Work that has ended well is not begun again. */
 const RETRY: WorkOperation = ['retry', 'Run again what failed', 'begun again', 'primary', isIn(...FAILED)];
 const OPERATIONS: readonly WorkOperation[] = [
-  RETRY,
-  ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
   ['approve', 'Approve', 'approved', 'primary', isAsked],
   ['deny', 'Deny', 'denied', 'danger', isAsked],
+  RETRY,
+  ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
   ['cancel', 'Cancel', 'cancelled', 'danger', (entry) => isRun(entry) && endOf(entry) === 'active'],
   ['drop', 'Drop', 'dropped', 'danger', isIn(...WAITING, 'dead')],
 ];
@@ -147,6 +147,7 @@ export function Operations(props: {
   // Beside the button that decides there is no other one.
   if (planned.value !== undefined)
     return <Plan planned={planned.value} onDo={changeAll} onLeave={() => (planned.value = undefined)} />;
+  const asks = entries?.some(isAsked) === true;
   return (
     <p class="actions">
       {OPERATIONS.map((operation) => {
@@ -159,7 +160,7 @@ export function Operations(props: {
           <button
             key={label}
             type="button"
-            class={look}
+            class={operation === RETRY && asks ? '' : look}
             onClick={() => void (isOne ? changeOne(operation, id) : ask(operation, ids))}
           >
             {label}

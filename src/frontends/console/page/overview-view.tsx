@@ -121,13 +121,14 @@ function Causes(props: Pick<Overview, 'causes' | 'isCounting'> & { onChanged(): 
   );
 }
 
-function listOf({ kind, ...cause }: Cause): readonly [href: string, label: string] {
+function listOf({ kind, ...cause }: Cause): readonly [href: string, label: string] | undefined {
   const { path = '', mappingId: mapping = '', errorCode: text = '', since } = cause;
   const of = (query: Readonly<Record<string, string>>): string => new URLSearchParams(query).toString();
   if (kind === 'request') return [`/?${of({ path, outcome: 'rejected', text })}`, 'Show these'];
   if (kind === 'flood') return [`/?${of({ path, time: timeOf(since, Date.now() + DAY_MS) })}`, 'Show these'];
   if (kind === 'wait') return [`/runs?${of({ state: 'queued', mapping })}`, 'Show what waits'];
-  return [`/${kind === 'delivery' ? 'deliveries' : 'runs'}?${of({ mapping })}`, 'Show these'];
+  if (kind === 'delivery') return [`/deliveries?${of({ state: 'dead', mapping })}`, 'Show these'];
+  return kind === 'run' ? [`/runs?${of({ mapping })}`, 'Show these'] : undefined;
 }
 
 /** What failed or was given up of a cause; undefined where nothing can begin again. */
@@ -144,7 +145,7 @@ const beforeText = ({ before, firstAt, since }: Cause): string => {
 
 function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): void }): JSX.Element {
   const { id, kind, says, since, lastAt, before, example, mappingId, paused, aside } = cause;
-  const [href, label] = listOf(cause);
+  const [href, label] = listOf(cause) ?? [];
   const failed = failedOf(cause);
   const meant = async (): Promise<void> => {
     const reason = prompt('Why is it meant to be so? It comes back when as many have come again.')?.trim();
@@ -168,13 +169,13 @@ function CauseRow({ cause, onChanged }: { readonly cause: Cause; onChanged(): vo
       <div class="actions">
         {failed !== undefined && <Operations listed={failed} onChanged={onChanged} />}
         {mayOperate.value && kind === 'request' && (
-          <a class="button" href={`/replay${href.slice(1)}`}>
+          <a class="button" href={`/replay${href?.slice(1)}`}>
             Replay these…
           </a>
         )}
         {paused !== undefined && <PauseButtons of={paused} whats={['resume']} />}
         {example !== undefined && <a href={`/request/${example}`}>Open one</a>}
-        {paused === undefined && <a href={href}>{label}</a>}
+        {paused === undefined && href !== undefined && <a href={href}>{label}</a>}
         {mappingId !== undefined && mappingId !== '' && (
           <PauseButtons of={{ mapping: mappingId }} whats={['pause']} />
         )}

@@ -58,7 +58,10 @@ function Progress({
   const failed = useSignal<readonly string[]>([]);
   const isStopped = useSignal(false);
   const problem = useSignal('');
-  const isOver = (): boolean => isStopped.value || (begun.value === ids.length && open.value.length === 0);
+  const isLost = useSignal(false);
+  /** What is under way when it is stopped goes on to its end. */
+  const isOver = (): boolean =>
+    isLost.value || (open.value.length === 0 && (isStopped.value || begun.value === ids.length));
   const beginMore = async (): Promise<void> => {
     const rest = ids.slice(begun.peek());
     if (rest.length === 0 || open.peek().length >= AT_ONCE) return;
@@ -84,16 +87,17 @@ function Progress({
     } catch (error) {
       if (isAborted(error)) return 0;
       problem.value = messageOf(error);
-      if (!isPassing(error)) isStopped.value = true;
+      if (!isPassing(error)) isLost.value = true;
     }
-    isUnderWay.value = !isOver();
+    isUnderWay.value = !isOver() && !isStopped.peek();
     return isOver() ? 0 : LOOK_MS;
   };
   useEffect(() => follow(look, () => false), []);
   const reasons = [...new Set(failed.value)].slice(0, MAX_REASONS).join(', ');
   const left = ids.length - begun.value;
   const said = [
-    `${count(begun.value, ...nouns)} ${done} at ${formatTime(from)}`,
+    isOver() ? count(begun.value, ...nouns) : `${begun.value} of ${count(ids.length, ...nouns)}`,
+    ` ${done} at ${formatTime(from)}`,
     hasEnds && `: ${well.value} ended well`,
     failed.value.length > 0 && `, ${failed.value.length} failed: ${reasons}`,
     open.value.length > 0 && `, ${open.value.length} under way`,
@@ -106,7 +110,11 @@ function Progress({
     <div class="progress" role="group" aria-label="Progress">
       {!isOver() && <progress aria-label={done} max={ids.length} value={begun.value - open.value.length} />}
       <p role="status">
-        {said}.{!isOver() && ' It goes on while this page is open.'}
+        {said}.
+        {!isOver() &&
+          (isStopped.value
+            ? ' Stopped: what is under way goes on to its end.'
+            : ' It goes on while this page is open.')}
       </p>
       {problem.value !== '' && <p role="alert">{problem.value}</p>}
       <p class="actions">
@@ -124,9 +132,11 @@ function Progress({
             </button>
           </>
         ) : (
-          <button type="button" onClick={() => (isStopped.value = true)}>
-            Stop
-          </button>
+          !isStopped.value && (
+            <button type="button" onClick={() => (isStopped.value = true)}>
+              Stop
+            </button>
+          )
         )}
       </p>
     </div>

@@ -38,12 +38,12 @@ interface ContentProps {
 }
 
 function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
-  const { now, kept } = page;
+  const { now, kept, asked = [] } = page;
   const isRepeat = page.stored.notes.some(({ code }) => code === 'repeat');
   return (
     <article class="request">
       <RequestHead page={page} />
-      {(page.asked ?? []).map((prompt, index) => (
+      {asked.map((prompt, index) => (
         <section key={index} class="asked" aria-label="What the run will read">
           <h2>What the run will read</h2>
           <ShownBlock text={prompt} />
@@ -55,7 +55,7 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
       <div class={kept === undefined ? 'columns single' : 'columns'}>
         <div class="story">
           <Why page={page} />
-          {now !== undefined && !isRepeat && <WhatItBecame judgement={now} />}
+          {now !== undefined && !isRepeat && asked.length === 0 && <WhatItBecame judgement={now} />}
           <Section title="What happened">
             <WorkView page={page} onChanged={onChanged} />
           </Section>

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { count } from './format.ts';
-import { endOf, FAILED, Operations, RUNNING, text, WAITING } from './operations.tsx';
+import { approvalText, endOf, FAILED, isAsked, Operations, RUNNING, text, WAITING } from './operations.tsx';
 import { ShownText } from './shown-text.tsx';
 import { conditionsAsRead } from './trace-view.tsx';
 import { kindOf, workOf } from './work-view.tsx';
@@ -39,14 +39,16 @@ function sentenceOf(page: RequestPage): string {
   return entry === undefined ? `${by}; nothing was stored for it.` : `${by}; ${endSentence(entry)}.`;
 }
 
-/** The worst entry ranks first. */
+/** What somebody is asked about ranks first, and then the worst. */
 function rank(entry: WorkJson): number {
+  if (isAsked(entry)) return -1;
   const state = endOf(entry);
   return [FAILED, RUNNING, WAITING].findIndex((states) => states.includes(state)) >>> 0;
 }
 
 function endSentence(entry: WorkJson): string {
   const what = `its ${kindOf(entry)}`;
+  if (isAsked(entry)) return `${what} waits: an approval is ${approvalText(entry)}`;
   const state = endOf(entry);
   const { code = '', message = '' } = (entry['lastError'] ?? {}) as Partial<
     Record<'code' | 'message', string>
