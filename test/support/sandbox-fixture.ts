@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Breaker } from '../../src/engine/sandbox/host/breaker.ts';
@@ -62,6 +62,31 @@ export async function callTransform(
 ): Promise<TransformReply> {
   const { seed = 7, budgetMs = 5000, now = NOW, key = '' } = options;
   return transforms.call({ ref, json: argument(payload), now, seed, key, budgetMs });
+}
+
+/** Calls as a sender that is told to come again, where the machine has too much else to do: it has no right to a time. */
+export async function callAgain(
+  transforms: Transforms,
+  ref: TransformRef,
+  payload: unknown,
+): Promise<TransformReply> {
+  for (;;) {
+    const reply = await callTransform(transforms, ref, payload, { budgetMs: 60_000 });
+    if (reply.kind === 'ok' || !/^no worker was free in time|^the machine is too busy/.test(reply.message))
+      return reply;
+  }
+}
+
+/** Process ids of this process's children that run a transform worker. */
+export function workerPids(): number[] {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'latin1').trim().split(' ');
+  return children.map(Number).filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('--jitless');
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** A transforms folder of its own with a sandbox; both go with `dispose`. */
