@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { builtMain } from './built-program.ts';
 import { cli } from './cli-terminal.ts';
+import { longerHere } from './longer-here.ts';
 
 const FOLDER = join(import.meta.dirname, '../mistakes');
 /** Columns of the terminal in which the person reads. */
@@ -170,7 +171,9 @@ export async function openMistakes(
   const explainEnded = async (id: string, triesLeft = 100): Promise<readonly string[]> => {
     const lines = await print('explain', id);
     const isUnderWay = lines.some((line) => /^ {2}(?:queued|active)\b/.test(line));
-    return isUnderWay && triesLeft > 0 ? explainEnded(id, triesLeft - 1) : lines;
+    if (!isUnderWay || triesLeft === 0) return lines;
+    await new Promise((done) => setTimeout(done, 50));
+    return explainEnded(id, triesLeft - 1);
   };
   return {
     play: async (mistake) => {
@@ -243,8 +246,9 @@ async function send(url: string, { method = 'POST', path, headers, body, raw, si
 
 /** A terminal of 80 columns without colours. */
 const NARROW = `data:text/javascript,Object.assign(process.stdout,{isTTY:true,columns:${COLUMNS}})`;
-const LIFE_MS = 280_000;
-/** A run ends, and what only then is known is said, within this. */
+/** Only ends what hangs. */
+const LIFE_MS = 30 * 60_000;
+/** A run ends, and what only then is known is said, within this; on a busy machine it takes longer. */
 const SETTLED_MS = 300;
 const UNTOLD_MS = 1_000;
 
@@ -282,8 +286,8 @@ async function start(command: Serving['command'], folder: string, env: NodeJS.Pr
     linesOf: async (id: string): Promise<readonly string[]> => {
       // Of an answered question of a provider there is no line.
       const began = Date.now();
-      const isTold = (): boolean => since().includes(id) || Date.now() - began > UNTOLD_MS;
-      await until(() => isTold() && Date.now() - changedAt > SETTLED_MS);
+      const isTold = (): boolean => since().includes(id) || Date.now() - began > longerHere(UNTOLD_MS);
+      await until(() => isTold() && Date.now() - changedAt > longerHere(SETTLED_MS));
       return since().trim().split('\n');
     },
     end: async (): Promise<void> => {

@@ -328,7 +328,7 @@ export function openRaw(server: Pick<RunningServer, 'host' | 'port'>): Promise<R
     });
     const when = (test: () => boolean, what: string): Promise<string> =>
       new Promise((done, fail) => {
-        const timer = setTimeout(() => fail(new Error(`${what}; got: ${text.slice(0, 2000)}`)), 8_000);
+        const timer = setTimeout(() => fail(new Error(`${what}; got: ${text.slice(0, 2000)}`)), 120_000);
         const check = (): void => {
           if (!test()) return;
           clearTimeout(timer);

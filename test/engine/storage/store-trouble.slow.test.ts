@@ -58,7 +58,7 @@ function post({ port }: ServiceProcess, path: string, text: string): Promise<Res
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}` },
     body: JSON.stringify({ text }),
-    signal: AbortSignal.timeout(15_000),
+    signal: AbortSignal.timeout(120_000),
   });
 }
 

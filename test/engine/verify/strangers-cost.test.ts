@@ -8,6 +8,9 @@ const MAX_MS = 100;
 
 test.each(STRANGERS)('$name', (stranger) => {
   costOf(stranger, 65_536);
-  const least = Math.min(...[1, 2, 3].map(() => costOf(stranger, 1_048_576)));
-  expect(least).toBeLessThan(computingMs(MAX_MS));
+  const mostMs = computingMs(MAX_MS);
+  // The machine may be busy: one quick run of a few says that the work itself is short.
+  let ms = Infinity;
+  for (let left = 8; left > 0 && ms >= mostMs; left -= 1) ms = costOf(stranger, 1_048_576);
+  expect(ms).toBeLessThan(mostMs);
 });

@@ -35,6 +35,12 @@ const processesOf = (folder: string, word = ''): readonly number[] =>
     }
   });
 
+/** Its files are gone as it ends; what its killed services had started is killed with them, and ends a moment later. */
+async function expectNothingOf(folder: string): Promise<void> {
+  expect(readdirSync(folder)).toEqual([]);
+  await expect.poll(() => processesOf(folder)).toEqual([]);
+}
+
 /** Without what differs from run to run. */
 const alike = (text: string): string =>
   text
@@ -45,7 +51,7 @@ const alike = (text: string): string =>
 test('the README shows what the demo prints, and nothing of the demo stays', LONG, async () => {
   const { said, ended, folder } = play();
   expect([await ended, said.err]).toEqual([0, '']);
-  expect([readdirSync(folder), processesOf(folder)]).toEqual([[], []]);
+  await expectNothingOf(folder);
   const page = readFileSync(README, 'utf8');
   const block = `\n\`\`\`console\n${said.out}\`\`\`\n\n`;
   if (process.env['UPDATE_DEMO'] === '1')
@@ -66,5 +72,5 @@ test.each([
   const victims = word === '' ? [child.pid ?? 0] : processesOf(folder, word);
   for (const pid of victims) process.kill(pid, signal);
   expect([await ended, said.err]).toEqual([3, expect.stringContaining(why)]);
-  expect([readdirSync(folder), processesOf(folder)]).toEqual([[], []]);
+  await expectNothingOf(folder);
 });

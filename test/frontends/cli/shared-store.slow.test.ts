@@ -74,7 +74,7 @@ async function call(role: string, path: string, init: RequestInit = {}): Promise
   const answer = await fetch(`http://127.0.0.1:${services.get(role)?.port}/${path}`, {
     ...init,
     headers: { authorization: `Bearer ${TOKEN}`, ...(init.headers as Record<string, string>) },
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(120_000),
   });
   return { status: answer.status, body: (await answer.json()) as Answer['body'] };
 }

@@ -58,12 +58,12 @@ interface AnyRequest {
 
 function send(server: TestServer, { path, method, headers, body }: AnyRequest): Promise<number> {
   return new Promise((resolve, reject) => {
-    const options = { host: server.host, port: server.port, path, method, agent: false, timeout: 10_000 };
+    const options = { host: server.host, port: server.port, path, method, agent: false, timeout: 120_000 };
     const req = httpRequest({ ...options, headers: { ...headers, ...BEARER } }, (res) => {
       res.resume();
       res.on('end', () => resolve(res.statusCode ?? 0));
     });
-    req.on('timeout', () => req.destroy(new Error('no answer within ten seconds')));
+    req.on('timeout', () => req.destroy(new Error('no answer within two minutes')));
     req.on('error', reject);
     req.end(body);
   });

@@ -97,7 +97,7 @@ describe('a callback', () => {
         id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
         secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
         nowMs: 1_614_265_330_999,
-        signal: AbortSignal.timeout(5000),
+        signal: AbortSignal.timeout(120_000),
       },
     );
     expect(result).toEqual({ kind: 'done' });

@@ -17,7 +17,7 @@ const LAPTOP = {
   leaseSeconds: 60,
   maxReplyBytes: 100_000,
 } as const;
-const TIME = { timeout: 20_000 };
+const TIME = { timeout: 60_000 };
 
 interface Taken {
   readonly runner: string;

@@ -204,7 +204,7 @@ describe('OAuth2', () => {
     endpoints: endpoints(),
     client: { clientId: GOOGLE.clientId, clientSecret: GOOGLE.clientSecret },
     scope: 'mail',
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
   });
 
   test('logs in in a browser over loopback with PKCE', async () => {

@@ -49,7 +49,7 @@ async function post(service: ServiceProcess, path: string, body: object): Promis
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
-    signal: AbortSignal.timeout(10_000),
+    signal: AbortSignal.timeout(120_000),
   });
 }
 

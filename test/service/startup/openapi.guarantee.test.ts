@@ -137,7 +137,7 @@ test('every answer is of a status, a type and a schema that the document has, an
       method,
       ...(body !== undefined && { body }),
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', ...headers },
-      signal: AbortSignal.timeout(30_000),
+      signal: AbortSignal.timeout(120_000),
     });
     const said = closed.paths[path]?.[method]?.responses[response.status];
     const described = said?.$ref ? closed.components.responses[said.$ref.split('/').at(-1)!] : said;

@@ -59,7 +59,7 @@ async function call(path: string, init: RequestInit = {}): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${service.port}/hooks/${path}`, {
     ...init,
     headers: { authorization: `Bearer ${TOKEN}`, ...(init.headers as Record<string, string>) },
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
   });
   return {
     status: response.status,

@@ -81,7 +81,7 @@ const post = (service: Service, path: string, token = TOKEN): Promise<Response> 
       traceparent: `00-${SENT.trace}-${SENT.span}-01`,
     },
     body: JSON.stringify({ text: SECRET, message: SECRET }),
-    signal: AbortSignal.timeout(30_000),
+    signal: AbortSignal.timeout(120_000),
   });
 
 const stepOf = ({ attributes }: ReadableSpan): unknown => attributes['sluice.step'];

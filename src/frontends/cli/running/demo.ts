@@ -48,7 +48,8 @@ export async function demo({ terminal }: Cli): Promise<void> {
     process.off('SIGHUP', hangUp);
     over.abort();
     await Promise.all([listener.stop(), ...stage.ended]);
-    await rm(folder, { recursive: true, force: true });
+    // What a killed service had started may still write there.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }
   terminal.out(`\nThis took ${Math.round((performance.now() - begun) / 1000)} s; nothing of it is left.`);
 }
