@@ -67,7 +67,8 @@ export const AGENT_STEPS = [
   'ask="asks/$SLUICE_RUN_ID"; told="told/$SLUICE_RUN_ID"; answer="answers/$SLUICE_RUN_ID"',
   'printf "%s\\n%s\\n%s\\n" "$SLUICE_CONVERSATION_URL" "$SLUICE_CONVERSATION_TOKEN" "$SLUICE_MARK" > "$ask.$$"',
   'mv "$ask.$$" "$ask"',
-  'tries=0; while [ -n "$SLUICE_CONVERSATION_TOKEN" ] && [ ! -e "$told" ] && [ $tries -lt 3000 ]; do tries=$((tries + 1)); sleep 0.02; done',
+  // About a minute. Each look is a process: after half a second they become rarer.
+  'tries=0; while [ -n "$SLUICE_CONVERSATION_TOKEN" ] && [ ! -e "$told" ] && [ $tries -lt 325 ]; do tries=$((tries + 1)); [ $tries -lt 25 ] && sleep 0.02 || sleep 0.2; done',
   'key=$(cat "$told" 2> told.none)',
   `[ -z "$key" ] || { "${process.execPath}" "${builtMain()}" conversation add "$key" > "$answer.$$" 2>&1; mv "$answer.$$" "$answer"; }`,
 ];
@@ -179,6 +180,15 @@ export class Conversations {
     }
     const state = await this.#stateOf(runId);
     throw new Error(`${conversation.name}: the agent of run ${runId} (${state}) did not add its key`);
+  }
+
+  /** Where the agents add their keys that are in their turn and have not been told to: the addresses of their services. */
+  asking(): readonly string[] {
+    return this.told.flatMap(({ events }) => {
+      const runId = events.find(({ part }) => part === 'first')?.runId;
+      if (runId === undefined || existsSync(join(this.#options.folder, 'told', runId))) return [];
+      return this.#readAsk(runId)?.url ?? [];
+    });
   }
 
   #readAsk(runId: string): Ask | undefined {

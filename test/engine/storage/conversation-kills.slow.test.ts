@@ -5,7 +5,7 @@ import { sharedPostgres } from '../../support/postgres-server.ts';
 import { runAndKill } from '../../support/storage-crash.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
-const ROUNDS = 20;
+const isLong = process.env['TEST_FORM'] === 'long';
 const server = await sharedPostgres();
 
 const stores = {
@@ -22,9 +22,9 @@ const namesOf = (said: readonly string[], word: string): readonly string[] =>
 
 /** A service, and three that share a store. */
 const FORMS = [
-  ['sqlite', 1, ROUNDS],
-  ['postgres', 1, ROUNDS],
-  ['postgres', 3, process.env['TEST_FORM'] === 'long' ? ROUNDS : 5],
+  ['sqlite', 1, isLong ? 20 : 5],
+  ['postgres', 1, isLong ? 20 : 4],
+  ['postgres', 3, isLong ? 20 : 2],
 ] as const;
 
 test.each(FORMS)(
@@ -35,7 +35,12 @@ test.each(FORMS)(
     for (let round = 0; round < rounds; round += 1) {
       const names = Array.from({ length: services }, (_, index) => `r${round}s${index}`);
       const all = names.map((name, index) =>
-        runAndKill(url, name, 20 + 7 * round + 5 * index, 'conversation-writer.ts'),
+        runAndKill(
+          url,
+          name,
+          20 + Math.round((133 * round) / (rounds - 1)) + 5 * index,
+          'conversation-writer.ts',
+        ),
       );
       said.push(...(await Promise.all(all)).flat());
     }

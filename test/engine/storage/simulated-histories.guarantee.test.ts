@@ -27,10 +27,10 @@ import { createRandom } from '../../support/torture.ts';
  */
 
 /** Every fault that was put in on purpose showed within the first 20; `npm run test:endurance` makes 2,000. */
-const SHORT = 400;
+const SHORT = 100;
 const HISTORIES = Number(process.env['HISTORIES'] ?? (process.env['TEST_FORM'] === 'long' ? 2_000 : SHORT));
 /** Of a processor, and on a machine that does much else: then there are fewer histories, each as its seed says. */
-const MAX_SECONDS = HISTORIES > SHORT ? Infinity : 15;
+const MAX_SECONDS = HISTORIES > SHORT ? Infinity : 5;
 const MAX_WALL_MS = HISTORIES > SHORT ? Infinity : 120_000;
 const STEPS = 16;
 const SERVICES = 3;

@@ -7,7 +7,7 @@ import { tortureMail } from '../../support/mail-torture.ts';
 
 const missing = dovecotMissing();
 
-test.skipIf(missing !== undefined).each(['serve', 'run'] as const)(
+test.skipIf(missing !== undefined).each(['serve', 'run', 'child'] as const)(
   '1,000 mails, 100 cuts, 50 kills of %s: each mail is one run, in order',
   async (reader) => {
     const result = await tortureMail({ mails: 1_000, cuts: 100, kills: 50, seed: 1, reader });

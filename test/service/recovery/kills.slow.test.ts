@@ -9,7 +9,7 @@ import { ENV, openRecovery } from '../../support/recovery-fixture.ts';
 import { startServiceProcess, until } from '../../support/service-process.ts';
 import { createRandom } from '../../support/torture.ts';
 
-const ROUNDS = process.env['TEST_FORM'] === 'long' ? 20 : 4;
+const ROUNDS = process.env['TEST_FORM'] === 'long' ? 20 : 2;
 
 test.each(['sqlite', 'postgres'])(
   'what kills and a bad tunnel kept away comes once (%s)',
