@@ -9,6 +9,7 @@ import {
   type Storage,
 } from '../../src/engine/storage/storage.ts';
 import { isoTime } from '../../src/engine/storage/facts.ts';
+import { longerHere } from './longer-here.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { account, type Account } from './torture-books.ts';
@@ -157,6 +158,7 @@ export function createRandom(seed: number): () => number {
 }
 
 /**
+ * Of those who are asked, some answer in the time that they have here, which on a busy machine is up to a minute.
  * Chats get two chunks, one with the first mark and one with the last. A command says that it runs, and holds a lock of
  * its session key, or of the key of `maxRuns`, while it does: the kernel frees it with the last process of the run.
  */
@@ -202,7 +204,7 @@ hooks:
     - {id: mail, match: {path: mail}, messageTemplate: "Subject: {{messages.0.subject}}", deliver: false}
     - {id: gathered, match: {path: gathered}, messageTemplate: "{{id}}", deliver: false, debounce: {key: "{{lane}}", seconds: 1, maxSeconds: 2}}
     - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
-    - {id: asked, match: {path: asked}, runner: sh, messageTemplate: "{{id}}", deliver: false, approve: {channel: telegram, to: "77", withinSeconds: 10}}
+    - {id: asked, match: {path: asked}, runner: sh, messageTemplate: "{{id}}", deliver: false, approve: {channel: telegram, to: "77", withinSeconds: ${Math.min(60, Math.ceil(longerHere(10)))}}}
     - {id: narrow, match: {path: narrow}, forEach: items, runner: narrow, messageTemplate: "{{item.id}} lane{{lane}}", deliver: false, maxRuns: {key: "{{lane}}", runs: 1}}${CONVERSATION_MAPPINGS}
 ${mail}gateway:
   ${more}
