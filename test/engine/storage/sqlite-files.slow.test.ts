@@ -621,6 +621,9 @@ test('checkpoints of the service and of other programs, and another time of the 
   for (const mode of ['PASSIVE', 'RESTART', 'TRUNCATE', 'FULL', 'PASSIVE', 'RESTART']) {
     await Promise.all(Array.from({ length: 5 }, () => storage.accept(work(big()))));
     shell.exec(`PRAGMA wal_checkpoint(${mode})`);
+    // The service looks at a log that is empty, as all of it is in the store.
+    if (mode === 'TRUNCATE')
+      await until('a look', () => readFileSync(`${file}.mark`, 'utf8').includes('"bytes":0'));
     shell.exec('UPDATE counters SET opened = opened + 1');
     await storage.accept(work([agent()]));
     execFileSync('touch', [file]);

@@ -120,7 +120,9 @@ export class LogMark {
   #look(): boolean {
     const log = readLog(this.#log);
     if (log === undefined || this.#isCut) return this.#isCut;
-    if (!isSuccessor(this.#seen.salt, log.salt))
+    // SQLite knows of no frame where another program emptied the log by a checkpoint: all of it is in the store.
+    const isEmptied = log.bytes === 0 && this.#countPages()?.log === 0;
+    if (!isSuccessor(this.#seen.salt, log.salt) && !isEmptied)
       this.#isCut = log.salt !== this.#seen.salt || log.bytes < this.#seen.bytes;
     if (!this.#isCut) this.#seen = log;
     return this.#isCut;
