@@ -5,10 +5,11 @@ import { makeConsoleFolder, startConsoleService, type ConsoleService } from './c
 
 /** A browser that is signed in to a console: one for a file of tests. */
 export interface ConsolePages {
-  readonly browser: Browser;
   readonly context: BrowserContext;
   readonly running: ConsoleService;
   readonly folder: string;
+  /** A context without a session: somebody else. */
+  newContext(): Promise<BrowserContext>;
   /** Opens a view and waits until it is there. */
   open(path?: string): Promise<Page>;
 }
@@ -23,14 +24,19 @@ export function useConsole({
 } = {}): ConsolePages {
   const held: { browser?: Browser; context?: BrowserContext; running?: ConsoleService } = {};
   let folder: ReturnType<typeof makeConsoleFolder> | undefined;
+  const newContext = async (): Promise<BrowserContext> => {
+    const context = await get(held.browser).newContext();
+    // Only ends what hangs.
+    context.setDefaultTimeout(120_000);
+    return context;
+  };
   beforeAll(async () => {
     folder = makeConsoleFolder(files);
     [held.browser, held.running] = await Promise.all([
       sharedBrowser(),
       startConsoleService(folder.path, { mode }),
     ]);
-    held.context = await held.browser.newContext();
-    held.context.setDefaultTimeout(120_000);
+    held.context = await newContext();
     const page = await held.context.newPage();
     await page.goto(held.running.link);
     await page.waitForSelector('.app');
@@ -50,9 +56,7 @@ export function useConsole({
     return value;
   };
   return {
-    get browser() {
-      return get(held.browser);
-    },
+    newContext,
     get context() {
       return get(held.context);
     },

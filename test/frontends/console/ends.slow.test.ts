@@ -138,7 +138,7 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
 
   /** A window of its own of somebody with a key, who looks at a request. */
   async function windowOf(role: keyof typeof KEYS, requestId: string) {
-    const context = await pages.browser.newContext();
+    const context = await pages.newContext();
     onTestFinished(() => context.close());
     const page = await context.newPage();
     page.setDefaultTimeout(120_000);

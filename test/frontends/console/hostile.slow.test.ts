@@ -97,7 +97,7 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     await storage.close();
     const running = await startConsoleService(folder.path);
     onTestFinished(() => running.stop());
-    const page = await pages.browser.newPage();
+    const page = await (await pages.newContext()).newPage();
     await page.goto(running.link);
     await page.waitForSelector('.count:has-text("10,000 requests")');
     expect(await page.locator('.row').count()).toBeLessThan(60);
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     // A plan is of all of them, also where its address is opened at once.
     await page.goto(`${running.url}/replay?path=seventh`);
     await page.waitForSelector('.overview .outcome:has-text("1428 accepted when they came")');
-    await page.close();
+    await page.context().close();
   });
 
   test('goes on after the service was started again, without a new key', async () => {
@@ -122,7 +122,7 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     });
     onTestFinished(() => folder.remove());
     const first = await startConsoleService(folder.path);
-    const page = await pages.browser.newPage();
+    const page = await (await pages.newContext()).newPage();
     await page.goto(first.link);
     const old = await first.send('order', { id: 1, buyer: { name: 'Before' } });
     await page.waitForSelector(`#row-${old.requestId}`);
@@ -134,6 +134,6 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     await page.waitForSelector(`#row-${fresh.requestId}`);
     await page.waitForSelector(`#row-${old.requestId}`);
     await page.waitForSelector('.connection.live');
-    await page.close();
+    await page.context().close();
   });
 });

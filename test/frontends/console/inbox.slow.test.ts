@@ -13,7 +13,7 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
   const pages = useConsole();
 
   test('asks for the key, takes it once, and leaves it in no address', async () => {
-    const stranger = await pages.browser.newContext();
+    const stranger = await pages.newContext();
     const page = await stranger.newPage();
     await page.goto(pages.running.url);
     await page.fill('#key', 'wrong');
@@ -173,7 +173,7 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     });
     onTestFinished(() => folder.remove());
     const first = await startConsoleService(folder.path);
-    const context = await pages.browser.newContext();
+    const context = await pages.newContext();
     const page = await context.newPage();
     await page.goto(first.link);
     const command = (await page.textContent('.empty code')) ?? '';

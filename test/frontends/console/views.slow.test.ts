@@ -66,7 +66,7 @@ describe.skipIf(noBrowser !== '')(`every view${noBrowser === '' ? '' : `, ${noBr
   );
 
   test('axe finds nothing where the key is asked for', async () => {
-    const context = await pages.browser.newContext();
+    const context = await pages.newContext();
     const page = await context.newPage();
     await page.goto(pages.running.url);
     await page.waitForSelector('#key');
