@@ -35,18 +35,18 @@ const starvedWorker = (answers: readonly (keyof typeof STATUS)[]): string => `
 import { readSync, writeSync } from 'node:fs';
 const answers = ${JSON.stringify(answers.map((name) => STATUS[name]))};
 const say = (status, id) => {
-  const head = Buffer.from(JSON.stringify({ status, id, cpuMicros: 0, heapKb: 0, logUnits: 0 }));
-  const frame = Buffer.alloc(8 + head.length);
-  frame.writeUInt32LE(4 + head.length, 0);
-  frame.writeUInt32LE(head.length, 4);
-  frame.set(head, 8);
+  const text = Buffer.from(status + ' ' + id + ' 0 0 \\n');
+  const frame = Buffer.alloc(4 + text.length);
+  frame.writeUInt32LE(text.length, 0);
+  frame.set(text, 4);
   writeSync(3, frame);
 };
 say(${STATUS.ready}, 0);
 const chunk = Buffer.alloc(65_536);
 for (let answered = 0, length; (length = readSync(3, chunk)) > 0;) {
   for (let at = 0; at < length; at += 4 + chunk.readUInt32LE(at)) {
-    const { id } = JSON.parse(chunk.toString('utf8', at + 8, at + 8 + chunk.readUInt32LE(at + 4)));
+    const [line] = chunk.toString('utf8', at + 4, at + 4 + chunk.readUInt32LE(at)).split('\\n', 1);
+    const { id } = JSON.parse(line);
     if (id !== undefined && answers.length > 0) say(answers[answered++ % answers.length], id);
   }
 }`;
