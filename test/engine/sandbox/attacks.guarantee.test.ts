@@ -59,6 +59,8 @@ interface Run {
   readonly again: TransformReply | undefined;
   readonly good: TransformReply;
   readonly goodTookMs: number;
+  /** How long either may have taken, as busy as the machine was then. */
+  readonly mostMs: number;
 }
 
 const sandbox = new Sandbox({ workers: AT_A_TIME, spare: 2 });
@@ -120,7 +122,8 @@ async function attack(module: string): Promise<Run> {
     : undefined;
   const goodAt = performance.now();
   const answer = await callTransform(transforms, good, { word: module });
-  return { reply, tookMs, canary, again, good: answer, goodTookMs: performance.now() - goodAt };
+  const goodTookMs = performance.now() - goodAt;
+  return { reply, tookMs, canary, again, good: answer, goodTookMs, mostMs: longerHere(LATEST_MS) };
 }
 
 /** The machine had too much else to do: its sender comes again, and nothing is known of it. */
@@ -128,7 +131,7 @@ const isTurnedAway = (reply: TransformReply | undefined): boolean =>
   reply?.kind === 'failed' && /^the machine is too busy|^no worker was free in time/.test(reply.message);
 
 function isAsExpected(run: Run, { outcomes }: Expectation): boolean {
-  const isInTime = Math.max(run.tookMs, run.goodTookMs) < longerHere(LATEST_MS);
+  const isInTime = Math.max(run.tookMs, run.goodTookMs) < run.mostMs;
   const inTime = isInTime && run.good.kind === 'ok';
   const repeated = run.again === undefined || run.again.kind === run.reply.kind;
   return inTime && repeated && outcomes.includes(run.reply.kind === 'ok' ? 'ok' : run.reply.failure);
@@ -163,7 +166,7 @@ describe.each(attacks)('$module', ({ module, outcomes, json, code }) => {
       run.reply.kind === 'ok' ? 'ok' : run.reply.failure,
     );
     if (json !== undefined) expect(run.reply).toMatchObject({ json });
-    expect(run.tookMs).toBeLessThan(longerHere(LATEST_MS));
+    expect(run.tookMs).toBeLessThan(run.mostMs);
     expect(JSON.stringify(run.reply).length).toBeLessThan(1_200_000);
     if (run.again !== undefined) {
       expect(JSON.stringify(run.again)).not.toContain(run.canary);
@@ -174,7 +177,7 @@ describe.each(attacks)('$module', ({ module, outcomes, json, code }) => {
       json: JSON.stringify({ message: `good ${module}` }),
       logs: [],
     });
-    expect(run.goodTookMs).toBeLessThan(longerHere(LATEST_MS));
+    expect(run.goodTookMs).toBeLessThan(run.mostMs);
   });
 });
 
