@@ -170,12 +170,13 @@ function nothingKept(id: string): CliError {
   );
 }
 
-/** Finds what is kept under an id, as soon as all of it is written. */
+/** Finds what is kept under an id, once all of it is written or the time for that is over. */
 function findStored({ settings }: LoadedConfig, id: string) {
   return useStore(settings.storage.url, async (storage) => {
-    const stored = await soon(async () => {
-      const found = await findStoredRequest(storage, id);
-      return found && !isBeingWritten(found) ? found : undefined;
+    let stored: StoredRequest | undefined;
+    await soon(async () => {
+      stored = await findStoredRequest(storage, id);
+      return stored && !isBeingWritten(stored) ? stored : undefined;
     });
     if (stored === undefined) return undefined;
     const judgedBy = stored.kept && stored.decision?.generation;
