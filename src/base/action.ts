@@ -177,7 +177,7 @@ export type AfterCrash = (typeof AFTER_CRASH)[number];
 
 /** When a run that has ended is performed again. From a mapping's `retry`. */
 export interface RetrySettings {
-  /** Absent: a run that failed is not; so are then the two after it. */
+  /** Absent: no failed run is, and `attempts` and `delaySeconds` are absent, too. */
   readonly on?: readonly (typeof RETRIED_FAILURES)[number][];
   /** Attempts in all, the first one counted. */
   readonly attempts?: number;
@@ -313,8 +313,10 @@ export interface AgentAction {
   readonly maxRuns?: MaxRuns;
   /** Absent: nobody is asked. */
   readonly approve?: ApprovalRequest;
-  /** Absent: a run that began and failed has ended. */
+  /** Absent: a run that failed has ended, and after a crash it is as its runner is. */
   readonly retry?: RetrySettings;
+  /** Where version 0.2.0 stored `retry.afterCrash`. */
+  readonly afterCrash?: AfterCrash;
   /** Absent: its mapping has none, and it begins or goes on with the conversation of its session key. */
   readonly conversation?: EventConversation;
   /** Absent: it begins at once. */

@@ -43,7 +43,7 @@ export function crashOf(
     taker?.kind === 'worker' || (taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker));
   const silence = `the run was under way when its worker ${carried?.worker} ended or fell silent; it may have acted`;
   return {
-    isOnce: (action.retry?.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never',
+    isOnce: (action.retry?.afterCrash ?? action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never',
     mayHaveBegun,
     why: carried === undefined ? RUN_ENDED_BY_CRASH : { code: 'interrupted', message: silence },
     used: { runner, ...(isPaid && mayHaveBegun && { usage: { isCostUnknown: true } }) },

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { defined } from '../../../src/base/json.ts';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { createCommandRunner } from '../../../src/service/runners/runners.ts';
 import {
@@ -101,7 +102,7 @@ const WAS_UNDER_WAY = 'the run was under way when the service ended; it may have
 
 /** A store as a killed service leaves it: the first of two runs of a conversation was under way. */
 async function afterKill(
-  afterCrash: 'again' | 'never' | undefined,
+  afterCrash: 'again' | 'never' | 'never, as 0.2.0 stored it' | undefined,
   {
     access,
     isOnRecord,
@@ -109,7 +110,9 @@ async function afterKill(
 ) {
   const file = temporaryFile();
   const storage = await openStorage(`sqlite:${file}`);
-  const change = { sessionKey: 'k', ...(afterCrash === undefined ? {} : { retry: { afterCrash } }) };
+  const isOld = afterCrash === 'never, as 0.2.0 stored it';
+  const written = isOld ? { afterCrash: 'never' as const } : { retry: defined({ afterCrash }) };
+  const change = { sessionKey: 'k', ...written };
   const runs = ['first', 'second'].map((message) => agentAction({ ...change, message }));
   await storage.accept({ requestId: 'r', receivedAt: Date.now(), actions: runs, warnings: [] });
   const [claimed] = await storage.claimRuns({ nowMs: Date.now(), limit: 1 });
@@ -137,6 +140,7 @@ test.each([
   ['never', 'read', true],
   ['never', undefined, true],
   ['never', undefined, false],
+  ['never, as 0.2.0 stored it', 'read', true],
 ] as const)(
   'a run is begun once where its agent may change things, or its mapping says so (%s, %s)',
   async (afterCrash, access, isOnRecord) => {
