@@ -122,7 +122,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   operations: {
     layer: 'service',
-    imports: ['gateway', 'hook', 'payload', 'recovery', 'storage'],
+    imports: ['gateway', 'hook', 'payload', 'recovery', 'storage', 'timers'],
     types: ['action', 'config', 'mapping', 'server'],
   },
   mail: {

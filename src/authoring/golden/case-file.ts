@@ -119,11 +119,11 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   };
 }
 
-/** All files below a folder; none where it is not there. */
+/** Lists all files below a folder; none where there is no such folder. */
 export async function listFiles(dir: string): Promise<readonly string[]> {
   const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
+      if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
       throw error;
     },
   );

@@ -138,7 +138,7 @@ export async function within<T>(promise: Promise<T>, delayMs: number): Promise<T
   }
 }
 
-/** A signal that aborts with its parent, after a time, or when `abort` is called. Disposing it lets go of parent and timer. */
+/** A signal that aborts with its parent, after a time, or when `abort` is called. Its disposal lets go of parent and timer. */
 interface DerivedSignal extends Disposable {
   readonly signal: AbortSignal;
   abort(): void;

@@ -89,7 +89,10 @@ const joined = (path: string, asked: AskedInterface, filling: Filling): string =
 export const shownAddress = (path: string, asked: AskedInterface, filling: Filling): string =>
   clearLine(joined(path, { ...asked, token: '…' }, filling));
 
-/** The host must be the one that was shown, and every part stay one: a path may begin with what belongs to a host. @throws InterfaceError */
+/**
+ * The host must be the one that was shown, and every part must stay one: a path may begin with what belongs to a host.
+ * @throws InterfaceError
+ */
 export function interfaceAddress(path: string, asked: AskedInterface, filling: Filling): URL {
   const address = joined(path, asked, filling);
   const url = URL.canParse(address) ? new URL(address) : undefined;

@@ -1,8 +1,8 @@
 /** What somebody has to look at, by its cause, and how much work there is. */
 import { hash } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import { defined, isScalar, type JsonValue } from '../../base/json.ts';
 import { clearLine, namesSecret } from '../../base/telemetry/telemetry.ts';
+import { within } from '../../base/timers/timers.ts';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
 import { isoTime } from '../../engine/storage/facts.ts';
 import type {
@@ -129,7 +129,7 @@ type Found = Pick<Cause, 'kind' | 'says' | 'example' | 'path' | 'mappingId' | 'e
   readonly hours: Hour[];
   /** What is said is of the last one. */
   readonly saidAt: number;
-  /** Says it with what the failing conditions found, and what it said so. Payload-derived. */
+  /** Makes `saysFound`: what `says` says, with the values that the failing conditions found. Payload-derived. */
   readonly sayWith?: (values: FoundValues) => string;
   readonly saysFound?: string;
 };
@@ -262,7 +262,7 @@ export function decidedCounter(
       // Who waits for it hears of it.
       counting.catch(() => undefined);
     }
-    return last ?? (waitMs === undefined ? counting : Promise.race([counting, delay(waitMs, undefined)]));
+    return last ?? (waitMs === undefined || counting === undefined ? counting : within(counting, waitMs));
   };
 }
 
@@ -316,7 +316,7 @@ async function quoteFound(found: FoundCauses, storage: CountedStorage): Promise<
   const newest = [...found].toSorted(([, a], [, b]) => b.saidAt - a.saidAt).slice(0, MAX_QUOTED);
   for (const [name, cause] of newest) {
     const { example = '', sayWith } = cause;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: a service at work has other things to do
+    // One after the other: a service at work has other things to do.
     const kept = sayWith && (await storage.findKeptRequest(example));
     if (kept !== undefined && kept.json.length <= MAX_QUOTED_CHARS)
       found.set(name, { ...cause, saysFound: sayWith?.(foundIn(kept)) ?? cause.says });

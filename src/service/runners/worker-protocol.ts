@@ -105,7 +105,7 @@ const takenSchema = z.object({
       leaseSeconds: z.number().min(1),
       maxReplyBytes: z.number().min(1),
       folder: z.string().exactOptional(),
-      // Nor may the service choose a folder of the worker.
+      // A service that lies must not choose a folder of the worker.
       turn: turnSchema.transform((turn) => givenTurn(turn as unknown as Turn)),
     })
     .nullable(),

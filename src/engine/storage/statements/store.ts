@@ -1,7 +1,10 @@
 import { EVENT, OUTBOX, RUN, type Table } from './rows.ts';
 import type { AcceptLimits, Statements } from './statements.ts';
 
-/** The rows of a table from one state to another that each counter counts, so that limits and `backlog()` cost the same with a thousand rows and with a million. */
+/**
+ * The rows of a table from one state to another that each counter counts, so that limits and `backlog()` cost the same
+ * with a thousand rows and with a million.
+ */
 const COUNTED = [
   ['queuedRuns', 'runs', RUN.blocked, RUN.waiting],
   ['activeRuns', 'runs', RUN.active, RUN.active],
