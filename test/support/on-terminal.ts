@@ -15,16 +15,19 @@ def whole():
     flags = termios.tcgetattr(fd)[3]
     return bool(flags & termios.ECHO) and bool(flags & termios.ICANON) and bool(flags & termios.ISIG)
 modes = []
+part = ''
 for wanted, keys in steps:
-    part, end = '', time.time() + 60
+    end = time.time() + 60
     while wanted not in part and time.time() < end:
         ready, _, _ = select.select([fd], [], [], 0.2)
         if ready:
-            try: part += os.read(fd, 65536).decode('utf8', 'replace')
+            try: some = os.read(fd, 65536).decode('utf8', 'replace')
             except OSError: break
-    seen += part
+            part += some
+            seen += some
     if wanted not in part:
         print(json.dumps({'seen': seen, 'missing': wanted, 'modes': modes})); os.kill(pid, 9); sys.exit()
+    part = part.split(wanted, 1)[1]
     modes.append(whole())
     os.write(fd, keys.encode())
 print(json.dumps({'seen': seen, 'modes': modes}))
