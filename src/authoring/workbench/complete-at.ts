@@ -5,7 +5,7 @@
 import type { HookRequest } from '../../base/request.ts';
 import { ExactNumber, type JsonValue, valueAt } from '../../base/json.ts';
 import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
-import { blockAt, forEachAt, hookNameAt, lineBefore, type TextAt, wordAt } from './places.ts';
+import { blockAt, type Cursor, forEachAt, hookNameAt, lineBefore, wordAt } from './cursor.ts';
 
 /** A choice, in the form of CodeMirror's completions. */
 export interface CompletionChoice {
@@ -49,7 +49,7 @@ let made: { readonly helpers: ReturnType<typeof listHelpers>; readonly mapping: 
 const vocabulary = (): NonNullable<typeof made> =>
   (made ??= { helpers: listHelpers(), mapping: mappingJsonSchema() as Schema });
 
-export function completeAt(at: TextAt, known: CompletionFacts): CompletionList | null {
+export function completeAt(at: Cursor, known: CompletionFacts): CompletionList | null {
   const before = lineBefore(at);
   if (isCode(at)) {
     if (!/payload[\w.]*$/.test(before)) return null;
@@ -62,13 +62,13 @@ export function completeAt(at: TextAt, known: CompletionFacts): CompletionList |
   return completeKey(before, at, known);
 }
 
-const isCode = ({ fileName }: TextAt): boolean => /\.[mc]?[jt]s$/i.test(fileName);
+const isCode = ({ fileName }: Cursor): boolean => /\.[mc]?[jt]s$/i.test(fileName);
 
-const wordStart = (before: string, { pos }: TextAt, word: RegExp): number =>
+const wordStart = (before: string, { pos }: Cursor, word: RegExp): number =>
   pos - (word.exec(before)?.[0].length ?? 0);
 
 /** Inside `{{…}}` paths have no `payload.` before them. */
-function completeExpression(before: string, at: TextAt, known: CompletionFacts): CompletionList | null {
+function completeExpression(before: string, at: Cursor, known: CompletionFacts): CompletionList | null {
   const from = wordStart(before, at, /#?[\w.$-]*$/);
   if (from === at.pos && !at.explicit && !/[{(\s]$/.test(before)) return null;
   const helpers = vocabulary().helpers.map(({ name, usage }): CompletionChoice => ({
@@ -86,7 +86,7 @@ function completeExpression(before: string, at: TextAt, known: CompletionFacts):
   return { from, options: [...paths, ...helpers], validFor: /^#?[\w.$-]*$/ };
 }
 
-function pathsOf(at: TextAt, known: CompletionFacts): readonly CompletionChoice[] {
+function pathsOf(at: Cursor, known: CompletionFacts): readonly CompletionChoice[] {
   const { paths, of } = pathsAt(at, known);
   return paths.map((each): CompletionChoice => ({
     label: each.path,
@@ -101,8 +101,8 @@ function presence({ values, count }: SamplePath, of: number): string {
   return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
 }
 
-/** Says what is known of what stands at a place. */
-export function hoverText(at: TextAt, known: CompletionFacts): string | undefined {
+/** Says what is known of what stands at the cursor. */
+export function hoverText(at: Cursor, known: CompletionFacts): string | undefined {
   const ofKey = describeKey(at);
   if (ofKey !== undefined) return ofKey;
   const { paths, of } = pathsAt(at, known);
@@ -111,8 +111,8 @@ export function hoverText(at: TextAt, known: CompletionFacts): string | undefine
   return vocabulary().helpers.find(({ name }) => name === wordAt(at))?.usage;
 }
 
-/** Returns the path of a request that a place names, as requests have it. */
-function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | undefined {
+/** Returns the path of a request that the cursor is in, as requests have it. */
+function pathAt(at: Cursor, paths: readonly SamplePath[]): SamplePath | undefined {
   const word = wordAt(at)
     .replaceAll(/\[([^\]]*)\]/g, '$1')
     .replace(/^(?:this|root)[./]/, '');
@@ -126,11 +126,11 @@ function pathAt(at: TextAt, paths: readonly SamplePath[]): SamplePath | undefine
 }
 
 /**
- * Returns the paths that requests of the hook name of a place have, or those of all requests where it has
+ * Returns the paths that requests of the hook name at the cursor have, or those of all requests where there is
  * none, and how many requests these are.
  */
 function pathsAt(
-  at: TextAt,
+  at: Cursor,
   { requests }: Pick<CompletionFacts, 'requests'>,
 ): { readonly paths: readonly SamplePath[]; readonly of: number } {
   const [name, list] = isCode(at) ? [] : [hookNameAt(at), forEachAt(at)];
@@ -193,7 +193,7 @@ interface Schema {
 
 function completeKey(
   before: string,
-  at: TextAt,
+  at: Cursor,
   { requests, hookNames }: CompletionFacts,
 ): CompletionList | null {
   if (!/\.(?:ya?ml)$/i.test(at.fileName)) return null;
@@ -215,7 +215,7 @@ function completeKey(
   return { from, options: keysAt(root, way), validFor: /^[\w-]*$/ };
 }
 
-function completeOperator(before: string, { pos }: TextAt, root: Schema): CompletionList | null {
+function completeOperator(before: string, { pos }: Cursor, root: Schema): CompletionList | null {
   const [, quote, typed] = /(?:^[\s-]*|\{\s*)(["']?)([\w!=<>%*/+?-]*)$/.exec(before) ?? [];
   if (typed === undefined) return null;
   const options = Object.entries(root.definitions?.['rule']?.properties ?? {}).map(
@@ -260,7 +260,7 @@ function completeValue(
 }
 
 /** Returns undefined where the key belongs to no mapping. */
-function describeKey(at: TextAt): string | undefined {
+function describeKey(at: Cursor): string | undefined {
   const start = at.text.lastIndexOf('\n', at.pos - 1) + 1;
   const [, lead = '', key] = /^([\s-]*)["']?([\w-]+)["']?\s*:/.exec(at.text.slice(start)) ?? [];
   if (key === undefined || at.pos > start + lead.length + key.length) return undefined;
@@ -268,7 +268,7 @@ function describeKey(at: TextAt): string | undefined {
   return options.find(({ label }) => label === key)?.info;
 }
 
-function keysAbove({ text, pos }: TextAt, indent: number): readonly string[] {
+function keysAbove({ text, pos }: Cursor, indent: number): readonly string[] {
   const way: string[] = [];
   let left = indent;
   const lines = text.slice(0, text.lastIndexOf('\n', pos - 1) + 1).split('\n');

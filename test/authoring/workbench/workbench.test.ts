@@ -172,6 +172,13 @@ test('paths are those that requests of the hook name have, and of an element the
   const order = '- match: {path: order}\n  forEach: lines\n  messageTemplate: "{{';
   expect(labels(`${order}|`)).toEqual(expect.arrayContaining(['id', 'lines.0.sku', 'item.sku']));
   expect(labels(`${order}|`)).not.toContain('ref');
+  const lists = "when:\n  and:\n    - '===': [{ var: id }, 7]\nmessageTemplate: >\n  - one\n";
+  const alone = `# one mapping\nid: hello\nmatch: {path: order}\nforEach: lines\n${lists}  - {{`;
+  expect(labels(`${alone}|`)).toEqual(expect.arrayContaining(['id', 'lines.0.sku', 'item.sku']));
+  expect(labels(`${alone}|`)).not.toContain('ref');
+  const push = '  - match: {path: push}\n    when:\n    - a\n';
+  expect(labels(`mappings:\n${push}${order.replace(/^/gm, '  ')}|`)).not.toContain('ref');
+  expect(labels(`\n---\n${push}    name: "{{|`)).not.toContain('lines.0.sku');
   expect(labels(`- messageTemplate: "{{|`)).toEqual(expect.arrayContaining(['id', 'ref']));
   expect(labels('payload.|', 'a.ts')).toEqual(expect.arrayContaining(['payload.id', 'payload.ref']));
   expect(labels('- match: {path: |')).toEqual(['order', 'push', 'unseen']);

@@ -1,8 +1,8 @@
 /**
- * Reads what stands at a place of a mapping file from the text alone, because it is often no YAML while somebody types.
+ * Reads what stands at the cursor of a mapping file from the text alone, because it is often no YAML while somebody types.
  */
 
-export interface TextAt {
+export interface Cursor {
   readonly fileName: string;
   readonly text: string;
   readonly pos: number;
@@ -10,14 +10,14 @@ export interface TextAt {
   readonly explicit: boolean;
 }
 
-type TextPosition = Pick<TextAt, 'text' | 'pos'>;
+type TextPosition = Pick<Cursor, 'text' | 'pos'>;
 
 export const lineBefore = ({ text, pos }: TextPosition): string =>
   text.slice(text.lastIndexOf('\n', pos - 1) + 1, pos);
 
 const lineAt = (at: TextPosition): string => lineBefore(at) + (at.text.slice(at.pos).split('\n', 1)[0] ?? '');
 
-/** Returns the path, name or operator that a place is in; empty for none. */
+/** Returns the path, name or operator that the cursor is in; empty for none. */
 export function wordAt(at: TextPosition): string {
   const column = lineBefore(at).length;
   const words = [...lineAt(at).matchAll(/[\w$/-]+(?:\.(?:[\w$-]+|\[[^\][]+\]))*/g)];
@@ -39,17 +39,19 @@ export function blockAt({ text, pos }: TextPosition): string {
   return open.at(-1) ?? '';
 }
 
+/** Returns the mapping around the cursor. A file is a list of mappings, which may be under `mappings`, or one mapping. */
 function mappingAt({ text, pos }: TextPosition): string {
-  const item = /^( *)- /gm;
-  const starts = [...text.matchAll(item)];
-  const least = Math.min(...starts.map(([, lead = '']) => lead.length));
-  const items = starts.filter(([, lead = '']) => lead.length === least).map(({ index }) => index);
-  const from = items.findLast((start) => start <= pos) ?? 0;
-  const to = items.find((start) => start > pos) ?? text.length;
-  return text.slice(from, to);
+  const list =
+    /^(?:(?:#.*|---.*|[ \t\r]*)\n)*( *)-\s/.exec(text) ?? /^ *mappings:.*\n(?: *#.*\n)*( *)-\s/m.exec(text);
+  if (list === null) return text;
+  const items = [...text.matchAll(new RegExp(`^${list[1] ?? ''}-\\s`, 'gm'))].map(({ index }) => index);
+  return text.slice(
+    items.findLast((start) => start <= pos) ?? 0,
+    items.find((start) => start > pos),
+  );
 }
 
-/** Returns the hook name of the mapping around a place; undefined where it names none. */
+/** Returns the hook name of the mapping around the cursor; undefined where it names none. */
 export const hookNameAt = (at: TextPosition): string | undefined =>
   /\bpath:\s*["']?\/?([\w./-]*[\w.-])/.exec(mappingAt(at))?.[1];
 
