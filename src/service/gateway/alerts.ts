@@ -11,18 +11,20 @@ import { codeOf } from '../../base/telemetry/telemetry.ts';
 
 /** A thing that can fail; the operator chose its name. */
 export interface AlertSubject {
-  readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping' | 'webhook' | 'sender';
+  readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping' | 'delivery' | 'webhook' | 'sender';
   readonly name: string;
 }
 
-/** The channel and the mapping of a delivery: the channel may be well while one mapping delivers to nobody. */
+/** The channel that a delivery led to, and its mapping: the channel may be well while one mapping delivers to nobody. */
 export function subjectsOfDelivery(
   { mappingId }: { readonly mappingId: string },
-  channel: string,
+  channel: string | undefined,
 ): readonly AlertSubject[] {
   return [
-    { kind: 'channel', name: channel },
-    ...(mappingId === '' ? [] : [{ kind: 'delivery of mapping', name: mappingId } as const]),
+    ...(channel === undefined ? [] : [{ kind: 'channel', name: channel } as const]),
+    mappingId === ''
+      ? { kind: 'delivery', name: 'without a mapping' }
+      : { kind: 'delivery of mapping', name: mappingId },
   ];
 }
 

@@ -8,6 +8,8 @@ export type ResolvedTarget =
   | { readonly kind: 'no-channel' }
   | {
       readonly kind: 'problem';
+      /** Undefined where `last` leads to none. */
+      readonly channel: string | undefined;
       readonly code: 'not_configured' | 'no_recipient';
       readonly message: string;
     };
@@ -38,23 +40,24 @@ export function resolveTarget(
     // The default channel is not set up.
     const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
     const message = `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
-    return problem('not_configured', message);
+    return { kind: 'problem', channel: undefined, code: 'not_configured', message };
   }
   if (!configured.includes(channel))
-    return problem('not_configured', `channel ${channel} has no settings: add channels.${channel}`);
+    return {
+      kind: 'problem',
+      channel,
+      code: 'not_configured',
+      message: `channel ${channel} has no settings: add channels.${channel}`,
+    };
   const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
   if (to === undefined || to.trim() === '') {
     const message =
       wanted.fromMain === true
         ? `the main session has no recipient on ${channel} for its replies: write main: {channel: ${channel}, to: RECIPIENT} in gateway`
         : `there is no recipient on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
-    return problem('no_recipient', message);
+    return { kind: 'problem', channel, code: 'no_recipient', message };
   }
   return { kind: 'target', channel, to };
-}
-
-function problem(code: 'not_configured' | 'no_recipient', message: string): ResolvedTarget {
-  return { kind: 'problem', code, message };
 }
 
 function recipientOn(

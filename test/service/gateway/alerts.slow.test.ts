@@ -113,6 +113,49 @@ test('a mapping whose deliveries all fail is told, though others reach the chann
   await expect.poll(() => ops.texts).toEqual([told, 'Sluice: delivery of mapping lost works again.']);
 });
 
+test('what goes to the last channel is told of the channel that it led to, each time that one fails', async () => {
+  const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
+  const ops = new RecordingChannel('ops', 500);
+  const slack = new RecordingChannel('slack', 500);
+  const away = { kind: 'retry', code: 'unreachable', message: 'no answer' } as const;
+  const gateway = { alerts: { ...alerts, after: 1 }, main: { channel: 'slack', to: 'C1' } };
+  const options = { metrics: metrics.gateway };
+  const house = await openHouse({ channels: [ops, slack], gateway, options });
+  const told = async (isWell: boolean): Promise<void> => {
+    slack.answer = () => (isWell ? { kind: 'sent' } : away);
+    const { id, name, sessionKey, owner, origin } = agentAction();
+    const parts = { message: 'to people', wakeMode: 'now', summary: 'failures', channel: 'last' } as const;
+    await house.accept({ kind: 'notify', id, name, sessionKey, owner, origin, ...parts });
+    const state = isWell ? 'completed' : 'dead';
+    await expect
+      .poll(async () => (await house.storage.listOutbox({ limit: 1, state }))[0]?.runId, { timeout: 5_000 })
+      .toBe(id);
+  };
+  const failing = 'Sluice: channel slack has failed once: unreachable: no answer';
+  const works = 'Sluice: channel slack works again.';
+  for (const isWell of [false, true, false]) await told(isWell);
+  await expect.poll(() => ops.texts).toEqual([failing, works, failing]);
+  const { text } = await metrics.render();
+  for (const counted of ['sent"} 1', 'repeated"} 8', 'dead"} 2'])
+    expect(text).toContain(`sluice_deliveries_total{channel="slack",result="${counted}`);
+  expect(text).not.toContain('channel="last"');
+});
+
+test('where the last channel is none, the deliveries are told of, and once when they arrive', async () => {
+  const ops = new RecordingChannel('ops', 500);
+  const house = await openHouse({
+    channels: [ops, new RecordingChannel('slack', 500)],
+    gateway: { alerts: { ...alerts, after: 1 } },
+  });
+  const origin = { requestId: 'r', path: 'agent', trusted: false };
+  await house.accept(agentAction({ deliver: true, origin }));
+  const failing =
+    'Sluice: delivery without a mapping has failed once: not_configured: the channel "last" leads';
+  await expect.poll(() => ops.texts).toEqual([expect.stringContaining(failing)]);
+  await house.accept(agentAction({ deliver: true, channel: 'slack', to: 'C1', origin }));
+  await expect.poll(() => ops.texts.slice(1)).toEqual(['Sluice: delivery without a mapping works again.']);
+});
+
 test('runs, deliveries and agents that are away are counted', async () => {
   const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
   const away: TurnResult = {

@@ -1,4 +1,4 @@
-import type { DeliveryTarget } from '../../../base/action.ts';
+import { type DeliveryTarget, LAST_CHANNEL } from '../../../base/action.ts';
 import { subjectsOfDelivery } from '../alerts.ts';
 import { defined } from '../../../base/json.ts';
 import {
@@ -30,7 +30,7 @@ const MAX_SENDING = 16;
 /** How soon a delivery is due again whose recipient gets another one at present. */
 const BUSY_MS = 200;
 
-interface DeliveryAttempt {
+interface ResolvedDelivery {
   readonly target: { readonly channel: string; readonly to: string };
   readonly delivery: NewDelivery;
   readonly channels: GatewayConfiguration['channels'];
@@ -116,7 +116,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
       case 'problem':
         // What the main session says stays in it while no place for it is known: nobody asked to deliver it.
         if (delivery.fromMain && last === undefined) return this.#skip(entry, delivery.channel, target);
-        return this.#giveUp(entry, target, delivery.fallback);
+        return this.#giveUp(entry, target, { channel: target.channel, fallback: delivery.fallback });
       case 'target':
         if (target.channel === 'email' && delivery.isAutomatic === true)
           return this.#skip(entry, target.channel, TO_A_MACHINE);
@@ -131,7 +131,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   }
 
   /** Sends a delivery where nothing else is being sent to its recipient, and nothing earlier waits. */
-  async #sendInTurn(entry: OutboxRecord, sending: DeliveryAttempt): Promise<void> {
+  async #sendInTurn(entry: OutboxRecord, sending: ResolvedDelivery): Promise<void> {
     const recipient = recipientOf({ ...sending.delivery, ...sending.target });
     const waitMs = this.#sending.has(recipient) ? BUSY_MS : this.#pauseOf(recipient);
     if (waitMs > 0 || this.#isStopping || sending.signal.aborted) return this.#putBack(entry, waitMs);
@@ -158,7 +158,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#count(channel, 'skipped');
   }
 
-  async #send(entry: OutboxRecord, sending: DeliveryAttempt): Promise<void> {
+  async #send(entry: OutboxRecord, sending: ResolvedDelivery): Promise<void> {
     const { target, signal } = sending;
     const { asks } = sending.delivery;
     const runs = asks && (await this.#persist(entry, () => this.#context.storage.findAsked(asks)));
@@ -173,7 +173,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     return this.#conclude(entry, sending, result);
   }
 
-  async #conclude(entry: OutboxRecord, sending: DeliveryAttempt, result: DeliveryResult): Promise<void> {
+  async #conclude(entry: OutboxRecord, sending: ResolvedDelivery, result: DeliveryResult): Promise<void> {
     const { target, delivery } = sending;
     switch (result.kind) {
       case 'sent':
@@ -183,23 +183,22 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
           const pauseMs = Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS);
           this.#pausedUntil.set(recipientOf({ ...delivery, ...target }), performance.now() + pauseMs);
         }
-        return this.#repeat(entry, result);
+        return this.#repeat(entry, result, target.channel);
       case 'failed':
-        return this.#giveUp(entry, result, delivery.fallback);
-      case 'ambiguous':
+        return this.#giveUp(entry, result, { channel: target.channel, fallback: delivery.fallback });
+      case 'ambiguous': {
         // An emoji that stands there already changes nothing.
-        if (entry.kind === 'reaction') return this.#repeat(entry, result);
+        if (entry.kind === 'reaction') return this.#repeat(entry, result, target.channel);
         // Sending it again, here or on the fallback, could double it.
-        return this.#giveUp(entry, {
-          code: 'ambiguous',
-          message: `it may or may not have arrived (${result.code}: ${result.message})`,
-        });
+        const message = `it may or may not have arrived (${result.code}: ${result.message})`;
+        return this.#giveUp(entry, { code: 'ambiguous', message }, { channel: target.channel });
+      }
     }
   }
 
   async #recordSent(
     entry: OutboxRecord,
-    { target: { channel, to }, delivery }: DeliveryAttempt,
+    { target: { channel, to }, delivery }: ResolvedDelivery,
     refusedFormat: boolean,
   ): Promise<void> {
     const note = { code: 'plain_text', message: 'the channel refused the formatting' };
@@ -216,7 +215,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
 
   async #trySend(
     entry: OutboxRecord,
-    { target, channels, signal }: DeliveryAttempt,
+    { target, channels, signal }: ResolvedDelivery,
     question: ApprovalQuestion | undefined,
   ): Promise<DeliveryResult> {
     const { channel, to } = target;
@@ -258,7 +257,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#logAttempt(entry, result);
     if (result.kind === 'failed') {
       if (signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
-      return this.#repeat(entry, result);
+      return this.#repeat(entry, result, 'callback');
     }
     await this.#complete(entry, { state: 'completed' });
     this.#count('callback', 'sent');
@@ -291,15 +290,17 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
   async #repeat(
     entry: OutboxRecord,
     error: AttemptError & { readonly final?: boolean; readonly retryAfterMs?: number },
+    channel: string,
   ): Promise<void> {
     const { final, retryAfterMs } = error;
     const delayMs = delayOfRepeat(this.#context.retry.outbox, entry.attempts, {
       random: this.#context.random(),
       ...defined({ final, retryAfterMs }),
     });
-    if (delayMs === undefined) return this.#giveUp(entry, error, entry.delivery?.fallback);
+    if (delayMs === undefined)
+      return this.#giveUp(entry, error, { channel, fallback: entry.delivery?.fallback });
     await this.#requeue(entry, error, delayMs);
-    this.#count(channelOf(entry), 'repeated');
+    this.#count(channel, 'repeated');
   }
 
   async #requeue(entry: OutboxRecord, { code, message }: AttemptError, delayMs: number): Promise<void> {
@@ -313,12 +314,16 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     await this.#persist(entry, (nowMs) => this.#context.storage.putBackOutbox(entry.id, nowMs + delayMs));
   }
 
+  /** `channel` is the one that was tried; undefined where `last` led to none. */
   async #giveUp(
     entry: OutboxRecord,
     { code, message }: AttemptError,
-    fallback?: DeliveryTarget,
+    {
+      channel: tried,
+      fallback,
+    }: { readonly channel: string | undefined; readonly fallback?: DeliveryTarget | undefined },
   ): Promise<void> {
-    const channel = channelOf(entry);
+    const channel = tried ?? LAST_CHANNEL;
     const reason = message.split('\n', 1)[0] ?? '';
     const fields = { outboxId: entry.id, runId: entry.runId, channel, code, reason };
     const error = { code, message };
@@ -336,7 +341,7 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     this.#count(channel, 'dead');
     this.#context.log.error(fields, `${entry.kind} given up`);
     if (entry.kind === 'delivery')
-      this.#context.alerts.failed(subjectsOfDelivery(entry, channel), `${code}: ${reason}`);
+      this.#context.alerts.failed(subjectsOfDelivery(entry, tried), `${code}: ${reason}`);
   }
 
   async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
@@ -358,8 +363,4 @@ function fallbackPart(
 
 function notConfigured(message: string): DeliveryResult {
   return { kind: 'failed', code: 'not_configured', message };
-}
-
-function channelOf({ kind, delivery }: OutboxRecord): string {
-  return kind === 'callback' ? 'callback' : (delivery?.channel ?? 'unknown');
 }
