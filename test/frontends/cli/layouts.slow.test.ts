@@ -73,7 +73,7 @@ test('a configuration of another user is served with the console, and the secret
   expect(statSync(keyFile).mode & 0o777).toBe(0o600);
   expect(readFileSync(keyFile, 'utf8').trim().length).toBeGreaterThan(31);
   const secret = join(bench.folder, 'etc/.sluice/secrets/github');
-  const remedy = isRoot ? `chown -R ${NOBODY} ${secret}` : `chmod u+r ${secret}`;
+  const remedy = isRoot ? `chown ${NOBODY} ${secret}` : `chmod u+r ${secret}`;
   expect(service.said()).toContain(`with mode ${isRoot ? '0600' : '0000'}, and sluice runs as`);
   expect(service.said()).toContain(remedy);
   expect(service.said()).not.toContain('missing or empty');
@@ -118,11 +118,21 @@ test('check says whose the secrets are that another user may not read, and is qu
     });
     return stdout + stderr;
   };
-  const remedyFor = (file: string): string => (isRoot ? `chown -R ${NOBODY} ${file}` : `chmod u+r ${file}`);
+  const remedyFor = (file: string): string => (isRoot ? `chown ${NOBODY} ${file}` : `chmod u+r ${file}`);
   const secret = join(etc, '.sluice/secrets/github');
   expect(check()).toContain(remedyFor(secret));
   expect(check()).not.toContain('SECRET_FILE_UNREADABLE');
   writeFileSync(token, TOKEN, { mode: isRoot ? 0o600 : 0o000 });
   expect(check()).toMatch(/warning SECRET_FILE_UNREADABLE: .*token cannot be read: it belongs to/);
   expect(check()).toContain(remedyFor(token));
+  // Only a folder that sluice made is given away as a whole: the other one may be the home of somebody.
+  const made = join(etc, '.sluice/secrets');
+  chmodSync(made, isRoot ? 0o700 : 0o000);
+  expect(check()).toContain(isRoot ? `chown -R ${NOBODY} ${made}` : `chmod u+rx ${made}`);
+  const home = join(bench.folder, 'home');
+  mkdirSync(home, { mode: isRoot ? 0o700 : 0o000 });
+  writeFileSync(join(etc, 'sluice.yaml'), CONFIG.replace('"${T}"', '{file: ../home/token}'));
+  const remedy = isRoot ? `setfacl -m u:${NOBODY}:x ${home}` : `chmod u+rx ${home}`;
+  expect(check()).toContain(remedy);
+  expect(check()).not.toContain(`${NOBODY} ${home}`);
 });
