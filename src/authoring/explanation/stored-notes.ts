@@ -185,7 +185,7 @@ function notKept({ keepRequests, isHidden }: StoredFacts, decision: DecisionReco
     const text = say`What was sent is not shown to the role view: a key of the role inspect shows what is kept of it.`;
     return requestFinding('hidden', text);
   }
-  if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
+  if (['sender', 'signed', 'event'].includes(String(repeatIn(decision)?.facts?.['by']))) {
     const text = say`A repeat that is recognised by what its sender sends is not judged, and not kept.`;
     return requestFinding('not_kept', text);
   }

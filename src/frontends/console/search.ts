@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { readKeptRequest } from '../../engine/hook/hook.ts';
 import { findStoredRequest } from '../../engine/storage/facts.ts';
 import type { KeptRequest, Storage } from '../../engine/storage/storage.ts';
-import { signedIdKey } from '../../service/server/server.ts';
+import { eventIdKey } from '../../service/server/server.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { rowOf } from './inbox.ts';
 import type { FoundPart, InboxRow } from './protocol.ts';
@@ -85,7 +85,7 @@ async function findByName(deps: ConsoleDeps, text: string, isViewer: boolean): P
 async function keyedWork({ storage, live }: ConsoleDeps, key: string): Promise<readonly string[]> {
   const { paths, mappings } = live.generation.table;
   const now = Date.now();
-  const scopes = [...paths].flatMap((path) => [path, signedIdKey(path, key).scope]);
+  const scopes = [...paths].flatMap((path) => [path, eventIdKey(path, key).scope]);
   const [answers, actions] = await Promise.all([
     Promise.all(scopes.map((scope) => storage.findIdempotent(scope, key, now))),
     Promise.all(mappings.map(({ id }) => storage.findDeduped(id, key, now))),

@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { defined, isJsonObject, type JsonValue, valueAt } from '../../base/json.ts';
 import { pause } from '../../base/timers/timers.ts';
-import { type OwnAnswer, type OwnHook, signedIdKey } from '../server/server.ts';
+import { type OwnAnswer, type OwnHook, eventIdKey } from '../server/server.ts';
 import type { AcceptResult, Storage } from '../../engine/storage/storage.ts';
 import {
   type Asker,
@@ -163,7 +163,7 @@ async function takenAs(
 ): Promise<AcceptResult | true | undefined> {
   // In this order: what is taken in between is then found with what became of it.
   const known = await Promise.all(dedupedBy.map((id) => storage.findDeduped(id, event, Date.now())));
-  const { scope, key } = signedIdKey(path, event);
+  const { scope, key } = eventIdKey(path, event);
   const found = await storage.findIdempotent(scope, key, Date.now());
   return found?.result ?? (known.some((first) => first !== undefined) ? true : undefined);
 }

@@ -50,7 +50,7 @@ export interface RefusedRequest {
 }
 
 export interface RepeatFacts {
-  readonly by: 'signed' | 'body' | 'key' | 'sender';
+  readonly by: 'signed' | 'event' | 'body' | 'key' | 'sender';
   /** The header that said it, where one did. */
   readonly header: string | undefined;
   readonly headers: HookRequest['headers'];

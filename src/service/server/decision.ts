@@ -131,7 +131,7 @@ function withoutConversation({ evaluation, result }: HookJudgement): StoredFindi
 /** Headers in which senders carry a key of their own choice. */
 const KEY_HEADERS = ['idempotency-key', 'x-openclaw-idempotency-key'];
 
-/** How a repeat was recognised: before its evaluation by a header or a signed id. */
+/** How a repeat was recognised: before its evaluation by a header or an id of its event. */
 function repeatOf(
   judged: HookJudgement,
   headers: SentHeaders,
@@ -146,12 +146,11 @@ function repeatOf(
 }
 
 function recognised(
-  { evaluation, signedId }: HookJudgement,
+  { evaluation, event }: HookJudgement,
   headers: SentHeaders,
 ): Pick<RepeatFacts, 'by' | 'header'> {
   const names = Object.keys(headers);
-  if (signedId !== undefined)
-    return { by: 'signed', header: names.find((name) => headers[name] === signedId) };
+  if (event) return { by: event.by, header: names.find((name) => headers[name] === event.id) };
   const actions = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
   const key = actions.map((action) => ('dedupe' in action ? action.dedupe?.key : undefined)).find(Boolean);
   if (key !== undefined && evaluation?.mapping?.dedupe?.key === 'body')

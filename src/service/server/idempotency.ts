@@ -66,10 +66,10 @@ const SIGNED_ID_TTL_SECONDS = 604_800;
 const NO_BODY = hash('sha256', '');
 
 /**
- * Signed ids of a path, apart from senders' keys: no hook name has a space. A repeat may have another body (a new
- * time, another order of members), so the body does not count.
+ * Ids of events of a path, apart from senders' keys: no hook name has a space; stores keep the word of when all of them
+ * were signed. A repeat may have another body (a new time, another order of members), so the body does not count.
  */
-export function signedIdKey(hookName: string, id: string, ttlSeconds = 0): IdempotencyKey {
+export function eventIdKey(hookName: string, id: string, ttlSeconds = 0): IdempotencyKey {
   const scope = `signed id ${hookName}`;
   const bound = Math.max(SIGNED_ID_TTL_SECONDS, ttlSeconds);
   return { scope, key: id, bodySha256: NO_BODY, ttlSeconds: bound };

@@ -34,7 +34,7 @@ export type {
 } from './advisor.ts';
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
 export type { OwnAnswer, OwnHook } from './deliver.ts';
-export { signedIdKey } from './idempotency.ts';
+export { eventIdKey } from './idempotency.ts';
 export type { RecoveredEvent, SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { createAddressList } from './addresses.ts';

@@ -13,8 +13,8 @@ import {
 import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../../engine/storage/storage.ts';
 import { acceptedAnswer } from './answer.ts';
 import type { ServerGeneration } from './deps.ts';
-import type { Ending, HookJudgement, ReceivedHook, RequestFacts } from './exchange.ts';
-import { idempotencyKey, signedIdKey } from './idempotency.ts';
+import type { Ending, EventId, HookJudgement, ReceivedHook, RequestFacts } from './exchange.ts';
+import { eventIdKey, idempotencyKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
 import { failedEnding, senderWarnings, toHookError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
@@ -62,15 +62,20 @@ export async function takeHook(
   if (event !== undefined) facts.recovered = context.deps.recovered?.(hook.name, event);
   // Where what was missed is recovered, an event is known by its id alone, and also where it made nothing.
   const keeps = event !== undefined;
-  const { signedId = event } = hook;
+  const { name, signedId } = hook;
+  const known = idOf(signedId, 'signed') ?? idOf(event, 'event');
   const ttlSeconds = recovery ? recovery.maxAgeMs / 1000 : hook.ttlSeconds;
-  const idempotency = idempotencyOf({ ...hook, signedId, ttlSeconds }, key, request.bodySha256);
+  const idempotency = known
+    ? eventIdKey(name, known.id, ttlSeconds)
+    : key === undefined || key === ''
+      ? undefined
+      : idempotencyKey(name, key, { bodySha256: request.bodySha256, ttlSeconds });
   const work: HookWork = { request, hook, key, idempotency, keeps };
   if (idempotency === undefined) return judgeAndStore(context, facts, work);
   try {
     return await context.repeats.once(idempotency, facts.receivedAt, {
       work: () => judgeAndStore(context, facts, work),
-      repeat: (result) => repeated({ ...hook, signedId }, result),
+      repeat: (result) => repeated(name, result, known),
     });
   } catch (error) {
     return failedEnding(facts, error, { judged: {} });
@@ -86,6 +91,9 @@ interface HookWork {
   /** Whether the id of a request that made nothing is kept. */
   readonly keeps: boolean;
 }
+
+const idOf = (id: string | undefined, by: EventId['by']): EventId | undefined =>
+  id === undefined ? undefined : { id, by };
 
 /** The id of the event in a request; undefined where it has none that can be used. */
 function eventOf({ headers, payload }: HookRequest, path: readonly string[]): string | undefined {
@@ -176,9 +184,9 @@ const BLANK_KEY_WARNING = {
 } as const;
 
 /** An earlier request was stored, maybe by a version that stored every warning. */
-function repeated({ name, signedId }: ReceivedHook, { warnings, ...stored }: AcceptResult): Ending {
+function repeated(name: string, { warnings, ...stored }: AcceptResult, event: EventId | undefined): Ending {
   const result = { ...stored, warnings: senderWarnings(name, warnings) };
-  return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, signedId } };
+  return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, event } };
 }
 
 /** A promise only where the body is large. */
@@ -198,15 +206,6 @@ function readOf(
   const { payload, format: found } = parseAnyPayload({ bytes, headers }, format, decoder);
   if (found !== format) facts.otherFormat = found;
   return bodyOf(payload, { ...received, settings: { ...settings, bodyFormat: found } });
-}
-
-function idempotencyOf(
-  { name, ttlSeconds, signedId }: ReceivedHook,
-  key: string | undefined,
-  bodySha256: string,
-): IdempotencyKey | undefined {
-  if (signedId !== undefined) return signedIdKey(name, signedId, ttlSeconds);
-  return key === undefined || key === '' ? undefined : idempotencyKey(name, key, { bodySha256, ttlSeconds });
 }
 
 function hookRequest(

@@ -339,6 +339,24 @@ test('a repeat says by what it was recognised, and which header is new for each 
   expect(said(server.decisions[1])).toBe('a repeat, by dedupe.key of its mapping: nothing new was made');
 });
 
+test('where missed events are recovered, a repeat is known by the id of its event, which nobody signs', async () => {
+  const event = (path: string): string[] =>
+    path === 'github' ? ['headers', 'x-github-delivery'] : ['payload', 'id'];
+  const recoveryOf = (path: string) => ({ event: event(path), maxAgeMs: 1000 });
+  const server = await startTestServer({ generation: { recoveryOf } });
+  const headers = { authorization: `Bearer ${TOKEN}`, 'x-github-delivery': 'a' };
+  for (const path of ['github', 'github', 'stripe', 'stripe']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await send(server, `/hooks/${path}`, { headers, body: '{"id":"evt_1"}' });
+  }
+  expect(server.accepted).toHaveLength(2);
+  expect(said(server.decisions[1])).toMatch(
+    /^a repeat, by the id of its event in the header x-github-delivery:/,
+  );
+  expect(said(server.decisions[3])).toMatch(/^a repeat, by the id of its event in the body:/);
+  expect(server.decisions.map(said).join(' ')).not.toMatch(/signs/);
+});
+
 test('a request whose run gathers events says whose run it is, and when that begins', async () => {
   const debounce = { scope: 'm', key: 'k', seconds: 1800, maxSeconds: 18_000, nonce: 'n' };
   const server = await startTestServer({

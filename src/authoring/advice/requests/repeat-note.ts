@@ -20,6 +20,7 @@ export function howRepeated({ by, header }: EventFacts): Sentence {
   const named = `the header ${String(header)}`;
   if (by === 'signed')
     return header === undefined ? say`the id that its sender signs` : say`${named}, which its sender signs`;
+  if (by === 'event') return say`the id of its event in ${header === undefined ? 'the body' : named}`;
   return header === undefined ? say`the key that its sender sends` : quoted(named);
 }
 
@@ -27,6 +28,8 @@ export function howRepeated({ by, header }: EventFacts): Sentence {
 export function sayNewEvent({ by, header, ttlSeconds = 0, event }: EventFacts): Sentence | undefined {
   if (by === 'signed')
     return say`the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
+  if (by === 'event')
+    return say`the sender tried one event again, or a request that was recorded was sent again: on a path with recover, another id makes another event`;
   // Two equal bodies have no field that would tell the events apart.
   if (by === 'body')
     return say`if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
