@@ -22,6 +22,7 @@ import { sayProof } from '../advice/proofs.ts';
 import { shorten } from '../../base/document/document.ts';
 import { defined, type JsonValue } from '../../base/json.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../base/errors.ts';
+import { isBuiltInRoute } from '../../engine/hook/hook.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { type DecisionRecord, type MissedMapping } from '../../engine/storage/storage.ts';
 
@@ -29,11 +30,11 @@ import { type DecisionRecord, type MissedMapping } from '../../engine/storage/st
 export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): readonly Finding[] {
   const { refusal, missed = [], empty = [], warnings = [], isOlder } = decision;
   const found = findingNotes(decision, table);
-  const isSaid = found.some(({ code }) => code !== 'transform');
+  const reasons = found.filter((note) => !isOfTransform(note));
   return [
     ...(isOlder === true ? [OLDER] : []),
-    ...found.filter(({ code }) => code !== 'transform'),
-    ...optional('remedy', decisionRemedy(decision, isSaid)),
+    ...reasons,
+    ...optional('remedy', decisionRemedy(decision, reasons.length > 0)),
     ...(refusal === undefined ? [] : [refusalNote(refusal)]),
     ...missed.flatMap(missNotes),
     ...empty.map(emptyNote),
@@ -42,9 +43,11 @@ export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): rea
       warnings,
     ),
     ...warnings.map((warning) => requestFinding('warning', quoted(warning))),
-    ...found.filter(({ code }) => code === 'transform'),
+    ...found.filter(isOfTransform),
   ];
 }
+
+export const isOfTransform = ({ code }: Finding): boolean => code === 'transform';
 
 const OLDER = requestFinding(
   'older',
@@ -101,7 +104,7 @@ export function decisionLine(decision: DecisionRecord, found?: ReadonlyMap<strin
   const { refusal, missed = [], outcome, code } = decision;
   if (refusal !== undefined) return printSentence(saidOf(refusal));
   const misses = missed.map((miss) => missLine(miss, found?.get(miss.mappingId))).join('; ');
-  const notes = findingNotes(decision, undefined, TRANSFORMS);
+  const notes = findingNotes(decision).filter((note) => !isOfTransform(note));
   const said = printSentence(
     joinSentences(
       notes.map(({ message }) => message),
@@ -116,10 +119,6 @@ export function decisionLine(decision: DecisionRecord, found?: ReadonlyMap<strin
     odd === '' && outcome === 'rejected' && code !== undefined && Object.hasOwn(HOOK_ERRORS, code);
   return isKnown ? HOOK_ERRORS[code as HookErrorCode].title : odd;
 }
-
-const TRANSFORMS: ReadonlySet<string> = new Set(
-  Object.keys(KINDS).filter((code) => KINDS[code] === 'transform'),
-);
 
 function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
   const [first] = empty;
@@ -138,25 +137,18 @@ function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
 
 const MAX_LEAF = 100;
 
-function missLine(
-  { mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping,
-  found: JsonValue | undefined,
-): string {
-  const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
-  const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
-  const other = instead === undefined ? '' : `: the request has ${instead.join(' and ')}`;
-  const missing =
-    variable === undefined ? how && printSentence(sayDifference(how)) : `${variable} is missing${other}`;
-  const seen = [found === undefined ? undefined : `found ${shorten(JSON.stringify(found))}`, missing];
-  const known = seen.filter((each) => each !== undefined).join(': ');
-  return `${mappingId}: ${part} ${rule}${known === '' ? '' : `(${known}) `}${place}`.trim();
+function missLine(miss: MissedMapping, found: JsonValue | undefined): string {
+  const { mappingId, leaf = '', how, place = '' } = miss;
+  const said = sayMiss(leaf.length > MAX_LEAF ? { ...miss, leaf: '' } : miss, found);
+  const difference = how === undefined ? '' : say`: ${sayDifference(how)}`;
+  return printSentence(say`${mappingId}: ${said}${difference} ${place}`).trim();
 }
 
 const optional = (code: NoteCode, text: Sentence | undefined): readonly Finding[] =>
   text === undefined ? [] : [requestFinding(code, text)];
 
-/** A note on these findings says what to do. */
-const NOTED: ReadonlySet<string> = new Set([
+/** Errors of which a finding of the decision says already what to do. */
+const SAID_BY_FINDING: ReadonlySet<string> = new Set([
   'invalid_json',
   'rate_limited',
   'body_too_large',
@@ -177,9 +169,8 @@ function decisionRemedy(
   // The facts about the bytes say what to do.
   const saysRemedy = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
   // The body of a mapping may have any shape, so the detail says what is wrong.
-  const isOwnShape =
-    code === 'invalid_utf8' || (code === 'invalid_body' && path !== 'wake' && path !== 'agent');
-  const isKnown = isOwnShape || isName || saysRemedy || (isSaid && NOTED.has(code ?? ''));
+  const isOwnShape = code === 'invalid_utf8' || (code === 'invalid_body' && !isBuiltInRoute(path));
+  const isKnown = isOwnShape || isName || saysRemedy || (isSaid && SAID_BY_FINDING.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
@@ -223,23 +214,25 @@ function missNotes(missed: MissedMapping): readonly Finding[] {
     ...(variable === undefined ? {} : { paths: [variable] }),
   };
   return [
-    requestFinding('not_held', missText(missed), about),
+    requestFinding('not_held', sayMiss(missed), about),
     ...(how === undefined ? [] : [requestFinding('difference', sayDifference(how), about)]),
   ];
 }
 
-function missText({ part, leaf, why, variable = '', instead }: MissedMapping): Sentence {
+/** Says why a mapping missed; `found` is what its failing leaf found, which no decision has. */
+function sayMiss(
+  { part, leaf, why = 'different', variable = '', instead }: MissedMapping,
+  found?: JsonValue,
+): Sentence {
   if (leaf === undefined) return say`${part} did not hold`;
+  const value = found === undefined ? undefined : shorten(JSON.stringify(found));
   if (part !== 'when') {
-    const found = why === 'missing' ? say`and the request had none` : say`and the request had another`;
-    return say`${part} must be ${JSON.stringify(leaf)}, ${found}`;
+    const sent = why === 'missing' ? 'none' : (value ?? 'another');
+    return say`${part} must be ${JSON.stringify(leaf)}, and the request had ${sent}`;
   }
-  const what = why === 'missing' ? say`${variable} was not sent${suggestionText(instead)}` : '';
-  return say`when ${leaf} ${WHY[why ?? 'different']}${what}`;
+  const rule = `when${leaf === '' ? '' : ` ${leaf}`}`;
+  if (why === 'missing') return say`${rule} did not hold: ${variable} was not sent${suggestionText(instead)}`;
+  if (why === 'unknown')
+    return say`${rule} could not be judged${value === undefined ? '' : `: found ${value}`}`;
+  return say`${rule} did not hold: ${value === undefined ? 'another value was sent' : `found ${value}`}`;
 }
-
-const WHY = {
-  missing: say`did not hold: `,
-  unknown: say`could not be judged`,
-  different: say`did not hold: another value was sent`,
-} as const;

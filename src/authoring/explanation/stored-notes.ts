@@ -8,7 +8,7 @@ import type { EvaluationJson, KeptTrace } from '../../engine/hook/facts.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
 import { holdsUnkept, type HookRequest } from '../../base/request.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
-import { findingNotes, reasonNotes } from './decision-reasons.ts';
+import { findingNotes, isOfTransform, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
 
 export interface StoredFacts {
@@ -65,12 +65,7 @@ function keptNotes(
     ...(explained === undefined ? [] : OF_REQUEST),
   ]);
   const found = decision === undefined ? [] : findingNotes(decision, table, reported);
-  return [
-    ...repeat,
-    ...found.filter(({ code }) => code !== 'transform'),
-    ...removedNotes(request),
-    ...changed,
-  ];
+  return [...repeat, ...found.filter((note) => !isOfTransform(note)), ...removedNotes(request), ...changed];
 }
 
 /**

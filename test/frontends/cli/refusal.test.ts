@@ -84,6 +84,25 @@ test('requests says in plain words what was odd, without the codes of warnings',
   expect(note).toBe('printed json, unknown field');
 });
 
+test('a list says in the words of an explanation why a mapping missed, whatever part of it did not hold', () => {
+  const at = { mappingId: 'push', place: 'a.yaml:3:4' };
+  const leaf = '{"==":[{"var":"kind"},"a"]}';
+  for (const [miss, said, found] of [
+    [{ part: 'source', leaf: 'gh', why: 'missing' }, 'source must be "gh", and the request had none'],
+    [{ part: 'source', leaf: 'gh', why: 'different' }, 'source must be "gh", and the request had "gl"', 'gl'],
+    [{ part: 'when', leaf, why: 'unknown' }, `when ${leaf} could not be judged`],
+    [
+      { part: 'when', leaf, why: 'missing', variable: 'kind', instead: ['type'] },
+      `when ${leaf} did not hold: kind was not sent; the request has type`,
+    ],
+    [{ part: 'when', leaf, why: 'different' }, `when ${leaf} did not hold: another value was sent`],
+  ] as const) {
+    const decision = { ...DECISION, status: 404, code: 'no_mapping_matched', missed: [{ ...at, ...miss }] };
+    expect(decisionLine(decision, new Map(found && [['push', found]]))).toBe(`push: ${said} a.yaml:3:4`);
+    if (found === undefined) expect(formatDecision(decision)).toContain(`✗ push: ${said}  a.yaml:3:4\n`);
+  }
+});
+
 test('a decision from before the upgrade says so, and what is left of it', () => {
   const refusal = { scheme: 'github', code: 'wrong-secret' };
   const text = formatDecision({ ...DECISION, code: 'unauthorized', status: 401, isOlder: true, refusal });

@@ -91,9 +91,11 @@ test('a cause quotes what the condition found in the last request, but not to wh
   await keep(first, last);
   const said = async (text?: boolean) => (await causes(text)).map(({ says }) => says);
   expect(await said()).toEqual([
-    `github, no_mapping_matched: review: when ${opened} did not hold (found "closed")`,
+    `github, no_mapping_matched: review: when ${opened} did not hold: found "closed"`,
   ]);
-  expect(await said(false)).toEqual([`github, no_mapping_matched: review: when ${opened} did not hold`]);
+  expect(await said(false)).toEqual([
+    `github, no_mapping_matched: review: when ${opened} did not hold: another value was sent`,
+  ]);
   expect(JSON.stringify(await causes(false))).not.toContain('closed');
 });
 
@@ -108,7 +110,7 @@ test.each([
   storage.keepRequest(keptWith(one.requestId, { expression, found }));
   await keep(one);
   expect((await causes()).map(({ says }) => says)).toEqual([
-    `github, no_mapping_matched: review: when ${expression} did not hold`,
+    `github, no_mapping_matched: review: when ${expression} did not hold: another value was sent`,
   ]);
 });
 

@@ -186,7 +186,7 @@ function asRead(expression: string): string {
 }
 
 /** A note may name the conditions of several mappings. */
-const CONDITION = /\{".*?\}(?= did not hold| cannot be judged)/g;
+const CONDITION = /\{".*?\}(?= did not hold| could not be judged)/g;
 
 export const conditionsAsRead = (note: string): string => note.replaceAll(CONDITION, asRead);
 
