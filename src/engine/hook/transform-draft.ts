@@ -1,14 +1,14 @@
 import { HookError } from '../../base/errors.ts';
-import { defined, fieldAt, isJsonObject, parseJson, readJson } from '../../base/json.ts';
+import { defined, isJsonObject, readJson } from '../../base/json.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../../base/request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
-import type { EvaluationPart, TransformTrace, HookFacts } from './evaluation.ts';
+import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
 import { mergeResult, type MergeResult } from './merge.ts';
-import type { Finding } from '../../base/finding.ts';
+import { warnOfResult } from './transform-warnings.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
 const CHARACTERS = 32;
@@ -26,11 +26,8 @@ export function* transformDraft(
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
-  if (reply.kind === 'ok' && reply.json !== undefined) {
-    warnOfWords(state.warnings, reply.json, call.json);
-    warnOfEpoch(state.warnings, reply.json, call.json);
-    warnOfRounded(state.warnings, reply.json, call.json);
-  }
+  if (reply.kind === 'ok' && reply.json !== undefined)
+    warnOfResult(state.warnings, { json: reply.json, input: call.json }, scope);
   const merged: MergeResult = reply.kind === 'ok' ? mergeReply(state, draft, reply) : {};
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   if (state.full || isIdle || merged.drafts === undefined || reply.logs.length > 0)
@@ -64,11 +61,11 @@ function traceOf(
   call: TransformCall,
   reply: TransformReply,
   { problem, mappingKey }: MergeResult,
-  { index }: Scope,
+  { request, index }: Scope,
 ): TransformTrace {
   // The keys of a body are those of the sender.
   const said =
-    problem !== undefined && isBody(call, reply)
+    problem !== undefined && isBody(request, reply)
       ? { problem: 'the transform returned the body itself; expected { message: … }' }
       : { problem, mappingKey };
   return { call, reply, at: call.ref.at, ...defined({ index, ...said }) };
@@ -92,10 +89,10 @@ function callOf(
 }
 
 /** Whether it gives the body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
-function isBody(call: TransformCall, reply: TransformReply): boolean {
+function isBody({ payload }: HookRequest, reply: TransformReply): boolean {
   if (reply.kind !== 'ok') return false;
-  const [result, body] = [readJson(reply.json ?? ''), fieldAt(parseJson(call.json), ['payload'])];
-  const names = isJsonObject(body) ? Object.keys(body) : [];
+  const result = readJson(reply.json ?? '');
+  const names = isJsonObject(payload) ? Object.keys(payload) : [];
   return isJsonObject(result) && names.length > 0 && names.every((name) => Object.hasOwn(result, name));
 }
 
@@ -127,68 +124,4 @@ function callJson(state: EvaluationState, { request, item, index }: Scope): stri
     ? JSON.stringify(transformInput(request))
     : (state.callJson ??= JSON.stringify(transformInput(request)));
   return index === undefined ? json : `${json.slice(0, -1)},"item":${JSON.stringify(item)},"index":${index}}`;
-}
-
-/*
- * What shows in the result of a transform that was hardly meant: a word that JavaScript writes for what is no text, a time
- * in seconds read as milliseconds. Looked for only where the result has their mark and the body has not.
- */
-
-interface SuspectWord {
-  readonly code: keyof HookFacts;
-  /** What its pattern never matches without; looked for first, as that is quick. */
-  readonly mark: string;
-  readonly pattern: RegExp;
-}
-
-const WORDS: readonly SuspectWord[] = [
-  { code: 'promise_as_text', mark: '[object ', pattern: /\[object Promise\]/ },
-  {
-    code: 'object_as_text',
-    mark: '[object ',
-    pattern: /\[object (?:Map|Set|Generator|Iterator|Object|AsyncFunction)\]/,
-  },
-  { code: 'invalid_date', mark: 'Invalid Date', pattern: /\bInvalid Date\b/ },
-  { code: 'nan_as_text', mark: 'NaN', pattern: /(?<![\w-])NaN(?![\w-])/ },
-  { code: 'undefined_as_text', mark: 'undefined', pattern: /(?<![\w-])undefined(?![\w-])/ },
-];
-
-/** Warns of such words in what a transform returned; `json` is its result, `input` what it was called with. */
-function warnOfWords(warnings: Finding[], json: string, input: string): void {
-  for (const { code, mark, pattern } of WORDS) {
-    const found = json.includes(mark) ? pattern.exec(json)?.[0] : undefined;
-    if (found === undefined || input.includes(found)) continue;
-    const shown = /Promise|undefined|NaN|Invalid/.test(found) ? found : '[object …]';
-    const facts: HookFacts['undefined_as_text'] & HookFacts['object_as_text'] = {
-      isElement: /"index":\d+\}$/.test(input),
-      isList: input.startsWith('{"payload":['),
-      isCollection: /Map|Set|Generator|Iterator/.test(found),
-    };
-    warn(warnings, { code, message: `the result has the text "${shown}"`, facts });
-  }
-}
-
-/** Dates of January 1970, in which every number of seconds of our time lies that is read as milliseconds. */
-const EPOCH = /\b1970-01-\d\d|\b\d{1,2}[./]\d{1,2}[./]1970\b|\bJan(?:uary)? (?:\d{1,2},? )?1970\b/;
-/** A time of 2001 to 2038 in seconds. */
-const SECONDS = /[:[,]1\d{9}(?=[,\]}])/;
-
-/** Warns of a date that a transform most likely made of seconds; `json` is its result, `input` what it was called with. */
-function warnOfEpoch(warnings: Finding[], json: string, input: string): void {
-  if (!json.includes('1970') || !EPOCH.test(json) || input.includes('1970') || !SECONDS.test(input)) return;
-  const message =
-    'the transform made a date of January 1970 of a number of seconds: JavaScript counts milliseconds';
-  warn(warnings, { code: 'seconds_as_milliseconds', message, facts: {} });
-}
-
-/** As many digits as only a number has that a double may not hold. */
-const LONG = /\d{16,}/g;
-
-/** Warns of a number of the body that JavaScript rounded: two of them may look the same then. */
-function warnOfRounded(warnings: Finding[], json: string, input: string): void {
-  const isRounded = json.match(LONG)?.some((digits) => !input.includes(digits)) === true;
-  if (!isRounded || !/[:[,]-?\d{16,}/.test(input)) return;
-  const message =
-    'the transform returned a number of the body with its last digits rounded, so two of them may look the same: it has more digits than a JavaScript number keeps';
-  warn(warnings, { code: 'rounded_number', message, facts: {} });
 }
