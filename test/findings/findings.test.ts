@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ADVICE_CODES } from '../../src/authoring/advice/requests/findings.ts';
 import { LOOKS } from '../../src/authoring/advice/rules.ts';
-import { describeRoom, spoke } from '../support/finding-cases.ts';
+import { describeModule, spoke } from '../support/finding-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
 import * as config from './config.ts';
@@ -15,18 +15,18 @@ import * as mapping from './mapping.ts';
 import * as samples from './samples.ts';
 import * as sandbox from './sandbox.ts';
 
-const rooms = { config, document, generation, golden, mapping, samples };
+const modules = { config, document, generation, golden, mapping, samples };
 const pages = readFindingPages();
 
-for (const [name, room] of Object.entries(rooms)) describeRoom(name, room, pages);
+for (const [name, module] of Object.entries(modules)) describeModule(name, module, pages);
 
-test('every case belongs to a room, every page to a code, and every reason for no edit to a code', () => {
-  const all: Readonly<Record<string, { readonly codes: readonly string[] }>> = { ...rooms, sandbox };
-  const codes = Object.values(all).flatMap((room) => room.codes);
+test('every case belongs to a module, every page to a code, and every reason for no edit to a code', () => {
+  const all: Readonly<Record<string, { readonly codes: readonly string[] }>> = { ...modules, sandbox };
+  const codes = Object.values(all).flatMap((module) => module.codes);
   for (const { code, text, cases } of pages) {
     expect(codes).toContain(code);
     expect(text).toMatch(new RegExp(`^##? ${code}\n`));
-    expect(cases.filter(({ room }) => !Object.hasOwn(all, room))).toEqual([]);
+    expect(cases.filter(({ module }) => !Object.hasOwn(all, module))).toEqual([]);
   }
   expect([...NO_EDIT.keys()].filter((code) => !codes.includes(code))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
-import { describeRoom } from '../support/finding-cases.ts';
+import { describeModule } from '../support/finding-cases.ts';
 import * as sandbox from './sandbox.ts';
 
-describeRoom('sandbox', sandbox);
+describeModule('sandbox', sandbox);
 
 afterAll(sandbox.stop);

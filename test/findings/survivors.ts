@@ -20,7 +20,7 @@ import * as mapping from './mapping.ts';
 import * as samples from './samples.ts';
 import * as sandbox from './sandbox.ts';
 
-const ROOMS: Readonly<Record<string, { check(folder: string): Promise<readonly Finding[]> }>> = {
+const MODULES: Readonly<Record<string, { check(folder: string): Promise<readonly Finding[]> }>> = {
   config,
   document,
   generation,
@@ -32,12 +32,12 @@ const ROOMS: Readonly<Record<string, { check(folder: string): Promise<readonly F
 
 const work = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-survivors-')));
 
-/** What a room finds in the files of a case, as text, with the codes and the edits. */
+/** What a module finds in the files of a case, as text, with the codes and the edits. */
 async function outcome(
   each: FindingCase,
   folder: string,
 ): Promise<{ text: string; codes: readonly string[] }> {
-  const found = advise((await ROOMS[each.room]?.check(folder)) ?? []);
+  const found = advise((await MODULES[each.module]?.check(folder)) ?? []);
   const edits = found.map(({ code, edit }) => `${code} ${String(edit?.at.start)} ${String(edit?.text)}`);
   return { text: `${formatFindings(found)}\n${edits.join('\n')}`, codes: found.map(({ code }) => code) };
 }
@@ -49,7 +49,7 @@ const cases: {
   readonly codes: readonly string[];
 }[] = [];
 for (const each of readFindingPages().flatMap((page) => page.cases)) {
-  const folder = join(work, `${each.room}-${each.kind}`, each.name);
+  const folder = join(work, `${each.module}-${each.kind}`, each.name);
   writeCase(each, folder);
   // oxlint-disable-next-line no-await-in-loop -- one working directory
   cases.push({ each, folder, ...(await outcome(each, folder)) });

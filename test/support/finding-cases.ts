@@ -4,9 +4,10 @@
  * committing it. Every finding has a hint. A hint is a promise: each edit on a finding, and each line that a hint gives to
  * paste, made in a copy of its case, leaves fewer findings and no new one.
  *
- * A room joins by a module `test/findings/<room>.ts` that exports `codes` (its registry of codes) and
- * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
- * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/findings/findings.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
+ * A module joins by a file `test/findings/<module>.ts` that exports `codes` (its registry of codes) and
+ * `check(folder)`, which runs the module's own entry function on a case's files and returns the findings. Pass `folder`
+ * as the directory that file names are printed relative to. Then add it to `modules` in
+ * `test/findings/findings.test.ts`, or, where cases start processes, give it a test file of its own as the sandbox has.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
@@ -52,7 +53,7 @@ export const DOCUMENT_CODES = [
   'INVALID_VALUE',
 ] as const;
 
-export interface Room {
+export interface CheckedModule {
   readonly codes: readonly string[];
   check(folder: string): Promise<readonly Finding[]>;
 }
@@ -93,29 +94,29 @@ function beginsWithVerb(hint: string): boolean {
   return whole !== undefined && (verb === undefined || VERBS.has(verb));
 }
 
-/** Checks all cases of a room. */
-export function describeRoom(
+/** Checks all cases of a module. */
+export function describeModule(
   name: string,
-  room: Room,
+  module: CheckedModule,
   pages: readonly FindingPage[] = readFindingPages(),
 ): void {
-  describe(`the room ${name}`, () => {
-    const cases = pages.flatMap((page) => page.cases.filter((each) => each.room === name));
+  describe(`the module ${name}`, () => {
+    const cases = pages.flatMap((page) => page.cases.filter((each) => each.module === name));
     /** Codes whose edit was made. */
     const applied = new Set<string>();
 
     test('has a page with a case for every code', () => {
       const covered = new Set(cases.filter(({ kind }) => kind === 'says').map(({ code }) => code));
-      const missing = room.codes.filter((code) => !covered.has(code));
+      const missing = module.codes.filter((code) => !covered.has(code));
       expect(missing, 'npm run finding -- CODE makes a page').toEqual([]);
-      const known = new Set([...room.codes, ...DOCUMENT_CODES]);
+      const known = new Set([...module.codes, ...DOCUMENT_CODES]);
       expect([...covered].filter((code) => !known.has(code))).toEqual([]);
     });
 
     test.each(cases.filter(({ kind }) => kind === 'says').map((each) => [each.name, each] as const))(
       '%s prints what its page says, and its edits help',
       async (_name, each) => {
-        const find = finder(room, each);
+        const find = finder(module, each);
         const first = await find();
         const { found } = first;
         expect(found.map(({ code }) => code)).toContain(each.code);
@@ -147,7 +148,7 @@ export function describeRoom(
     test.each(cases.filter(({ kind }) => kind === 'silent').map((each) => [each.name, each] as const))(
       '%s is not found in its near miss, which is right',
       async (_name, each) => {
-        const { found } = await finder(room, each)();
+        const { found } = await finder(module, each)();
         // A file that is wrong elsewhere is often not looked at to its end.
         const wrong = found.filter(({ code, severity }) => code === each.code || severity === 'error');
         expect(wrong.map(({ code, message }) => `${code}: ${said(message)}`)).toEqual([]);
@@ -156,7 +157,7 @@ export function describeRoom(
     );
 
     test('of every code an edit was made, or a reason says why its remedy is none', () => {
-      expect(room.codes.filter((code) => !applied.has(code) && !NO_EDIT.has(code))).toEqual([]);
+      expect(module.codes.filter((code) => !applied.has(code) && !NO_EDIT.has(code))).toEqual([]);
       // A reason that no longer holds.
       expect([...NO_EDIT.keys()].filter((code) => applied.has(code))).toEqual([]);
     });
@@ -171,21 +172,21 @@ interface Found {
   readonly found: readonly Finding[];
 }
 
-/** What the room finds in the files of a case, each time in a folder of its own, with changed files. */
+/** What the module finds in the files of a case, each time in a folder of its own, with changed files. */
 type Find = (changes?: Changes) => Promise<Found>;
 
-function finder(room: Room, each: FindingCase): Find {
+function finder(module: CheckedModule, each: FindingCase): Find {
   return async (changes = new Map()) => {
     const above = temporaryFolder();
-    // Rooms know some cases by the name of their folder.
+    // Modules know some cases by the name of their folder.
     const folder = join(above, each.name);
     writeCase(each, folder);
     for (const [file, text] of changes) writeFileSync(join(folder, file), text);
-    return { folder, found: advise(await room.check(folder)) };
+    return { folder, found: advise(await module.check(folder)) };
   };
 }
 
-/** The name of the file with a finding, within its case: some rooms name it from the working directory. */
+/** The name of the file with a finding, within its case: some modules name it from the working directory. */
 function nameOf({ source }: Place, folder: string): string {
   return existsSync(join(folder, source.file)) ? source.file : relative(folder, resolve(source.file));
 }
@@ -232,7 +233,7 @@ async function followLines(find: Find, { folder, found }: Found): Promise<readon
     for (const pasted of pastedIn(said(hint))) {
       const file = isOfConfiguration(pasted) ? 'sluice.yaml' : at && nameOf(at, folder);
       const isHere = file !== undefined && existsSync(join(folder, file));
-      // Of a room without a configuration nothing shows what a line does there, nor does one of code in code.
+      // Of a module without a configuration nothing shows what a line does there, nor does one of code in code.
       if ((isOfConfiguration(pasted) && !isHere) || /\.[cm]?[jt]s$/.test(file ?? '')) continue;
       const source =
         file === undefined ? undefined : { file, text: readFileSync(join(folder, file), 'utf8') };

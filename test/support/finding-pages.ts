@@ -3,7 +3,7 @@
  * are mended alike, each in a part with the heading `## CODE`. A section with a block `says` or `silent` is a case: its other blocks are files, whose name is the second word of the line that opens the block.
  *
  *     ```yaml mappings.yaml            a file of the case; `executable`, or `cut` where it has no last line break
- *     ```text says mapping near        what the room `mapping` finds, as `check` prints it; the case is CODE-near
+ *     ```text says mapping near        what the module `mapping` finds, as `check` prints it; the case is CODE-near
  *     ```yaml mappings.yaml after      the file as the edits of the finding leave it
  *     ```text silent mapping           the code of the page is not found, though it is near
  */
@@ -21,9 +21,9 @@ interface Block {
 
 export interface FindingCase {
   readonly code: string;
-  /** `CODE`, or `CODE-variant`: what rooms and records call it. */
+  /** `CODE`, or `CODE-variant`: what modules and records call it. */
   readonly name: string;
-  readonly room: string;
+  readonly module: string;
   readonly kind: 'says' | 'silent';
   readonly files: readonly Block[];
   readonly said: string;
@@ -89,13 +89,13 @@ function readCase(code: string, section: string): FindingCase | undefined {
   }));
   const verdict = blocks.find(({ words }) => words[1] === 'says' || words[1] === 'silent');
   if (verdict === undefined) return undefined;
-  const [, kind, room = '', variant] = verdict.words;
+  const [, kind, module = '', variant] = verdict.words;
   const files = blocks.filter((block) => block !== verdict && block.words.length > 1);
   const isAfter = ({ words }: Block): boolean => words[2] === 'after';
   return {
     code,
     name: variant === undefined ? code : `${code}-${variant}`,
-    room,
+    module,
     kind: kind as FindingCase['kind'],
     files: files.filter((block) => !isAfter(block)),
     said: verdict.text,
@@ -114,15 +114,15 @@ export function writeCase({ files }: FindingCase, folder: string): void {
   }
 }
 
-/** All cases as folders `<folder>/<room>/<CODE>[-variant]`. */
+/** All cases as folders `<folder>/<module>/<CODE>[-variant]`. */
 export function writeCases(folder: string): void {
   for (const { cases } of readFindingPages())
-    for (const each of cases) if (each.kind === 'says') writeCase(each, join(folder, each.room, each.name));
+    for (const each of cases) if (each.kind === 'says') writeCase(each, join(folder, each.module, each.name));
 }
 
 /** Writes what is found, and what the edits leave, into the page of a case. */
 export function updateCase(
-  { code, name, kind, room }: FindingCase,
+  { code, name, kind, module }: FindingCase,
   said: string,
   after: ReadonlyMap<string, string>,
 ): void {
@@ -131,7 +131,7 @@ export function updateCase(
   const part = own?.text ?? '';
   const section = sectionsOf(part).find((text) => {
     const found = readCase(code, text);
-    return found?.name === name && found.kind === kind && found.room === room;
+    return found?.name === name && found.kind === kind && found.module === module;
   });
   if (section === undefined) throw new Error(`${file} has no case ${name}`);
   const kept = section.replaceAll(/\n+^(`{3,})\w+ \S+ after\n[^]*?^\1$/gm, '');

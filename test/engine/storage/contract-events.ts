@@ -290,7 +290,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(last.length).toBeLessThanOrEqual(50);
     });
 
-    test('a path that floods takes no more than its own place of kept requests; shapes have a room of theirs', async () => {
+    test('a path that floods takes no more than its own place of kept requests; shapes have a place of their own', async () => {
       const { storage } = await fresh();
       const limits = { count: 21, bytes: 100_000, shapes: { count: 3, bytes: 100_000 } };
       let index = 0;

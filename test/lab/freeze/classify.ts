@@ -191,11 +191,11 @@ function compareFixes(
   }
   if (other.fix.length === 0 && !own.fix.every((fix) => other.text.includes(fix)))
     return [{ ...of, kind: 'lost fix', before, after }];
-  if (own.by !== 'room' && own.fix.every((fix) => standsIn(fix, other))) return [];
+  if (own.by !== 'module' && own.fix.every((fix) => standsIn(fix, other))) return [];
   return [
     {
       ...of,
-      kind: own.by === 'room' && other.fix.length < own.fix.length ? 'lost fix' : 'changed fix',
+      kind: own.by === 'module' && other.fix.length < own.fix.length ? 'lost fix' : 'changed fix',
       before,
       after,
     },

@@ -5,7 +5,7 @@ import { CaseRecord, cleaner, findingsIn, type FrozenCase, type FrozenFinding } 
 import { report } from './report.ts';
 
 const FINDING: FrozenFinding = {
-  by: 'room',
+  by: 'module',
   code: 'CONDITION_ARITY',
   place: 'a.yaml:1:29',
   severity: 'error',
@@ -80,7 +80,7 @@ test('a case that is gone is a loss, a new one is none', () => {
 test('of two findings with one code and place, the one that is gone is named', () => {
   const twin = { ...OTHER, text: 'unknown key "b"' };
   const [lost, ...more] = compareCases([frozen({ findings: [OTHER, twin] })], [frozen({ findings: [twin] })]);
-  expect([lost?.before, more]).toEqual(['room at a.yaml:2:1: unknown key "a"', []]);
+  expect([lost?.before, more]).toEqual(['module at a.yaml:2:1: unknown key "a"', []]);
 });
 
 test('a fix that stood in words alone is kept where it becomes data, and lost where its text is gone', () => {

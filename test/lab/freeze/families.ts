@@ -38,32 +38,32 @@ export function repositoryTasks(work: string): readonly Task[] {
   return [...findingTasks(work), ...goldenTasks(work), ...fixtureTasks(work), ...proofTasks(work)];
 }
 
-const rooms = { config, document, generation, golden, mapping, sandbox };
+const modules = { config, document, generation, golden, mapping, sandbox };
 
 function findingTasks(work: string): readonly Task[] {
-  return Object.entries(rooms).flatMap(([room, { check }]) => {
-    const folder = join(work, 'test/findings', room);
+  return Object.entries(modules).flatMap(([module, { check }]) => {
+    const folder = join(work, 'test/findings', module);
     if (!existsSync(folder)) return [];
     return readdirSync(folder)
       .toSorted()
       .map((name) => ({
-        name: `${room}/${name}`,
+        name: `${module}/${name}`,
         record: async (record: CaseRecord) => {
           keepFindings(record, advise(await check(join(folder, name))));
-          await asCommands(record, room, { folder: join(folder, name), work });
+          await asCommands(record, module, { folder: join(folder, name), work });
         },
       }));
   });
 }
 
-/** The findings of a room's own function, with the files as their fixes leave them. */
+/** The findings of a module's own function, with the files as their fixes leave them. */
 function keepFindings(record: CaseRecord, found: readonly Finding[]): void {
   for (const finding of found) {
     const { code, severity, message, hint, at } = finding;
     const { audience } = finding as { readonly audience?: string };
     const edits = editsOf(finding);
     record.findings.push({
-      by: 'room',
+      by: 'module',
       code,
       place: at === undefined ? '' : placeOf(at),
       severity,
@@ -114,16 +114,16 @@ const ENV = {
 /** The same case as a person meets it: by `check`, `check --fix` and `doctor`. */
 async function asCommands(
   record: CaseRecord,
-  room: string,
+  module: string,
   { folder, work }: { readonly folder: string; readonly work: string },
 ): Promise<void> {
   const cwd = mkdtempSync(join(work, 'case-'));
   try {
-    if (room === 'mapping') {
+    if (module === 'mapping') {
       writeFileSync(join(cwd, 'sluice.yaml'), SURROUNDINGS);
       cpSync(folder, join(cwd, 'mappings'), { recursive: true, verbatimSymlinks: true, filter: isInput });
       await inFolder(cwd, () => freezeCheck(record, { cwd, env: ENV }));
-    } else if (room === 'config' || room === 'generation') {
+    } else if (module === 'config' || module === 'generation') {
       cpSync(folder, cwd, { recursive: true, verbatimSymlinks: true, filter: isInput });
       const name = readdirSync(cwd).find((file) => /^(?:sluice|openclaw)\./.test(file)) ?? 'sluice.yaml';
       const where = { cwd, env: ENV, config: name };

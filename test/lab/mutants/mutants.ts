@@ -1,6 +1,6 @@
 /**
- * `npm run mutants -- SEED COUNT`: makes COUNT small faults in `src`, one after the other, room by room, and prints those that
- * the quick tests do not notice. The same seed makes the same faults of the same sources. Each fault lies in a checkout of its
+ * `npm run mutants -- SEED COUNT`: makes COUNT small faults in `src`, one after the other, and prints those that the
+ * quick tests do not notice. The same seed makes the same faults of the same sources. Each fault lies in a checkout of its
  * own, so the working tree is left alone; one that the compiler refuses is replaced by another.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -83,12 +83,12 @@ const next = numbers(Number.parseInt(seedText, 10));
 const pick = <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!;
 
 const files = globSync('src/**/*.ts', { cwd: ROOT }).toSorted();
-const rooms = Map.groupBy(files, (file) => file.split('/')[1]!);
+const layers = Map.groupBy(files, (file) => file.split('/')[1]!);
 
-/** Rooms have the same share, whatever their size. */
+/** Layers have the same share, whatever their size. */
 function draw(): Fault {
   for (;;) {
-    const faults = faultsOf(pick(rooms.get(pick([...rooms.keys()]))!));
+    const faults = faultsOf(pick(layers.get(pick([...layers.keys()]))!));
     if (faults.length > 0) return pick(faults);
   }
 }
