@@ -1,5 +1,12 @@
-import { afterEach } from 'vitest';
-import type { AgentRun, Storage, StorageOptions } from '../../src/engine/storage/storage.ts';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach } from 'vitest';
+import {
+  findStoreFile,
+  type AgentRun,
+  type Storage,
+  type StorageOptions,
+} from '../../src/engine/storage/storage.ts';
+import { query } from './postgres-server.ts';
 import { agent, NOW } from './storage-builders.ts';
 
 /** Makes a new, empty store. */
@@ -14,6 +21,7 @@ interface OpenedStore {
 
 /** Opens stores for tests and closes them after each. */
 export interface Harness {
+  /** A store without a row; one that a test before had to itself, where that one left it open. */
   fresh(options?: StorageOptions): Promise<OpenedStore>;
   /** Closes the store and opens it again, as after a restart. */
   again(store: OpenedStore): Promise<Storage>;
@@ -24,30 +32,71 @@ export interface Harness {
 
 export function openHarness(openFresh: OpenFresh, reopen: Reopen): Harness {
   const opened: Storage[] = [];
+  /** The only store of the test, opened as usual. */
+  let only: OpenedStore | undefined;
+  /** What the next test gets: to open a store takes longer than most tests. */
+  let spare: OpenedStore | undefined;
   afterEach(async () => {
-    for (const storage of opened.splice(0)) await storage.close();
+    const left = opened.splice(0);
+    if (only !== undefined && (await isOpen(only.storage))) spare = only;
+    only = undefined;
+    for (const storage of left) if (storage !== spare?.storage) await storage.close();
   });
+  afterAll(() => spare?.storage.close());
   const keep = (storage: Storage): Storage => {
     opened.push(storage);
     return storage;
   };
+  const beside = async (url: string, options?: StorageOptions) => {
+    only = undefined;
+    return keep(await reopen(url, options));
+  };
   return {
     async fresh(options) {
-      const store = await openFresh(options);
+      const store = (options === undefined && (await emptied(spare))) || (await openFresh(options));
+      if (store === spare) spare = undefined;
+      only = opened.length === 0 && options === undefined ? store : undefined;
       keep(store.storage);
       return store;
     },
     async again({ url, storage }) {
       await storage.close();
-      return keep(await reopen(url));
+      const reopened = keep(await reopen(url));
+      if (storage === only?.storage) only = { url, storage: reopened };
+      return reopened;
     },
-    async attach(url) {
-      return keep(await reopen(url, { mode: 'attached' }));
-    },
-    async beside(url, options) {
-      return keep(await reopen(url, options));
-    },
+    attach: (url) => beside(url, { mode: 'attached' }),
+    beside,
   };
+}
+
+async function isOpen(storage: Storage): Promise<boolean> {
+  try {
+    await storage.flush();
+    return storage.health().kind === 'ok';
+  } catch {
+    return false;
+  }
+}
+
+/** What says which store it is, and who uses it. */
+const STAYS = ['sluice_schema', 'store_identity', 'replicas'];
+
+/** The store as one that was just made: a store keeps nothing of its rows in memory. */
+async function emptied(store: OpenedStore | undefined): Promise<OpenedStore | undefined> {
+  if (store === undefined) return undefined;
+  const { url } = store;
+  const file = findStoreFile(url);
+  using database = file === undefined ? undefined : new DatabaseSync(file);
+  const tables =
+    database?.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() ??
+    (await query(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()'));
+  const names = tables.map(({ name }) => String(name)).filter((name) => !STAYS.includes(name));
+  const deletes = names.map((name) => `DELETE FROM ${name};`).join(' ');
+  const text = `BEGIN; ${deletes} INSERT INTO counters (one) VALUES (1); COMMIT`;
+  if (database === undefined) await query(url, text);
+  else database.exec(text);
+  return store;
 }
 
 export const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);

@@ -7,6 +7,7 @@ import { storageContract } from './contract.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-storage-'));
 let stores = 0;
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 storageContract(
   'sqlite',
@@ -18,5 +19,3 @@ storageContract(
   openStorage,
   { isShared: false },
 );
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
