@@ -3,7 +3,6 @@ import { say } from '../../base/finding.ts';
 import { quote } from '../../engine/mapping/facts.ts';
 import { schemesOfHeader } from '../../engine/verify/facts.ts';
 import { SEE_OTHER_TOOLS } from './other-tools.ts';
-import { provider } from './proof-headers.ts';
 import { replacing, type LookFinding } from './rule.ts';
 
 /** The server and golden files remove the hook token from a request, so these names find nothing. */
@@ -72,14 +71,14 @@ function unreadable([root = '', name]: readonly string[], at: Place): LookFindin
 }
 
 function proof([root, header = '']: readonly string[], at: Place): LookFinding | undefined {
-  const sender = root === 'headers' ? provider(header) : undefined;
-  if (sender === undefined) return undefined;
+  const schemes = root === 'headers' ? schemesOfHeader(header).join(' or ') : '';
+  if (schemes === '') return undefined;
   return {
     code: 'TOKEN_CARRIER_READ',
     isOfSafety: true,
-    message: say`"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
+    message: say`"headers.${header}" is how ${schemes} proves itself, which verify judges, before any condition is asked`,
     at,
-    hint: say`let verify judge it, and leave this part of the condition out: scheme ${schemesOfHeader(header)[0] ?? ''}, with the secret that the sender has`,
+    hint: say`let verify judge it, and leave this part of the condition out: scheme ${schemes}, with the secret that the sender has`,
   };
 }
 

@@ -1,14 +1,12 @@
+/** What other folders ask of proofs and their headers. */
 import { isCarried, oneOfEach, shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
-import { schemesOfHeader, decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
+import { decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
 
 export { carriesSignature } from './proofs/signatures.ts';
 export { writtenKey } from './proofs/written-verify.ts';
 export { deliveryHeaders } from './vocabulary/senders.ts';
-
-/** Returns the sender that is known by such a header; undefined for any other header. */
-export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
 
 type Headers = Readonly<Record<string, string>>;
 
