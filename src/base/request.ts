@@ -2,6 +2,16 @@ import type { JsonValue } from './json.ts';
 
 export type { JsonObject, JsonValue } from './json.ts';
 
+/** Headers that carry a hook token beside `Authorization`; the first counts. */
+export const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
+export const BEARER = /^bearer[ \t]+(.*)$/i;
+
+/** What may carry the hook token, or the password of a proxy: it is taken out of a request before evaluation. */
+export const CREDENTIAL_NAMES: Readonly<Record<'headers' | 'query', ReadonlySet<string>>> = {
+  headers: new Set(['authorization', 'proxy-authorization', ...TOKEN_HEADERS]),
+  query: new Set(['token']),
+};
+
 /**
  * Whether a value stands in the place of one that was masked, cut or not kept. It is no value: nothing compares, counts or
  * joins over it, and what would have to says nothing.

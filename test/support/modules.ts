@@ -47,7 +47,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   timers: { layer: 'base', imports: [] },
   outgoing: { layer: 'base', imports: [] },
   boundary: { layer: 'base', imports: ['action'], owns: ['character-entities', 'character-entities-legacy'] },
-  verify: { layer: 'engine', imports: ['compare-secrets', 'errors', 'payload'], owns: ['jose'] },
+  verify: { layer: 'engine', imports: ['compare-secrets', 'errors', 'payload', 'request'], owns: ['jose'] },
   payload: { layer: 'base', imports: ['errors'], owns: ['@remix-run/multipart-parser', 'saxes'] },
   config: { layer: 'engine', imports: ['document', 'errors', 'action'] },
   sandbox: {

@@ -1,17 +1,12 @@
 import type { Place } from '../../base/document/document.ts';
 import { say } from '../../base/finding.ts';
+import { CREDENTIAL_NAMES } from '../../base/request.ts';
 import { quote } from '../../engine/mapping/facts.ts';
 import { schemesOfHeader } from '../../engine/verify/facts.ts';
 import { SEE_OTHER_TOOLS } from './other-tools.ts';
 import { replacing, type LookFinding } from './rule.ts';
 
-/** The server and golden files remove the hook token from a request, so these names find nothing. */
-const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
-  headers: ['authorization', 'x-service-token', 'x-openclaw-token'],
-  query: ['token'],
-};
-
-/** Says why a path finds nothing, whatever is sent; undefined where it may find something. */
+/** Says why a path is not to be read: it finds nothing, whatever is sent, or a proof. */
 export function emptyPath(
   keys: readonly string[],
   at: Place,
@@ -52,14 +47,16 @@ function ofOtherTool(path: string, at: Place): LookFinding | undefined {
 function unreadable([root = '', name]: readonly string[], at: Place): LookFinding | undefined {
   if (name === undefined) return undefined;
   const lower = root === 'headers' ? name.toLowerCase() : name;
-  if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true)
+  if ((root === 'headers' || root === 'query') && CREDENTIAL_NAMES[root].has(lower)) {
+    const what = lower === 'proxy-authorization' ? 'the password of a proxy' : 'the hook token';
     return {
       code: 'TOKEN_CARRIER_READ',
       isOfSafety: true,
-      message: say`"${root}.${lower}" is always empty: it can carry the hook token, so it is removed before evaluation`,
+      message: say`"${root}.${lower}" is always empty: it can carry ${what}, so it is removed before evaluation`,
       at,
       hint: say`let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
     };
+  }
   if (root !== 'headers' || name === lower) return undefined;
   const found = {
     code: 'HEADER_NAME_CASE',

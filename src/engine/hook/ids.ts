@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import { defined } from '../../base/json.ts';
-import type { HookRequest, JsonValue } from '../../base/request.ts';
+import { CREDENTIAL_NAMES, type HookRequest, type JsonValue } from '../../base/request.ts';
 
 /**
  * Derives the id of an action from its request and its place in it, so that the same request makes the same ids for
@@ -73,19 +73,14 @@ export interface RequestContent {
   readonly maybeLists?: HookRequest['maybeLists'];
 }
 
-/** Headers that carry the hook token; a request never holds them. */
-const TOKEN_HEADERS: ReadonlySet<string> = new Set(['authorization', 'x-service-token', 'x-openclaw-token']);
-
-const TOKEN_PARAMETERS: ReadonlySet<string> = new Set(['token']);
-
 /** Makes the request that a file describes: the same content makes the same request for ever. */
 export function createHookRequest(content: RequestContent): HookRequest {
   const path = content.path.replaceAll(/^\/+|(?<!\/)\/+$/g, '');
   const lower = Object.entries(content.headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), value] as const,
   );
-  const headers = withoutNames(lower, TOKEN_HEADERS);
-  const query = withoutNames(Object.entries(content.query ?? {}), TOKEN_PARAMETERS);
+  const headers = withoutNames(lower, CREDENTIAL_NAMES.headers);
+  const query = withoutNames(Object.entries(content.query ?? {}), CREDENTIAL_NAMES.query);
   const search = new URLSearchParams(query).toString();
   return {
     ...deriveRequestSeeds({ ...content, path }),

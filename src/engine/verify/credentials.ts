@@ -1,3 +1,4 @@
+import { BEARER, TOKEN_HEADERS } from '../../base/request.ts';
 import { isSameBytes, placeOfFitting } from '../../base/compare-secrets.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
 import { type Proof, proofBy, refused } from './proof.ts';
@@ -31,10 +32,6 @@ export function basicPair(rawHeaders: readonly string[]): BasicPair | undefined 
   const encoded = typeof header === 'string' ? BASIC.exec(header)?.[1] : undefined;
   return encoded === undefined ? undefined : { encoded, bytes: Buffer.from(encoded, 'base64') };
 }
-
-const BEARER = /^bearer[ \t]+(.*)$/i;
-/** Headers that carry a hook token beside `Authorization`. */
-export const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
 
 /** A hook token of the path's own, in the carriers of the hook token; the first that is there is judged. */
 export function judgeToken(

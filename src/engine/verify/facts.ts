@@ -1,6 +1,6 @@
 /** What advice reads of proofs, beside what the engine needs. At most 40 names. */
 export { proofCoverage } from './coverage.ts';
-export { basicPair, presentedToken, TOKEN_HEADERS } from './credentials.ts';
+export { basicPair, presentedToken } from './credentials.ts';
 export type { FactsOf, FactName, OtherVerify, ProofCode } from './proof-findings.ts';
 export { decodeExactly, ENCODINGS } from './keys.ts';
 export { findHeader, findHeadersLike, isPlainHeaderName } from './find-header.ts';

@@ -1,5 +1,6 @@
+import { TOKEN_HEADERS } from '../../base/request.ts';
 import type { SecretFacts } from './secret-forms.ts';
-import { judgeBasic, judgeToken, TOKEN_HEADERS } from './credentials.ts';
+import { judgeBasic, judgeToken } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import type { FetchJson, OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { HookError } from '../../base/errors.ts';
+import { BEARER, CREDENTIAL_NAMES, TOKEN_HEADERS } from '../../base/request.ts';
 
 /** The headers of one request, split into those that evaluation may see and the tokens, which it must not see. */
 export interface ReceivedHeaders {
@@ -13,38 +14,25 @@ export interface ReceivedHeaders {
   readonly hosts: number;
 }
 
-const BEARER = /^bearer[ \t]+(.*)$/i;
-
 /** Reads node's flat list of names and values, in which repeated headers stand as they were sent. */
 export function readHeaders(raw: readonly string[]): ReceivedHeaders {
   const values = Object.create(null) as Record<string, string>;
-  let bearer: string | undefined;
-  let serviceToken: string | undefined;
-  let openclawToken: string | undefined;
+  const carried: Record<string, string | undefined> = {};
   let hosts = 0;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] as string).toLowerCase();
     const value = raw[i + 1] as string;
-    switch (name) {
-      case 'authorization':
-        bearer ??= notBlank(BEARER.exec(value)?.[1]);
-        break;
-      case 'x-service-token':
-        serviceToken ??= notBlank(value);
-        break;
-      case 'x-openclaw-token':
-        openclawToken ??= notBlank(value);
-        break;
-      case 'proxy-authorization':
-        break;
-      default: {
-        if (name === 'host') hosts += 1;
-        const before = values[name];
-        values[name] = before === undefined ? value : `${before}, ${value}`;
-      }
+    if (CREDENTIAL_NAMES.headers.has(name)) {
+      carried[name] ??= notBlank(name === 'authorization' ? BEARER.exec(value)?.[1] : value);
+      continue;
     }
+    if (name === 'host') hosts += 1;
+    const before = values[name];
+    values[name] = before === undefined ? value : `${before}, ${value}`;
   }
-  return { values, bearer, serviceToken: serviceToken ?? openclawToken, hosts };
+  const [first, second] = TOKEN_HEADERS;
+  const serviceToken = carried[first] ?? carried[second];
+  return { values, bearer: carried['authorization'], serviceToken, hosts };
 }
 
 function notBlank(value: string | undefined): string | undefined {
@@ -157,7 +145,7 @@ function readQuery(text: string): {
     const equals = pair.indexOf('=');
     const name = decode(equals < 0 ? pair : pair.slice(0, equals));
     const value = equals < 0 ? '' : decode(pair.slice(equals + 1));
-    if (name === 'token') {
+    if (CREDENTIAL_NAMES.query.has(name)) {
       if (token === undefined && value.trim() !== '') token = value.trim();
       continue;
     }

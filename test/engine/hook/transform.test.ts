@@ -232,7 +232,7 @@ describe('a transform in forEach', () => {
 test('a transform is called with the request, its time and its seed, and never with a token', () => {
   const content = {
     payload: { a: 1 },
-    headers: { 'X-Kind': 'k', Authorization: 'Bearer t' },
+    headers: { 'X-Kind': 'k', Authorization: 'Bearer t', 'Proxy-Authorization': 'Basic p' },
     query: { q: '1', token: 't' },
     url: '/hooks/h?q=1',
   };

@@ -1,5 +1,6 @@
 import type { ProofFinding } from '../../../engine/verify/verify.ts';
-import { isPlainHeaderName, presentedToken, TOKEN_HEADERS } from '../../../engine/verify/facts.ts';
+import { isPlainHeaderName, presentedToken } from '../../../engine/verify/facts.ts';
+import { TOKEN_HEADERS } from '../../../base/request.ts';
 import { defined } from '../../../base/json.ts';
 import type { TokenFacts } from '../../../service/server/server.ts';
 import { shippedSenders } from '../../../engine/senders/senders.ts';
