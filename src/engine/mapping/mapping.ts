@@ -23,5 +23,5 @@ export { takesRequest } from './routing/routing-table.ts';
 export { WorkBudget, type WorkLimits } from './work-budget.ts';
 export { decidingFields, type FieldsRead } from './fields-read.ts';
 export type { KeptKind } from './compiled-mapping.ts';
-export type { RecoverSettings } from './keys/recover-settings.ts';
+export { RECOVER_DEFAULTS, type RecoverSettings } from './keys/recover-settings.ts';
 export { printedText } from './template/template-rendering.ts';

@@ -31,8 +31,6 @@ const MAX_WAITS = 5;
 const MAX_WAIT_MS = 3_600_000;
 /** Where a sender asks for patience and does not say for how long. */
 const USUAL_WAIT_MS = 60_000;
-/** Events that are asked for after one look, where nobody says otherwise. */
-export const MAX_EVENTS = 1_000;
 const MAX_ID = 255;
 const MAX_ADDRESS = 2_000;
 /** Deliveries that are under way, or written down late, stand in the log before this. */
@@ -276,7 +274,7 @@ function take(
   known.item = item;
   // The newest come first: where there are too many, they wait for the next look.
   kept.push(known);
-  if (kept.length > (settings.max ?? MAX_EVENTS)) delete kept.shift()?.item;
+  if (kept.length > settings.max) delete kept.shift()?.item;
 }
 
 /** A text or a number, which may be any. */

@@ -16,7 +16,6 @@ import {
   type LoggedEvent,
   look,
   type Look,
-  MAX_EVENTS,
   OVERLAP_MS,
   type Webhook,
 } from './look.ts';
@@ -179,7 +178,7 @@ export async function recoverPath(asker: Asker, state: RecoveryState, parts: Rou
   await parts.save();
   if (last.toAsk > 0) await parts.othersKnow();
   for (const each of plan.open) {
-    if (last.asked === (asker.settings.max ?? MAX_EVENTS)) break;
+    if (last.asked === asker.settings.max) break;
     await round.ask(each);
   }
   if (plan.seen.incomplete === undefined) settle(state, plan, parts.wish);
@@ -224,8 +223,7 @@ class Round {
     const isOpen = new Set(open.map(({ event }) => event));
     for (const { event, at } of missed) {
       const entry = asked[event];
-      const isNew =
-        entry === undefined && Object.keys(asked).length < 2 * (this.#asker.settings.max ?? MAX_EVENTS);
+      const isNew = entry === undefined && Object.keys(asked).length < 2 * this.#asker.settings.max;
       // The event came after the round before had stopped to wait.
       if (!isOpen.has(event)) this.#count('came', entry);
       else if (isNew || (entry !== undefined && wish !== undefined)) asked[event] = { at, asks: 0 };

@@ -156,7 +156,7 @@ export class Recovery {
     if (!(await this.#lead(path))) return REFRESH_MS;
     if (known.wanted !== '' || performance.now() >= known.dueAt) {
       await this.#round(known);
-      known.dueAt = performance.now() + (settings.everySeconds ?? 600) * 1000;
+      known.dueAt = performance.now() + settings.everySeconds * 1000;
     }
     return Math.max(known.dueAt - performance.now(), 0);
   }

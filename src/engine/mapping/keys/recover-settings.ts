@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { SecretReference } from '../../verify/verify.ts';
 
+export const RECOVER_DEFAULTS = { everySeconds: 600, max: 1000 } as const;
+
 /** `recover` of a path, as it is written. */
 export const RecoverSchema = z.strictObject({
   token: SecretReference.describe('Reference to the token with which the sender is asked.'),
@@ -8,14 +10,19 @@ export const RecoverSchema = z.strictObject({
   sender: z.string().optional().describe('Whose log; default the sender of verify, else of the path.'),
   hook: z.string().max(100).optional().describe('Id of the webhook; default the one with this address.'),
   api: z.string().max(2000).optional().describe('Address of the interface; default that of the sender.'),
-  everySeconds: z.int().min(10).max(86_400).optional().describe('Seconds between two looks; default 600.'),
+  everySeconds: z
+    .int()
+    .min(10)
+    .max(86_400)
+    .default(RECOVER_DEFAULTS.everySeconds)
+    .describe('Seconds between two looks.'),
   maxAgeSeconds: z
     .int()
     .min(600)
     .max(2_592_000)
     .optional()
-    .describe('How old an event may be; default 259200, after the tries of the sender itself.'),
-  max: z.int().min(1).max(10_000).optional().describe('Events asked for after one look; default 1000.'),
+    .describe('How old an event may be; default three days, after the tries of the sender itself.'),
+  max: z.int().min(1).max(10_000).default(RECOVER_DEFAULTS.max).describe('Events asked for after one look.'),
   reactivate: z
     .boolean()
     .optional()

@@ -11,6 +11,7 @@ import { printSentence, type Sentence } from '../../../base/finding.ts';
 import { defined, readJson } from '../../../base/json.ts';
 import { pause, within } from '../../../base/timers/timers.ts';
 import { hooksAddress } from '../../../engine/config/config.ts';
+import { RECOVER_DEFAULTS } from '../../../engine/mapping/mapping.ts';
 import { knownSenders, placeOf, type Registration } from '../../../engine/senders/senders.ts';
 import {
   type Generation,
@@ -56,7 +57,7 @@ async function findPath(
   const [, named, target] = /^(?:([^=]*)=)?(.*)$/.exec(register) ?? [];
   const senders = await knownSenders(config.file, config.settings.hooks);
   for (const path of table.paths) {
-    const own = table.settingsOf(path).recover ?? { token: '' };
+    const own = table.settingsOf(path).recover ?? { ...RECOVER_DEFAULTS, token: '' };
     const asked = { path, table, senders, settings: { ...own, ...defined({ target, api }) } };
     const { interface: face, register: made } = senderOf(asked) ?? {};
     if (named !== undefined && named !== path) continue;
