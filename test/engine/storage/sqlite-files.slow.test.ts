@@ -243,6 +243,25 @@ test('names what does not fit together when it verifies', async () => {
   await storage.close();
 });
 
+test('forgets what counted an hour of questions to people with the next one, where no mapping has limits', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const question = { account: 'ann', wanted: 'write', sender: 'github', parts: {} } as const;
+  const startedBy = { question, asksOthers: true } as const;
+  const error = { code: 'not_allowed', message: 'why' };
+  const ask = async (account: string, nowMs: number): Promise<void> => {
+    const one = agent({ startedBy, approve: { channel: 'slack', withinSeconds: 60 } });
+    await storage.accept(work([one]));
+    const refused = { kind: 'refused', account, error, callbacks: [] } as const;
+    expect(await storage.decideStart([one.id], refused, nowMs)).toBe('asked');
+  };
+  for (const account of ['ann', 'ben']) await ask(account, NOW);
+  await ask('carl', NOW + 3_600_000);
+  await storage.close();
+  const database = new DatabaseSync(file, { readOnly: true });
+  expect(database.prepare('SELECT line FROM run_starts').all()).toEqual([{ line: 'carl' }]);
+  database.close();
+});
+
 test('answers 503 while another process holds the store for long, and goes on afterwards', async () => {
   const storage = await openStorage(`sqlite:${file}`);
   const database = new DatabaseSync(file);

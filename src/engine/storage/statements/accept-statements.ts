@@ -5,7 +5,7 @@ import { findReserved, nameOf, reservationQuestion, reserve } from './reservatio
 import type { SqlQuestion } from './statements.ts';
 import type { ReservedKey, Store } from './store.ts';
 import { fits, insertAction, MAX_WAITING, undecidedOf, usedOf } from './waiting-events.ts';
-import { isAsking, placeQuestion } from './waiting-runs.ts';
+import { isAsking, placeQuestion } from './approvals.ts';
 
 /** What `lookUpReservations` asks. */
 export function reservationQuestions(requests: readonly PreparedRequest[]): readonly SqlQuestion[] {

@@ -1,10 +1,11 @@
 /*
  * How many runs of a mapping may still begin. The hour slides: what counts is what began within the last 60 minutes,
- * one row of `run_starts` each, written by the claim itself. Only mappings that have limits leave rows there. What a
- * mapping may spend in a day (UTC) is judged by what its turns cost that have ended.
+ * one row of `run_starts` each, written by the claim itself. Only mappings that have limits leave rows there, and, as
+ * `?ID`, questions to people. What a mapping may spend in a day (UTC) is judged by what its turns cost that have ended.
  */
 import type { LimitRules, RunLimits, TokenUsage } from '../records.ts';
 import { both, listed, type Statements } from './statements.ts';
+import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
 export const DAY_MS = 86_400_000;
@@ -56,6 +57,12 @@ const FULL_LINES = `SELECT line, min(started_at) + ${HOUR_MS} AS "freeAt" FROM r
   GROUP BY line HAVING count(*) >= ?`;
 const NOTE = both`INSERT INTO run_starts (run_seq, mapping_id, line, started_at)
   SELECT seq, mapping_id, line, started_at FROM runs WHERE seq IN ${listed('?', 'bigint')}
+  ON CONFLICT (run_seq, started_at) DO NOTHING`;
+/** Questions to people for one mapping within an hour. */
+const MAX_QUESTIONS = 5;
+const QUESTIONS = `SELECT count(*) AS "all", coalesce(sum(CASE WHEN line = ? THEN 1 ELSE 0 END), 0) AS same
+  FROM run_starts WHERE ${WITHIN}`;
+const NOTE_QUESTION = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (run_seq, started_at) DO NOTHING`;
 const FORGET_OLD = 'DELETE FROM run_starts WHERE started_at <= ?';
 const FORGET =
@@ -112,7 +119,9 @@ export class HourlyCapacity {
   #leftOfHour(mappingId: string): number {
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
     const begun =
-      limit === undefined ? undefined : this.#sql.find<{ count: number }>(BEGUN, ...this.#hour(mappingId));
+      limit === undefined
+        ? undefined
+        : this.#sql.find<{ count: number }>(BEGUN, ...hourOf(mappingId, this.#nowMs));
     return limit === undefined ? Infinity : Math.max(0, limit - (begun?.count ?? 0));
   }
 
@@ -124,7 +133,7 @@ export class HourlyCapacity {
   freeAt(mappingId: string): number | undefined {
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
     if (limit === undefined) return undefined;
-    const nth = this.#sql.find<{ at: number }>(NTH_NEWEST, ...this.#hour(mappingId), limit - 1);
+    const nth = this.#sql.find<{ at: number }>(NTH_NEWEST, ...hourOf(mappingId, this.#nowMs), limit - 1);
     return nth && nth.at + HOUR_MS;
   }
 
@@ -134,15 +143,17 @@ export class HourlyCapacity {
     if (known !== undefined) return known;
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHourAndSession;
     const lines: readonly FullLine[] =
-      limit === undefined ? [] : this.#sql.all(FULL_LINES, ...this.#hour(mappingId), limit);
+      limit === undefined ? [] : this.#sql.all(FULL_LINES, ...hourOf(mappingId, this.#nowMs), limit);
     this.#full.set(mappingId, lines);
     return lines;
   }
-
-  #hour(mappingId: string): [string, number, number] {
-    return [mappingId, this.#nowMs - HOUR_MS, this.#nowMs + HOUR_MS];
-  }
 }
+
+const hourOf = (mappingId: string, nowMs: number): [string, number, number] => [
+  mappingId,
+  nowMs - HOUR_MS,
+  nowMs + HOUR_MS,
+];
 
 /** Notes that runs begin, with the time that stands in their rows. */
 export function noteStarts(sql: Statements, seqs: readonly number[], nowMs: number): void {
@@ -154,4 +165,22 @@ export function noteStarts(sql: Statements, seqs: readonly number[], nowMs: numb
 /** A run that was claimed did not begin after all. */
 export function forgetStart(sql: Statements, seq: number): void {
   sql.post(FORGET, seq, seq);
+}
+
+/**
+ * Counts a question to people about an account, where there is room for one within the hour: as a run that begins, under
+ * an id that no mapping has, with the account in place of the conversation.
+ */
+export function takeQuestion(
+  sql: Statements,
+  { seq, mappingId }: RunHead,
+  { account, nowMs }: { readonly account: string; readonly nowMs: number },
+): boolean {
+  const id = `?${mappingId}`;
+  const line = account.toLowerCase();
+  const asked = sql.find<{ all: number; same: number }>(QUESTIONS, line, ...hourOf(id, nowMs));
+  if (asked === undefined || asked.same > 0 || asked.all >= MAX_QUESTIONS) return false;
+  sql.post(FORGET_OLD, nowMs - HOUR_MS);
+  sql.post(NOTE_QUESTION, seq, id, line, nowMs);
+  return true;
 }

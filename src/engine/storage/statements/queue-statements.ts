@@ -41,7 +41,7 @@ export interface DroppedRows extends Omit<RetryRows, 'runs'> {
   readonly runs: readonly (readonly [runId: string, ending: RunPosts])[];
 }
 
-export { decideApproval } from './waiting-runs.ts';
+export { decideApproval } from './approvals.ts';
 
 /** Returns how many rows it made due. */
 export function retryRows(store: Store, { runs, outbox, events }: RetryRows, nowMs: number): number {

@@ -40,7 +40,7 @@ import {
 } from './rows.ts';
 import { both, by, listed, type Sql, type Statements } from './statements.ts';
 import { readCounters, type Store } from './store.ts';
-import { withEvents } from './waiting-runs.ts';
+import { withEvents } from './gathering.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 
@@ -149,7 +149,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
 
 export { findAgentAccess, isAgentToken } from './agent-keys.ts';
 export { findCutOff, findUnbegun, findUndecided } from './waiting-events.ts';
-export { findAsked } from './waiting-runs.ts';
+export { findAsked } from './approvals.ts';
 export { oldestAmong } from './row-queries.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);

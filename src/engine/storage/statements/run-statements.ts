@@ -9,10 +9,12 @@ import type {
   RunDeadLetter,
   Succession,
 } from '../records.ts';
+import { findApproval } from './approvals.ts';
 import { type Claimable, findClaimable } from './claimable-runs.ts';
 import { both, listed } from './statements.ts';
 import { forgetAdded } from './conversation-rows.ts';
 import { askForHeartbeat } from './event-rows.ts';
+import { withEvents } from './gathering.ts';
 import { addCost, forgetStart, HourlyCapacity, noteStarts } from './hourly-capacity.ts';
 import { left, leftEvents, leftRuns, MAIN } from './plain-reads.ts';
 import { OUTBOX, RUN, RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
@@ -28,7 +30,6 @@ import {
 } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
 import type { Store } from './store.ts';
-import { findApproval, withEvents } from './waiting-runs.ts';
 
 const ACTIVATE = both`UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
   worker = ?, worker_attempt = ?, worker_until = ?, worker_end = NULL, worker_access = ?, gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN ${listed('?', 'bigint')}`;

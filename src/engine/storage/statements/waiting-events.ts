@@ -19,8 +19,11 @@ import {
   type StartResult,
 } from '../records.ts';
 import { addKeyByToken, adoptMarked } from './agent-keys.ts';
+import { insertAsking, placeQuestion } from './approvals.ts';
 import { addKey, endConversation, findKeys, join } from './conversation-rows.ts';
 import { insertWake } from './event-rows.ts';
+import { gather } from './gathering.ts';
+import { takeQuestion } from './hourly-capacity.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { free, reserve } from './reservations.ts';
 import { ASKING, CHECKING, RUN, RUN_FIELDS, type RunHead, type RunRow, UNBEGUN } from './rows.ts';
@@ -28,7 +31,6 @@ import { countRun, endRuns, HEAD_FIELDS, insertEnded } from './run-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { both, by, listed } from './statements.ts';
 import type { Store } from './store.ts';
-import { gather, insertAsking, mayAsk, placeQuestion } from './waiting-runs.ts';
 
 /*
  * What an event becomes: work, or something that waits. A waiting event is a run that no claim takes, under a key that no
@@ -347,7 +349,7 @@ export function decideStart(
       return 'begun';
     case 'refused': {
       const { account, error, callbacks } = decision;
-      if (asks && mayAsk(store, first, account, nowMs)) {
+      if (asks && takeQuestion(store.sql, first, { account, nowMs })) {
         begin(store, events, { nowMs, isRefused: true });
         return 'asked';
       }

@@ -4,7 +4,7 @@ import { RUN, RUN_COLUMNS, type RunRow } from './rows.ts';
 import { countRun, findRunHead } from './run-rows.ts';
 import { both, listed } from './statements.ts';
 import type { Store } from './store.ts';
-import { withEvents } from './waiting-runs.ts';
+import { withEvents } from './gathering.ts';
 
 /** Runs that workers carry. Nobody else touches one until its lease is over. */
 
