@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { newestVersion } from '../../../src/engine/storage/statements/migrations.ts';
+import { BrokenTransaction } from '../../../src/engine/storage/statements/statements.ts';
+import { explainPostgresError } from '../../../src/engine/storage/postgres/postgres-errors.ts';
 import { PostgresStatements } from '../../../src/engine/storage/postgres/worker/postgres-statements.ts';
 import { acceptStore, copyStorage, openStorage, storeStatus } from '../../../src/engine/storage/storage.ts';
 import { failoverPromise } from '../../../src/engine/storage/facts.ts';
@@ -295,6 +297,20 @@ test('an answer that does not come in time is a lost connection, and a late one 
   expect(() => sql.commit(['UPDATE nothing SET one = ?', 1])).toThrow('does not exist');
   expect(sql.find('SELECT 9 AS nine')).toEqual({ nine: 9 });
   sql.close();
+});
+
+test('a session that ended as its transaction was idle, and a name that is not found now, are tried again', async () => {
+  const url = await server.freshUrl();
+  await (await openStorage(url)).close();
+  const sql = new PostgresStatements({ url });
+  const end = `DO $$ BEGIN RAISE EXCEPTION 'idle-in-transaction timeout' USING ERRCODE = '25P03'; END $$`;
+  expect(() => sql.run(end)).toThrow(BrokenTransaction);
+  sql.close();
+  const said = (code: string) => explainPostgresError(Object.assign(new Error('why'), { code }), url).code;
+  expect(['25P03', '25P04', 'EAI_AGAIN', 'ECONNREFUSED', '57P03', '08006'].map(said)).toEqual(
+    Array(6).fill('unreachable'),
+  );
+  expect(['25006', '25P02', '57014'].map(said)).toEqual(['read_only', 'failed', 'failed']);
 });
 
 test('texts that PostgreSQL cannot hold as they are come back as they were', async () => {

@@ -10,7 +10,8 @@ export function explainPostgresError(
   if (error instanceof StorageError) return error;
   const { code = '', message } =
     error instanceof Error ? (error as Error & { code?: string }) : { message: '' };
-  const [, kind, text] = MEANINGS.find(([codes]) => codes.test(code)) ?? FAILED;
+  const other = connectionFault(code) === undefined ? FAILED : UNREACHABLE;
+  const [, kind, text] = MEANINGS.find(([codes]) => codes.test(code)) ?? other;
   return new StorageError(kind, `${place}: ${text({ code, message, remedy })}`, { cause: error });
 }
 
@@ -47,7 +48,11 @@ const MEANINGS: readonly PostgresMeaning[] = [
     'unwritable',
     ({ message }) => `the database refused the connection (${message}); check storage.url`,
   ],
-  [/^25/, 'read_only', ({ message }) => `the database takes no writes (${message}); connect to its primary`],
+  [
+    /^25006$/,
+    'read_only',
+    ({ message }) => `the database takes no writes (${message}); connect to its primary`,
+  ],
   [
     /^(?:40|55)/,
     'busy',
@@ -58,15 +63,32 @@ const MEANINGS: readonly PostgresMeaning[] = [
     'not_a_store',
     ({ message }) => `the schema holds something else (${message}); give the store a schema of its own`,
   ],
-  [
-    /^(?:08|57)/,
-    'unreachable',
-    ({ message, remedy }) => `the database cannot be reached (${message}); ${remedy}`,
-  ],
-  // Codes of the system, such as ECONNREFUSED.
-  [/^E[A-Z]+$/, 'unreachable', ({ code, remedy }) => `the database cannot be reached (${code}); ${remedy}`],
+];
+const UNREACHABLE: PostgresMeaning = [
+  /^/,
+  'unreachable',
+  ({ code, message, remedy }) =>
+    `the database cannot be reached (${code.startsWith('E') ? code : message}); ${remedy}`,
 ];
 const FAILED: PostgresMeaning = [/^/, 'failed', ({ message }) => message];
+
+type ConnectionFault = 'broken' | 'never-made' | 'unanswered';
+
+const CONNECTION_FAULTS: readonly (readonly [codes: RegExp, fault: ConnectionFault])[] = [
+  // Ended by the network, by the administrator, with the server, or as a transaction was idle for too long (`connection.ts`).
+  [/^(?:08006|25P0[34]|57P0[125]|ECONNRESET|EPIPE)$/, 'broken'],
+  // Other codes of the system, such as ECONNREFUSED and EAI_AGAIN.
+  [/^(?:08001|08004|57P03|E(?:AI_)?[A-Z]+)$/, 'never-made'],
+  [/^(?:08|57P0)/, 'unanswered'],
+];
+
+/**
+ * What the code of an error says of its connection; undefined where that goes on. With one that broke its transaction is
+ * gone, except where a commit was under way; over one that was never made nothing was asked.
+ */
+export function connectionFault(code: string): ConnectionFault | undefined {
+  return CONNECTION_FAULTS.find(([codes]) => codes.test(code))?.[1];
+}
 
 /** Where nothing is tried again. */
 export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';

@@ -6,6 +6,7 @@ import {
   transactionSettings,
 } from '../connection.ts';
 import type { DatabaseCounter } from '../database-use.ts';
+import { connectionFault } from '../postgres-errors.ts';
 import { PreparedTexts, rowsOf, toParameter } from '../worker/dialect.ts';
 import { acceptStatements, acceptValues, type AcceptEntry, lineOf, SLOTS } from './accept-statement.ts';
 
@@ -182,11 +183,6 @@ function lost(): Error {
   return Object.assign(new Error('the connection was lost before the answer'), { code: '08006' });
 }
 
-/** Where there was no connection, nothing was asked. */
-function isNeverSent(error: Error & { readonly code?: string }): boolean {
-  return error.code === '08001' || /^E(?!PIPE|CONNRESET)[A-Z]+$/.test(error.code ?? '');
-}
-
 /** What keeps an entry behind others: its key, or empty, and the conversations of its runs. */
 function namesOf({ key, runs }: AcceptEntry): { readonly key: string; readonly lines: readonly string[] } {
   const lines = runs.flatMap((run) => lineOf(run) ?? []);
@@ -243,7 +239,8 @@ class AcceptConnection {
     const answer = this.#askOnce(question).then(
       (rows) => ({ rows, isAgain: false }),
       async (error: unknown) => {
-        if (this.#connection.isOpen || !(error instanceof Error) || isNeverSent(error)) throw error;
+        const { code = '' } = error as { readonly code?: string };
+        if (this.#connection.isOpen || connectionFault(code) === 'never-made') throw error;
         return { rows: await this.#askOnce(again), isAgain: true };
       },
     );

@@ -3,6 +3,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from '
 import { BrokenTransaction } from '../../statements/statements.ts';
 import type { StatementAnswer, ConnectionOptions, Statement } from '../connection.ts';
 import type { DatabaseCounter } from '../database-use.ts';
+import { connectionFault } from '../postgres-errors.ts';
 import type { ConnectionAnswer, ConnectionInput, StatementBatch } from './connection-thread.ts';
 
 const MAX_WAIT_MS = 15_000;
@@ -106,17 +107,14 @@ export class BlockingConnection {
   }
 }
 
-/** Codes of a connection that was lost, or ended by the administrator or with the server. */
-const BROKEN = /^(?:08006|57P01|57P02|ECONNRESET|EPIPE)$/;
-
 function errorOf({ code, message }: { readonly code: string; readonly message: string }): Error {
-  return BROKEN.test(code) ? new BrokenTransaction(code, message) : new PostgresError(code, message);
+  const isBroken = connectionFault(code) === 'broken';
+  return isBroken ? new BrokenTransaction(code, message) : new PostgresError(code, message);
 }
 
-/** Class 08, an end ordered by the administrator, and errors of the socket. */
 export function isConnectionError(error: unknown): boolean {
   if (error instanceof BrokenTransaction) return true;
-  return error instanceof PostgresError && /^(?:08|57P0|E[A-Z]+$)/.test(error.code);
+  return error instanceof PostgresError && connectionFault(error.code) !== undefined;
 }
 
 /** How a transaction ended whose connection broke; unknown where the database cannot be asked, or knows it no more. */
