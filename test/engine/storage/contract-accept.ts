@@ -36,6 +36,17 @@ export function acceptContract(name: string, { fresh, again }: Harness): void {
       });
     });
 
+    test('refuses what comes while a thousand requests wait for a commit, however many only read', async () => {
+      const { storage } = await fresh();
+      const reads = Array.from({ length: 1_000 }, () => storage.findRun('none'));
+      const accepted = Array.from({ length: 1_000 }, () => storage.accept(work([agent()])));
+      await expect(storage.accept(work([agent()]))).rejects.toMatchObject({ status: 503 });
+      expect(await Promise.all(accepted)).toHaveLength(1_000);
+      await Promise.all(reads);
+      await storage.accept(work([agent()]));
+      expect(await storage.backlog()).toMatchObject({ queuedRuns: 1_001 });
+    });
+
     test('stores a notification as a run that has ended, with its delivery, and gives it to no runner', async () => {
       const store = await fresh();
       const notify = notification({ fallback: { channel: 'telegram', to: '7' } });

@@ -37,7 +37,7 @@ export function makeStorage(
     lapsed: () => [],
   },
 ): Storage {
-  const queue = new AcceptQueue({
+  const watch = new AnswerWatch({
     place: client.place,
     acceptRequest: own.acceptRequest,
     flush: own.flush,
@@ -52,10 +52,10 @@ export function makeStorage(
   return {
     ...operations,
     ...inspection,
-    ...readRows(operations, queue),
-    ...readTexts(operations, queue),
+    ...readRows(operations, watch),
+    ...readTexts(operations, watch),
     ...inSteps(operations),
-    accept: (work) => queue.accept(work),
+    accept: (work) => watch.accept(work),
     takeOver: async (held = { runs: [], outbox: [], isTurnTaken: false }) => {
       const { runs, isLeader } = await operations.takeOver(held, lapsed());
       return { runs: runs.map(toAgentRun), isLeader };
@@ -79,16 +79,16 @@ export function makeStorage(
 }
 
 /** Operations whose rows this thread makes into records: their JSON is cheaper to copy than what it holds. */
-function readRows(operations: RemoteOperations, queue: AcceptQueue) {
+function readRows(operations: RemoteOperations, watch: AnswerWatch) {
   return {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
     findUnbegun: async (nowMs) => (await operations.findUnbegun(nowMs)).map(toAgentRun),
     findUndecided: async (nowMs) => (await operations.findUndecided(nowMs)).map(toAgentRun),
-    findAsked: async (asked) => (await queue.inTime(() => operations.findAsked(asked))).map(toAgentRun),
+    findAsked: async (asked) => (await watch.inTime(() => operations.findAsked(asked))).map(toAgentRun),
     takeLapsedRuns: async (nowMs) => (await operations.takeLapsedRuns(nowMs)).map(toAgentRun),
     findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),
     findRun: async (runId) => {
-      const row = await queue.inTime(() => operations.findRun(runId));
+      const row = await watch.inTime(() => operations.findRun(runId));
       return row && toRun(row);
     },
     listRuns: async (query) => (await operations.listRuns(query)).map(toRun),
@@ -102,14 +102,14 @@ function readRows(operations: RemoteOperations, queue: AcceptQueue) {
   } satisfies Partial<Storage>;
 }
 
-function readTexts(operations: RemoteOperations, queue: AcceptQueue) {
+function readTexts(operations: RemoteOperations, watch: AnswerWatch) {
   return {
     findIdempotent: async (scope, key, nowMs) => {
-      const found = await queue.inTime(() => operations.findReservation(headerKey(scope, key), nowMs));
+      const found = await watch.inTime(() => operations.findReservation(headerKey(scope, key), nowMs));
       return found && { bodySha256: found.bodySha256, result: JSON.parse(found.result) as AcceptResult };
     },
     findDeduped: async (scope, key, nowMs) => {
-      const found = await queue.inTime(() => operations.findReservation(actionKey(scope, key), nowMs));
+      const found = await watch.inTime(() => operations.findReservation(actionKey(scope, key), nowMs));
       return found && (JSON.parse(found.result) as AcceptedAction);
     },
     findLastTarget: async () => {
@@ -207,14 +207,15 @@ interface WaitingCall {
 }
 
 /**
- * Hands over what senders wait for, and refuses more than can wait. Where the store does not answer in time, all who
- * wait get an error, and those who come are refused at once until it answers. Time is counted in looks: a process that
- * was itself stopped for a while blames nobody.
+ * Refuses more requests than can wait for a commit, and watches that the store answers senders in time. Where it does
+ * not, all who wait get an error, and those who come are refused at once until it answers. Time is counted in looks: a
+ * process that was itself stopped for a while blames nobody.
  */
-class AcceptQueue {
+class AnswerWatch {
   readonly #store: AcceptStore;
   readonly #waiting = new Set<WaitingCall>();
-  #waitingBytes = 0;
+  #accepting = 0;
+  #acceptingBytes = 0;
   #looks = 0;
   #timer: NodeJS.Timeout | undefined;
   #trouble: StorageError | undefined;
@@ -228,14 +229,16 @@ class AcceptQueue {
     const request = prepareRequest(work, result);
     const bytes = preparedBytes(request);
     this.#checkSpace(bytes);
-    this.#waitingBytes += bytes;
+    this.#accepting += 1;
+    this.#acceptingBytes += bytes;
     try {
       const repeated = await this.inTime(() => this.#store.acceptRequest(request));
       return repeated === null ? result : (JSON.parse(repeated) as AcceptResult);
     } catch (error) {
       throw error instanceof StorageError ? unavailable(error) : error;
     } finally {
-      this.#waitingBytes -= bytes;
+      this.#accepting -= 1;
+      this.#acceptingBytes -= bytes;
     }
   }
 
@@ -292,8 +295,8 @@ class AcceptQueue {
   }
 
   #checkSpace(bytes: number): void {
-    const isFull = this.#waiting.size > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES;
-    if (!isFull && this.#waiting.size < MAX_WAITING) return;
+    const isFull = this.#accepting > 0 && this.#acceptingBytes + bytes > MAX_WAITING_BYTES;
+    if (!isFull && this.#accepting < MAX_WAITING) return;
     throw new HookError('storage_unavailable', 'too many requests wait for the store', {
       retryAfterSeconds: 1,
     });
