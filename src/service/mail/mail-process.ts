@@ -246,9 +246,8 @@ class ReaderProcess {
         void this.#answer(message);
         return;
       case 'statuses':
-        if (message.rssBytes > MAX_RESIDENT_BYTES) this.#end('it took more memory than it may');
-        onStatuses(message.statuses);
-        return;
+        if (message.rssBytes > MAX_RESIDENT_BYTES) return this.#end('it took more memory than it may');
+        return onStatuses(message.statuses);
       case 'log':
         log[message.level](message.fields, message.text);
         return;

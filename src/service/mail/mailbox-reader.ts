@@ -126,7 +126,7 @@ export class MailboxReader {
         if (signal.aborted) break;
         this.#options.log.error(
           { mailbox: this.#mailbox, reason: toMailFailure(error).message },
-          'the position of a mailbox cannot be kept; trying again',
+          'the store could not be asked for a mailbox; trying again',
         );
         await pause(this.#times.standbyMs, signal);
       }

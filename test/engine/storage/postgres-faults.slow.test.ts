@@ -6,6 +6,7 @@ import { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { newestVersion } from '../../../src/engine/storage/statements/migrations.ts';
 import { BrokenTransaction } from '../../../src/engine/storage/statements/statements.ts';
+import { KnownStore } from '../../../src/engine/storage/postgres/known-store.ts';
 import { explainPostgresError } from '../../../src/engine/storage/postgres/postgres-errors.ts';
 import { PostgresStatements } from '../../../src/engine/storage/postgres/worker/postgres-statements.ts';
 import { acceptStore, copyStorage, openStorage, storeStatus } from '../../../src/engine/storage/storage.ts';
@@ -181,6 +182,14 @@ test('a service that cannot keep which store it worked with says so once, and st
   await query(url, 'SELECT 1');
   expect(notes.filter((note) => /none.known.json: cannot be written \(\w+\), so/.test(note))).toHaveLength(1);
   await storage.close();
+});
+
+test('a copy at the same position, which is a later epoch, is taken down', () => {
+  const file = join(temporaryFolder(), 'known.json');
+  const known = new KnownStore({ file, acceptCommand: '' }, () => undefined);
+  known.note({ id: 'a', epoch: 1, position: 5 });
+  known.note({ id: 'a', epoch: 2, position: 5 });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ id: 'a', epoch: 2, position: 5 });
 });
 
 test('a lock that somebody holds by hand is waited for, and what waited is stored once', async () => {

@@ -128,7 +128,9 @@ export class KnownStore {
       this.#numbers[1] = 1;
       throw error;
     }
-    if (this.#known?.id === found.id && this.#known.position === found.position && this.#hasNoted) return;
+    const { id, epoch, position } = this.#known ?? {};
+    const isKnown = id === found.id && epoch === found.epoch && position === found.position;
+    if (isKnown && this.#hasNoted) return;
     this.#known = found;
     this.#numbers[0] = found.position;
     this.#hasNoted = true;

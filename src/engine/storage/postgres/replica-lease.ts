@@ -56,9 +56,11 @@ interface LeaseRenewal {
   readonly position: number;
 }
 
-interface ReplicaSighting {
-  readonly leaseUntil: number;
+interface OtherReplica extends LapsedReplica {
   readonly hasEnded: boolean;
+}
+
+interface ReplicaSighting extends Omit<OtherReplica, 'id'> {
   /** When this state of the row was seen first; monotonic. */
   readonly since: number;
 }
@@ -182,7 +184,7 @@ export class ReplicaLease implements Lease {
     const leftMs = sentAt + leaseMs * USED - performance.now();
     this.#endTimer = setTimeout(() => this.#change(false), Math.max(leftMs, 0)).unref();
     this.#change(leftMs > 0);
-    const others = client.query<LapsedReplica & ReplicaSighting>(OTHERS, [id]);
+    const others = client.query<OtherReplica>(OTHERS, [id]);
     this.#see((await this.#bounded(others)).rows);
   }
 
@@ -192,7 +194,7 @@ export class ReplicaLease implements Lease {
       this.#options.known.note({ id: found.store, epoch: found.epoch, position: found.position });
   }
 
-  #see(rows: readonly (LapsedReplica & Pick<ReplicaSighting, 'hasEnded'>)[]): void {
+  #see(rows: readonly OtherReplica[]): void {
     const now = performance.now();
     this.#others = new Map(
       rows.map(({ id, leaseUntil, hasEnded }) => {

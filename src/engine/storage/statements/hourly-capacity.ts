@@ -118,11 +118,9 @@ export class HourlyCapacity {
 
   #leftOfHour(mappingId: string): number {
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
-    const begun =
-      limit === undefined
-        ? undefined
-        : this.#sql.find<{ count: number }>(BEGUN, ...hourOf(mappingId, this.#nowMs));
-    return limit === undefined ? Infinity : Math.max(0, limit - (begun?.count ?? 0));
+    if (limit === undefined) return Infinity;
+    const { count = 0 } = this.#sql.find<{ count: number }>(BEGUN, ...hourOf(mappingId, this.#nowMs)) ?? {};
+    return Math.max(0, limit - count);
   }
 
   take(mappingId: string): void {
