@@ -20,14 +20,14 @@ const stores = {
 const namesOf = (said: readonly string[], word: string): readonly string[] =>
   said.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
 
-/** A service, and three that share a store. */
+/** A service, and three that share a store, which in the short form stand for one, too. */
 const FORMS = [
-  ['sqlite', 1, isLong ? 20 : 5],
-  ['postgres', 1, isLong ? 20 : 4],
+  ['sqlite', 1, isLong ? 20 : 3],
+  ['postgres', 1, isLong ? 20 : 0],
   ['postgres', 3, isLong ? 20 : 2],
 ] as const;
 
-test.each(FORMS)(
+test.each(FORMS.filter(([, , rounds]) => rounds > 0))(
   '%s, services: %i: an event that waits for its key comes to its conversation once and in order, whatever is killed',
   async (kind, services, rounds) => {
     const url = await stores[kind]();

@@ -13,8 +13,9 @@ import { createRandom, drain, startSlowPlatform, tortureConfig } from '../../sup
 import { account } from '../../support/torture-books.ts';
 import { Conversations } from '../../support/torture-conversations.ts';
 
-const ROUNDS = process.env['TEST_FORM'] === 'long' ? 20 : 2;
-const SIDE_BY_SIDE = 3;
+const isLong = process.env['TEST_FORM'] === 'long';
+const ROUNDS = isLong ? 20 : 1;
+const SIDE_BY_SIDE = isLong ? 3 : 2;
 const ADDS_AFTER_MS = 5_000;
 /** Only ends what hangs. */
 const WITHIN_MS = 240_000;
@@ -26,7 +27,7 @@ const addressOf = ({ log }: ServiceProcess): string =>
 
 test.concurrent.each([
   ['sqlite', 1],
-  ['postgres', 3],
+  ['postgres', isLong ? 3 : 2],
 ] as const)(
   '%s, services: %i: what waits five seconds for its key comes once and in order, whatever is killed',
   { timeout: 2 * WITHIN_MS + ROUNDS * 60_000 },
