@@ -1,5 +1,5 @@
 /** Finds what templates read that no sample has, and conditions that no sample satisfies, in the words of `explain`. */
-import { mapSentence, say, type Finding, type Place, type Sentence } from '../../../base/finding.ts';
+import { say, type Finding, type Place, type Sentence } from '../../../base/finding.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { compileReader } from '../../../engine/mapping/facts.ts';
@@ -87,9 +87,7 @@ function conditions(subject: SampledMapping): readonly LookFinding[] {
     ? say`${node.missing} is absent in ${ofPath.length} of ${what}, so the condition holds for none of them`
     : say`${node.expression} holds for none of ${what}`;
   const code = isPath ? 'CONDITION_UNKNOWN_PATH' : 'CONDITION_UNKNOWN_VALUE';
-  // The sentences speak of one request.
-  const hint = mapSentence(text, (each) => each.replace('the request has', 'they have'));
-  return [{ code, message, at: node.at, hint: say`look at the samples: ${hint}` }];
+  return [{ code, message, at: node.at, hint: say`look at the samples: in one of them ${text}` }];
 }
 
 /**
