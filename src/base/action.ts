@@ -97,6 +97,9 @@ export function thinkingLevel(text: string): ThinkingLevel | undefined {
   return THINKING_SPELLINGS.get(text.toLowerCase().replaceAll(/[\s_-]/g, ''));
 }
 
+/** The provider that a model is asked of: a model is named `provider/model`. */
+export const providerOf = (model: string): string | undefined => /^([^/]+)\/./s.exec(model)?.[1];
+
 /** Whether a session key is one of the names a gateway gives its main session, whatever their case. */
 export function namesMainSession(key: string): boolean {
   return /^(?:main$|main:|agent:|global$)/i.test(key);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { providerOf } from '../../base/action.ts';
 import { quoted, say } from '../../base/finding.ts';
 import { holdsCredentials, type Path } from '../../base/document/document.ts';
 import { SECRET_KEY } from '../../base/telemetry/telemetry.ts';
@@ -189,19 +190,18 @@ function checkModel(
   }: { readonly runner: RunnerSettings & { kind: 'model' }; readonly reporter: ConfigReporter },
 ): void {
   if (serves(runner, name)) return;
-  const slash = name.indexOf('/');
-  const provider = slash < 0 ? undefined : name.slice(0, slash);
   reporter.report('MODEL_NOT_SERVED', path, {
     message: say`no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
-    facts: { provider, known: Object.keys(runner.providers) } satisfies ConfigFacts['MODEL_NOT_SERVED'],
+    facts: {
+      provider: providerOf(name),
+      known: Object.keys(runner.providers),
+    } satisfies ConfigFacts['MODEL_NOT_SERVED'],
   });
 }
 
 /** Whether a provider of the runner is the one that a `provider/model` names. */
-function serves({ providers }: ModelRunner, name: string): boolean {
-  const slash = name.indexOf('/');
-  return slash > 0 && slash < name.length - 1 && Object.hasOwn(providers, name.slice(0, slash));
-}
+const serves = ({ providers }: ModelRunner, name: string): boolean =>
+  Object.hasOwn(providers, providerOf(name) ?? '');
 
 /** A runner's name, and what its settings are resolved with. */
 interface NamedContext {

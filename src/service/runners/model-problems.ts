@@ -1,3 +1,4 @@
+import { providerOf } from '../../base/action.ts';
 import {
   type ProviderSettings,
   type RunnerSettings,
@@ -47,9 +48,7 @@ function providerProblems(name: string, provider: ProviderSettings): ModelProble
 /** Why no provider serves a model (its full name, aliases resolved), as a sentence; undefined where one does. */
 export function unknownModel(settings: ModelSettings, model: string): string | undefined {
   const names = Object.keys(settings.providers);
-  const at = model.indexOf('/');
-  const isServed = at > 0 && at < model.length - 1 && names.includes(model.slice(0, at));
-  if (isServed) return undefined;
+  if (names.includes(providerOf(model) ?? '')) return undefined;
   const known = names.length === 0 ? 'none is configured' : `configured are ${names.join(', ')}`;
   return `no provider serves the model "${model.slice(0, 80)}": a model is named <provider>/<model>, and ${known}`;
 }

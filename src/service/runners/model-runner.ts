@@ -5,6 +5,7 @@
  * 5xx with Retry-After) is reported as not started and repeated by the gateway; everything else ends the run, since the
  * provider may have done, and billed, the work.
  */
+import { providerOf } from '../../base/action.ts';
 import { defined } from '../../base/json.ts';
 import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
@@ -95,7 +96,7 @@ async function runTurn(
   { name, signal, turn }: ModelTurn,
 ): Promise<TurnResult> {
   using bounded = deriveSignal(signal, turn.timeoutSeconds * 1000);
-  const provider = settings.providers[name.slice(0, name.indexOf('/'))];
+  const provider = settings.providers[providerOf(name) ?? ''];
   const asked = questionOf(turn, settings, provider?.reasoning === true);
   try {
     const model = registry.getModel(name);
