@@ -3,7 +3,7 @@ import { pause } from '../../base/timers/timers.ts';
 import type { AgentRun, RunOutcome } from '../../engine/storage/storage.ts';
 
 /**
- * The one place that decides whether something is tried again.
+ * The one place that decides whether work of the gateway is tried again.
  *
  * A run that started is not repeated for its own failure: an agent may have acted before it failed, and a second
  * attempt would act twice. Three things repeat it: proof that nothing ran, the end of this process, which leaves nobody
@@ -78,8 +78,8 @@ const MAX_PERSIST_PAUSE_MS = 5_000;
 
 /**
  * Writes down what has already happened, however often the store refuses: a result that is not on disk would be brought
- * about a second time. Reads that decide about it are tried again likewise. Gives up only when the service stops;
- * recovery then finds the work as it was.
+ * about a second time. Reads that decide about it are tried again likewise. Gives up only when the service stops; the
+ * next start then finds the work as it was.
  */
 export async function persist<T>(
   { log }: { readonly log: Pick<Log, 'error'> },

@@ -209,3 +209,16 @@ function codexEffort(thinking: string | undefined): string | undefined {
   const effort = effortOf(thinking);
   return effort === undefined ? undefined : `model_reasoning_effort="${effort}"`;
 }
+
+/** Statuses of a model's server that say "later", and what agents print of these and of limits of accounts. */
+const LATER_STATUS = new Set([429, 503, 529]);
+const LATER =
+  /\b(?:status|error):? (?:429|503|529)\b|rate.?limit|usage limit|hit your (?:\w+ )?limit|limit reached|exceeded your current quota|exhausted your (?:\w+ )?quota|RESOURCE_EXHAUSTED|credit balance is too low|overloaded/i;
+const LOGGED_OUT =
+  /\b(?:status|error):? 401\b|not logged in|run \/login|invalid api key|token (?:has expired|revoked)|token could not be refreshed|sign(?:ing)? in again|set an auth method|UNAUTHENTICATED/i;
+
+/** Why an agent takes no turn at present, by its own error and the status of its model's server: each passes on what that says. */
+export function whyNotNow(error: string, status = 0): 'logged-out' | 'later' | undefined {
+  if (status === 401 || LOGGED_OUT.test(error)) return 'logged-out';
+  return LATER_STATUS.has(status) || LATER.test(error) ? 'later' : undefined;
+}

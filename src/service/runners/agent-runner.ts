@@ -11,7 +11,13 @@ import { basename, dirname, join } from 'node:path';
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { defined } from '../../base/json.ts';
 import { describe } from '../../base/outgoing/outgoing.ts';
-import { AGENT_PROFILES, type AgentProfile, type AgentSession, type Permission } from './agent-profiles.ts';
+import {
+  AGENT_PROFILES,
+  type AgentProfile,
+  type AgentSession,
+  type Permission,
+  whyNotNow,
+} from './agent-profiles.ts';
 import type { AgentReport } from './agent-reports.ts';
 import { diskText } from './start-failure.ts';
 import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
@@ -187,13 +193,6 @@ function otherSession(
   return isNew && profile.knownSession?.test(said) === true ? { isNew: false } : undefined;
 }
 
-/** Statuses of a model's server that say "later", and what agents print of these and of limits of accounts. */
-const LATER_STATUS = new Set([429, 503, 529]);
-const LATER =
-  /\b(?:status|error):? (?:429|503|529)\b|rate.?limit|usage limit|hit your (?:\w+ )?limit|limit reached|exceeded your current quota|exhausted your (?:\w+ )?quota|RESOURCE_EXHAUSTED|credit balance is too low|overloaded/i;
-const LOGGED_OUT =
-  /\b(?:status|error):? 401\b|not logged in|run \/login|invalid api key|token (?:has expired|revoked)|token could not be refreshed|sign(?:ing)? in again|set an auth method|UNAUTHENTICATED/i;
-
 /**
  * Why the agent can take no turn at present, where it had not begun this one. Words count only in the agent's own
  * error, never in a reply.
@@ -205,9 +204,9 @@ function notNow(
   const said = report?.error;
   // An agent that does not report what it did has done nothing only where it can do nothing.
   if (said === undefined || (report?.hasActed ?? access !== 'read')) return undefined;
-  const status = report?.status ?? 0;
-  const isLoggedOut = status === 401 || LOGGED_OUT.test(said);
-  if (!isLoggedOut && !LATER_STATUS.has(status) && !LATER.test(said)) return undefined;
+  const why = whyNotNow(said, report?.status);
+  if (why === undefined) return undefined;
+  const isLoggedOut = why === 'logged-out';
   const { login } = AGENT_PROFILES[agent];
   const remedy = isLoggedOut
     ? `; log it in again as the user of the service (${login}), or mend its key`

@@ -11,7 +11,7 @@ import {
 import { MailProcess, ownEndpoint } from '../mail/mail.ts';
 import { Recovery } from '../recovery/recovery.ts';
 import { fetchJson } from '../../base/outgoing/outgoing.ts';
-import { Sandbox } from '../../engine/sandbox/sandbox.ts';
+import { MISSING_PROTECTIONS, Sandbox } from '../../engine/sandbox/sandbox.ts';
 import { type RunningServer, startMetricsListener, startServer } from '../server/server.ts';
 import { findStoreFile, openStorage, type Storage } from '../../engine/storage/storage.ts';
 import {
@@ -25,7 +25,7 @@ import { keepLive, keepPruning, sayWhatIsKept } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { agentPlace } from './agent-place.ts';
 import type { ServiceOptions } from './service-options.ts';
-import { logSandboxEvent, sayMissingWalls, sayProofs, watchHealth } from './watch-health.ts';
+import { sayProofs, watchHealth } from './watch-health.ts';
 
 export type { ConsoleParts } from './service-options.ts';
 export type { ServiceOptions, ServiceRole } from './service-options.ts';
@@ -40,8 +40,10 @@ export interface Service {
   readonly failed: Promise<Error>;
   /** Files and folders whose change makes another generation. */
   watchedPaths(): readonly string[];
-  /** Builds a new generation and makes it live; one with any error never goes live. */
-  /** `by`: who or what asked for it, as the audit names it; default: the service. */
+  /**
+   * Builds a new generation and makes it live; one with any error never goes live. `by`: who or what asked for it, as the
+   * audit names it; default: the service.
+   */
   reload(by?: string): Promise<ReloadResult>;
   /** Idempotent: stops intake, lets runs end within the grace, closes the store. */
   stop(): Promise<void>;
@@ -58,13 +60,26 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     const parts = await openParts(options, opened);
     return await openIntake(options, parts, opened);
   } catch (error) {
-    for (const close of opened.toReversed()) await close().catch(() => undefined);
+    await closeAll(opened, 0).catch(() => undefined);
     throw error;
   }
 }
 
-/** Closes an open part, also where a later one does not start. */
-type Close = () => Promise<unknown>;
+/** Closes an open part, also where a later one does not start. Runs that are under way get the grace. */
+type Close = (graceMs: number) => unknown;
+
+/** Closes what was opened last first, all of it; then rejects with the first error. */
+async function closeAll(opened: readonly Close[], graceMs: number): Promise<void> {
+  let failure: Error | undefined;
+  for (const close of opened.toReversed()) {
+    try {
+      await close(graceMs);
+    } catch (error) {
+      failure ??= error as Error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+}
 
 /** The parts that evaluate requests, keep the work and perform it. */
 interface ServiceParts {
@@ -85,11 +100,17 @@ const performsWork = ({ recording }: ServiceOptions): boolean => recording?.perf
 
 async function openParts(options: ServiceOptions, opened: Close[]): Promise<ServiceParts> {
   const { log, role, adviseRun } = options;
+  opened.push(() => log.flush());
   const health = createHealth({ log });
-  const sandbox = new Sandbox({ onEvent: (event) => logSandboxEvent(log, event) });
+  const sandbox = new Sandbox({
+    onEvent: ({ kind, ...fields }) =>
+      log[kind === 'breaker-closed' || kind === 'call-replayed' ? 'info' : 'warn'](fields, kind),
+  });
   opened.push(() => sandbox.stop());
   const live = await openLiveGeneration({ ...options, health }, sandbox);
-  sayMissingWalls(log, live);
+  opened.push(() => live.effects.channels.stop());
+  if (live.generation.transforms.hashes.size > 0 && MISSING_PROTECTIONS.length > 0)
+    log.warn({ missing: MISSING_PROTECTIONS }, 'this platform lacks protections of the transform sandbox');
   const storage = await openStore(live.generation, options);
   opened.push(() => storage.close());
   const late: ServiceParts['late'] = {};
@@ -107,9 +128,9 @@ async function openParts(options: ServiceOptions, opened: Close[]): Promise<Serv
     ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
     ...defined({ metrics: metrics?.metrics.gateway, tracing }),
   });
-  opened.push(() => gateway.stop(0));
+  opened.push((graceMs) => gateway.stop(graceMs));
   // Where the service does not come to listen, no run waits for the address.
-  opened.push(async () => sayKeysUrl(undefined));
+  opened.push(() => sayKeysUrl(undefined));
   // The command line has changed what is stored.
   storage.onOutsideChange(() => gateway.notifyOutside());
   if (performsWork(options)) await gateway.start();
@@ -122,35 +143,31 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
   sayProofs(health, live.generation);
   void sayWhatIsKept(storage, live, options).catch(() => undefined);
   const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
-  const stopWatching = watchHealth(health, sandbox, storage, failed);
-  opened.push(() => Promise.resolve(stopWatching()));
+  opened.push(watchHealth(health, sandbox, storage, failed));
   const server = await listen(options, parts);
-  opened.push(() => server.stop());
+  // Both stop together: a sender that waits for its run keeps its connection for as long as the run may go on.
+  opened.push((graceMs) => Promise.all([server.stop(), gateway.stop(graceMs)]));
   const { url } = server;
   parts.sayKeysUrl(`${localUrl(server.workersUrl ?? url)}/workers/conversation`);
   const console = await options.openConsole?.({ url, storage, live, server, gateway });
-  opened.push(async () => console?.stop());
-  const mail = openMail(options, parts, server);
-  late.mail = mail;
-  opened.push(() => mail.stop());
-  const recovery = openRecovery(options, parts, server);
-  opened.push(() => recovery.stop());
-  if (performsWork(options)) noteLive(parts, 'start');
-  const stopPruning = performsWork(options) ? keepPruning(storage, live, options) : (): void => undefined;
-  const stop = async (): Promise<void> => {
-    stopPruning();
-    stopWatching();
-    const graceMs = live.generation.config.settings.server.stopGraceSeconds * 1000;
-    await console?.stop();
-    await Promise.all([mail.stop(), recovery.stop()]);
-    // Both stop together: a sender that waits for its run keeps its connection for as long as the run may go on.
-    await Promise.all([server.stop(), gateway.stop(graceMs)]);
-    await parts.metrics?.stop();
-    await live.effects.channels.stop();
-    await sandbox.stop();
-    await storage.close();
-    options.log.flush();
-  };
+  // Mail goes the way of every request.
+  const endpoint = ownEndpoint((hook) => server.deliver(hook));
+  const mail = (late.mail = new MailProcess({ store: storage, endpoint, log: options.log, health }));
+  const recovery = (late.recovery = new Recovery({
+    storage,
+    generation: () => live.generation,
+    deliver: (hook) => server.deliver(hook),
+    log: options.log,
+    health,
+    alert: (path, reason) => gateway.alertOn({ kind: 'webhook', name: path }, reason),
+  }));
+  opened.push(() => Promise.all([mail.stop(), recovery.stop()]));
+  opened.push(() => console?.stop());
+  followLive(options, parts);
+  if (performsWork(options)) {
+    noteLive(parts, 'start');
+    opened.push(keepPruning(storage, live, options));
+  }
   let stopped: Promise<void> | undefined;
   return {
     url,
@@ -161,7 +178,8 @@ async function openIntake(options: ServiceOptions, parts: ServiceParts, opened: 
     failed,
     watchedPaths: () => live.generation.watchedPaths,
     reload: (by) => live.reload(by),
-    stop: () => (stopped ??= stop()),
+    stop: () =>
+      (stopped ??= closeAll(opened, live.generation.config.settings.server.stopGraceSeconds * 1000)),
   };
 }
 
@@ -209,20 +227,15 @@ function openStore(
   });
 }
 
-/** Opens the mailbox reader, whose mail goes the way of every request. It follows the live configuration. */
-function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningServer): MailProcess {
-  const { log, role, readMail: isWanted = false } = options;
-  const { live, storage, gateway, health } = parts;
-  const mail = new MailProcess({
-    store: storage,
-    endpoint: ownEndpoint((hook) => server.deliver(hook)),
-    log,
-    health,
-  });
+/** Has the mailbox read and senders asked as the live configuration says, and all parts follow its reloads, in this order. */
+function followLive(options: ServiceOptions, parts: ServiceParts): void {
+  const { role, readMail = false, recovers = true } = options;
+  const { live, storage, gateway, health, late } = parts;
   const apply = (): void => {
     const block = live.generation.config.settings.hooks.mail;
     // A worker takes no hooks, and so no mail.
-    mail.read(isWanted && role !== 'worker' && block?.run === true ? block : undefined);
+    late.mail?.read(readMail && role !== 'worker' && block?.run === true ? block : undefined);
+    if (recovers && performsWork(options) && role !== 'worker') late.recovery?.reconfigure();
   };
   live.onReplaced((by) => {
     gateway.reconfigure(live.effects);
@@ -234,7 +247,6 @@ function openMail(options: ServiceOptions, parts: ServiceParts, server: RunningS
     apply();
   });
   apply();
-  return mail;
 }
 
 /** Notes since when which files are live, so that what changed with them can be seen. */
@@ -242,25 +254,6 @@ function noteLive({ storage, live }: ServiceParts, what: 'start' | 'reload', who
   const note = { at: Date.now(), who, source: hostname(), what, about: live.generation.id };
   // A store that cannot write now says so elsewhere.
   void storage.recordAudit({ ...note, changed: 0 }).catch(() => undefined);
-}
-
-/** Begins to ask senders for what they could not deliver. It follows the live configuration. */
-function openRecovery(options: ServiceOptions, parts: ServiceParts, server: RunningServer): Recovery {
-  const { log, role, recovers = true } = options;
-  const { live, storage, gateway, health, late } = parts;
-  const recovery = new Recovery({
-    storage,
-    generation: () => live.generation,
-    deliver: (hook) => server.deliver(hook),
-    log,
-    health,
-    alert: (path, reason) => gateway.alertOn({ kind: 'webhook', name: path }, reason),
-  });
-  late.recovery = recovery;
-  const performs = recovers && performsWork(options) && role !== 'worker';
-  if (performs) live.onReplaced(() => recovery.reconfigure());
-  if (performs) recovery.reconfigure();
-  return recovery;
 }
 
 function listen(

@@ -1,7 +1,7 @@
-import type { Generation, LiveGeneration } from '../generation/generation.ts';
-import { MISSING_PROTECTIONS, type Sandbox, type SandboxEvent } from '../../engine/sandbox/sandbox.ts';
+import type { Generation } from '../generation/generation.ts';
+import type { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import type { Storage, StorageHealth } from '../../engine/storage/storage.ts';
-import type { Health, Log } from '../../base/telemetry/telemetry.ts';
+import type { Health } from '../../base/telemetry/telemetry.ts';
 
 /** How often the state of the sandbox is read. */
 const WATCH_MS = 1_000;
@@ -55,18 +55,4 @@ export function sayProofs(health: Health, { table }: Generation): void {
   const message = 'none of its secrets is set; every request is refused until one is';
   const troubles = missing.map((name) => ({ name, message }));
   health.replace('not_configured', troubles);
-}
-
-/** Logs which protections of the sandbox this platform lacks, where a transform is used. */
-export function sayMissingWalls(log: Log, live: LiveGeneration): void {
-  if (live.generation.transforms.hashes.size === 0) return;
-  if (MISSING_PROTECTIONS.length > 0)
-    log.warn({ missing: MISSING_PROTECTIONS }, 'this platform lacks protections of the transform sandbox');
-}
-
-/** Logs what operators should know of the processes that run transforms, without anything of a payload. */
-export function logSandboxEvent(log: Log, event: SandboxEvent): void {
-  const { kind, ...fields } = event;
-  if (kind === 'breaker-closed' || kind === 'call-replayed') log.info(fields, kind);
-  else log.warn(fields, kind);
 }
