@@ -42,13 +42,10 @@ export function resolveTarget(
     const message = `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
     return { kind: 'problem', channel: undefined, code: 'not_configured', message };
   }
-  if (!configured.includes(channel))
-    return {
-      kind: 'problem',
-      channel,
-      code: 'not_configured',
-      message: `channel ${channel} has no settings: add channels.${channel}`,
-    };
+  if (!configured.includes(channel)) {
+    const message = `channel ${channel} has no settings: add channels.${channel}`;
+    return { kind: 'problem', channel, code: 'not_configured', message };
+  }
   const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
   if (to === undefined || to.trim() === '') {
     const message =

@@ -243,20 +243,16 @@ class ReaderProcess {
     this.#looksSinceHeard = 0;
     switch (message.kind) {
       case 'call':
-        void this.#answer(message);
-        return;
+        return void this.#answer(message);
       case 'statuses':
         if (message.rssBytes > MAX_RESIDENT_BYTES) return this.#end('it took more memory than it may');
         return onStatuses(message.statuses);
       case 'log':
-        log[message.level](message.fields, message.text);
-        return;
+        return log[message.level](message.fields, message.text);
       case 'protect':
-        log.protect(message.secret);
-        return;
+        return log.protect(message.secret);
       case 'fetching':
-        this.#fetching.set(message.mailbox, message.identity);
-        return;
+        return void this.#fetching.set(message.mailbox, message.identity);
       case 'reading':
         this.#reading = { ...message, ...useOf(this.#child?.pid) };
         return;

@@ -27,16 +27,6 @@ export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce }: Pr
   setApproval(store, run.id, { expiresAt, nonce });
 }
 
-/** Stores the message that asks about the runs of a request, the first of which is given. */
-function insertQuestion(
-  store: Store,
-  run: Pick<NewRun, 'id' | 'mappingId' | 'sessionKey' | 'acceptedAt'>,
-  { delivery }: Pick<PreparedQuestion, 'delivery'>,
-): void {
-  const { id: runId, mappingId, sessionKey, acceptedAt: nowMs } = run;
-  insertDelivery(store, delivery, { runId, mappingId, sessionKey, nowMs });
-}
-
 function setApproval({ sql }: Store, runId: string, approval: Approval): void {
   sql.post(SET, JSON.stringify(approval), runId);
 }
@@ -82,5 +72,7 @@ export function isAsking(action: PreparedAction): action is AskingAction {
 /** Asks about the runs of a request, which are stored: once for all of them. */
 export function placeQuestion(store: Store, actions: readonly PreparedAction[]): void {
   const asking = actions.find(isAsking);
-  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
+  if (asking === undefined) return;
+  const { id: runId, mappingId, sessionKey, acceptedAt: nowMs } = asking.row;
+  insertDelivery(store, asking.ask.delivery, { runId, mappingId, sessionKey, nowMs });
 }

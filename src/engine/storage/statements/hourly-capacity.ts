@@ -147,11 +147,7 @@ export class HourlyCapacity {
   }
 }
 
-const hourOf = (mappingId: string, nowMs: number): [string, number, number] => [
-  mappingId,
-  nowMs - HOUR_MS,
-  nowMs + HOUR_MS,
-];
+const hourOf = (mappingId: string, nowMs: number) => [mappingId, nowMs - HOUR_MS, nowMs + HOUR_MS] as const;
 
 /** Notes that runs begin, with the time that stands in their rows. */
 export function noteStarts(sql: Statements, seqs: readonly number[], nowMs: number): void {

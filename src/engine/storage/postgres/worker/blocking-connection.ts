@@ -10,17 +10,6 @@ const MAX_WAIT_MS = 15_000;
 /** What the farewell to the server may take; its lock is free then. */
 const MAX_END_MS = 3_000;
 
-/** An error of PostgreSQL, or of the connection to it. */
-class PostgresError extends Error {
-  override readonly name = 'PostgresError';
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 export interface BlockingOptions extends ConnectionOptions {
   /** An answer that takes longer counts as a lost connection; default 15 s. */
   readonly maxWaitMs?: number | undefined;
@@ -56,7 +45,7 @@ export class BlockingConnection {
 
   /**
    * Sends the statements together and waits for the answers: one round trip.
-   * @throws PostgresError of the first that fails; BrokenTransaction where the connection broke before they were answered
+   * @throws the error of the first that fails, with its code; BrokenTransaction where the connection broke before
    */
   ask(
     statements: readonly Statement[],
@@ -100,7 +89,7 @@ export class BlockingConnection {
       const leftMs = deadline - performance.now();
       if (leftMs <= 0 || Atomics.wait(this.#signal, 0, 0, leftMs) === 'timed-out') {
         this.#port.postMessage('abandon');
-        throw new PostgresError('08000', 'the database did not answer in time');
+        throw errorOf({ code: '08000', message: 'the database did not answer in time' });
       }
       Atomics.store(this.#signal, 0, 0);
     }
@@ -109,12 +98,11 @@ export class BlockingConnection {
 
 function errorOf({ code, message }: { readonly code: string; readonly message: string }): Error {
   const isBroken = connectionFault(code) === 'broken';
-  return isBroken ? new BrokenTransaction(code, message) : new PostgresError(code, message);
+  return isBroken ? new BrokenTransaction(code, message) : Object.assign(new Error(message), { code });
 }
 
 export function isConnectionError(error: unknown): boolean {
-  if (error instanceof BrokenTransaction) return true;
-  return error instanceof PostgresError && connectionFault(error.code) !== undefined;
+  return connectionFault((error as { readonly code?: string }).code ?? '') !== undefined;
 }
 
 /** How a transaction ended whose connection broke; unknown where the database cannot be asked, or knows it no more. */
