@@ -78,14 +78,10 @@ interface MistakeRequest {
 export interface Played {
   /** Status and, where it was refused, its code. */
   readonly answer: string;
-  /** What `explain ID` printed. */
-  readonly explain: readonly string[];
+  /** What `explain ID` prints; each time it opens the store anew. */
+  explain(): Promise<readonly string[]>;
   /** What `dev` prints about the request, and all that comes with it. */
   dev(): Promise<readonly string[]>;
-  /** Findings that the files have. */
-  check(): Promise<string>;
-  /** Asks `explain ID --json`, whose output is held against its schema. */
-  told(): Promise<void>;
 }
 
 /** What serves the mistakes: a command with its defaults, or with lines more in the configuration. */
@@ -138,7 +134,7 @@ gateway: { runner: echo }
 
 /** A folder in which a command serves one mistake after the other. */
 export interface MistakesPlayed {
-  /** Writes the files of a case, waits until they are served, sends its request, and asks `explain` for it. */
+  /** Writes the files of a case, waits until they are served, and sends its request. */
   play(mistake: MistakeCase & { readonly hooks?: string }): Promise<Played>;
   end(): Promise<void>;
 }
@@ -194,10 +190,8 @@ export async function openMistakes(
       const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
       return {
         answer: `${response.status} ${code}`.trim(),
-        explain: await explainEnded(id),
-        check: async () => (await print('check')).join('\n'),
+        explain: () => explainEnded(id),
         dev: () => dev.linesOf(id),
-        told: async () => void (await print('explain', id, '--json')),
       };
     },
     end: async () => {
@@ -286,8 +280,9 @@ async function start(command: Serving['command'], folder: string, env: NodeJS.Pr
     linesOf: async (id: string): Promise<readonly string[]> => {
       // Of an answered question of a provider there is no line.
       const began = Date.now();
-      const isTold = (): boolean => since().includes(id) || Date.now() - began > longerHere(UNTOLD_MS);
-      await until(() => isTold() && Date.now() - changedAt > longerHere(SETTLED_MS));
+      const [untoldMs, settledMs] = [longerHere(UNTOLD_MS), longerHere(SETTLED_MS)];
+      const isTold = (): boolean => since().includes(id) || Date.now() - began > untoldMs;
+      await until(() => isTold() && Date.now() - changedAt > settledMs);
       return since().trim().split('\n');
     },
     end: async (): Promise<void> => {
