@@ -13,6 +13,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtMain } from '../support/built-program.ts';
 import { openBench, START_ENV } from '../support/cli-service.ts';
+import { cli } from '../support/cli-terminal.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAPPING =
@@ -32,7 +33,7 @@ interface Action {
 const action = parse(readFileSync(join(ROOT, 'action.yml'), 'utf8')) as Action;
 
 /** A repository with a golden case, cloned as a checkout does it (one commit), with a change on top. */
-function openPullRequest(change: string): { readonly folder: string; readonly base: string } {
+async function openPullRequest(change: string): Promise<{ readonly folder: string; readonly base: string }> {
   const bench = openBench({
     'origin/sluice.yaml': 'hooks: {enabled: true, token: a-hook-token-0123456789}\n',
     'origin/mappings/shop.yaml': MAPPING,
@@ -47,7 +48,7 @@ function openPullRequest(change: string): { readonly folder: string; readonly ba
   const origin = join(bench.folder, 'origin');
   git(origin, 'init', '--initial-branch=main');
   git(origin, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
-  execFileSync(process.execPath, [builtMain(), 'test'], { cwd: origin, env: START_ENV });
+  await cli(['test'], { cwd: origin });
   git(origin, 'add', '.');
   git(origin, 'commit', '-m', 'base');
   const base = git(origin, 'rev-parse', 'HEAD');
@@ -64,8 +65,11 @@ interface GitHub {
   mayWrite: boolean;
 }
 
+/** A comment that begins as one of the action does. */
+const said = '<!-- sluice: what recorded requests become -->\nNothing changes.';
+
 /** The three calls on comments of issues, with one comment of a stranger. */
-async function startGitHub(said = 'Nice!'): Promise<GitHub> {
+async function startGitHub(): Promise<GitHub> {
   const stranger = { user: { type: 'User' }, author_association: 'CONTRIBUTOR' };
   const comments = [{ id: 1, body: said, ...stranger }];
   const github: GitHub & { url: string } = { url: '', comments, mayWrite: true };
@@ -158,8 +162,8 @@ async function runAction(
   return { code, log, outputs: read('output'), summary: read('summary') };
 }
 
-test('comments on a pull request with what changes, and replaces the comment at the next push', async () => {
-  const pull = openPullRequest(MAPPING.replace('Order', 'New order'));
+test("comments on a pull request with what changes, and replaces its own comment at the next push, never a stranger's", async () => {
+  const pull = await openPullRequest(MAPPING.replace('Order', 'New order'));
   const github = await startGitHub();
   const first = await runAction(pull, github);
   expect(first.outputs).toContain('changed=1\n');
@@ -179,23 +183,12 @@ test('comments on a pull request with what changes, and replaces the comment at 
   expect(second.outputs).toContain('changed=0\n');
   expect(github.comments.map(({ id }) => id)).toEqual([1, 2]);
   expect(comment?.body).toContain('0 of 2 recorded requests change.');
-});
-
-test("leaves a stranger's comment alone that begins as its own does", async () => {
-  const pull = openPullRequest(MAPPING.replace('Order', 'New order'));
-  const said = '<!-- sluice: what recorded requests become -->\nNothing changes.';
-  const github = await startGitHub(said);
-  for (let push = 0; push < 2; push += 1) await runAction(pull, github);
-  expect(github.comments.map(({ id }) => id)).toEqual([1, 2]);
   expect(github.comments[0]?.body).toBe(said);
-  expect(github.comments[1]?.body).toContain('1 of 2 recorded requests change.');
 });
 
-test('reports findings as SARIF and fails, and writes a summary where a comment may not be written', async () => {
-  const pull = openPullRequest(MAPPING.replace('textTemplate', 'textTemplat'));
-  const github = await startGitHub();
-  github.mayWrite = false;
-  const { code, log, outputs } = await runAction(pull, github);
+test('reports findings as SARIF and fails', async () => {
+  const pull = await openPullRequest(MAPPING.replace('textTemplate', 'textTemplat'));
+  const { code, log, outputs } = await runAction(pull, await startGitHub());
   expect(code).toBe(1);
   expect(log).toMatch(/^::error file=mappings\/shop\.yaml,line=4/m);
   const file = /^sarif=(.+)$/m.exec(outputs)?.[1] ?? '';
@@ -205,11 +198,6 @@ test('reports findings as SARIF and fails, and writes a summary where a comment 
   };
   expect(sarif.version).toBe('2.1.0');
   expect(sarif.runs[0].results.map(({ ruleId }) => ruleId)).toContain('UNKNOWN_KEY');
-
-  const change = openPullRequest(MAPPING.replace('Order', 'New order'));
-  const ran = await runAction(change, github);
-  expect(ran.log).toMatch(/^::notice::the comment was not written/m);
-  expect(ran.summary).toContain('1 of 2 recorded requests change.');
 });
 
 /** The lines of a log that the runner obeys: github.com/actions/runner, ActionCommandManager.cs. */
@@ -226,18 +214,22 @@ function obeyed(log: string): readonly string[] {
   return found;
 }
 
-test('nothing of a recorded request, of a command or of git is obeyed by the runner', async () => {
-  const pull = openPullRequest(MAPPING.replace('Order', 'New order'));
+test('nothing of a recorded request, of a command or of git is obeyed by the runner, and where no comment may be written there is a summary', async () => {
+  const pull = await openPullRequest(MAPPING.replace('Order', 'New order'));
   const lines = ['', '::add-mask::Ada', ' ::error file=a::b', '##[add-path]c', '::stop-commands::d', '::d::'];
   const body = JSON.stringify({ id: `7${lines.join('\n')}`, name: lines.join('\r') });
   writeFileSync(join(pull.folder, 'test/golden/shop/order.request.yaml'), `path: shop\nbody: ${body}\n`);
   // An older release of the program guards nothing itself.
   const plain = `env -u GITHUB_ACTIONS ${process.execPath} ${builtMain()}`;
   for (const command of [`${process.execPath} ${builtMain()}`, plain]) {
-    const { log } = await runAction(pull, await startGitHub(), { command });
+    const github = await startGitHub();
+    github.mayWrite = false;
+    const { log, summary } = await runAction(pull, github, { command });
+    expect(log).toMatch(/^::notice::the comment was not written/m);
+    expect(summary).toContain('1 of 2 recorded requests change.');
     expect(log).toContain('Ada');
     const own =
-      /^::(?:group::sluice |endgroup::$|stop-commands::[0-9a-f]{32}$|(?:error|warning) file=(?:mappings|test|sluice\.yaml)\b)/;
+      /^::(?:group::sluice |endgroup::$|notice::the comment was not written|stop-commands::[0-9a-f]{32}$|(?:error|warning) file=(?:mappings|test|sluice\.yaml)\b)/;
     expect(obeyed(log).filter((line) => !own.test(line))).toEqual([]);
     expect(log).toMatch(/^::error file=test\/golden\/shop\/order\.request\.yaml,/m);
   }
