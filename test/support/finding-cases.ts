@@ -172,17 +172,25 @@ interface Found {
   readonly found: readonly Finding[];
 }
 
-/** What the module finds in the files of a case, each time in a folder of its own, with changed files. */
+/** What the module finds in the files of a case, with changed files: the same of the same, in a folder of their own. */
 type Find = (changes?: Changes) => Promise<Found>;
 
 function finder(module: CheckedModule, each: FindingCase): Find {
-  return async (changes = new Map()) => {
+  const known = new Map<string, Promise<Found>>();
+  const find = async (changes: Changes): Promise<Found> => {
     const above = temporaryFolder();
     // Modules know some cases by the name of their folder.
     const folder = join(above, each.name);
     writeCase(each, folder);
     for (const [file, text] of changes) writeFileSync(join(folder, file), text);
     return { folder, found: advise(await module.check(folder)) };
+  };
+  // The only edit of a case is made several times.
+  return (changes = new Map()) => {
+    const key = JSON.stringify([...changes]);
+    const found = known.get(key) ?? find(changes);
+    known.set(key, found);
+    return found;
   };
 }
 
