@@ -107,7 +107,8 @@ async function proveByTests({ claim, files, tries }: (typeof CLAIMS)[number]): P
   const output = join(tmpdir(), `sluice-prove-${process.pid}.json`);
   const args = ['run', '-c', 'test/vitest.config.ts', '--reporter=json', `--outputFile=${output}`, ...files];
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
-  const child = spawn(process.execPath, [vitest, ...args], { cwd: ROOT, stdio: 'ignore' });
+  const env = { ...process.env, TEST_FORM: 'long' };
+  const child = spawn(process.execPath, [vitest, ...args], { cwd: ROOT, env, stdio: 'ignore' });
   const timer = setTimeout(() => child.kill('SIGKILL'), begun + MAX_MS - performance.now());
   await new Promise<void>((resolve) => child.once('exit', () => resolve()));
   clearTimeout(timer);
