@@ -58,6 +58,9 @@ async function serve(
 const until = (check: () => void | Promise<void>): Promise<void> =>
   vi.waitFor(check, { timeout: 60_000, interval: 20 });
 
+/** For what opens the store each time: that takes more than what is waited for. */
+const SLOWLY = { timeout: 60_000, interval: 400 };
+
 async function ready(
   url: string,
 ): Promise<{ degraded: { code: string; details?: { name: string; message: string }[] }[] }> {
@@ -82,10 +85,10 @@ test('a mail sent by SMTP becomes a run with its text inside the boundary, and t
     const metricsUrl = (service as unknown as { metricsUrl: string }).metricsUrl;
     await until(async () => expect(await (await fetch(metricsUrl)).text()).toContain('state="connected"} 1'));
     await sendMail((smtp.server.address() as AddressInfo).port, rawMail('sent by SMTP'));
-    await until(async () => {
+    await vi.waitFor(async () => {
       const runs = await cli(['runs', '--json', '-c', 'sluice.json'], { cwd: folder });
       expect(runs.out).toContain('Subject: sent by SMTP');
-    });
+    }, SLOWLY);
     const storage = await openStorage(`sqlite:${join(folder, 'sluice.db')}`, { mode: 'attached' });
     const [run] = (await storage.listRuns({ limit: 10 })).filter(({ kind }) => kind === 'hook');
     await storage.close();
@@ -115,9 +118,6 @@ const BY_MAIL = {
   thread: '{{item.messageId}} {{item.subject}}',
   trust: ['to'],
 };
-/** Two readers of mailboxes start beside everything else. */
-const SLOWLY = { timeout: 60_000, interval: 100 };
-
 test('two services that mail each other, by last and by email, end at the first automatic mail on each side', async () => {
   const other = await startMailServer();
   const boxes = new Map([
@@ -220,10 +220,10 @@ test('an unreachable server, a refused login and a service that takes nothing ar
   await away.stop();
   await rm(join(folder, 'sluice.db'));
   const held = await serve({ hooks: { presets: [] } });
-  await until(async () => {
+  await vi.waitFor(async () => {
     const status = await cli(['webhooks', 'mail', 'status', '-c', 'sluice.json'], { cwd: folder });
     expect(status.out).toContain('connected');
-  });
+  }, SLOWLY);
   server.deliver(rawMail('nobody takes this'));
   await until(async () => {
     const { degraded } = await ready(held.url);
@@ -250,10 +250,10 @@ test('a reload reads the mailbox of the new block, and none where it says so', a
   expect((await status()).out).toContain('has not been read yet');
   await write(imapBlock(server.port));
   expect((await running.reload()).kind).toBe('live');
-  await until(async () => expect((await status()).out).toContain('connected'));
+  await vi.waitFor(async () => expect((await status()).out).toContain('connected'), SLOWLY);
   await write({ ...imapBlock(server.port), run: false });
   await running.reload();
-  await until(async () => expect((await status()).out).toContain('not-running'));
+  await vi.waitFor(async () => expect((await status()).out).toContain('not-running'), SLOWLY);
 });
 
 test('serve leaves the mailbox alone where it is not asked to read it, and a reader beside it delivers over HTTP', async () => {

@@ -203,6 +203,9 @@ describe('setup', () => {
 });
 
 describe('the other commands', () => {
+  /** Each look opens the store, which takes more than what is waited for. */
+  const SLOWLY = { timeout: 60_000, interval: 400 };
+
   test('show and move what a service refused', async () => {
     await mail(...answers());
     await writeFile(
@@ -211,20 +214,15 @@ describe('the other commands', () => {
     );
     let service: Service | undefined = await serve();
     try {
-      await vi.waitFor(async () => expect((await mail('status')).out).toContain('connected'), {
-        timeout: 60_000,
-      });
+      await vi.waitFor(async () => expect((await mail('status')).out).toContain('connected'), SLOWLY);
       server.deliver(rawMail('refuse this'));
       server.deliver(rawMail('take this'));
-      const listed = await vi.waitFor(
-        async () => {
-          const run = await mail('list', '--json');
-          const rows = listIn<{ id: string; code: string; subject: string }>(run.out);
-          expect(rows).toHaveLength(1);
-          return rows;
-        },
-        { timeout: 60_000 },
-      );
+      const listed = await vi.waitFor(async () => {
+        const run = await mail('list', '--json');
+        const rows = listIn<{ id: string; code: string; subject: string }>(run.out);
+        expect(rows).toHaveLength(1);
+        return rows;
+      }, SLOWLY);
       expect(listed[0]).toMatchObject({ code: 'no_mapping_matched', subject: 'refuse this', status: 404 });
       expect((await mail('list', '--no-text', '--json')).out).not.toContain('refuse this');
       expect((await mail('list')).out).toContain('no_mapping_matched');
@@ -233,13 +231,10 @@ describe('the other commands', () => {
       expect(await mail('retry', 'nothing')).toMatchObject({ exitCode: 1 });
       expect((await mail('retry')).exitCode).toBe(2);
       expect((await mail('retry', listed[0]?.id ?? '')).out).toContain('1 message will be delivered again');
-      await vi.waitFor(
-        async () => {
-          const [row] = listIn((await mail('list', '--json')).out);
-          expect(row).toMatchObject({ attempts: 2, state: 'set-aside' });
-        },
-        { timeout: 60_000 },
-      );
+      await vi.waitFor(async () => {
+        const [row] = listIn((await mail('list', '--json')).out);
+        expect(row).toMatchObject({ attempts: 2, state: 'set-aside' });
+      }, SLOWLY);
       expect((await mail('drop', '--all', '--json')).out).toContain('"changed":1}\n');
       expect((await mail('list')).err).toContain('no refused messages');
       await service.stop();
