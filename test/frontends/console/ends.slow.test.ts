@@ -2,9 +2,19 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../../support/browser.ts';
 import { useConsole } from '../../support/console-page.ts';
+import { startPlatform } from '../../support/platform-server.ts';
+
+/** A gateway that refuses every run: a failure that costs no process, of which some tests need hundreds. */
+const refusing = await startPlatform(() => ({
+  status: 404,
+  headers: { 'content-type': 'application/problem+json' },
+  body: { title: 'Not found', status: 404, code: 'not_found' },
+}));
+afterAll(() => refusing.stop());
+const REFUSED = `{kind: forward, url: '${refusing.url}', token: "\${SLUICE_HOOK_TOKEN}", maxRuns: 4}`;
 
 const LATER = 'id: order-later\nmatch: { path: later }\nmessageTemplate: hello\ndeliver: false\n';
 
@@ -14,7 +24,7 @@ gateway:
   heartbeat: {everySeconds: 0}
   runners:
     slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}
-    broken: {kind: command, argv: ["false"], cwd: private}
+    broken: ${REFUSED}
 server: {stopGraceSeconds: 0.1}
 console: {enabled: true, port: 0}
 `,
@@ -115,7 +125,7 @@ const ASKED = {
   'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
 gateway:
   heartbeat: {everySeconds: 0}
-  runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private}, lost: {kind: command, argv: ["false"], cwd: private}}
+  runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private}, lost: ${REFUSED}}
 server: {stopGraceSeconds: 0.1}
 console:
   enabled: true

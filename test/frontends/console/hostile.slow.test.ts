@@ -38,7 +38,7 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
 
   test.each(Object.keys(CORPUS))('%s: shown as text, neither runs nor hangs', async (name) => {
     const { requestId } = await pages.running.send('order', CORPUS[name]);
-    const page = await pages.open();
+    const page = await pages.context.newPage();
     const complaints = complaintsOf(page);
     await page.goto(`${pages.running.url}/request/${requestId}`);
     await page.waitForSelector('.content .tree .line');
