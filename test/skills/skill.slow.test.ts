@@ -24,7 +24,7 @@ const git = (cwd: string, ...args: string[]): string =>
   });
 
 /** A project with the examples of the skill in it, committed. */
-function openProject(): Bench {
+async function openProject(): Promise<Bench> {
   const bench = openBench({
     'sluice.yaml': CONFIG,
     'mappings/github.yaml': blockOf('references/mappings.md', 'yaml'),
@@ -36,12 +36,8 @@ function openProject(): Bench {
     join(import.meta.dirname, '../golden/github/payloads/issue-opened.json'),
     join(bench.folder, 'test/golden/github/payloads/issue.json'),
   );
-  const skill = execFileSync(process.execPath, [builtMain(), 'init', '--skill'], {
-    cwd: bench.folder,
-    env: START_ENV,
-    encoding: 'utf8',
-  });
-  expect(skill).toContain('.agents/skills/sluice/scripts/loop.sh');
+  const skill = await bench.run(['init', '--skill']);
+  expect(skill.out).toContain('.agents/skills/sluice/scripts/loop.sh');
   return bench;
 }
 
@@ -57,7 +53,7 @@ function loop({ folder }: Bench, ...args: string[]): { readonly code: number | n
 }
 
 test('the examples become a run, the script ends with 0, and with 1 for each thing it looks for', async () => {
-  const bench = openProject();
+  const bench = await openProject();
   const explained = await bench.run(['explain', 'test/golden/github/issue.request.yaml', '--json']);
   expect(explained.exitCode).toBe(0);
   const { evaluations } = JSON.parse(explained.out) as {
@@ -89,7 +85,7 @@ test('the examples become a run, the script ends with 0, and with 1 for each thi
 });
 
 test('the transform of the skill runs as the skill says', async () => {
-  const bench = openProject();
+  const bench = await openProject();
   bench.put('test/golden/shop/order.request.yaml', 'path: shop\nbody: {items: [{price: 70}, {price: 40}]}\n');
   bench.put('test/golden/shop/small.request.yaml', 'path: shop\nbody: {items: []}\n');
   const run = async (name: string): Promise<unknown> => {

@@ -26,12 +26,15 @@ test.each(FILES)(
   'a key of %s in a wrong object is told where it belongs, where one place is the nearest',
   (_, schema, of) => {
     const misplaced = misplacements(schema);
-    const told = misplaced.map((each) => [each, unknownKeys(each, { schema, of })] as const);
+    // A third in the short form: of each object there are many.
+    const isLong = process.env['TEST_FORM'] === 'long';
+    const asked = misplaced.filter((_, index) => isLong || index % 3 === 0);
+    const told = asked.map((each) => [each, unknownKeys(each, { schema, of })] as const);
     const wrong = told.filter(([, [found]]) =>
       /\bremove it\b/.test(found === undefined ? 'remove it' : said(found.hint)),
     );
     // Where several objects take the key, nothing says which was meant.
-    expect(wrong.length).toBeLessThan(misplaced.length * 0.4);
+    expect(wrong.length).toBeLessThan(asked.length * 0.4);
     expect(misplaced.length).toBeGreaterThan(40);
   },
 );
