@@ -27,6 +27,8 @@ export interface ChannelDefinition<Settings, Recipient> {
   readonly maxChars: number;
   /** Reads a recipient; undefined where it has none of the accepted forms. */
   parseRecipient(to: string): Recipient | undefined;
+  /** Where a recipient is an address: the host that it is on unless `baseUrl` says so, as names are others' elsewhere. */
+  readonly publicHost?: string;
   /** The accepted forms, as the sentence that is shown for any other. */
   readonly recipientForms: string;
   /** How the platform names a thread, and what that is; absent: it has none. */
@@ -96,9 +98,10 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** Makes the module of a built-in channel. Its adapter answers every call and never throws. */
-export function defineChannel<Settings extends { to?: string | undefined }, Recipient>(
-  definition: ChannelDefinition<Settings, Recipient>,
-): ChannelModule {
+export function defineChannel<
+  Settings extends { to?: string | undefined; baseUrl?: string | undefined },
+  Recipient,
+>(definition: ChannelDefinition<Settings, Recipient>): ChannelModule {
   const { id, packages, schema, thread, message: named, parseRecipient, recipientForms } = definition;
   const recipientProblem = (to: string): string | undefined =>
     parseRecipient(to) === undefined ? recipientForms : undefined;
@@ -116,7 +119,8 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
     },
     open: async (settings) => {
       const parsed = schema.safeParse(settings);
-      if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data));
+      const host = parsed.data?.baseUrl === undefined ? definition.publicHost : undefined;
+      if (parsed.success) return makeAdapter(definition, await definition.connect(parsed.data), host);
       const [problem] = problemsOf(parsed, schema);
       throw new Error(`channels.${id}.${problem?.key ?? ''}: ${problem?.message ?? 'is wrong'}`);
     },
@@ -126,6 +130,7 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
 function makeAdapter<Recipient>(
   definition: Omit<ChannelDefinition<never, Recipient>, 'schema' | 'connect'>,
   connection: ChannelConnection<Recipient>,
+  host: string | undefined,
 ): ChannelAdapter {
   const { id, maxChars, parseRecipient, recipientForms, thread, message: named } = definition;
   return {
@@ -135,6 +140,13 @@ function makeAdapter<Recipient>(
     send: async (message, signal) => {
       const to = parseRecipient(message.to);
       if (to === undefined) return { kind: 'failed', code: 'bad_recipient', message: recipientForms };
+      const written = URL.parse(message.to)?.host.replace('www.', '');
+      if (host && written && written !== host)
+        return {
+          kind: 'failed',
+          code: 'bad_recipient',
+          message: `not on ${host}: set channels.${id}.baseUrl`,
+        };
       if (thread !== undefined && message.thread !== undefined && !thread.form.test(message.thread))
         return { kind: 'failed', code: 'bad_thread', message: `a thread on ${id} is ${thread.words}` };
       const { reaction } = message;

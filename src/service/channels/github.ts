@@ -40,6 +40,7 @@ export const github = defineChannel({
   schema,
   maxChars: MAX_CHARS,
   parseRecipient,
+  publicHost: 'github.com',
   recipientForms:
     'a GitHub recipient is an issue or pull request: owner/repository#123, or its address on GitHub',
   message: { field: 'comment.url', form: /^$|^https?:\S*\/((?:issues|pulls)\/comments\/\d{1,20})$/ },
@@ -145,7 +146,7 @@ interface GitHubRecipient {
   readonly number: string;
 }
 
-/** `owner/repository#123`, or the address of an issue or pull request, on whatever host. */
+/** `owner/repository#123`, or the address of an issue or pull request. */
 function parseRecipient(to: string): GitHubRecipient | undefined {
   const name = String.raw`([A-Za-z\d](?:[\w-]{0,38}))\/((?!\.{1,2}[#/])[\w.-]{1,100})`;
   const short = new RegExp(`^(?:github:)?${name}#(\\d{1,10})$`);

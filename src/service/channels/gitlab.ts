@@ -32,6 +32,7 @@ export const gitlab = defineChannel({
   schema,
   maxChars: MAX_CHARS,
   parseRecipient,
+  publicHost: 'gitlab.com',
   recipientForms:
     'a GitLab recipient is an issue or merge request: group/project#12, group/project!34, or its address',
   thread: { form: /^[\da-f]{40}$/, words: 'the id of a discussion: 40 digits from 0 to f' },
@@ -83,7 +84,7 @@ interface GitLabRecipient {
   readonly number: string;
 }
 
-/** `group/project#12`, `group/project!34`, or the address of an issue or merge request, on whatever host. */
+/** `group/project#12`, `group/project!34`, or the address of an issue or merge request. */
 function parseRecipient(to: string): GitLabRecipient | undefined {
   const project = String.raw`((?:[\w][\w.-]{0,254}/){1,20}[\w][\w.-]{0,254})`;
   const short = new RegExp(String.raw`^(?:gitlab:)?${project}([#!])(\d{1,10})$`);

@@ -74,6 +74,14 @@ describe('the github adapter', () => {
     }
   });
 
+  test('posts nothing on github.com for an address of another host', async () => {
+    const adapter = await github.open({ token: TOKEN });
+    const message = { text: 'hi', plain: false, key: 'k:0' };
+    const to = 'https://git.example.com/octo-org/hello.world/issues/42';
+    const refused = { kind: 'failed', code: 'bad_recipient' };
+    expect(await adapter.send({ ...message, to }, NEVER)).toMatchObject(refused);
+  });
+
   test('marks each comment with its run, which only the token can do', async () => {
     for (const text of ['Looks good.', '```ts\nlet open = 1;', '```js `x`\n', 'a <!-- b', '> quoted']) {
       const { body } = await send(accepted, text, { runId: '5f0c0000-0000-4000-8000-000000000000' });

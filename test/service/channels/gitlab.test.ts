@@ -65,6 +65,14 @@ describe('the gitlab adapter', () => {
     }
   });
 
+  test('posts nothing on gitlab.com for an address of another host', async () => {
+    const adapter = await gitlab.open({ token: TOKEN });
+    const message = { text: 'hi', plain: false, key: 'k:0' };
+    const to = 'https://git.example:8080/acme/shop/-/issues/12';
+    const refused = { kind: 'failed', code: 'bad_recipient' };
+    expect(await adapter.send({ ...message, to }, NEVER)).toMatchObject(refused);
+  });
+
   test('marks each note with its run, and performs nothing that a reply says', async () => {
     const text = 'Done, @root.\n/close\n  /merge now\n> /label ~bug\n```\n/usr/bin/env\n```\nand/or /tmp';
     const { body } = await send(text, { runId: 'run-1' });
