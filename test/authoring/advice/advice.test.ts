@@ -218,6 +218,20 @@ test('mappings that stand later and would have taken the request are named', () 
   expect(text).toContain(
     'again would have taken it, too, but stands later: only the first that matches acts',
   );
+  // Where one lets others act, too, it is the last of those that ends it.
+  const settings = settingsWith({
+    table: `
+- {id: one, match: {path: a}, messageTemplate: x, continue: true}
+- {id: two, match: {path: a, when: {"!!": {var: n}}}, messageTemplate: x}
+- {id: three, match: {path: a, when: {"===": [{var: n}, 1]}}, messageTemplate: x}
+`,
+  });
+  const { evaluation } = evaluateHook({ path: 'a', payload: { n: 1 } }, settings);
+  const request = createHookRequest({ path: 'a', payload: { n: 1 }, receivedAt });
+  const several = adviceFor(evaluation, request, settings.table);
+  expect(withCodes(several.findings, 'also_matched').map(textOf)).toEqual([
+    'three would have taken it, too, but stands later: two, which took it, has no continue: true',
+  ]);
 });
 
 describe('what rendered empty', () => {

@@ -102,7 +102,7 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Fi
   });
 }
 
-/** Finds mappings behind the first match that would have matched the request, too. Only the first one acts. */
+/** Finds mappings behind the first match that would have matched the request, too. */
 function laterMappings(
   { mapping: first, further }: Evaluation,
   request: HookRequest,
@@ -115,7 +115,7 @@ function laterMappings(
   for (const other of mappings.filter(({ order }) => order > mapping.order)) {
     if (found.length === MAX_NAMED) break;
     try {
-      if (takesRequest(other, scope)) found.push(alsoMatched(other));
+      if (takesRequest(other, scope)) found.push(alsoMatched(other, further && mapping));
     } catch {
       // A condition that does not end on this body matches nothing.
       break;
@@ -124,8 +124,11 @@ function laterMappings(
   return found;
 }
 
-function alsoMatched({ id, at: place }: CompiledMapping): Finding {
+function alsoMatched({ id, at: place }: CompiledMapping, last: CompiledMapping | undefined): Finding {
   const at = formatPlace(place);
-  const text = say`${id} would have taken it, too, but stands later: only the first that matches acts`;
+  const why = last
+    ? say`${last.id}, which took it, has no continue: true`
+    : say`only the first that matches acts`;
+  const text = say`${id} would have taken it, too, but stands later: ${why}`;
   return requestFinding('also_matched', text, { at, mapping: { id, at } });
 }
