@@ -25,10 +25,7 @@ type SqliteMeaning = readonly [code: StorageErrorCode, text: (reason: string) =>
 
 const FAILED: SqliteMeaning = ['failed', (reason) => reason];
 const CORRUPT: SqliteMeaning = ['corrupt', (reason) => `the store is damaged (${reason}); ${GO_BACK}`];
-const BUSY: SqliteMeaning = [
-  'busy',
-  () => 'another process holds the store; try again when its command has ended',
-];
+const BUSY: SqliteMeaning = ['busy', () => 'another process holds the store; end it, or try again later'];
 
 /** Busy and locked, read only, an error of the disk, corrupt, cannot open, no database. */
 const MEANINGS: Readonly<Record<number, SqliteMeaning>> = {
