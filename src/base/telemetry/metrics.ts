@@ -205,7 +205,7 @@ const OF_REQUESTS = {
   sluice_proof_seconds: histogram("Time in which senders' proofs were judged.", SECONDS),
   sluice_evaluate_seconds: histogram('Time of the evaluation, transforms included.', SECONDS),
   sluice_store_seconds: histogram('Time until accepted work was on disk.', SECONDS),
-  sluice_auth_failures_total: counter('Requests refused before their proof, by reason.', 'reason'),
+  sluice_auth_failures_total: counter('Requests without a valid proof, by reason.', 'reason'),
   sluice_verify_failures_total: counter(
     'Requests refused on paths with a proof of their own, by scheme and reason.',
     'scheme reason',

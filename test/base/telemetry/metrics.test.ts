@@ -70,6 +70,7 @@ test('refusals are counted by reason, and by scheme where a path has one', async
     metrics.observeRequest({ ...refused, refusal: { reason: 'too-old', scheme: 'slack' } });
     metrics.observeRequest({ ...refused, refusal: { reason: 'too-old', scheme: 'slack' } });
   });
+  expect(text).toContain('HELP sluice_auth_failures_total Requests without a valid proof, by reason.');
   expect(text).toContain('sluice_auth_failures_total{reason="missing"} 1');
   expect(text).toContain('sluice_auth_failures_total{reason="too-old"} 2');
   expect(text).toContain('sluice_verify_failures_total{scheme="slack",reason="too-old"} 2');
