@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto';
+import { toUuid } from '../../base/action.ts';
 import { defined } from '../../base/json.ts';
 import { CREDENTIAL_NAMES, type HookRequest, type JsonValue } from '../../base/request.ts';
 
@@ -23,12 +24,6 @@ function hex24(value: number): string {
 
 /** The largest time that fits into 48 bits. */
 const MAX_UUID_MS = 2 ** 48 - 1;
-
-/** Twelve hex digits, then the 13th to 32nd of others, as a UUID of version 8. */
-function toUuid(first: string, digits: string): string {
-  const variant = '89ab'[Number.parseInt(digits[16]!, 16) & 3];
-  return `${first.slice(0, 8)}-${first.slice(8, 12)}-8${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
-}
 
 /** What a request brings along so that evaluation needs no clock and no randomness. */
 export interface RequestSeeds {

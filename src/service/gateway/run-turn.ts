@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { buildGatheredPrompt, neutraliseReply, withMark } from '../../base/boundary/boundary.ts';
 import { defined } from '../../base/json.ts';
-import type { AgentAction } from '../../base/action.ts';
+import { type AgentAction, toUuid } from '../../base/action.ts';
 import type { GatewaySettings, RunnerSettings } from '../../engine/config/config.ts';
 import {
   failedTurn,
@@ -183,7 +183,7 @@ export function boundHistory(turns: readonly SessionTurn[], limits: SessionLimit
 }
 
 /**
- * A UUID (version 8, RFC 9562) that is always the same for a conversation, for agents that name sessions by UUID. Keys
+ * A UUID that is always the same for a conversation, for agents that name sessions by UUID. Keys
  * without an owner, and conversations from before there were owners, have the id of the key alone.
  */
 export function sessionIdOf(
@@ -191,9 +191,6 @@ export function sessionIdOf(
   { fromKeyOnly }: { readonly fromKeyOnly: boolean },
 ): string {
   const name = fromKeyOnly || owner === 'shared' ? key : `${owner}\n${key}`;
-  const hash = createHash('sha256').update(`sluice:session:${name}`).digest();
-  hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x80;
-  hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
-  const hex = hash.toString('hex', 0, 16);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+  const digits = hash('sha256', `sluice:session:${name}`);
+  return toUuid(digits, digits);
 }
