@@ -2,7 +2,7 @@
 import { parseJson, readJson } from '../json.ts';
 
 /** A day; a longer delay is cut to this. */
-const MAX_RETRY_AFTER_MS = 86_400_000;
+const MAX_ASKED_DELAY_MS = 86_400_000;
 
 /** Milliseconds of a `Retry-After` value (seconds or an HTTP date), at most a day. */
 export function parseRetryAfter(value: string | null | undefined): number | undefined {
@@ -15,7 +15,7 @@ export function parseRetryAfter(value: string | null | undefined): number | unde
 /** A delay a platform asked for, in whole milliseconds within a day; undefined where it is no number. */
 export function retryDelay(ms: number | undefined): number | undefined {
   if (ms === undefined || !Number.isFinite(ms)) return undefined;
-  return Math.min(Math.max(Math.ceil(ms), 0), MAX_RETRY_AFTER_MS);
+  return Math.min(Math.max(Math.ceil(ms), 0), MAX_ASKED_DELAY_MS);
 }
 
 const MAX_DESCRIPTION_CHARS = 300;

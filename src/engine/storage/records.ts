@@ -215,7 +215,7 @@ export interface FailedHour {
   readonly kind: 'run' | 'delivery' | 'event';
   readonly mappingId: string;
   /** The runner of a run, empty for the usual one; the channel of a delivery, or "callback". */
-  readonly place: string;
+  readonly where: string;
   readonly why: string;
   readonly count: number;
   readonly firstAt: number;

@@ -186,8 +186,8 @@ async function findCauses(
     findObstacles(storage, gateway),
   ]);
   const found = new Map(ofRequests?.found);
-  for (const { kind, mappingId, place, why, example, message, ...hour } of failed) {
-    const where = kind === 'run' ? place || gateway.runner : place;
+  for (const { kind, mappingId, why, example, message, ...hour } of failed) {
+    const where = hour.where || (kind === 'run' ? gateway.runner : '');
     const said = [why || 'it failed', ...(text ? message.split('\n').filter(Boolean) : [])];
     add(found, [kind, mappingId, where, why], hour, () => ({
       kind,

@@ -297,9 +297,9 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       for (const { id } of entries) await storage.deadLetterOutbox(id, { error, nowMs: NOW });
       expect(await unsent(sent, waits)).toEqual([`${sent} unsent`, `${waits} sending`].toSorted());
       const failures = await storage.failedByHour(10);
-      const told = failures.map(({ kind, place, why, count, example, message }) => [
+      const told = failures.map(({ kind, where, why, count, example, message }) => [
         kind,
-        place,
+        where,
         why,
         count,
         example,

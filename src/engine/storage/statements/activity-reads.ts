@@ -42,7 +42,7 @@ const AUDIT = both`SELECT at, who, source, what, about, changed FROM audit
 
 /** The newest of one kind by reason and hour, and of each hour the last. */
 const failedHours = (kind: FailedHour['kind'], table: Table, [where, place, at]: readonly string[]): string =>
-  `SELECT '${kind}' AS kind, hours.mapping_id AS "mappingId", place, why, count, "firstAt", "lastAt",
+  `SELECT '${kind}' AS kind, hours.mapping_id AS "mappingId", place AS "where", why, count, "firstAt", "lastAt",
     ${table}.${kind === 'delivery' ? 'run_id' : 'id'} AS example, coalesce(${table}.error_message, '') AS message
   FROM (SELECT mapping_id, place, why, count(*) AS count, min(at) AS "firstAt", max(at) AS "lastAt", max(seq) AS newest
     FROM (SELECT seq, mapping_id, ${place} AS place, coalesce(error_code, '') AS why, ${at} AS at FROM ${table}
@@ -134,7 +134,7 @@ export function countDecided({ sql }: Store, after: number): { groups: DecidedGr
 export function failedByHour({ sql }: Store, limit: number): FailedHour[] {
   return sql
     .all<FailedHour>(FAILED_HOURS, atMost(limit))
-    .map((hour) => ({ ...hour, place: hour.place.split('\n', 1)[0] ?? '' }));
+    .map((hour) => ({ ...hour, where: hour.where.split('\n', 1)[0] ?? '' }));
 }
 
 /** Returns the given runs with a delivery or callback that did not go out; what was given up stands last. */
