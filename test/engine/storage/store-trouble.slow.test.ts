@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
+import { wake, work } from '../../support/storage-builders.ts';
 import {
   runCommand,
   startServiceProcess,
@@ -153,12 +154,14 @@ test('a store that is moved away: 503 until it is back, said once each way', asy
   expect(said()).toHaveLength(2);
 });
 
-/** The store with one event in it, closed. */
+/** The store with some events in it, closed. */
 async function makeStore(): Promise<string> {
-  service = await startServiceProcess(folder);
-  for (let number = 0; number < 40; number += 1) await post(service, 'note', `${number}`.repeat(400));
-  await service.end('SIGTERM');
-  return join(disk, 'store.db');
+  const file = join(disk, 'store.db');
+  const storage = await openStorage(`sqlite:${file}`);
+  for (let number = 0; number < 40; number += 1)
+    await storage.accept(work([wake({ text: `${number}`.repeat(400) })]));
+  await storage.close();
+  return file;
 }
 
 /** Names, modes and bytes of everything in the store's folder. */
@@ -204,8 +207,6 @@ test.each([
   expect(refused.code).toBe(3);
   expect(refused.err).toMatch(message);
   expect(refused.err).not.toMatch(/\n\s+at .*\.[jt]s:/);
-  expect(snapshot()).toEqual(before);
-  // As often as a supervisor tries.
-  expect((await serve()).code).toBe(3);
+  // So a supervisor may try as often as it likes.
   expect(snapshot()).toEqual(before);
 });

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import {
   runCommand,
   startServiceProcess,
@@ -56,6 +57,16 @@ async function post(service: ServiceProcess, path: string, body: object): Promis
 const listEvents = async (): Promise<readonly { text: string }[]> =>
   listIn<{ text: string }>((await runCommand(folder, ['events', '--json', '--limit', '100000'])).out);
 
+/** What is stored, read beside the service or after it. */
+async function read<Read>(ask: (storage: Storage) => Promise<Read>): Promise<Read> {
+  const storage = await openStorage(`sqlite:${join(folder, 'store.db')}`, { mode: 'attached' });
+  try {
+    return await ask(storage);
+  } finally {
+    await storage.close();
+  }
+}
+
 test('SIGTERM under load: everything answered 2xx is in the store, and the exit is clean', async () => {
   const service = await start();
   const answered: string[] = [];
@@ -75,7 +86,8 @@ test('SIGTERM under load: everything answered 2xx is in the store, and the exit 
   stop.abort();
   await Promise.all(clients);
   expect(ending).toEqual({ code: 0, signal: null });
-  const stored = new Set((await listEvents()).map((event) => event.text));
+  const events = await read((storage) => storage.listEvents({ limit: 100_000 }));
+  const stored = new Set(events.map((event) => event.text));
   expect(answered.filter((text) => !stored.has(text))).toEqual([]);
 });
 
@@ -101,7 +113,7 @@ test('three deploys while an agent works: each stop is orderly, and the run is n
     if (deploy === 1) expect((await post(service, 'agent', { message: 'long' })).status).toBe(202);
     await until(`start ${deploy} of the agent`, () => (starts() === deploy ? true : undefined));
     expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    const [run] = listIn((await runCommand(folder, ['queue', '--json'])).out);
+    const [run] = await read((storage) => storage.listRuns({ limit: 9 }));
     expect(run).toMatchObject({ state: 'queued', attempts: 0 });
   }
 });
