@@ -151,9 +151,8 @@ export function sampleOf(
   const textOf = (text: string, place: string): string => {
     if (!/^\s*[[{]/.test(text) || !isJsonText(text)) return plain(text, place);
     const value = parseJson(text);
-    const before = leftOut.size;
-    const safe = bodyOf(value, place, false);
-    return leftOut.size === before ? text : JSON.stringify(safe);
+    const safe = JSON.stringify(bodyOf(value, place, false));
+    return safe === JSON.stringify(value) ? text : safe;
   };
   const headers = { ...carried(request.headers, 'headers'), ...signatureForms(request.headers) };
   const query = carried(request.query, 'query');

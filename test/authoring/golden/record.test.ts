@@ -163,10 +163,11 @@ describe('credentials', () => {
         pin_token: 123_456_789,
         form: JSON.stringify({ token: 'hunter2', n: 1 }),
         json: '{"a": 1}',
+        forms: ['hunter2', 'hunter3'].map((token) => JSON.stringify({ token })),
       },
     });
-    expect(text).not.toMatch(/hunter2|123456789/);
-    expect(leftOut).toEqual(['payload.pin_token', 'payload.form.token']);
+    expect(text).not.toMatch(/hunter|123456789/);
+    expect(leftOut).toEqual(['payload.pin_token', 'payload.form.token', 'payload.forms[].token']);
     expect(payload).toMatchObject({ ...kept, form: '{"token":"[removed]","n":1}', json: '{"a": 1}' });
   });
 
