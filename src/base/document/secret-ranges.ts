@@ -58,6 +58,7 @@ export function isSecretPath(path: Path): boolean {
     last === SETTINGS_BY_NAME ||
     parent === SETTINGS_BY_NAME ||
     last === PROOF ||
+    (typeof last === 'string' && SECRET_TEXT_KEY.test(last)) ||
     (last === 'key' && above === KEYS_BY_NAME)
   );
 }

@@ -7,9 +7,10 @@ const SECRETS = [
   'xoxb-literal-of-the-file',
   'key-of-the-environment',
   'token-of-a-file',
+  'word-of-a-runner',
 ];
 const CONFIG = `hooks: {enabled: true, token: {file: ./token}, path: /in}
-gateway: {runner: {kind: command, argv: [cat], env: {NAME: '\${AGENT_KEY}'}}}
+gateway: {runner: {kind: command, argv: [cat], env: {NAME: '\${AGENT_KEY}', PASS: ${SECRETS[4]}}}}
 server: {port: '\${PORT}', trustedProxies: [10.0.0.0/8]}
 storage: {url: 'postgres://joe:${SECRETS[0]}@db/sluice'}
 channels: {slack: {botToken: ${SECRETS[1]}, to: '#general'}}
