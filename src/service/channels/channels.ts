@@ -219,7 +219,11 @@ export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChanne
     Object.hasOwn(channels, channel) ? channels[channel] : undefined;
   const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
     try {
-      const adapter = await within(module.open(settings), OPEN_TIMEOUT_MS);
+      // A plugin that throws at once fails as one that rejects: after this opening is kept, which is then forgotten.
+      const adapter = await within(
+        Promise.resolve().then(() => module.open(settings)),
+        OPEN_TIMEOUT_MS,
+      );
       const problem = adapterProblem(adapter);
       if (problem === undefined && adapter !== undefined) return adapter;
       throw new Error(`channel ${module.id}: ${problem}`);

@@ -223,6 +223,16 @@ test.each([
   await channels.stop();
 });
 
+test.each(['', 'async '])('a plugin that throws in its %sopening is opened again', async (how) => {
+  const open = `${how}() => { if (tries++ === 0) throw new Error('no line'); return ADAPTER; }`;
+  const text = `let tries = 0; const ADAPTER = { maxChars: 5, check() {}, send() {} };
+${BROKEN('0').replace('async () => (0)', open)}`;
+  const catalog = await loadChannelCatalog(['./broken.mjs'], pluginFolder({ 'broken.mjs': text }));
+  const channels = openChannels(catalog, { broken: { quiet: true } });
+  await expect(channels.find('broken')).rejects.toThrow('no line');
+  expect(await channels.find('broken')).toMatchObject({ maxChars: 5 });
+});
+
 test('the default recipient of a plugin is judged as that of a built-in channel is', async () => {
   const catalog = await loadChannelCatalog(['./pager.mjs'], pluginFolder({ 'pager.mjs': PLUGIN }));
   const found = channelProblems(catalog, { pager: { number: '7', to: 'abc' } });
