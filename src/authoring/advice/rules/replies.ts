@@ -83,12 +83,13 @@ interface NamedChannel {
 function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
   const { action, at, channel, deliver, fallback, approve } = mapping;
   const asked = approve === undefined ? [] : [{ name: approve.channel, at, what: 'questions' }];
-  if (action !== 'agent' || deliver === false) return asked;
+  const isNotice = action === 'notify';
+  if (!isNotice && (action !== 'agent' || deliver === false)) return asked;
   const name = channel?.literal?.trim().toLowerCase() ?? '';
-  const what = 'replies';
+  const [what, passer] = isNotice ? ['notifications', {}] : ['replies', { passer: mapping }];
   return [
     ...asked,
-    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what, passer: mapping }]),
+    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what, ...passer }]),
     ...(fallback === undefined ? [] : [{ name: fallback.channel, at, what }]),
   ];
 }
