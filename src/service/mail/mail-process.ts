@@ -135,12 +135,9 @@ export class MailProcess {
 
   /** Gives all folders of the mailbox this state, as no reader is there to report it. */
   #become(mail: MailBlock, health: MailHealth): void {
-    const folders = readerFolders(mail);
-    const { account } = mail;
-    this.#take(
-      mail,
-      folders.map((folder) => ({ account, folder, health, figures: NOTHING_READ })),
-    );
+    const about = { account: mail.account, health, figures: NOTHING_READ };
+    const statuses = readerFolders(mail).map((folder) => ({ ...about, folder }));
+    this.#take(mail, statuses);
   }
 }
 

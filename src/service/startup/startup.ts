@@ -70,15 +70,10 @@ type Close = (graceMs: number) => unknown;
 
 /** Closes what was opened last first, all of it; then rejects with the first error. */
 async function closeAll(opened: readonly Close[], graceMs: number): Promise<void> {
-  let failure: Error | undefined;
-  for (const close of opened.toReversed()) {
-    try {
-      await close(graceMs);
-    } catch (error) {
-      failure ??= error as Error;
-    }
-  }
-  if (failure !== undefined) throw failure;
+  const failures: unknown[] = [];
+  const note = (error: unknown): unknown => failures.push(error);
+  for (const close of opened.toReversed()) await Promise.resolve(graceMs).then(close).catch(note);
+  if (failures.length > 0) throw failures[0] as Error;
 }
 
 /** The parts that evaluate requests, keep the work and perform it. */

@@ -55,7 +55,7 @@ export async function connectClient(
     await client.connect();
   } catch (error) {
     // What the client itself says of a connection that was not made has no code.
-    throw error instanceof Error ? Object.assign(error, { code: codeOf(error) ?? '08001' }) : error;
+    throw withCode(error, '08001');
   }
   return client;
 }
@@ -220,7 +220,6 @@ function answeredBy({ value }: { readonly value: Results }): StatementAnswer {
 }
 
 /** What the client itself says about a connection that has ended has no code. */
-function withCode(reason: unknown): Error {
-  const error = reason as Error & { code?: string };
-  return error.code === undefined ? Object.assign(error, { code: '08006' }) : error;
+function withCode(reason: unknown, code = '08006'): Error {
+  return Object.assign(reason as Error, { code: codeOf(reason as Error) ?? code });
 }

@@ -121,13 +121,9 @@ export class KnownStore {
 
   /** Takes down how far the store is; what was committed before the answer is on the disk of the database. @throws an error where it is another one */
   note(found: StoreIdentity): void {
-    try {
-      if (this.#known !== undefined) refuseOther(this.#service, this.#known, found);
-      this.#numbers[1] = 0;
-    } catch (error) {
-      this.#numbers[1] = 1;
-      throw error;
-    }
+    const what = this.#known && differenceOf(this.#known, found);
+    this.#numbers[1] = what === undefined ? 0 : 1;
+    if (what !== undefined) throw refusal(this.#service, what);
     const { id, epoch, position } = this.#known ?? {};
     const isKnown = id === found.id && epoch === found.epoch && position === found.position;
     if (isKnown && this.#hasNoted) return;

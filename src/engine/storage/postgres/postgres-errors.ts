@@ -72,21 +72,19 @@ const UNREACHABLE: PostgresMeaning = [
 ];
 const FAILED: PostgresMeaning = [/^/, 'failed', ({ message }) => message];
 
-type ConnectionFault = 'broken' | 'never-made' | 'unanswered';
-
-const CONNECTION_FAULTS: readonly (readonly [codes: RegExp, fault: ConnectionFault])[] = [
+const CONNECTION_FAULTS = [
   // Ended by the network, by the administrator, with the server, or as a transaction was idle for too long (`connection.ts`).
   [/^(?:08006|25P0[34]|57P0[125]|ECONNRESET|EPIPE)$/, 'broken'],
   // Other codes of the system, such as ECONNREFUSED and EAI_AGAIN.
   [/^(?:08001|08004|57P03|E(?:AI_)?[A-Z]+)$/, 'never-made'],
   [/^(?:08|57P0)/, 'unanswered'],
-];
+] as const;
 
 /**
  * What the code of an error says of its connection; undefined where that goes on. With one that broke its transaction is
  * gone, except where a commit was under way; over one that was never made nothing was asked.
  */
-export function connectionFault(code: string): ConnectionFault | undefined {
+export function connectionFault(code: string): (typeof CONNECTION_FAULTS)[number][1] | undefined {
   return CONNECTION_FAULTS.find(([codes]) => codes.test(code))?.[1];
 }
 
