@@ -89,26 +89,23 @@ function readAtMost(file: string, maxBytes: number): Buffer {
 }
 
 /** Why a file may not be read. Only a folder that sluice made is ever to be given away as a whole. */
-function findDenied(file: string): { readonly problem: string; readonly hint: string } | undefined {
+function findDenied(file: string, path = file): { problem: string; hint: string } | undefined {
   const uid = process.getuid?.();
-  if (uid === undefined) return undefined;
-  let path = file;
-  let found = statOf(path);
-  while (found === undefined && path !== dirname(path)) found = statOf((path = dirname(path)));
-  if (found === undefined) return undefined;
+  const found = statOf(path);
+  if (found === undefined && path !== dirname(path)) return findDenied(file, dirname(path));
+  if (uid === undefined || found === undefined) return undefined;
   const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
   const isFile = path === file;
   const what = isFile ? 'it' : `the folder ${path}`;
   const isOurs = path.length >= (STATE_FOLDER.exec(file)?.[1]?.length ?? Infinity);
-  const word = shellWord(path);
   return {
     problem: `cannot be read: ${what} belongs to ${ownerText(found.uid)} with mode ${mode}, and sluice runs as ${ownerText(uid)}`,
     hint:
       found.uid === uid
-        ? `let its owner read it: chmod ${isFile ? 'u+r' : 'u+rx'} ${word}`
+        ? `let its owner read it: chmod ${isFile ? 'u+r' : 'u+rx'} ${shellWord(path)}`
         : isFile || isOurs
-          ? `give it to the user who runs sluice: chown ${isFile ? '' : '-R '}${uid} ${word}`
-          : `keep the secret in a folder of its own, or let that user pass through this one: setfacl -m u:${uid}:x ${word}`,
+          ? `give it to the user who runs sluice: chown ${isFile ? '' : '-R '}${uid} ${shellWord(path)}`
+          : `keep the secret in a folder of its own, or let that user pass through this one: setfacl -m u:${uid}:x ${shellWord(path)}`,
   };
 }
 

@@ -90,6 +90,7 @@ export const commonShape = {
     .transform(String)
     .optional(),
 } as const;
+type CommonSettings = Partial<z.output<z.ZodObject<typeof commonShape>>>;
 
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);
@@ -98,10 +99,9 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** Makes the module of a built-in channel. Its adapter answers every call and never throws. */
-export function defineChannel<
-  Settings extends { to?: string | undefined; baseUrl?: string | undefined },
-  Recipient,
->(definition: ChannelDefinition<Settings, Recipient>): ChannelModule {
+export function defineChannel<Settings extends CommonSettings, Recipient>(
+  definition: ChannelDefinition<Settings, Recipient>,
+): ChannelModule {
   const { id, packages, schema, thread, message: named, parseRecipient, recipientForms } = definition;
   const recipientProblem = (to: string): string | undefined =>
     parseRecipient(to) === undefined ? recipientForms : undefined;

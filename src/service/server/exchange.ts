@@ -179,14 +179,8 @@ export interface HookJudgement {
   readonly storeMs?: number;
   /** What was stored; for a repeat, what was stored the first time. */
   readonly result?: AcceptResult;
-  /** By what a repeat was recognised, where it was an id of its event. */
-  readonly event?: EventId | undefined;
-}
-
-/** An id that tells an event from others: its sender signs it, or the log that `recover` asks has it. */
-export interface EventId {
-  readonly id: string;
-  readonly by: 'signed' | 'event';
+  /** The id by which a repeat was recognised: its sender signs it, or the log that `recover` asks has it. */
+  readonly event?: { readonly id: string; readonly by: 'signed' | 'event' } | undefined;
 }
 
 /** A request; one that came over HTTP has a method and a target. */

@@ -13,7 +13,7 @@ import {
 import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../../engine/storage/storage.ts';
 import { acceptedAnswer } from './answer.ts';
 import type { ServerGeneration } from './deps.ts';
-import type { Ending, EventId, HookJudgement, ReceivedHook, RequestFacts } from './exchange.ts';
+import type { Ending, HookJudgement, ReceivedHook, RequestFacts } from './exchange.ts';
 import { eventIdKey, idempotencyKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
 import { failedEnding, senderWarnings, toHookError } from './problem.ts';
@@ -92,7 +92,8 @@ interface HookWork {
   readonly keeps: boolean;
 }
 
-const idOf = (id: string | undefined, by: EventId['by']): EventId | undefined =>
+type EventId = HookJudgement['event'];
+const idOf = (id: string | undefined, by: 'signed' | 'event'): EventId =>
   id === undefined ? undefined : { id, by };
 
 /** The id of the event in a request; undefined where it has none that can be used. */
@@ -184,7 +185,7 @@ const BLANK_KEY_WARNING = {
 } as const;
 
 /** An earlier request was stored, maybe by a version that stored every warning. */
-function repeated(name: string, { warnings, ...stored }: AcceptResult, event: EventId | undefined): Ending {
+function repeated(name: string, { warnings, ...stored }: AcceptResult, event: EventId): Ending {
   const result = { ...stored, warnings: senderWarnings(name, warnings) };
   return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, event } };
 }

@@ -230,7 +230,7 @@ test('mappings that stand later and would have taken the request are named', () 
   const request = createHookRequest({ path: 'a', payload: { n: 1 }, receivedAt });
   const several = adviceFor(evaluation, request, settings.table);
   expect(withCodes(several.findings, 'also_matched').map(textOf)).toEqual([
-    'three would have taken it, too, but stands later: two, which took it, has no continue: true',
+    'three would have taken it, too, but stands later: two, which took it, has no continue',
   ]);
 });
 

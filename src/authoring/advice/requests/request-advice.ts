@@ -126,9 +126,7 @@ function laterMappings(
 
 function alsoMatched({ id, at: place }: CompiledMapping, last: CompiledMapping | undefined): Finding {
   const at = formatPlace(place);
-  const why = last
-    ? say`${last.id}, which took it, has no continue: true`
-    : say`only the first that matches acts`;
+  const why = last ? say`${last.id}, which took it, has no continue` : 'only the first that matches acts';
   const text = say`${id} would have taken it, too, but stands later: ${why}`;
   return requestFinding('also_matched', text, { at, mapping: { id, at } });
 }
