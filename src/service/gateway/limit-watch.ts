@@ -20,6 +20,7 @@ type LimitedRuns = LimitedMapping & { readonly reason: Exclude<LimitedMapping['r
 
 interface MarkedMapping {
   readonly at: number;
+  readonly since: number;
   readonly reason: string;
   /** Whether the main session was told; that it could not be is logged once. */
   readonly told: 'told' | 'not stored';
@@ -74,8 +75,10 @@ export class LimitWatch {
     const before = this.#marked.get(mappingId);
     if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
     const since = await this.#context.storage.markLimited(limited, nowMs);
-    const told = before?.told === 'told' ? before.told : await this.#tellMainSession(limited, since, before);
-    this.#marked.set(mappingId, { at: nowMs, reason, told });
+    // Another service may have found the mapping well meanwhile: the mark is then a new one.
+    const isTold = before?.told === 'told' && before.since === since;
+    const told = isTold ? 'told' : await this.#tellMainSession(limited, since, before);
+    this.#marked.set(mappingId, { at: nowMs, since, reason, told });
   }
 
   async #sweep(nowMs: number): Promise<void> {

@@ -167,6 +167,18 @@ test('another process pauses and resumes the queue of a running service', async 
   await expect.poll(() => health.degraded()).toEqual([]);
 });
 
+test('it is told again where another service had found the mapping well', async () => {
+  const clock = movedClock();
+  const house = await openHouse({ limits: onePerHour, options: { clock } });
+  await house.accept(agentAction(), agentAction());
+  const alerts = async () => (await house.events()).filter((event) => event.startsWith('Mapping test:'));
+  await expect.poll(alerts).toHaveLength(1);
+  expect(await house.storage.unmarkLimited(clock.wallMs() + 1)).toEqual(['test']);
+  clock.move(11_000);
+  house.gateway.notify();
+  await expect.poll(alerts).toHaveLength(2);
+});
+
 test('an alert that cannot be stored fails no pass, is written down once, and is told when there is room', async () => {
   const clock = movedClock();
   const house = await openHouse({ limits: onePerHour, maxPendingEvents: 1, options: { clock } });
