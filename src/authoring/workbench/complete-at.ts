@@ -5,6 +5,7 @@
 import type { HookRequest } from '../../base/request.ts';
 import { ExactNumber, type JsonValue, valueAt } from '../../base/json.ts';
 import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
+import { withoutPayload } from '../../engine/mapping/mapping.ts';
 import { blockAt, type Cursor, forEachAt, hookNameAt, lineBefore, wordAt } from './cursor.ts';
 
 /** A choice, in the form of CodeMirror's completions. */
@@ -80,7 +81,7 @@ function completeExpression(before: string, at: Cursor, known: CompletionFacts):
   const block = blockAt(at);
   const inBlock = block === '' ? '' : `${block}.`;
   const paths = pathsOf(at, known).flatMap((path) => {
-    const label = path.label.replace(/^payload\./, '');
+    const label = withoutPayload(path.label);
     return label.startsWith(inBlock) ? [{ ...path, label: label.slice(inBlock.length) }] : [];
   });
   return { from, options: [...paths, ...helpers], validFor: /^#?[\w.$-]*$/ };

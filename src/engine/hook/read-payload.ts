@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import { defined, isJsonObject, type JsonValue, ownValue, setField } from '../../base/json.ts';
 import type { HookError } from '../../base/errors.ts';
-import type { PathSettings } from '../mapping/mapping.ts';
+import { type PathSettings, withoutPayload } from '../mapping/mapping.ts';
 import {
   type BodyFormat,
   CONTENT_TYPES,
@@ -55,7 +55,7 @@ export function readBody(
 /** What a payload that was just parsed becomes by the settings of its path. */
 export function bodyOf(payload: JsonValue, received: UndecodedRequest): ReadBody {
   const { method, bodyFormat, lists = [] } = received.settings;
-  for (const path of lists) makeList(payload, path.replace(/^payload\./, '').split('.'));
+  for (const path of lists) makeList(payload, withoutPayload(path).split('.'));
   return {
     payload,
     bodySha256: sha256OfBody(received),

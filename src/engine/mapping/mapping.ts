@@ -18,7 +18,7 @@ export { loadMappings } from './load-mappings.ts';
 export type { LoadedMappings } from './load-mappings.ts';
 export { MAPPING_KEYS } from './mapping-schema.ts';
 export { accountKey } from './keys/routing-keys.ts';
-export { listOf } from './scope.ts';
+export { listOf, withoutPayload } from './scope.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WorkBudget, type WorkLimits } from './work-budget.ts';
 export { decidingFields, type FieldsRead } from './fields-read.ts';

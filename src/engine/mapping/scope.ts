@@ -61,6 +61,9 @@ export function compileReader(keys: readonly string[]): Reader {
   return (scope) => valueAt(readRoot(scope, root), rest);
 }
 
+/** A path without the `payload.` that may be left out. */
+export const withoutPayload = (path: string): string => path.replace(/^payload\./, '');
+
 /** One spelling for paths that read the same: `payload.source` and `source` share the key `["payload","source"]`. */
 export function canonicalPath(keys: readonly string[]): string {
   const [root] = keys;

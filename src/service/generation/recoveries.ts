@@ -2,7 +2,12 @@
 import { quoted, say, type Sentence } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import type { Finding } from '../../base/document/document.ts';
-import type { CompiledMapping, RecoverSettings, RoutingTable } from '../../engine/mapping/mapping.ts';
+import {
+  type CompiledMapping,
+  type RecoverSettings,
+  type RoutingTable,
+  withoutPayload,
+} from '../../engine/mapping/mapping.ts';
 import {
   type AskedInterface,
   InterfaceError,
@@ -141,7 +146,7 @@ export function recoveryOf(given: AskedPath, problems: Problem[]): PathRecovery 
     maxAgeMs: maxAgeSeconds * 1000,
     sender: { ...sender, deliveries, webhooks },
     asked: { title: sender.title, interface: face, api, target, place },
-    event: (id.startsWith('headers.') ? id : `payload.${id.replace(/^payload\./, '')}`).split('.'),
+    event: (id.startsWith('headers.') ? id : `payload.${withoutPayload(id)}`).split('.'),
     dedupedBy: takers.map((mapping) => mapping.id),
   };
 }

@@ -6,7 +6,7 @@ import { isNumeric, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { jsonTextOn } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
-import { type ConsideredMapping, listOf } from '../../../engine/mapping/mapping.ts';
+import { type ConsideredMapping, listOf, withoutPayload } from '../../../engine/mapping/mapping.ts';
 import {
   bodyPath,
   createBodyIndex,
@@ -77,7 +77,7 @@ export function pathsIn(expression: string): readonly string[] {
 }
 
 const hasValue = (path: string, { payload }: HookRequest): boolean =>
-  (valueAt(payload, path.replace(/^payload\./, '').split('.')) ?? null) !== null;
+  (valueAt(payload, withoutPayload(path).split('.')) ?? null) !== null;
 
 /** A block goes through a list or into an object, so no text is meant. */
 const isFit = (expression: string, { value }: NearPath): boolean =>

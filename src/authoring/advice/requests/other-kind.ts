@@ -2,6 +2,7 @@ import { say, write, type Finding } from '../../../base/finding.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
+import { withoutPayload } from '../../../engine/mapping/mapping.ts';
 import { requestFinding } from './findings.ts';
 import { type Suggestions, withDots } from './near-paths.ts';
 
@@ -21,11 +22,11 @@ export function otherKindNotes(
   const paths = trace.templates
     .filter(({ field }) => TEXTS.has(field))
     .flatMap(({ empty }) => empty.map(({ expression }) => expression.trim()));
-  const [first, ...others] = paths.map((path) => absentIn(withDots(path).replace(/^payload\./, ''), payload));
+  const [first, ...others] = paths.map((path) => absentIn(withoutPayload(withDots(path)), payload));
   if (first === undefined || others.some((each) => each?.path !== first.path)) return [];
   // Where the same stands under the rest of the path, the path is wrong, and not the event.
   const isMoved = paths.some((path) =>
-    suggestions.get(path)?.names.some((name) => path.endsWith(`.${name.replace(/^payload\./, '')}`)),
+    suggestions.get(path)?.names.some((name) => path.endsWith(`.${withoutPayload(name)}`)),
   );
   if (isMoved) return [];
   const { when, pathAt } = mapping.match;

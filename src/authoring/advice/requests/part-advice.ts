@@ -6,7 +6,11 @@ import { hasFix, say, todo, write, type Finding, type Sentence } from '../../../
 import { shorten } from '../../../base/document/document.ts';
 import { fieldAt, isJsonObject, isNumeric, type JsonValue } from '../../../base/json.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
-import type { ConditionTrace, ConsideredMapping } from '../../../engine/mapping/mapping.ts';
+import {
+  type ConditionTrace,
+  type ConsideredMapping,
+  withoutPayload,
+} from '../../../engine/mapping/mapping.ts';
 import { compileReader, nameOfVariable, namesRead, operationOf } from '../../../engine/mapping/facts.ts';
 import type { BodyIndex } from './body-index.ts';
 import { failedParts, ofNode } from './condition-leaves.ts';
@@ -55,8 +59,7 @@ function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly 
   const there =
     typeof expected === 'string' && expected !== found ? findText(expected, known, found) : undefined;
   const isNamed =
-    hasValue(named, expected) ||
-    named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
+    hasValue(named, expected) || named?.names.some((name) => withoutPayload(name) === there?.at) === true;
   // A text that was found tells more about the variable that was meant than its name does.
   const near = there === undefined || isNamed ? named : undefined;
   return [

@@ -3,11 +3,12 @@ import { say, type Finding, type Place, type Sentence } from '../../../base/find
 import type { HookRequest } from '../../../base/request.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { compileReader } from '../../../engine/mapping/facts.ts';
-import type {
-  CompiledTemplate,
-  ConditionTrace,
-  ConsideredMapping,
-  RenderTrace,
+import {
+  type CompiledTemplate,
+  type ConditionTrace,
+  type ConsideredMapping,
+  type RenderTrace,
+  withoutPayload,
 } from '../../../engine/mapping/mapping.ts';
 import { emptyPath } from '../empty-paths.ts';
 import { consideredFindings } from '../requests/considered-findings.ts';
@@ -44,7 +45,7 @@ function isUnknown({ path, at, total, absent }: PrintedPath): boolean {
 
 function unknownPath(subject: SampledMapping, read: PrintedPath, what: string): LookFinding {
   const { path, at, expression, total, absent } = read;
-  const shown = path.replace(/^payload\./, '');
+  const shown = withoutPayload(path);
   const message = say`${shown} is absent in ${total} of ${total} ${what}`;
   const [first] = absent;
   const { suggestions, findings } = (first && adviceOnReads(subject, first)) ?? NO_ADVICE;

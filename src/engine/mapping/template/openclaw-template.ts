@@ -14,7 +14,7 @@ import {
 import { say } from '../../../base/finding.ts';
 import { isJsonObject, ownValue, type JsonValue } from '../../../base/json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
-import type { Reader } from '../scope.ts';
+import { type Reader, withoutPayload } from '../scope.ts';
 import { textOf, HELPERS } from './template-helpers.ts';
 import { checkOutput, literalTemplate } from './template-rendering.ts';
 import type { TemplateSubject } from './template-subject.ts';
@@ -131,8 +131,7 @@ function readerOf(text: string): Reader {
   if (text === 'now') return ({ request }) => new Date(request.receivedAt).toISOString();
   if (text.startsWith('headers.')) return pathReader(text.slice(8), ({ request }) => request.headers);
   if (text.startsWith('query.')) return pathReader(text.slice(6), lastQueryValues);
-  const path = text.startsWith('payload.') ? text.slice(8) : text;
-  return pathReader(path, ({ request }) => request.payload);
+  return pathReader(withoutPayload(text), ({ request }) => request.payload);
 }
 
 /** In OpenClaw the last value of a repeated parameter counts. */

@@ -209,7 +209,7 @@ interface Fault {
 }
 
 function refuse(specifier: string, { code, fault }: Fault): ImportRefusal {
-  return { code, message: `the import ${quoted(specifier)} ${fault}` };
+  return { code, message: `the import ${inQuotes(specifier)} ${fault}` };
 }
 
 /** What a transform may import. */
@@ -312,7 +312,7 @@ function withoutQuery(url: string): string {
   return url.replace(/\?.*$/s, '');
 }
 
-function quoted(text: string): string {
+function inQuotes(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }
 
