@@ -34,7 +34,7 @@ export function actionLines(
   return actions.flatMap((action, index) => {
     const same = actions.findIndex((each) => isSameKey(each, action));
     if (same < index && same !== -1)
-      return unmadeLines([action], paint, { dedupe: written, was: ` that of action ${same + 1}` });
+      return unmadeLines([action], paint, { dedupe: written, keyWas: `that of action ${same + 1}` });
     const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
     const head = paint('bold', `action${number}: ${action.kind}`);
     const { dedupe, origin } = action;
@@ -61,14 +61,14 @@ export function unmadeLines(
   paint: Paint,
   {
     dedupe: written,
-    was = ' there already',
-  }: { readonly dedupe?: string | undefined; readonly was?: string },
+    keyWas = 'there already',
+  }: { readonly dedupe?: string | undefined; readonly keyWas?: string },
 ): string[] {
   return actions.map((action) => {
     const session = action.kind === 'agent' ? ` in session ${clearLine(action.sessionKey)}` : '';
     const name = action.kind === 'wake' ? '' : ` ${clearLine(action.name)}`;
     const { dedupe } = action;
-    const key = dedupe === undefined ? '' : `; its dedupe key ${shownKey(dedupe.key, written)} was${was}`;
+    const key = dedupe === undefined ? '' : `; its dedupe key ${shownKey(dedupe.key, written)} was ${keyWas}`;
     return `${paint('bold', 'not made:')} ${action.kind}${name}${session}${key}`;
   });
 }

@@ -40,10 +40,8 @@ export function storedNotes(facts: StoredFacts): readonly Finding[] {
   ];
 }
 
-/** The explanation of a stored request already reports these settings. */
+/** Settings that the explanation of a stored request reports with its evaluation, and findings that it does. */
 export const isReportedBefore = ({ subject }: Finding): boolean => subject?.setting === 'forEach';
-
-/** The explanation of a stored request reports these findings itself. */
 const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
 
 function keptNotes(

@@ -87,6 +87,7 @@ interface RequestComparison {
   readonly after: readonly Evaluation[];
 }
 
+/** What joins requests parts them once both sides are exchanged. */
 const JOINED = ['after', 'before'] as const;
 const PARTED = ['before', 'after'] as const;
 
@@ -169,18 +170,18 @@ const repeatsOf = (evaluations: readonly Evaluation[]): readonly string[] =>
 
 const MAX_NAMED = 4;
 
-/** Finds requests that shared a key on one side and share none on the other. */
+/** Finds requests that share a key on the side `from`, where no key is that of all of them on the side `to`. */
 function apart(
   compared: readonly RequestComparison[],
   [from, to]: typeof JOINED | typeof PARTED,
   keysOf: (evaluations: readonly Evaluation[]) => readonly string[],
 ): readonly string[] {
-  const keyed = compared.map((each) => ({ name: each.name, was: keysOf(each[from]), is: keysOf(each[to]) }));
+  const keyed = compared.map((each) => ({ name: each.name, from: keysOf(each[from]), to: keysOf(each[to]) }));
   const sharing = new Map<string, typeof keyed>();
-  for (const each of keyed.filter(({ is }) => is.length > 0))
-    for (const key of new Set(each.was)) sharing.set(key, [...(sharing.get(key) ?? []), each]);
+  for (const each of keyed.filter((one) => one.to.length > 0))
+    for (const key of new Set(each.from)) sharing.set(key, [...(sharing.get(key) ?? []), each]);
   const parted = [...sharing.values()].filter(
-    ([first, ...others]) => first?.is.some((key) => others.every(({ is }) => is.includes(key))) === false,
+    ([first, ...others]) => first?.to.some((key) => others.every((one) => one.to.includes(key))) === false,
   );
   return [...new Set(parted.flat().map(({ name }) => name))];
 }

@@ -186,18 +186,18 @@ async function requestPage(
   const { kept: content, ...known } = found;
   // Who may not see what was sent gets only what the store knows besides.
   const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
-  const { decision, kept } = stored;
-  const now = await judge.base();
+  const { decision } = stored;
+  const base = await judge.base();
   const explanation = await explainStored(stored, {
     keepRequests: live.generation.config.settings.storage.keepRequests,
-    explainer: judging(now),
+    explainer: judging(base),
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     isHidden: !withText && content !== undefined,
     settings: live.generation,
   });
   const { request, explained } = explanation;
   return {
-    id: decision?.requestId ?? kept?.requestId ?? id,
+    id: decision?.requestId ?? stored.kept?.requestId ?? id,
     stored: withText
       ? storedToJson(explanation, undefined)
       : withoutRunNames(storedToJson(explanation, undefined, false)),

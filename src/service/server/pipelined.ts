@@ -2,7 +2,7 @@
  * Requests written on one connection without waiting for answers (RFC 9112 section 9.3.2). Node parses all of what it
  * has read in one go, up to 64 KB or 2,400 requests, and makes two objects for each; to pause or destroy the socket,
  * or the parser, holds from the next read on. Its parser stops at once only behind a request that changes the
- * protocol. So a request beyond the limit says of itself that it does, and nothing is made for it or parsed behind it.
+ * protocol. So a request beyond the limit claims to be an upgrade, and nothing is made for it or parsed behind it.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -30,8 +30,8 @@ export interface PipeliningOptions {
 /** The class of requests for `createServer`. */
 export function boundedMessages({ endIfFull, endIfTiny }: PipeliningOptions): typeof IncomingMessage {
   return class extends NodeMessage {
-    /** How often it was asked whether it changes the protocol, of a request that is one too many; null of others. */
-    declare private asked: number | null | undefined;
+    /** How often node asked whether it is an upgrade, where it is one too many; undefined until its head is judged. */
+    declare private asked: number | 'fits' | undefined;
     declare private pieces: PieceCount | undefined;
     declare private isMuted: boolean | undefined;
 
@@ -60,7 +60,7 @@ export function boundedMessages({ endIfFull, endIfTiny }: PipeliningOptions): ty
 
     /** Node sets null at first, then whether the head has an `Upgrade` header: an offer that a server may ignore. */
     set upgrade(offered: boolean | null) {
-      if (offered !== null && this.asked === undefined) this.asked = endIfFull(this.socket) ? 0 : null;
+      if (offered !== null && this.asked === undefined) this.asked = endIfFull(this.socket) ? 0 : 'fits';
     }
   };
 }

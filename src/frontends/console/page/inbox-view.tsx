@@ -27,7 +27,7 @@ import {
   mayOperate,
   NO_FILTERS,
   rows,
-  rowsInSight as seenRows,
+  rowsInSight,
   searched,
   senderLog,
   state,
@@ -172,7 +172,7 @@ function FoundCount(): JSX.Element {
 
 function RowList(): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
-  const slice = useComputed(rowsInSight);
+  const slice = useComputed(drawnRows);
   useLayoutEffect(() => box.current?.scrollTo({ top: scrollTop.peek() }), []);
   const { first, list, all } = slice.value;
   const open = openId();
@@ -185,7 +185,7 @@ function RowList(): JSX.Element {
     if (box.current !== null && shown.current !== open && showOpenRow(box.current)) shown.current = open;
   });
   useLayoutEffect(() => {
-    seenRows.value = list;
+    rowsInSight.value = list;
   }, [list]);
   const isOpenMade = list.some(({ id }) => id === open);
   return (
@@ -222,7 +222,7 @@ function RowList(): JSX.Element {
   );
 }
 
-function rowsInSight(): { readonly first: number; readonly list: readonly InboxRow[]; readonly all: number } {
+function drawnRows(): { readonly first: number; readonly list: readonly InboxRow[]; readonly all: number } {
   const list = foundRows.value;
   const first = Math.max(0, Math.floor(scrollTop.value / ROW) - 12);
   return { first, list: list.slice(first, first + MADE), all: list.length };
