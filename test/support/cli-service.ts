@@ -7,7 +7,7 @@ import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { builtMain } from './built-program.ts';
 import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
 import { serviceAdvice } from '../../src/frontends/cli/lazy-advice.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { type AtEnd, temporaryFolder } from './temporary-folder.ts';
 
 /** What a process of the command line needs of this one: a start without compiled code takes half as long again. */
 export const START_ENV: NodeJS.ProcessEnv = {
@@ -16,15 +16,15 @@ export const START_ENV: NodeJS.ProcessEnv = {
 };
 export const TOKEN = 'a-hook-token-0123456789';
 
-/** A folder that goes with the test, with files in it, and command lines that run in it. */
+/** A folder that goes with the test or the file, with files in it, and command lines that run in it. */
 export interface Bench {
   readonly folder: string;
   put(file: string, text: string): void;
   run(args: readonly string[], options?: Omit<CliOptions, 'cwd'>): Promise<CliRun>;
 }
 
-export function openBench(files: Readonly<Record<string, string>> = {}): Bench {
-  const folder = temporaryFolder();
+export function openBench(files: Readonly<Record<string, string>> = {}, atEnd?: AtEnd): Bench {
+  const folder = temporaryFolder(atEnd);
   const put = (file: string, text: string): void => {
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
@@ -34,14 +34,18 @@ export function openBench(files: Readonly<Record<string, string>> = {}): Bench {
 }
 
 /** Starts the bench's `sluice.yaml` as a whole service on a free port; what it logs goes to `log`. */
-export async function serveBench(bench: Bench, log: string[] = []): Promise<Service> {
+export async function serveBench(
+  bench: Bench,
+  log: string[] = [],
+  atEnd: AtEnd = onTestFinished,
+): Promise<Service> {
   const service = await startService({
     ...serviceAdvice,
     configFile: join(bench.folder, 'sluice.yaml'),
     env: { SLUICE_HOOK_TOKEN: TOKEN },
     log: createLogger({ destination: { write: (line: string) => log.push(line) > 0 } }),
   });
-  onTestFinished(() => service.stop());
+  atEnd(() => service.stop());
   return service;
 }
 
@@ -58,12 +62,13 @@ export async function startBench(
   bench: Bench,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  atEnd: AtEnd = onTestFinished,
 ): Promise<Running> {
   const child = spawn(process.execPath, [builtMain(), ...args], {
     cwd: bench.folder,
     env: { ...START_ENV, ...env },
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  atEnd(() => void child.kill('SIGKILL'));
   let err = '';
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   const ended = new Promise<number | null>((done) => child.on('close', (code) => done(code)));

@@ -1,7 +1,6 @@
 /** Commands that look into the store of a running service, or change what waits in it. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import type { Service } from '../../../src/service/startup/startup.ts';
 import { openStorage } from '../../../src/engine/storage/storage.ts';
 import { type Bench, openBench, serveBench, TOKEN, waitFor } from '../../support/cli-service.ts';
@@ -25,9 +24,6 @@ hooks:
       runner: busy
       deliver: false
       messageTemplate: "{{text}}"
-    - id: broken
-      match: {path: broken}
-      transform: {module: broken.ts}
 server: {port: 0}
 gateway:
   runners:
@@ -40,16 +36,25 @@ const BROKEN = `export default ({ payload }: { payload: { user: { name: string }
 `;
 const ENV = { SLUICE_HOOK_TOKEN: TOKEN };
 
-async function open(more = ''): Promise<{ bench: Bench; service: Service; log: string[] }> {
-  const bench = openBench({ 'sluice.yaml': CONFIG + more, 'transforms/broken.ts': BROKEN });
-  const log: string[] = [];
-  return { bench, service: await serveBench(bench, log), log };
+interface Served {
+  readonly bench: Bench;
+  readonly service: Service;
 }
+
+/** For the tests that need no other: each looks at what it sent itself. */
+const KEPT = `${CONFIG}storage: {keepRequests: {which: all}}\n`;
+const sharedBench = openBench({ 'sluice.yaml': KEPT }, afterAll);
+const shared: Served = { bench: sharedBench, service: await serveBench(sharedBench, [], afterAll) };
 
 const json = (run: CliRun) => listIn(run.out);
 
+async function open(files: Readonly<Record<string, string>>, log: string[] = []): Promise<Served> {
+  const bench = openBench(files);
+  return { bench, service: await serveBench(bench, log) };
+}
+
 /** Sends one request file through the command line, again where the machine is too busy, and gives the answer. */
-function send(bench: Bench, service: Service, request: string): Promise<Record<string, any>> {
+function send(request: string, { bench, service }: Served = shared): Promise<Record<string, any>> {
   bench.put('request.yaml', request);
   return waitFor(async () => {
     const args = ['send', 'request.yaml', '--against', service.url, '--json'];
@@ -58,14 +63,14 @@ function send(bench: Bench, service: Service, request: string): Promise<Record<s
   });
 }
 
-/** The first run of a hook that has ended; a turn of the heartbeat may have ended, too. */
-const completed = (bench: Bench): Promise<Record<string, unknown>> =>
+/** A run once it has ended. */
+const completed = (runId: unknown, { bench }: Served = shared): Promise<Record<string, unknown>> =>
   waitFor(async () =>
-    json(await bench.run(['runs', '--json', '--state', 'completed'])).find(({ kind }) => kind === 'hook'),
+    json(await bench.run(['runs', '--json', '--state', 'completed'])).find(({ id }) => id === runId),
   );
 
 test('send answers with status, body and request id, and 1 where the answer is an error', async () => {
-  const { bench, service } = await open();
+  const { bench, service } = shared;
   bench.put(
     'two.yaml',
     'deliveries:\n  - {path: wake, body: {text: one}}\n  - {path: order, body: {kind: open}}\n',
@@ -96,14 +101,10 @@ test('send says what is wrong where no service answers, or no token is known', a
 });
 
 test('runs and events show what was done, with texts only where they are wanted', async () => {
-  const { bench, service } = await open();
-  const answer = await send(
-    bench,
-    service,
-    'path: order\nbody: {id: 7, kind: paid, note: private words, source: shop}\n',
-  );
+  const { bench } = shared;
+  const answer = await send('path: order\nbody: {id: 7, kind: paid, note: private words, source: shop}\n');
   expect(answer).toMatchObject({ status: 202, body: { ok: true } });
-  const run = await completed(bench);
+  const run = await completed(answer['body'].runId);
   expect(run).toMatchObject({
     id: answer['body'].runId,
     kind: 'hook',
@@ -116,20 +117,18 @@ test('runs and events show what was done, with texts only where they are wanted'
     attempts: 1,
     lastError: null,
   });
-  const summaries = json(await bench.run(['events', '--json']));
-  expect(summaries).toEqual([
+  const summaries = json(await bench.run(['events', '--json', '--mapping', 'order']));
+  expect(summaries.filter(({ runId }) => runId === run['id'])).toEqual([
     expect.objectContaining({
       kind: 'summary',
       text: expect.stringContaining('private words'),
-      runId: run['id'],
     }),
   ]);
   for (const command of ['runs', 'events']) {
     const bare = await bench.run([command, '--json', '--no-text']);
     expect(bare.out).not.toContain('private words');
     expect(bare.out).not.toContain('shop');
-    // The heartbeat that the summary asked for may have had its turn by now: it is a run of its own.
-    expect(json(bare).filter((row) => row['kind'] !== 'heartbeat')).toHaveLength(1);
+    expect(json(bare).filter(({ id, runId }) => (runId ?? id) === run['id'])).toHaveLength(1);
     const table = await bench.run([command]);
     expect(table.out).not.toContain('private words');
     expect(table.out).toMatch(/^id +kind /);
@@ -141,9 +140,10 @@ test('runs and events show what was done, with texts only where they are wanted'
 });
 
 test('requests lists what was decided, and explain ID says where a miss failed, without values', async () => {
-  const { bench, service } = await open('storage: {keepRequests: {which: none}}\n');
-  const missed = await send(bench, service, 'path: order\nbody: {kind: private words}\n');
-  const taken = await send(bench, service, 'path: order\nbody: {kind: paid, id: 1}\n');
+  const served = await open({ 'sluice.yaml': `${CONFIG}storage: {keepRequests: {which: none}}\n` });
+  const { bench } = served;
+  const missed = await send('path: order\nbody: {kind: private words}\n', served);
+  const taken = await send('path: order\nbody: {kind: paid, id: 1}\n', served);
   const list = await waitFor(async () => {
     const found = json(await bench.run(['requests', '--json']));
     return found.length === 2 ? found : undefined;
@@ -191,16 +191,12 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
 });
 
 test('explain ID and runs ID are one page: why it was judged so, and what became of it', async () => {
-  const config = CONFIG.replace(
-    'server: {port: 0}',
-    'server: {port: 0}\nstorage: {keepRequests: {which: all}}',
-  );
-  const bench = openBench({ 'sluice.yaml': config, 'transforms/broken.ts': BROKEN });
-  const service = await serveBench(bench, []);
-  const body = 'headers: {x-hub-signature-256: sha256=0123456789}\nbody: {id: 7, kind: paid}\n';
-  const answer = await send(bench, service, `path: order\n${body}`);
+  const { bench } = shared;
+  const body = 'headers: {x-hub-signature-256: sha256=0123456789}\nbody: {id: 8, kind: paid}\n';
+  const answer = await send(`path: order\n${body}`);
   const requestId = answer['requestId'] as string;
-  await completed(bench);
+  const runId = answer['body'].runId as string;
+  await completed(runId);
   const page = await waitFor(async () => {
     const { out } = await bench.run(['explain', requestId, '--all']);
     return out.includes('was kept') && out.includes('completed') ? out : undefined;
@@ -209,15 +205,15 @@ test('explain ID and runs ID are one page: why it was judged so, and what became
   expect(page).toContain('not kept, because they are secrets: x-hub-signature-256');
   expect(page).not.toContain('sha256=0123456789');
   expect(page).toMatch(
-    /What became of it:\nrun \S+ {2}Order {2}session hook:order:7, a conversation of mapping order\n {2}completed, ok after 1 attempt/,
+    /What became of it:\nrun \S+ {2}Order {2}session hook:order:8, a conversation of mapping order\n {2}completed, ok after 1 attempt/,
   );
   expect(page).toContain('runner echo: echo, which answers with the message itself');
   expect(page).toContain('delivery none: deliver is false');
-  const runId = answer['body'].runId as string;
   expect((await bench.run(['runs', runId])).out).toBe((await bench.run(['explain', runId])).out);
 
   // The mapping changes: both judgements are shown.
-  bench.put('sluice.yaml', config.replace('paid]', 'settled]'));
+  onTestFinished(() => bench.put('sluice.yaml', KEPT));
+  bench.put('sluice.yaml', KEPT.replace('paid]', 'settled]'));
   const changed = (await bench.run(['explain', requestId, '--all'])).out;
   expect(changed).toContain('rejected: 404 no_mapping_matched');
   expect(changed).toContain('then: accepted, mapping order, 1 action');
@@ -226,21 +222,26 @@ test('explain ID and runs ID are one page: why it was judged so, and what became
     decision: { status: 202, empty: [{ field: 'messageTemplate', expression: 'note' }] },
     judged: { outcome: 'accepted', mapping: { id: 'order' } },
     evaluation: { outcome: 'rejected' },
-    runs: [{ id: answer['body'].runId, outcome: 'ok' }],
+    runs: [{ id: runId, outcome: 'ok' }],
   });
 });
 
 test('a request whose transform failed is kept, explained, corrected, replayed and sent again', async () => {
-  const { bench, service, log } = await open();
-  const failed = await send(bench, service, 'path: broken\nbody: {usr: {name: private words}}\n');
+  const log: string[] = [];
+  const config = CONFIG.replace(
+    'mappings:',
+    'mappings:\n    - {id: broken, match: {path: broken}, transform: {module: broken.ts}}',
+  );
+  const served = await open({ 'sluice.yaml': config, 'transforms/broken.ts': BROKEN }, log);
+  const { bench, service } = served;
+  const failed = await send('path: broken\nbody: {usr: {name: private words}}\n', served);
   expect(failed).toMatchObject({ status: 500, body: { code: 'transform_failed' } });
   expect(JSON.stringify(failed)).not.toContain('Cannot read');
   const id = failed['requestId'] as string;
-  await waitFor(async () =>
-    (await bench.run(['explain', id, '--all'])).out.includes('was kept') ? true : undefined,
-  );
-
-  const explained = await bench.run(['explain', id, '--all']);
+  const explained = await waitFor(async () => {
+    const run = await bench.run(['explain', id, '--all']);
+    return run.out.includes('was kept') ? run : undefined;
+  });
   expect(explained.exitCode).toBe(1);
   expect(explained.out).toContain('transform_failed');
   expect(explained.out).toMatch(/broken\.ts:3:\d+/);
@@ -263,20 +264,26 @@ test('a request whose transform failed is kept, explained, corrected, replayed a
   const replay = json(sent)[0]?.['requestId'] as string;
   expect((await bench.run(['explain', id])).out).toContain(`replayed as request ${replay} (accepted)`);
   expect((await bench.run(['explain', replay])).out).toContain(`replay of request ${id}`);
-  expect(await completed(bench)).toMatchObject({ message: 'Hello private words' });
+  expect(await completed(json(sent)[0]?.['body'].runId, served)).toMatchObject({
+    message: 'Hello private words',
+  });
   expect(log.join('')).not.toMatch(/private words|secret payload text|Cannot read/);
   const bare = await bench.run(['requests', '--json', '--no-text']);
   expect(bare.out).not.toMatch(/private words|secret payload text/);
 });
 
 test('the queue shows dead work, tries it again, and drops it after asking', async () => {
-  const { bench, service } = await open();
-  await send(bench, service, 'path: lost\nbody: {text: private words}\n');
-  const entry = await waitFor(async () => json(await bench.run(['queue', 'list', '--json']))[0]);
+  const { bench } = shared;
+  await send('path: lost\nbody: {text: private words}\n');
+  const entry = await waitFor(
+    async () => json(await bench.run(['queue', 'list', '--json', '--mapping', 'lost']))[0],
+  );
   const id = entry['id'] as string;
   expect(entry).toMatchObject({ mapping: 'lost', message: 'private words' });
   await waitFor(async () =>
-    json(await bench.run(['queue', '--json']))[0]?.['lastError'] === null ? undefined : true,
+    json(await bench.run(['queue', '--json', '--mapping', 'lost']))[0]?.['lastError'] === null
+      ? undefined
+      : true,
   );
   const table = await bench.run(['queue']);
   expect(table.out).toContain(id);
@@ -307,8 +314,8 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
       ? true
       : undefined,
   );
-  expect((await bench.run(['queue', 'list', '--json'])).out).toContain(':[]}\n');
-  const [summary] = json(await bench.run(['events', '--json']));
+  expect((await bench.run(['queue', 'list', '--json', '--mapping', 'lost'])).out).toContain(':[]}\n');
+  const [summary] = json(await bench.run(['events', '--json', '--mapping', 'lost']));
   expect(summary).toMatchObject({ text: expect.stringContaining('(dropped)') });
   expect(await bench.run(['queue', 'retry', id])).toMatchObject({ exitCode: 1 });
 });
@@ -388,16 +395,16 @@ test('the queue shows system events that were parked, and brings them back', asy
 });
 
 test('sessions lists, shows and forgets a conversation', async () => {
-  const { bench, service } = await open();
-  await send(bench, service, 'path: order\nbody: {id: 9, kind: paid, note: private words}\n');
-  await completed(bench);
-  const sessions = json(await bench.run(['sessions', '--json'])).filter(({ owner }) => owner !== 'main');
+  const { bench } = shared;
+  const answer = await send('path: order\nbody: {id: 9, kind: paid, note: private words}\n');
+  await completed(answer['body'].runId);
+  const sessions = json(await bench.run(['sessions', '--json'])).filter(({ key }) => key === 'hook:order:9');
   expect(sessions).toEqual([
     expect.objectContaining({ key: 'hook:order:9', owner: 'mapping:order', turns: expect.any(Number) }),
   ]);
   const turns = json(await bench.run(['sessions', 'show', 'hook:order:9', '--json']));
   expect(turns[0]).toMatchObject({ role: 'user', text: expect.stringContaining('private words') });
-  await send(bench, service, 'path: agent\nbody: {message: another owner, sessionKey: "hook:order:9"}\n');
+  await send('path: agent\nbody: {message: another owner, sessionKey: "hook:order:9"}\n');
   await waitFor(async () =>
     json(await bench.run(['sessions', '--json'])).some(({ owner }) => owner === 'request') ? true : undefined,
   );
@@ -414,13 +421,6 @@ test('sessions lists, shows and forgets a conversation', async () => {
     out: 'cleared\n',
   });
   expect(await bench.run(['sessions', 'show', 'hook:order:9'])).toMatchObject({ exitCode: 1, out: '' });
-});
-
-test('storage is copied and verified beside the service, relative to the working directory', async () => {
-  const { bench } = await open();
-  expect(await bench.run(['storage', 'backup', 'copy.db'])).toMatchObject({ exitCode: 0 });
-  expect(readFileSync(join(bench.folder, 'copy.db')).subarray(0, 15).toString()).toBe('SQLite format 3');
-  expect(await bench.run(['storage', 'verify'])).toMatchObject({ exitCode: 0, out: 'the store is intact\n' });
 });
 
 test.each([
