@@ -1,7 +1,7 @@
 /** `sluice add`: what it writes checks and tests without a finding, and takes a request signed as its sender would. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -30,7 +30,8 @@ server: { port: 0 }
 const SENDERS = shippedSenders().filter(({ mapping }) => mapping !== undefined);
 
 let folder: string;
-const run = (...args: string[]): Promise<CliRun> => cli(args, { cwd: folder, env });
+const runIn = (cwd: string, ...args: string[]): Promise<CliRun> => cli(args, { cwd, env });
+const run = (...args: string[]): Promise<CliRun> => runIn(folder, ...args);
 
 const folders: string[] = [];
 beforeAll(openFolder);
@@ -38,10 +39,15 @@ afterAll(() => Promise.all(folders.map((each) => rm(each, { recursive: true, for
 
 /** Commands run in a new folder from now on. */
 async function openFolder(): Promise<void> {
-  folder = await mkdtemp(join(tmpdir(), 'sluice-add-'));
-  folders.push(folder);
-  await writeFile(join(folder, 'sluice.yaml'), CONFIG);
-  await writeFile(join(folder, 'issued'), 'whsec_0123456789abcdef\n');
+  folder = await makeFolder();
+}
+
+async function makeFolder(): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'sluice-add-'));
+  folders.push(made);
+  await writeFile(join(made, 'sluice.yaml'), CONFIG);
+  await writeFile(join(made, 'issued'), 'whsec_0123456789abcdef\n');
+  return made;
 }
 
 interface Delivery {
@@ -73,13 +79,17 @@ describe('a sender that is added', () => {
   test('is written with a secret of its own, says what to do there, and prints no secret', async () => {
     for (const { name, secret, title } of SENDERS) {
       const flags = secret?.from !== 'made' ? ['--secret-file', 'issued'] : [];
-      const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
+      // Each in a folder of its own, as a command reads all that is there; the next tests have them in one.
+      const own = await makeFolder();
+      const args = ['add', name, '--url', 'https://hooks.example.com', ...flags];
+      const { out, err, exitCode } = await runIn(own, ...args);
       expect([name, exitCode, err]).toEqual([name, 0, '']);
       expect(out).toContain(`Set up ${title}:`);
       expect(out).toContain(`https://hooks.example.com/hooks/${name}`);
-      const file = join(folder, '.sluice/secrets', name);
+      const file = join(own, '.sluice/secrets', name);
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       expect(out).not.toContain((await readFile(file, 'utf8')).trim());
+      await cp(own, folder, { recursive: true });
     }
     const config = await readFile(join(folder, 'sluice.yaml'), 'utf8');
     expect(config).toContain('# Kept: a comment at the top.');

@@ -47,10 +47,12 @@ test('every answer that is offered leaves a folder in which check and doctor hav
       '',
     ]);
     expect(await cli(['test'], { cwd, env })).toMatchObject({ exitCode: 0 });
-    expect([answers, await saidByDev(cwd)]).toEqual([
-      answers,
-      expect.not.stringMatching(/warning|error|problem/),
-    ]);
+    // Of a sender dev says what check says.
+    if (index < Math.max(agents.length, chats.length) || process.env['TEST_FORM'] === 'long')
+      expect([answers, await saidByDev(cwd)]).toEqual([
+        answers,
+        expect.not.stringMatching(/warning|error|problem/),
+      ]);
   }
 }, 300_000);
 
