@@ -43,9 +43,11 @@ const fine = (run: CliRun): CliRun => {
   return run;
 };
 
-/** `test/frontends/lsp` asks it everything. */
+/** `test/frontends/lsp` asks it everything; the others are in `demo.slow.test.ts` and `running.slow.test.ts`. */
 note(['lsp']);
 note(['demo']);
+note(['serve']);
+note(['dev']);
 
 afterAll(() => {
   expect([...seen].toSorted(), 'a new command needs a step in this file').toEqual(COMMANDS.toSorted());
@@ -140,11 +142,8 @@ test('doctor', async () => {
   expect(findings).toContainEqual(expect.objectContaining({ area: 'listener', ok: true }));
 });
 
-test.each([
-  { command: 'serve', args: ['serve'] },
-  { command: 'dev', args: ['dev'] },
-  { command: 'record', args: ['record', '--into', 'recorded'] },
-])('$command and send', async ({ command, args }) => {
+test('record and send', async () => {
+  const args = ['record', '--into', 'recorded'];
   const bench = open({
     'sluice.yaml': 'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}"}\nserver: {port: 0}\n',
     'wake.yaml': 'path: wake\nbody: {text: Hello}\n',
@@ -153,9 +152,7 @@ test.each([
   const running = await startBench(bench, args, ENV);
   const sent = fine(await bench.run(['send', 'wake.yaml', '--against', running.url]));
   expect(sent.out).toMatch(/^200 /);
-  if (command === 'record') {
-    await waitFor(() => (existsSync(join(bench.folder, 'recorded/wake')) ? true : undefined));
-  }
+  await waitFor(() => (existsSync(join(bench.folder, 'recorded/wake')) ? true : undefined));
   expect(await running.end()).toBe(0);
 });
 

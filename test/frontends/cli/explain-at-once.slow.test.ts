@@ -38,8 +38,6 @@ test('a request can be explained at once after its answer, also one of a strange
 
 test('a request whose decision is about to be written is not explained without it', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
-  const service = await serveBench(bench);
-  await service.stop();
   const storage = await openStorage(`sqlite:${bench.folder}/.sluice/sluice.db`);
   const requestId = '5f0c1e9a-7b2d-4c3e-9f4a-0d1b2c3d4e5f';
   const receivedAt = Date.now();
@@ -58,15 +56,11 @@ test('a request whose decision is about to be written is not explained without i
 
 test('no stored text begins a line of its own in a listing', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
-  const service = await serveBench(bench);
-  await service.stop();
   const forged = ['a', '\n', '\r\n', '\u2028', '\u0085', '\u000b', '\u001b[2K\r'].join('FORGED');
-  const storage = await openStorage(`sqlite:${bench.folder}/.sluice/sluice.db`, { mode: 'attached' });
-  const run = agent({ name: forged, message: forged, sessionKey: 'key', oneShot: false });
-  await storage.accept(work([run]));
-  const conversation = { owner: run.owner, key: run.sessionKey };
-  await storage.close();
   const performer = await openStorage(`sqlite:${bench.folder}/.sluice/sluice.db`);
+  const run = agent({ name: forged, message: forged, sessionKey: 'key', oneShot: false });
+  await performer.accept(work([run]));
+  const conversation = { owner: run.owner, key: run.sessionKey };
   await performer.claimRuns({ nowMs: NOW, limit: 5 });
   await performer.completeRun({
     ...completion(run.id),
