@@ -23,6 +23,9 @@ const MAPPINGS = `
 - { id: booked, match: { path: cal }, channel: signal, to: '+4917098765432', messageTemplate: x }
 `;
 
+/** Each look is a command with a start of its own. */
+const SELDOM = { interval: 300 };
+
 async function open(more = ''): Promise<{
   readonly bench: Bench;
   readonly url: string;
@@ -40,7 +43,7 @@ async function open(more = ''): Promise<{
   const explained = async (id: string): Promise<string> => {
     let out = '';
     const explain = async (): Promise<string> => (out = (await bench.run(['explain', id, '--all'])).out);
-    await expect.poll(explain).not.toBe('');
+    await expect.poll(explain, SELDOM).not.toBe('');
     return out.replaceAll(`${bench.folder}/`, '');
   };
   return { bench, url, send, explained };
@@ -53,7 +56,7 @@ test('a field whose name is a word of the sender is not told of a request that w
   expect(told).not.toContain('secretField');
 });
 
-test('of a request as it is kept by default', async () => {
+test('of a request as it is kept by default, and of a listing', async () => {
   const { bench, url, send, explained } = await open();
   const of = async (path: string, body?: object): Promise<string> => explained(await send(path, body));
 
@@ -86,22 +89,44 @@ test('of a request as it is kept by default', async () => {
 
   const booked = await send('cal', {});
   await expect
-    .poll(() => explained(booked))
+    .poll(() => explained(booked), SELDOM)
     .toMatch(
       /hint: write at gateway\.runner \(sluice\.yaml:10:11\):\n {4}passEnv: \[DESK_KEY\]\n {2}passEnv: .*It reads DESK_KEY\n/,
     );
   expect((await bench.run(['runs'])).err).toMatch(
     /^hint: write at gateway\.runner:\n {4}passEnv: \[DESK_KEY\]$/m,
   );
+
+  // An unknown mapping is named with the ids that there are.
+  const { err } = await bench.run(['runs', '--mapping', 'Uptime Kuma']);
+  expect(err).toBe(
+    'no runs\nno mapping has the id "Uptime Kuma"; the ids are jira, saves, form, argo, kuma, booked\n',
+  );
+  const unknown = ['queue', 'drop', '--mapping', 'Uptime Kuma'];
+  expect((await bench.run([...unknown, '--yes'])).err).toMatch(
+    /no mapping has the id[^]*nothing in the queue/,
+  );
+  // It was not asked of the store what the mapping has.
+  const refused = await bench.run(unknown);
+  expect(refused.err).toContain('needs --yes');
+  expect(refused.err).not.toContain('no mapping has the id');
 });
 
-test('of a request that was kept, each only once', async () => {
-  const { send, explained } = await open('storage: { keepRequests: { which: all } }\n');
+test('of a request that was kept, each only once, and no secret of the configuration that came with it', async () => {
+  const { bench, send, explained } = await open('storage: { keepRequests: { which: all } }\n');
   const jira = await explained(await send('jira', { user: { displayName: 'sluice bot' } }));
   expect(jira).toContain('The request was kept.');
   expect(jira.split('none of the fields in which it looks')).toHaveLength(2);
   const list = await explained(await send('argo', [{ app: 'shop' }] as object));
   expect(list.split('the body is a list')).toHaveLength(2);
+
+  const id = await send('saves', { id: `x ${TOKEN}` });
+  await expect.poll(async () => (await bench.run(['runs', '--json'])).out, SELDOM).toContain('"completed"');
+  expect(await explained(id)).toContain('x [removed]');
+  expect(await explained(id)).not.toContain(TOKEN);
+  const json = (await bench.run(['explain', id, '--json'])).out;
+  expect(JSON.stringify(JSON.parse(json))).toContain('x [removed]');
+  expect(json).not.toContain(TOKEN);
 });
 
 test('of a file', async () => {
@@ -123,33 +148,4 @@ test('of a file', async () => {
     'take requests without answers',
   );
   expect(await of('path: kuma\nbody: {}')).not.toContain('hint:');
-});
-
-test('an unknown mapping is named with the ids that there are', async () => {
-  const bench = openBench({
-    'sluice.yaml': CONFIG,
-    'mappings/all.yaml': '- { id: down, match: { path: kuma }, messageTemplate: x }',
-  });
-  await serveBench(bench);
-  const { err } = await bench.run(['runs', '--mapping', 'Uptime Kuma']);
-  expect(err).toBe('no runs\nno mapping has the id "Uptime Kuma"; the ids are down\n');
-  const unknown = ['queue', 'drop', '--mapping', 'Uptime Kuma'];
-  expect((await bench.run([...unknown, '--yes'])).err).toMatch(
-    /no mapping has the id[^]*nothing in the queue/,
-  );
-  // It was not asked of the store what the mapping has.
-  const refused = await bench.run(unknown);
-  expect(refused.err).toContain('needs --yes');
-  expect(refused.err).not.toContain('no mapping has the id');
-});
-
-test('a secret of the configuration that came with a request is shown neither as text nor as JSON', async () => {
-  const { bench, send, explained } = await open('storage: { keepRequests: { which: all } }\n');
-  const id = await send('saves', { id: `x ${TOKEN}` });
-  await expect.poll(async () => (await bench.run(['runs', '--json'])).out).toContain('"completed"');
-  expect(await explained(id)).toContain('x [removed]');
-  expect(await explained(id)).not.toContain(TOKEN);
-  const json = (await bench.run(['explain', id, '--json'])).out;
-  expect(JSON.stringify(JSON.parse(json))).toContain('x [removed]');
-  expect(json).not.toContain(TOKEN);
 });

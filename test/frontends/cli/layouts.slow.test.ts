@@ -120,11 +120,13 @@ test('check says whose the secrets are that another user may not read, and is qu
   };
   const remedyFor = (file: string): string => (isRoot ? `chown ${NOBODY} ${file}` : `chmod u+r ${file}`);
   const secret = join(etc, '.sluice/secrets/github');
-  expect(check()).toContain(remedyFor(secret));
-  expect(check()).not.toContain('SECRET_FILE_UNREADABLE');
+  const without = check();
+  expect(without).toContain(remedyFor(secret));
+  expect(without).not.toContain('SECRET_FILE_UNREADABLE');
   writeFileSync(token, TOKEN, { mode: isRoot ? 0o600 : 0o000 });
-  expect(check()).toMatch(/warning SECRET_FILE_UNREADABLE: .*token cannot be read: it belongs to/);
-  expect(check()).toContain(remedyFor(token));
+  const unreadable = check();
+  expect(unreadable).toMatch(/warning SECRET_FILE_UNREADABLE: .*token cannot be read: it belongs to/);
+  expect(unreadable).toContain(remedyFor(token));
   // Only a folder that sluice made is given away as a whole: the other one may be the home of somebody.
   const made = join(etc, '.sluice/secrets');
   chmodSync(made, isRoot ? 0o700 : 0o000);
@@ -133,6 +135,7 @@ test('check says whose the secrets are that another user may not read, and is qu
   mkdirSync(home, { mode: isRoot ? 0o700 : 0o000 });
   writeFileSync(join(etc, 'sluice.yaml'), CONFIG.replace('"${T}"', '{file: ../home/token}'));
   const remedy = isRoot ? `setfacl -m u:${NOBODY}:x ${home}` : `chmod u+rx ${home}`;
-  expect(check()).toContain(remedy);
-  expect(check()).not.toContain(`${NOBODY} ${home}`);
+  const ofHome = check();
+  expect(ofHome).toContain(remedy);
+  expect(ofHome).not.toContain(`${NOBODY} ${home}`);
 });

@@ -1,22 +1,30 @@
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openBench, serveBench, TOKEN } from '../../support/cli-service.ts';
 import { listIn } from '../../support/output-check.ts';
 
-test('queue pause and resume, and what waits for a limit, are told everywhere', async () => {
-  const bench = openBench({
+const bench = openBench(
+  {
     'sluice.yaml': `hooks: {enabled: true, token: ${TOKEN}, defaults: {limits: {runsPerHour: 1}}}
 server: {port: 0}
 gateway: {heartbeat: {everySeconds: 0}}
 `,
     'mappings/a.yaml': '{id: a, match: {path: a}, messageTemplate: hi, deliver: false}\n',
-  });
-  const service = await serveBench(bench);
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+    'mappings/asked.yaml':
+      '{id: asked, match: {path: asked}, messageTemplate: "hi {{text}}", deliver: false, limits: {runsPerHour: 9}, approve: {channel: slack, to: C0123456}}\n',
+  },
+  afterAll,
+);
+const service = await serveBench(bench, [], afterAll);
+/** Each look is a command with a start of its own. */
+const SELDOM = { interval: 300 };
+const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+
+test('queue pause and resume, and what waits for a limit, are told everywhere', async () => {
   for (let sent = 0; sent < 3; sent += 1)
     expect((await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body: '{}' })).status).toBe(202);
   const queue = async () => bench.run(['queue']);
   await expect
-    .poll(async () => (await queue()).err)
+    .poll(async () => (await queue()).err, SELDOM)
     .toContain('mapping a is at its limit (limits.runsPerHour): 2 runs wait');
   expect((await queue()).out.match(/at its limit/g)).toHaveLength(2);
 
@@ -36,29 +44,19 @@ gateway: {heartbeat: {everySeconds: 0}}
   expect((await bench.run(['queue', 'resume'])).out).toBe('resumed\n');
   // Turns of the main session, which hears of them, are runs too.
   const completed = ['runs', '--state', 'completed', '--kind', 'hook', '--json'];
-  await expect.poll(async () => listIn((await bench.run(completed)).out)).toHaveLength(2);
+  await expect.poll(async () => listIn((await bench.run(completed)).out), SELDOM).toHaveLength(2);
   expect(await bench.run(['queue', 'resume'])).toMatchObject({ exitCode: 1 });
 });
 
 test('a run that waits for an approval is told everywhere, and begins by the command', async () => {
-  const bench = openBench({
-    'sluice.yaml': `hooks: {enabled: true, token: ${TOKEN}}
-server: {port: 0}
-gateway: {heartbeat: {everySeconds: 0}}
-`,
-    'mappings/a.yaml':
-      '{id: a, match: {path: a}, messageTemplate: "hi {{text}}", deliver: false, approve: {channel: slack, to: C0123456}}\n',
-  });
-  const service = await serveBench(bench);
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const ids: string[] = [];
   const body = JSON.stringify({ text: `\u202e${'x'.repeat(2_000)}` });
   for (let sent = 0; sent < 3; sent += 1) {
-    const answer = await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body });
+    const answer = await fetch(`${service.url}/hooks/asked`, { method: 'POST', headers, body });
     ids.push(((await answer.json()) as { runId: string }).runId);
   }
   const [good = '', bad = '', dropped = ''] = ids;
-  expect((await bench.run(['queue'])).out).toMatch(new RegExp(`${good} +run +a +queued .* approval`));
+  expect((await bench.run(['queue'])).out).toMatch(new RegExp(`${good} +run +asked +queued .* approval`));
   expect((await bench.run(['explain', good])).out).toContain(`sluice approve ${good}, or with --deny`);
   expect((await bench.run(['approve', good])).out).toBe(`approved run ${good}\n`);
   const again = await bench.run(['approve', good, '--deny']);
@@ -73,10 +71,10 @@ gateway: {heartbeat: {everySeconds: 0}}
   await bench.run(['queue', 'drop', dropped, '--yes']);
   expect((await bench.run(['approve', dropped])).err).toContain(`run ${dropped} is decided: it was dropped`);
   await expect
-    .poll(async () => (await bench.run(['explain', good])).out)
+    .poll(async () => (await bench.run(['explain', good])).out, SELDOM)
     .toMatch(/completed, ok after 1 attempt/);
   expect((await bench.run(['explain', good])).out).toMatch(/ {2}approved by command at /);
   await expect
-    .poll(async () => (await bench.run(['explain', bad])).out)
+    .poll(async () => (await bench.run(['explain', bad])).out, SELDOM)
     .toContain('error denied: the run was denied');
 });
