@@ -43,11 +43,6 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
     },
   );
 
-  test.concurrent('the same holds where only the process that reads the mailbox is killed', async () => {
-    const result = await tortureMail({ mails: 20, cuts: 0, kills: 1, seed: 20_261_123, reader: 'child' });
-    expect(result).toMatchObject({ delivered: 20, lost: 0, doubled: 0, outOfOrder: 0 });
-  });
-
   test('a wrong password is told from a server that is away', async () => {
     const access = { host: '127.0.0.1', security: 'none', user: 'testuser' } as const;
     const secret = { kind: 'password', value: 'x' } as const;
