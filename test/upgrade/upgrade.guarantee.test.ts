@@ -65,8 +65,8 @@ describe.each(VERSIONS)('of version %s', (version) => {
         PROSE,
       );
     }
-    expect((await run('test')).out).toMatch(/^golden cases: 14 passed, 0 failed/);
-    await run('test', '--update');
+    // It would write anew what differs: it says that each case passes as it is, and leaves them so.
+    expect((await run('test', '--update')).out).toMatch(/^golden cases: 14 passed, 0 failed/);
     expect(expectations()).toEqual(migrated);
   });
 });
