@@ -188,7 +188,7 @@ const ALL: readonly HookRequest[] = [undefined, ...(FIELDS['kind'] ?? [])].flatM
   ),
 );
 
-test('what is said of 1,000 generated tables holds for every request that there can be', async () => {
+test('what is said of generated tables holds for every request that there can be', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(condition, { minLength: 2, maxLength: 4 }), async (conditions) => {
       const { table } = compileList(
@@ -242,6 +242,6 @@ test('what is said of 1,000 generated tables holds for every request that there 
           if (!texts.includes(found as string)) expect(table.route({ request: each })).toBeUndefined();
         }
     }),
-    { seed: 33, numRuns: 1_000 },
+    { seed: 33, numRuns: process.env['TEST_FORM'] === 'long' ? 1_000 : 300 },
   );
 });
