@@ -30,10 +30,10 @@ export interface SiftedFindings {
 
 /** The findings without those that are meant; `files` are all that were looked at, for comments that are of no use. */
 export function siftIgnored(found: readonly Finding[], files: Iterable<SourceText> = []): SiftedFindings {
-  const byText = new Map<string, readonly Comment[]>();
+  const byFile = new Map<string, readonly Comment[]>();
   const commentsOf = (source: SourceText): readonly Comment[] => {
-    const known = byText.get(source.text) ?? commentsIn(source);
-    byText.set(source.text, known);
+    const known = byFile.get(source.file) ?? commentsIn(source);
+    byFile.set(source.file, known);
     return known;
   };
   /** Comments with the finding that each is about. */
@@ -49,7 +49,7 @@ export function siftIgnored(found: readonly Finding[], files: Iterable<SourceTex
   });
   // A file that is refused is often not looked at to its end.
   const isWhole = !found.some(({ severity }) => severity === 'error');
-  const all = [...new Map([...files].map((each) => [each.text, each])).values()].flatMap(commentsOf);
+  const all = [...new Map([...files].map((each) => [each.file, each])).values()].flatMap(commentsOf);
   return {
     findings: [...findings, ...all.flatMap((each) => problemOf(each, used.get(each), isWhole))],
     ignored,

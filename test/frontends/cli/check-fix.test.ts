@@ -107,6 +107,14 @@ test('a warning that is meant is left out, counted, and listed with its reason',
   ]);
 });
 
+test('a comment of no use is told in each file, also where two have the same text', async () => {
+  const text =
+    '# sluice-ignore DEDUPE_KEY_CONSTANT: meant\n{ match: { path: a }, messageTemplate: x, continue: true }\n';
+  const bench = openBench({ 'sluice.yaml': RUNNER, 'mappings/a.yaml': text, 'mappings/b.yaml': text });
+  const { out } = await bench.run(['check'], { env: ENV });
+  expect(out.match(/IGNORE_COMMENT/g)).toHaveLength(2);
+});
+
 test.each([
   ['no reason', CONSTANT('# sluice-ignore DEDUPE_KEY_CONSTANT'), ['DEDUPE_KEY_CONSTANT', 'IGNORE_COMMENT']],
   ['no code', CONSTANT('# sluice-ignore : meant'), ['DEDUPE_KEY_CONSTANT', 'IGNORE_COMMENT']],
