@@ -41,12 +41,12 @@ async function post(service: Service, path: string, id: string): Promise<void> {
   expect(response.ok).toBe(true);
 }
 
-/** What the store holds, counted beside the service. */
-async function count(bench: Bench) {
-  const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`, {
-    mode: 'attached',
-  });
-  try {
+/** Counts what the store holds, beside the service. */
+async function openCount(bench: Bench) {
+  const url = `sqlite:${join(bench.folder, '.sluice/sluice.db')}`;
+  const storage = await openStorage(url, { mode: 'attached' });
+  onTestFinished(() => storage.close());
+  return async () => {
     const [runs, events, sessions, { queuedRuns, activeRuns }] = await Promise.all([
       storage.listRuns({ limit: 10_000 }),
       storage.listEvents({ limit: 10_000 }),
@@ -61,20 +61,19 @@ async function count(bench: Bench) {
       sessions: sessions.length,
       open: queuedRuns + activeRuns,
     };
-  } finally {
-    await storage.close();
-  }
+  };
 }
 
 test('a service that runs on and on keeps no more than storage.keep', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
   const service = await serve(bench, { pruneEveryMs: 20 });
-  const waves = 8;
+  const count = await openCount(bench);
+  const waves = 5;
   for (let wave = 0; wave < waves; wave += 1) {
     await Promise.all(Array.from({ length: 20 }, (_, at) => post(service, 'ask', `${wave}-${at}`)));
     await Promise.all(Array.from({ length: 20 }, (_, at) => post(service, 'note', `${wave}-${at}`)));
     await waitFor(async () => {
-      const { runs, summaries, wakes, sessions, open } = await count(bench);
+      const { runs, summaries, wakes, sessions, open } = await count();
       return open === 0 && Math.max(runs, summaries + wakes, sessions) <= 10 ? true : undefined;
     });
   }
@@ -86,12 +85,13 @@ test('a service that runs on and on keeps no more than storage.keep', async () =
 test('a start applies storage.keep at once', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG.replace('rows: 5', 'rows: 1000') });
   const before = await serve(bench);
+  const count = await openCount(bench);
   await Promise.all(Array.from({ length: 60 }, (_, at) => post(before, 'ask', `${at}`)));
-  await waitFor(async () => ((await count(bench)).summaries === 60 ? true : undefined));
+  await waitFor(async () => ((await count()).summaries === 60 ? true : undefined));
   await before.stop();
   bench.put('sluice.yaml', CONFIG.replace('rows: 5', 'rows: 30'));
   const after = await serve(bench);
-  await waitFor(async () => ((await count(bench)).runs === 30 ? true : undefined));
-  expect(await count(bench)).toMatchObject({ runs: 30, summaries: 30, sessions: 30 });
+  await waitFor(async () => ((await count()).runs === 30 ? true : undefined));
+  expect(await count()).toMatchObject({ runs: 30, summaries: 30, sessions: 30 });
   await after.stop();
 });
