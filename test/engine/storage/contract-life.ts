@@ -102,7 +102,7 @@ export function lifeContract(
       await store.storage.close();
       const said: string[] = [];
       // A file has checkpoints of our own, into which kills are to fall, too.
-      for (const [index, lines] of (isShared ? [20, 90, 50] : [40, 333, 120]).entries()) {
+      for (const [index, lines] of (isShared ? [20, 90] : [40, 333]).entries()) {
         said.push(...(await runAndKill(store.url, `life-${index}`, lines)));
       }
       await accountFor(await again(store), said);

@@ -66,9 +66,9 @@ test.skipIf('missing' in found)(
   async () => {
     const { url, failOver, standby } = await startPair(true);
     const load = await startFleetLoad({ urls: [url, url], leaseMs: LEASE_MS });
-    await wait(1_500);
+    await wait(800);
     await failOver();
-    await wait(1_500);
+    await wait(800);
     // Nobody follows the new primary: whoever runs it has to say so, or no commit ends.
     expect((await storeStatus(url)).server?.hasSynchronousStandby).toBe(false);
     expect(
