@@ -260,11 +260,12 @@ test('a request whose transform failed is kept, explained, corrected, replayed a
 
   expect(await service.reload()).toMatchObject({ kind: 'live' });
   const sent = await bench.run(['replay', id, '--against', service.url, '--json'], { env: ENV });
+  const [answer] = json(sent) as readonly Record<string, any>[];
   expect(json(sent)).toEqual([expect.objectContaining({ status: 202 })]);
-  const replay = json(sent)[0]?.['requestId'] as string;
+  const replay = answer?.['requestId'] as string;
   expect((await bench.run(['explain', id])).out).toContain(`replayed as request ${replay} (accepted)`);
   expect((await bench.run(['explain', replay])).out).toContain(`replay of request ${id}`);
-  expect(await completed(json(sent)[0]?.['body'].runId, served)).toMatchObject({
+  expect(await completed(answer?.['body'].runId, served)).toMatchObject({
     message: 'Hello private words',
   });
   expect(log.join('')).not.toMatch(/private words|secret payload text|Cannot read/);
