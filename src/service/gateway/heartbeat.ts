@@ -39,8 +39,10 @@ export class Heartbeat {
   async lead(isLeader: boolean): Promise<void> {
     if (this.#cutOff.ended.aborted || this.#isEnded || isLeader === (this.#state !== 'stopped')) return;
     if (!isLeader) return this.lapse();
-    // A turn that was ended may take a moment to end.
+    // A turn that was ended may take a moment to end, in which the lease may be lost again.
+    const { signal } = this.#cutOff;
     await this.#turn;
+    if (signal.aborted || this.#isEnded) return;
     this.#state = 'idle';
     this.#arm();
     // A turn that a process that died left behind is taken up at once.
@@ -99,12 +101,10 @@ export class Heartbeat {
 
   /** Waits for the turn; one that is left after the grace is ended and taken up again at the next start. */
   async stop(graceMs: number): Promise<void> {
-    const wasBusy = this.#state === 'busy';
     this.#isEnded = true;
     this.#state = 'stopped';
     this.#cancelPeriod();
     this.#cancelCoalescing();
-    if (!wasBusy) return;
     await within(this.#turn, graceMs);
     this.abort();
     await this.#turn;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewaySettings } from '../../../src/engine/config/config.ts';
-import { isActiveAt } from '../../../src/service/gateway/heartbeat.ts';
+import type { GatewayContext } from '../../../src/service/gateway/gateway-context.ts';
+import { Heartbeat, isActiveAt } from '../../../src/service/gateway/heartbeat.ts';
 import type { TurnResult } from '../../../src/service/runners/runners.ts';
 import {
   agentAction,
@@ -254,6 +255,53 @@ describe('a turn', () => {
     await expect.poll(() => held.messages).toEqual(['one', 'two']);
     expect(held.started[1]?.history.map(({ role }) => role)).toEqual(['user', 'assistant']);
     expect(held.started[1]?.history[1]?.text).toBe('noted');
+  });
+});
+
+describe('a turn that the loss of the lease has ended, and that still goes on', () => {
+  /** A turn that is asked to end, and ends when it is let. It takes its first look at the store so long. */
+  async function endedTurn() {
+    const looked: string[] = [];
+    const ending = Promise.withResolvers<never[]>();
+    const storage = {
+      listPauses: () => (looked.push('turn'), ending.promise),
+      heartbeatRequested: async () => (looked.push('check'), false),
+      listEvents: async () => [],
+      claimEvents: async () => undefined,
+    };
+    const settings = { gateway: { runner: 'default', ...heartbeat() } };
+    const made = { storage, configuration: () => ({ settings }), now: Date.now, nonce: () => 'a', wake() {} };
+    const turns = new Heartbeat(made as unknown as GatewayContext);
+    await turns.lead(true);
+    turns.ask();
+    await expect.poll(() => looked).toEqual(['turn']);
+    turns.lapse();
+    return { turns, looked, end: () => ending.resolve([]) };
+  }
+
+  test.each(['lapse', 'stop'] as const)(
+    'is waited for, and nothing begins after a %s meanwhile',
+    async (how) => {
+      const { turns, looked, end } = await endedTurn();
+      const leading = turns.lead(true);
+      const left = how === 'stop' ? turns.stop(0) : turns.lapse();
+      end();
+      await Promise.all([leading, left]);
+      await turns.check();
+      expect(looked).toEqual(['turn']);
+    },
+  );
+
+  test('is waited for by a stop', async () => {
+    const { turns, end } = await endedTurn();
+    const order: string[] = [];
+    const stopping = turns.stop(0).then(() => order.push('stopped'));
+    // Its grace is over.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    order.push('ended');
+    end();
+    await stopping;
+    expect(order).toEqual(['ended', 'stopped']);
   });
 });
 
