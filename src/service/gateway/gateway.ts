@@ -232,6 +232,11 @@ export class Gateway {
     return ending;
   }
 
+  /** False where the lease was lost, also while the store was asked. */
+  get #mayBegin(): boolean {
+    return this.#storage.lease?.isHeld !== false;
+  }
+
   /** Without its lease this process must not perform: others may take over what it was doing. */
   #followLease(): void {
     const { lease } = this.#storage;
@@ -257,7 +262,7 @@ export class Gateway {
     });
     await this.#performer.recover(runs);
     if (runs.length > 0) this.#log.warn({ runs: runs.length }, 'interrupted runs were put back');
-    if (this.#stopped !== undefined) return;
+    if (this.#stopped !== undefined || !this.#mayBegin) return;
     this.#isLeader = isLeader;
     await this.#heartbeat.lead(isLeader);
   }
@@ -312,6 +317,7 @@ export class Gateway {
       return 0;
     }
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
+    if (!this.#mayBegin) return IDLE_MS;
     // A distant store answers questions that are sent at once together.
     const [begun] = await Promise.all([
       this.#performer.claim(),

@@ -215,3 +215,49 @@ test('a stop that cuts off a turn which is begun once ends it, and one whose pro
     code: 'storage_unavailable',
   });
 });
+
+test.each([
+  ['looks what is due', 'nextDueAt', 'claimRuns'],
+  ['takes over what others left', 'takeOver', 'listEvents'],
+] as const)('a service that loses its lease while it %s begins nothing', async (_name, question, next) => {
+  const storage = await openStorage(`sqlite:${temporaryFile()}`, { fsync: false });
+  onTestFinished(() => storage.close());
+  const asked: string[] = [];
+  const lost: ((isHeld: boolean) => void)[] = [];
+  const lease = {
+    id: 'a',
+    isHeld: true,
+    lookEveryMs: 1000,
+    onChange: (listener: (isHeld: boolean) => void) => void lost.push(listener),
+    onOtherLeft: () => {},
+  };
+  const losing = (name: 'nextDueAt' | 'takeOver') => async () => {
+    const answer = await storage[name]();
+    if (name === question) lease.isHeld = false;
+    if (name === question) for (const tell of lost) tell(false);
+    return answer as never;
+  };
+  const noted = (name: 'claimRuns' | 'listEvents') => (options: never) => {
+    asked.push(name);
+    return storage[name](options) as never;
+  };
+  const { gateway } = await openHouse({
+    start: false,
+    options: {
+      storage: {
+        ...storage,
+        lease,
+        nextDueAt: losing('nextDueAt'),
+        takeOver: losing('takeOver'),
+        claimRuns: noted('claimRuns'),
+        listEvents: noted('listEvents'),
+      },
+    },
+  });
+  const actions = [agentAction()];
+  await storage.accept({ requestId: 'r', receivedAt: Date.now(), actions, warnings: [] });
+  await gateway.start();
+  await expect.poll(() => lease.isHeld).toBe(false);
+  await gateway.stop(0);
+  expect(asked).not.toContain(next);
+});
