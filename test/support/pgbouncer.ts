@@ -2,7 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, query } from './postgres-server.ts';
+import { freePort } from './free-port.ts';
+import { query } from './postgres-server.ts';
 import { until } from './service-process.ts';
 
 const PROGRAM = '/usr/sbin/pgbouncer';

@@ -11,12 +11,13 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { freePort } from './free-port.ts';
 
 /** PostgreSQL refuses to run as root, so tests that are root start it as this user (nobody). */
 const NOBODY = 65_534;
@@ -232,19 +233,6 @@ function keep(name: string, make: (made: string) => void): string {
   }
   if (statSync(kept).uid !== own) throw new Error(`${kept} is of another user`);
   return kept;
-}
-
-/** A port that nobody listens on. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-      probe.close(() => resolve(port));
-    });
-  });
 }
 
 export async function query(url: string, text: string): Promise<readonly Record<string, unknown>[]> {

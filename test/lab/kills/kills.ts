@@ -16,7 +16,8 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
-import { freePort, listening, peerFolder, PeerMissing, removeFolder, TOKEN } from '../bench/peers/peer.ts';
+import { freePort } from '../../support/free-port.ts';
+import { listening, peerFolder, PeerMissing, removeFolder, TOKEN } from '../bench/peers/peer.ts';
 import { type Agent, type Prepared, type Receiver, RECEIVERS } from './receivers.ts';
 
 const PAGE = new URL('../../../docs/proof.md', import.meta.url);

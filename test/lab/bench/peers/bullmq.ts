@@ -1,7 +1,6 @@
 import {
   copyServer,
   end,
-  freePort,
   hasCommand,
   install,
   listening,
@@ -12,6 +11,7 @@ import {
   run,
   TOKEN,
 } from './peer.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 /** A Fastify handler that adds a job to BullMQ; Redis syncs its log before it answers, as Sluice does. */
 export const bullmq: Peer = {

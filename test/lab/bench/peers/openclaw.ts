@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   end,
-  freePort,
   install,
   listening,
   type Peer,
@@ -13,6 +12,7 @@ import {
   TOKEN,
   TRANSFORM,
 } from './peer.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 /** The gateway whose hooks our users come from: a mapping that wakes its main session. */
 export const openclaw: Peer = {

@@ -2,7 +2,6 @@ import { startPostgres } from '../../../support/postgres-server.ts';
 import {
   copyServer,
   end,
-  freePort,
   install,
   listening,
   type Peer,
@@ -11,6 +10,7 @@ import {
   run,
   TOKEN,
 } from './peer.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 /** A Fastify handler that adds a job to pg-boss; PostgreSQL commits before it answers. */
 export const pgBoss: Peer = {

@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   end,
-  freePort,
   hasCommand,
   listening,
   type Peer,
@@ -12,6 +11,7 @@ import {
   run,
   TOKEN,
 } from './peer.ts';
+import { freePort } from '../../../support/free-port.ts';
 
 /** github.com/adnanh/webhook, from Debian: a rule on a header, then a command for each hook. */
 export const webhook: Peer = {
