@@ -119,8 +119,7 @@ function entryText({ name, plain, comment, address }: AddressEntry, decode: Deco
   const inner = nameText(address ?? bare);
   const rest = address === undefined && bare !== '' ? name.replace(bare, ' ') : name;
   const shown = nameText(decode(rest.trim())) || nameText(decode(comment));
-  if (shown === '' || inner === '') return shown === '' ? inner : `${shown} <>`;
-  return `${shown} <${inner}>`;
+  return shown === '' ? inner : `${shown} <${inner}>`;
 }
 
 /** The address in the text of one, which is in the last brackets, or all of it. */

@@ -72,7 +72,7 @@ export async function toMessage(
   const isCut = mail.content.kind === 'raw' && mail.content.truncated;
   return {
     ...(await bodiless(mail, proofs)),
-    snippet: maxBodyChars === 0 ? '' : oneLine(body, MAX_SNIPPET_CHARS),
+    snippet: maxBodyChars === 0 ? '' : shortLine(body, MAX_SNIPPET_CHARS),
     body: cut,
     truncated: isCut || cut.length < body.length || !read.whole,
     attachments: read.attachments.slice(0, MAX_ATTACHMENTS).map(shownAttachment),
@@ -92,7 +92,7 @@ export async function bodiless(
     id,
     ...shownHeader(header),
     proof,
-    ...(proof.level === 'verified' ? { answerTo: oneLine(answerTo(header, proof), MAX_FIELD_CHARS) } : {}),
+    ...(proof.level === 'verified' ? { answerTo: shortLine(answerTo(header, proof), MAX_FIELD_CHARS) } : {}),
     receivedAt: new Date(receivedAt).toISOString(),
     snippet: '',
     body: '',
@@ -113,23 +113,23 @@ function shownHeader(
 ): Pick<MailMessage, 'messageId' | 'autoSubmitted' | 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'date'> {
   const { messageId, autoSubmitted = 'no', replyTo, date } = read;
   return {
-    ...(messageId === undefined ? {} : { messageId: oneLine(messageId, MAX_FIELD_CHARS) }),
-    ...(/^no\b/i.test(autoSubmitted) ? {} : { autoSubmitted: oneLine(autoSubmitted, 100) }),
-    from: oneLine(read.from, MAX_FIELD_CHARS),
+    ...(messageId === undefined ? {} : { messageId: shortLine(messageId, MAX_FIELD_CHARS) }),
+    ...(/^no\b/i.test(autoSubmitted) ? {} : { autoSubmitted: shortLine(autoSubmitted, 100) }),
+    from: shortLine(read.from, MAX_FIELD_CHARS),
     to: addressTexts(read.to),
     cc: addressTexts(read.cc),
-    ...(replyTo === undefined ? {} : { replyTo: oneLine(replyTo, MAX_FIELD_CHARS) }),
-    subject: oneLine(read.subject, MAX_FIELD_CHARS),
-    ...(date === undefined ? {} : { date: oneLine(date, 100) }),
+    ...(replyTo === undefined ? {} : { replyTo: shortLine(replyTo, MAX_FIELD_CHARS) }),
+    subject: shortLine(read.subject, MAX_FIELD_CHARS),
+    ...(date === undefined ? {} : { date: shortLine(date, 100) }),
   };
 }
 
 function shownAttachment({ name, type, sizeBytes }: MailAttachment): MailAttachment {
-  return { name: oneLine(name, 200), type: oneLine(type, 100), sizeBytes };
+  return { name: shortLine(name, 200), type: shortLine(type, 100), sizeBytes };
 }
 
 function addressTexts(addresses: readonly string[]): readonly string[] {
-  return addresses.slice(0, MAX_ADDRESSES).map((address) => oneLine(address, MAX_FIELD_CHARS));
+  return addresses.slice(0, MAX_ADDRESSES).map((address) => shortLine(address, MAX_FIELD_CHARS));
 }
 
 async function readMail(content: MailContent): Promise<ReadMail> {
@@ -255,7 +255,7 @@ function cutAt(text: string, length: number): string {
   return text.length <= length ? text : text.slice(0, length).replace(/[\ud800-\udbff]$/, '');
 }
 
-function oneLine(text: string, length: number): string {
+function shortLine(text: string, length: number): string {
   return cutAt(
     text
       .slice(0, length * 2)

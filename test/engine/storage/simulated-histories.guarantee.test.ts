@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AcceptedWork } from '../../../src/engine/storage/storage.ts';
-import { Engine } from '../../../src/engine/storage/statements/engine.ts';
+import { BatchExecutor } from '../../../src/engine/storage/statements/batch-executor.ts';
 import { findBroken } from '../../../src/engine/storage/statements/invariants.ts';
 import type { OperationCall, OperationName } from '../../../src/engine/storage/statements/statement-table.ts';
 import type { RunRow } from '../../../src/engine/storage/statements/rows.ts';
@@ -51,7 +51,7 @@ class Service {
   readonly runs: string[] = [];
   readonly outbox: string[] = [];
   readonly name: string;
-  readonly #engine: Engine;
+  readonly #executor: BatchExecutor;
   #lastId = 0;
 
   /** In a file all processes claim under one name, one after the other. */
@@ -59,13 +59,13 @@ class Service {
     this.name = name;
     const limits = { maxBacklogRuns: 1_000, maxBacklogBytes: 1e9, maxPendingEvents: 1_000 };
     const explain = (error: unknown) => new StorageError('failed', String(error));
-    this.#engine = new Engine(sql, { limits, holder, explain });
+    this.#executor = new BatchExecutor(sql, { limits, holder, explain });
   }
 
   /** All of them in one batch, as they gather while the one before is stored. */
   ask(asked: readonly (readonly [name: OperationName, ...args: unknown[]])[]): readonly Reply[] {
     const calls = asked.map(([name, ...args]): OperationCall => [(this.#lastId += 1), name, args]);
-    const replies = this.#engine.run(calls);
+    const replies = this.#executor.run(calls);
     return calls.map(([id]) => {
       const at = replies.findIndex((each, index) => index % 3 === 0 && each === id);
       return replies[at + 1] === 0 ? { isDone: true, value: replies[at + 2] } : { isDone: false };

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { WorkerMessage } from '../statements/engine.ts';
+import type { WorkerMessage } from '../statements/batch-executor.ts';
 import type {
   OperationCall,
   OperationName,
@@ -38,7 +38,7 @@ const MAX_GATHERED = 16;
 
 /** The main thread's end of the storage worker: calls of one turn of the event loop go over together. */
 export class WorkerClient {
-  /** A method for every operation of the worker. An error of a rejection is as the engine made it. */
+  /** A method for every operation of the worker. An error of a rejection is as the executor made it. */
   readonly operations: RemoteOperations;
   readonly #worker: Worker;
   readonly #options: WorkerOptions;

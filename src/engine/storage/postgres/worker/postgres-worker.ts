@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { Engine, serveBatches } from '../../statements/engine.ts';
+import { BatchExecutor, serveBatches } from '../../statements/batch-executor.ts';
 import { HealthMonitor } from '../../statements/health-monitor.ts';
 import type { AcceptLimits } from '../../statements/statements.ts';
 import { transactionSettings } from '../connection.ts';
@@ -37,9 +37,9 @@ function main(input: PostgresInput): void {
     sql.begin('SELECT one FROM counters');
     sql.commit(['UPDATE counters SET opened = opened + 1']);
   };
-  const engine = new Engine(sql, { limits, holder, explain, probe, ...(isPerformer && { health }) });
-  const timer = setInterval(() => engine.checkHealth(), WATCH_MS);
-  serveBatches(engine, () => {
+  const executor = new BatchExecutor(sql, { limits, holder, explain, probe, ...(isPerformer && { health }) });
+  const timer = setInterval(() => executor.checkHealth(), WATCH_MS);
+  serveBatches(executor, () => {
     clearInterval(timer);
     sql.close();
   });

@@ -2,7 +2,7 @@ import { chmodSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { workerData } from 'node:worker_threads';
-import { Engine, postMessage, refuse, serveBatches } from '../../statements/engine.ts';
+import { BatchExecutor, postMessage, refuse, serveBatches } from '../../statements/batch-executor.ts';
 import { HealthMonitor } from '../../statements/health-monitor.ts';
 import { newestVersion } from '../../statements/migrations.ts';
 import type { AcceptLimits, Statements } from '../../statements/statements.ts';
@@ -118,9 +118,15 @@ function serve(
   const files = countPages && new StoreFiles(file, { countPages, checkPages });
   const health = mark && files && watchHealth(file, { mark, files });
   const probe = (statements: Statements): void => probeStore(statements, file);
-  const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
+  const executor = new BatchExecutor(sql, {
+    limits,
+    holder: HOLDER,
+    explain,
+    probe,
+    ...(health && { health }),
+  });
   const noteCommit = (): void => files?.follow(countPages?.());
-  const watch = mark && openWatch(database, engine, { mark, noteCommit });
+  const watch = mark && openWatch(database, executor, { mark, noteCommit });
   const close = (): void => {
     watch?.stop();
     mark?.note();
@@ -128,7 +134,7 @@ function serve(
     lock?.release();
   };
   const said = [notice, ...(mark?.notices ?? [])].filter((text) => text !== undefined).join('; ');
-  serveBatches(engine, close, {
+  serveBatches(executor, close, {
     notice: said === '' ? undefined : said,
     onAnswered: () => {
       mark?.follow();
@@ -174,7 +180,7 @@ function spoilt(file: string): StorageError {
 /** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
 function openWatch(
   database: DatabaseSync,
-  engine: Engine,
+  executor: BatchExecutor,
   { mark, noteCommit }: { readonly mark: LogMark; noteCommit(): void },
 ): { stop(): void } {
   const version = database.prepare('PRAGMA data_version');
@@ -182,7 +188,7 @@ function openWatch(
   let last = read();
   const timer = setInterval(() => {
     mark.note();
-    engine.checkHealth();
+    executor.checkHealth();
     const now = read();
     if (now !== last) {
       postMessage({ kind: 'outside-change' });

@@ -84,7 +84,7 @@ function firstQuestions(store: Store, calls: readonly OperationCall[]): readonly
   });
 }
 
-export interface EngineOptions {
+export interface ExecutorOptions {
   readonly limits: AcceptLimits;
   /** The name under which this process claims work. */
   readonly holder: string;
@@ -109,8 +109,8 @@ const BEGINNING: ReadonlySet<OperationName> = new Set<OperationName>([
  * transaction of its own, so that it fails alone; a failed commit fails them all. What reads comes after the commit, so
  * it never answers with something that might still be taken back.
  */
-export class Engine {
-  readonly #options: EngineOptions;
+export class BatchExecutor {
+  readonly #options: ExecutorOptions;
   readonly #sql: Statements;
   /** Made once: a text is looked up by its letters. */
   readonly #selectCounters: string;
@@ -121,7 +121,7 @@ export class Engine {
   readonly #writes: Readonly<Record<string, AnyOperation>> = WRITES as object as Record<string, AnyOperation>;
   readonly #reads: Readonly<Record<string, AnyOperation>> = READS as object as Record<string, AnyOperation>;
 
-  constructor(sql: Statements, options: EngineOptions) {
+  constructor(sql: Statements, options: ExecutorOptions) {
     this.#options = options;
     this.#health = options.health;
     this.#sql = sql;
@@ -309,13 +309,13 @@ export interface EngineHooks {
  * them are then taken at once. That is the whole of group commit.
  */
 export function serveBatches(
-  engine: Engine,
+  executor: BatchExecutor,
   onClose: () => void,
   { notice, onAnswered }: EngineHooks = {},
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('a store runs in a worker thread only');
-  engine.onHealthChange((trouble) =>
+  executor.onHealthChange((trouble) =>
     postMessage({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, () => trouble) }) }),
   );
   const next = (): Message | undefined => receiveMessageOnPort(port)?.message as Message | undefined;
@@ -328,7 +328,7 @@ export function serveBatches(
       else batch.push(...message);
     }
     if (batch.length > 0) {
-      postMessage({ kind: 'replies', replies: engine.run(batch) });
+      postMessage({ kind: 'replies', replies: executor.run(batch) });
       onAnswered?.();
     }
     if (!isClosing) return;
