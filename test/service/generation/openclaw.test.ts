@@ -448,4 +448,23 @@ describe('sluice import openclaw', () => {
       expect(imported.lost.join()).toContain(name === 'mail' ? 'gmail' : '');
     }
   });
+
+  async function importText(text: string): Promise<ImportedConfig | undefined> {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-import-'));
+    folders.push(folder);
+    writeFileSync(join(folder, 'openclaw.json'), text);
+    const options = { env: ENV, cwd: folder, into: folder };
+    return (await importOpenClawFile(join(folder, 'openclaw.json'), options)).imported;
+  }
+
+  test('secrets below names that differ by a sign stand in files of their own', async () => {
+    const runner = (token: string): object => ({ kind: 'command', argv: ['cat'], env: { API_TOKEN: token } });
+    const runners = { 'a.b': runner('token-one'), 'a-b': runner('token-two') };
+    const imported = await importText(JSON.stringify({ gateway: { runners } }));
+    const secrets = imported?.files.filter(({ isSecret }) => isSecret);
+    expect(secrets?.map(({ text }) => text)).toEqual(['token-one\n', 'token-two\n']);
+    const main = imported?.files[0]?.text;
+    for (const { name } of secrets ?? []) expect(main).toContain(`file: ./${name}\n`);
+    expect(new Set(secrets?.map(({ name }) => name)).size).toBe(2);
+  });
 });

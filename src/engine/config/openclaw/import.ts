@@ -150,7 +150,9 @@ function withoutSecrets(run: ImportState, value: unknown, path: readonly string[
   if (typeof value !== 'string') return value;
   const literal = literalOf(run, value, key);
   if (literal === undefined) return value;
-  const name = join(SECRETS_FOLDER, path.join('-').replaceAll(/[^\w-]/g, '-'));
+  const base = join(SECRETS_FOLDER, path.join('-').replaceAll(/[^\w-]/g, '-'));
+  let name = base;
+  for (let count = 2; run.secrets.has(name); count += 1) name = `${base}-${count}`;
   run.secrets.set(name, literal);
   run.changed.push(`${path.join('.')} is read from ${name}, which only its owner can read`);
   return { file: `./${name}` };
