@@ -7,6 +7,7 @@ import { withSchemaLine } from '../../base/own-package.ts';
 import { asItWasRead } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
 import {
+  MIN_SECRET_NUMBER,
   namesSecret,
   SECRET_CARRIER,
   SECRET_TEXT_KEY,
@@ -24,8 +25,6 @@ const TRANSPORT_HEADERS =
   /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|via|forwarded|x-forwarded-.*|x-real-ip|traceparent|tracestate|x-request-id)$/;
 const MASK = '***';
 const REMOVED = '[removed]';
-/** Smaller numbers are counts and limits. */
-const MIN_SECRET_NUMBER = 1e8;
 const ROOTS = ['payload', 'body', 'headers', 'query'] as const;
 
 /**

@@ -1,4 +1,4 @@
-import { SECRET_KEY, SECRET_TEXT_KEY } from '../telemetry/telemetry.ts';
+import { MIN_SECRET_NUMBER, SECRET_KEY, SECRET_TEXT_KEY } from '../telemetry/telemetry.ts';
 import type { SourceText } from '../finding.ts';
 import type { LocatedValue, Path } from './located.ts';
 import type { TreeNode } from './tree.ts';
@@ -88,9 +88,6 @@ function tokensIn(text: string): readonly SecretRange[] {
   }));
   return [...looks, ...parameters, ...valuesOf(SECRET_HEADER, text)];
 }
-
-/** Smaller numbers, such as limits of tokens, are no secrets. */
-const MIN_SECRET_NUMBER = 1e8;
 
 function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   if (typeof node.value === 'string') {

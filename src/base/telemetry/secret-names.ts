@@ -11,6 +11,14 @@ export const SECRET_KEY =
 /** Names that hold a secret where they hold a text. */
 export const SECRET_TEXT_KEY = /^(?:auth|bearer|jwt|pass|passphrase|pwd|signing[-_ ]?key)$/i;
 
+/** Whether a text is a secret by the name it stands under. */
+export function namesSecretText(name: string): boolean {
+  return SECRET_KEY.test(name) || SECRET_TEXT_KEY.test(name);
+}
+
+/** Smaller numbers, such as counts and limits of tokens, are no secrets. */
+export const MIN_SECRET_NUMBER = 1e8;
+
 /** Headers and parameters that carry signatures, whatever their value looks like. */
 export const SIGNATURE_NAME =
   /signature(?!-(?:timestamp|input))|hmac|(?:^|[-_])(?:sig|sign|signed|mac|digest|checksum|seal)(?:$|[-_])/i;

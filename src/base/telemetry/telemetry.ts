@@ -1,10 +1,11 @@
 export { clearControl, clearLine, escapeHtml, escapeText, formatSpan, showHidden } from './clear-control.ts';
-export { createHealth, HEALTH_CONDITIONS } from './health.ts';
+export { createHealth } from './health.ts';
 export type { Condition, Health, HealthReporter } from './health.ts';
 export { createLogger } from './log.ts';
-export type { Log, LogFields, LogLevel } from './log.ts';
+export type { Log, LogFields } from './log.ts';
 export { withoutSecrets } from './redact.ts';
-export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
+export { MIN_SECRET_NUMBER, namesSecret, namesSecretText, SECRET_CARRIER } from './secret-names.ts';
+export { SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
 export { openTracing } from './tracing.ts';
 export type { Tracing } from './tracing.ts';
 export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics, TransformFigures } from './metrics.ts';

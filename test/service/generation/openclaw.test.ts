@@ -457,6 +457,29 @@ describe('sluice import openclaw', () => {
     return (await importOpenClawFile(join(folder, 'openclaw.json'), options)).imported;
   }
 
+  test('passwords, numbers and addresses stand in no shared file, limits and what is read elsewhere do', async () => {
+    const env = {
+      PASS: 'word-of-a-runner',
+      PIN_TOKEN: 1_234_567_890,
+      JWT: '${JWT}',
+      MAX_TOKENS: 4096,
+      PWD: '',
+      PLAIN: 'p',
+    };
+    const imported = await importText(
+      JSON.stringify({
+        gateway: { runner: { kind: 'command', argv: ['cat'], env } },
+        storage: { url: 'postgres://joe:word-of-a-store@db/sluice' },
+      }),
+    );
+    const secrets = imported?.files.filter(({ isSecret }) => isSecret).map(({ text }) => text.trim());
+    expect(secrets).toEqual(['postgres://joe:word-of-a-store@db/sluice', 'word-of-a-runner', '1234567890']);
+    const main = imported?.files[0]?.text;
+    expect(main).not.toMatch(/word-of|1234567890/);
+    for (const kept of ['JWT: ${JWT}\n', 'PWD: ""\n', 'MAX_TOKENS: 4096\n', 'PLAIN: p\n'])
+      expect(main).toContain(kept);
+  });
+
   test('secrets below names that differ by a sign stand in files of their own', async () => {
     const runner = (token: string): object => ({ kind: 'command', argv: ['cat'], env: { API_TOKEN: token } });
     const runners = { 'a.b': runner('token-one'), 'a-b': runner('token-two') };

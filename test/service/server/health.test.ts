@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { createHealth, HEALTH_CONDITIONS, type Health } from '../../../src/base/telemetry/telemetry.ts';
+import { HEALTH_CONDITIONS } from '../../../src/base/telemetry/health.ts';
+import { createHealth, type Health } from '../../../src/base/telemetry/telemetry.ts';
 import { readPage } from '../../support/docs.ts';
 import { BEARER, json, send, startTestServer, stopServers } from '../../support/server-fixture.ts';
 

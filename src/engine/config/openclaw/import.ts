@@ -1,7 +1,12 @@
 import { isAbsolute, join, relative } from 'node:path';
-import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
+import { MIN_SECRET_NUMBER, namesSecretText } from '../../../base/telemetry/telemetry.ts';
 import { printSentence } from '../../../base/finding.ts';
-import { printYaml, type Finding, type LocatedValue } from '../../../base/document/document.ts';
+import {
+  holdsCredentials,
+  printYaml,
+  type Finding,
+  type LocatedValue,
+} from '../../../base/document/document.ts';
 import type { BesideSettings, InlineMapping } from '../settings.ts';
 import { isJsonObject, memberAt } from '../../../base/json.ts';
 
@@ -147,7 +152,6 @@ function withoutSecrets(run: ImportState, value: unknown, path: readonly string[
     );
   }
   const key = path.findLast((step) => !/^\d+$/.test(step)) ?? '';
-  if (typeof value !== 'string') return value;
   const literal = literalOf(run, value, key);
   if (literal === undefined) return value;
   const base = join(SECRETS_FOLDER, path.join('-').replaceAll(/[^\w-]/g, '-'));
@@ -159,11 +163,15 @@ function withoutSecrets(run: ImportState, value: unknown, path: readonly string[
 }
 
 /** The secret that stands at a key; undefined where none does, or where a reference finds it here, too. */
-function literalOf(run: ImportState, value: string, key: string): string | undefined {
+function literalOf(run: ImportState, value: unknown, key: string): string | undefined {
+  if (typeof value === 'number')
+    return namesSecretText(key) && Math.abs(value) >= MIN_SECRET_NUMBER ? String(value) : undefined;
+  if (typeof value !== 'string' || value === '') return undefined;
   const name = /^\$\{([A-Za-z_]\w*)\}$/.exec(value)?.[1];
   // A variable of their file or of a `.env` beside it is not there for ours.
   if (name !== undefined) return run.env[name] === undefined ? run.fileEnv[name] : undefined;
-  if (!SECRET_KEY.test(key) || /(?<!\$)\$\{[A-Za-z_]\w*\}/.test(value)) return undefined;
+  const isSecret = namesSecretText(key) || (/^\S+:\/\/\S+$/.test(value) && holdsCredentials(value));
+  if (!isSecret || /(?<!\$)\$\{[A-Za-z_]\w*\}/.test(value)) return undefined;
   return value.replaceAll('$${', () => '${');
 }
 
