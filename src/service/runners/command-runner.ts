@@ -9,7 +9,7 @@ import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
 import { codeText, diskText, folderProblem } from './start-failure.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
-import { SECRET_KEY, withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { namesSecretText, withoutSecrets } from '../../base/telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
 import {
   failedTurn,
@@ -211,9 +211,10 @@ interface StartFolders extends Pick<CommandContext, 'cwd' | 'explainStart'> {
   readonly path: string | undefined;
 }
 
-/** Values that the command gets as secrets; its errors are stored and shown without them. */
+/** Values that the command gets as secrets; its errors are stored and shown without them. `PWD` is its folder. */
 export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
-  return Object.entries(env).flatMap(([name, value = '']) => (SECRET_KEY.test(name) ? [value] : []));
+  const isSecret = (name: string): boolean => name !== 'PWD' && namesSecretText(name);
+  return Object.entries(env).flatMap(([name, value = '']) => (isSecret(name) ? [value] : []));
 }
 
 interface Supervision extends CommandContext {

@@ -147,11 +147,18 @@ describe('exit codes', () => {
   });
 
   test('say no secret that the command was given, and leave its reply alone', async () => {
-    const env = { API_TOKEN: 'sk-very-secret-1', PLAIN: 'plain-value-1' };
-    const say = 'echo "$API_TOKEN $PLAIN"; echo "bad key $API_TOKEN, $PLAIN" >&2';
+    const env = {
+      API_TOKEN: 'sk-very-secret-1',
+      PASS: 'word-secret-2',
+      PWD: '/folder-of-it',
+      PLAIN: 'plain-value-1',
+    };
+    const say = 'echo "$API_TOKEN $PLAIN"; echo "bad key $API_TOKEN, $PLAIN; $PASS in /folder-of-it" >&2';
     const failed = completed(await run(`${say}; exit 1`, { env }));
     expect(failed).toMatchObject({
-      error: { message: expect.stringContaining('bad key [removed], plain-value-1') },
+      error: {
+        message: expect.stringContaining('bad key [removed], plain-value-1; [removed] in /folder-of-it'),
+      },
     });
     expect(JSON.stringify(failed)).not.toContain('sk-very-secret-1');
     expect(completed(await run(say, { env }))).toMatchObject({ reply: 'sk-very-secret-1 plain-value-1' });
