@@ -9,8 +9,8 @@ import type { HookRequest } from '../../base/request.ts';
 import {
   MIN_SECRET_NUMBER,
   namesSecret,
+  namesSecretText,
   SECRET_CARRIER,
-  SECRET_TEXT_KEY,
   withoutSecrets,
 } from '../../base/telemetry/telemetry.ts';
 
@@ -135,7 +135,7 @@ export function sampleOf(
       return (value as readonly JsonValue[]).map((item) => bodyOf(item, `${place}[]`, isSecret));
     return Object.fromEntries(
       Object.entries(value as JsonObject).map(([name, item]) => {
-        const isText = (typeof item === 'string' || Array.isArray(item)) && SECRET_TEXT_KEY.test(name);
+        const isText = (typeof item === 'string' || Array.isArray(item)) && namesSecretText(name);
         const here = plain(name, place);
         return [here, bodyOf(item, `${place}.${here}`, isSecret || isText || namesSecret(name))];
       }),

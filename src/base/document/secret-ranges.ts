@@ -1,4 +1,4 @@
-import { MIN_SECRET_NUMBER, SECRET_KEY, SECRET_TEXT_KEY } from '../telemetry/telemetry.ts';
+import { MIN_SECRET_NUMBER, SECRET_KEY, SECRET_NAME, namesSecretText } from '../telemetry/telemetry.ts';
 import type { SourceText } from '../finding.ts';
 import type { LocatedValue, Path } from './located.ts';
 import type { TreeNode } from './tree.ts';
@@ -58,7 +58,7 @@ export function isSecretPath(path: Path): boolean {
     last === SETTINGS_BY_NAME ||
     parent === SETTINGS_BY_NAME ||
     last === PROOF ||
-    (typeof last === 'string' && SECRET_TEXT_KEY.test(last)) ||
+    (typeof last === 'string' && namesSecretText(last)) ||
     (last === 'key' && above === KEYS_BY_NAME)
   );
 }
@@ -104,8 +104,7 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   const inItems = items.flatMap((item) => collect(item, isSecretKey || (isCompared && !readsSecret(item))));
   const isFileReference = node.members?.size === 1 && node.members.has('file');
   const inMembers = [...(node.members ?? [])].flatMap(([key, member]) => [
-    ...collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
-    ...(SECRET_TEXT_KEY.test(key) ? textsOf(member.node) : []),
+    ...collect(member.node, (isSecretKey && !isFileReference) || namesSecretNode(key, member.node)),
     ...(key === SETTINGS_BY_NAME ? textsIn(member.node) : []),
     ...(key === KEYS_BY_NAME ? keysIn(member.node) : []),
     ...(key === PROOF ? textsOfProof(member.node) : []),
@@ -114,6 +113,9 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   ]);
   return [...inItems, ...inMembers];
 }
+
+const namesSecretNode = (key: string, { members }: TreeNode): boolean =>
+  members === undefined ? namesSecretText(key) : SECRET_KEY.test(key);
 
 /** The operand of a condition that reads what has a secret's name, such as `{var: headers.x-gitlab-token}`. */
 function readsSecret({ members }: TreeNode): boolean {
@@ -152,17 +154,25 @@ function textsOf(node: TreeNode): readonly SecretRange[] {
 }
 
 /** A key with a secret's name and what follows it in the line, unless that is a reference or opens something. */
-const SECRET_LINE =
-  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*[:=][ \t]*(?!["']?\$\{[A-Za-z0-9_]*\}|\{[ \t]*["']?file|[{[|>][+\d-]*[ \t]*\r?$)(\S.*)$/gim;
+const SECRET_LINE = new RegExp(
+  String.raw`${SECRET_NAME}["']?[ \t]*[:=][ \t]*(?!["']?\$\{[A-Za-z0-9_]*\}|\{[ \t]*["']?file|[{[|>][+\d-]*[ \t]*\r?$)(\S.*)$`,
+  'gim',
+);
 /** The same where the value stands in the next line, or the colon is missing. */
-const SECRET_BELOW =
-  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*:[ \t]*[|>]?[+-]?[ \t]*\r?\n[ \t]*(?:-[ \t]+)?(?!["']?\$\{)([^\s:]+)[ \t]*\r?$/gim;
-const SECRET_WORDS =
-  /^[ \t]*(?:-[ \t]+)?\w*(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]+(?!["']?\$\{)([^\s:=]+)[ \t]*\r?$/gim;
+const SECRET_BELOW = new RegExp(
+  String.raw`${SECRET_NAME}["']?[ \t]*:[ \t]*[|>]?[+-]?[ \t]*\r?\n[ \t]*(?:-[ \t]+)?(?!["']?\$\{)([^\s:]+)[ \t]*\r?$`,
+  'gim',
+);
+const SECRET_WORDS = new RegExp(
+  String.raw`^[ \t]*(?:-[ \t]+)?\w*${SECRET_NAME}["']?[ \t]+(?!["']?\$\{)([^\s:=]+)[ \t]*\r?$`,
+  'gim',
+);
 const COMMENT = /(?:^|[ \t])(?:#|\/\/)(.*)$/gm;
 /** A word behind a key with a secret's name, at the end of a comment. */
-const SECRET_COMMENT =
-  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*[:=][ \t]*(?!["']?\$\{)(\S{6,})\s*$/i;
+const SECRET_COMMENT = new RegExp(
+  String.raw`${SECRET_NAME}["']?[ \t]*[:=][ \t]*(?!["']?\$\{)(\S{6,})\s*$`,
+  'i',
+);
 const MAX_COMMENT_CHARS = 500;
 const ADDRESS = /:\/\/([^/\s:@]{0,256}:[^@\s]{1,256})@/g;
 
@@ -192,8 +202,10 @@ function valuesOf(pattern: RegExp, text: string): readonly SecretRange[] {
 }
 
 /** A text in quotes that is given to a name such as `apiKey` or `SLACK_TOKEN`. */
-const SECRET_LITERAL =
-  /(?:token|secret|password|passwd|credential|authorization|api_?-?key)s?["']?[ \t]*(?::[ \t]*string[ \t]*)?[:=][ \t]*["'`](?!\$\{)([^"'`\n]{6,})["'`]/gi;
+const SECRET_LITERAL = new RegExp(
+  String.raw`${SECRET_NAME}["']?[ \t]*(?::[ \t]*string[ \t]*)?[:=][ \t]*["'\`](?!\$\{)([^"'\`\n]{6,})["'\`]`,
+  'gi',
+);
 
 /** The source of a program, with what may be a secret in it. */
 export function sourceOfCode(file: string, text: string): SourceText {
@@ -221,7 +233,7 @@ export function valuesAt(
     const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
     return [...steps].flatMap((step) => valuesAt(root, [...path, step], { areAll }));
   }
-  const isNamed = areAll || isSecretPath(path) || path.some((step) => SECRET_TEXT_KEY.test(String(step)));
+  const isNamed = areAll || isSecretPath(path) || path.some((step) => namesSecretText(String(step)));
   const isPlain = value === null || typeof value === 'boolean' || (!isNamed && isHarmless(value));
   if (isPlain || (typeof value === 'string' && REFERENCE.test(value))) return [];
   const { start, end } = root.place(path);

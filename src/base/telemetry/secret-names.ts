@@ -4,12 +4,18 @@
  * as well, and by any part in a header or query, where next to nothing else has such a word.
  */
 
+const ENDS =
+  '(?:tokens?|secrets?|password|passwd|passphrase|passcode|(?:api|private|access|signing)[-_ ]?key|credentials?|authorization|cookies?)';
+const WHOLE = '(?:auth|bearer|jwt|pass|pwd)';
+
 /** Fields, settings and variables whose texts are secrets unless they are references; `queryToken` is a choice. */
-export const SECRET_KEY =
-  /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|passphrase|passcode|(?:api|private|access|signing)[-_ ]?key|credentials?|authorization|cookies?)$/i;
+export const SECRET_KEY = new RegExp(`^(?!queryToken$).*${ENDS}$`, 'i');
 
 /** Names that hold a secret where they hold a text. */
-export const SECRET_TEXT_KEY = /^(?:auth|bearer|jwt|pass|passphrase|pwd|signing[-_ ]?key)$/i;
+const SECRET_TEXT_KEY = new RegExp(`^${WHOLE}$`, 'i');
+
+/** The end of either as a pattern, for lines that nothing could read. */
+export const SECRET_NAME = `(?:${ENDS}|(?<![\\w-])${WHOLE})s?`;
 
 /** Whether a text is a secret by the name it stands under. */
 export function namesSecretText(name: string): boolean {

@@ -5,7 +5,7 @@ export { createLogger } from './log.ts';
 export type { Log, LogFields } from './log.ts';
 export { withoutSecrets } from './redact.ts';
 export { MIN_SECRET_NUMBER, namesSecret, namesSecretText, SECRET_CARRIER } from './secret-names.ts';
-export { SECRET_KEY, SECRET_TEXT_KEY, SIGNATURE_NAME } from './secret-names.ts';
+export { SECRET_KEY, SECRET_NAME, SIGNATURE_NAME } from './secret-names.ts';
 export { openTracing } from './tracing.ts';
 export type { Tracing } from './tracing.ts';
 export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics, TransformFigures } from './metrics.ts';

@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { providerOf } from '../../base/action.ts';
 import { quoted, say } from '../../base/finding.ts';
 import { holdsCredentials, type Path } from '../../base/document/document.ts';
-import { SECRET_KEY } from '../../base/telemetry/telemetry.ts';
+import { namesSecretText } from '../../base/telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 import type { ConfigReporter } from './reporter.ts';
@@ -113,7 +113,7 @@ function holdsSecret(commandLine: string): boolean {
   return words.some((word, index) => {
     const [, name = '', joined] = /^["']?(?:--?)?([\w-]+)(=.|:)?/.exec(word) ?? [];
     const hasValue = joined !== undefined || (word.startsWith('-') && index + 1 < words.length);
-    return (SECRET_KEY.test(name) && hasValue) || holdsCredentials(word);
+    return (namesSecretText(name) && hasValue) || holdsCredentials(word);
   });
 }
 

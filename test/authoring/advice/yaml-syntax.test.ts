@@ -51,8 +51,9 @@ test('brackets over several lines are not closed by a guess', () => {
   expect(findings.map(({ edit }) => edit)).toEqual([undefined]);
 });
 
-test('what may be a secret is not repeated', () => {
-  const broken = ["token: 'hunter2's x'\n", 'token:hunter2\nb: 1\n', 'token: hunter2 is\n  mine: yes\n'];
+test.each(['token', 'PASS', 'privateKey'])('what may be a secret is not repeated (%s)', (key) => {
+  const slips = [": 'hunter2's x'\n", ':hunter2\nb: 1\n', ': hunter2 is\n  mine: yes\n', ': @hunter2\n'];
+  const broken = slips.map((slip) => key + slip);
   expect(broken.map((text) => formatFindings(read(text).findings)).join('')).not.toContain('hunter2');
 });
 

@@ -45,6 +45,15 @@ test.each([
   expect(output).not.toContain(SECRET);
 });
 
+test.each(['API_TOKEN=4711-word claude -p', 'PASS=4711-word claude -p', 'claude --pass 4711-word'])(
+  'a command line with a secret in the place of a runner is not printed: %s',
+  async (runner) => {
+    const output = await printed(`${HOOKS}gateway: {runner: '${runner}'}\n`);
+    expect(output).toContain('there is no runner');
+    expect(output).not.toContain('4711');
+  },
+);
+
 test.each([
   ['a misspelt key', `hooks:\n  enabled: true\n  tokn: ${SECRET}\n`],
   ['one in quotes', `hooks:\n  enabled: true\n  tokn: "${SECRET}"\n`],

@@ -1,5 +1,5 @@
 /** Explains slips of a line that YAML cannot read, each with what to write. A possible secret is not repeated. */
-import { SECRET_KEY } from '../../../base/telemetry/telemetry.ts';
+import { namesSecretText } from '../../../base/telemetry/telemetry.ts';
 import { shorten } from '../../../base/document/document.ts';
 import { singleQuoted } from '../../../base/document/facts.ts';
 import { say, type Place, type SourceText } from '../../../base/finding.ts';
@@ -41,7 +41,7 @@ export function missingBlank(line: BrokenLine): Advice | undefined {
   return slip(
     placeIn(line, head.length + key.length, colon.length),
     colon.startsWith(':') ? 'a space is missing behind the colon' : '： is not the colon of YAML',
-    SECRET_KEY.test(key)
+    namesSecretText(key)
       ? `write ${key}: and a space before the value`
       : `write ${key}: ${shorten(rest.trimEnd())}`,
     ': ',
@@ -59,7 +59,7 @@ export function quotesWithin(line: BrokenLine): Advice | undefined {
   const text = isOpen ? value.slice(1) : isWhole ? withoutEscapes(value.slice(1, -1), quote) : value;
   if (text.includes('\\') || / #/.test(text)) return undefined;
   const written = singleQuoted(text);
-  const isSecret = SECRET_KEY.test(key);
+  const isSecret = namesSecretText(key);
   return slip(
     placeIn(line, head.length, value.length),
     isOpen
@@ -96,7 +96,7 @@ export function unquotedText(line: BrokenLine): Advice | undefined {
   const reason = reasonOf(value);
   if (reason === undefined) return undefined;
   const quoted = singleQuoted(value);
-  const isSecret = SECRET_KEY.test(key);
+  const isSecret = namesSecretText(key);
   const shown = isSecret || value.length > MAX_SHOWN ? '' : `: ${key}: ${quoted}`;
   return slip(
     placeIn(line, head.length, value.length),
@@ -132,6 +132,6 @@ export function shallowBlock(broken: BrokenLine): Advice | undefined {
 export function findCommentValue({ source, start }: Place): string | undefined {
   const { line } = lineAt(source, start);
   const [, key, comment] = /^\s*(?:- +)?([\w.-]+): +(#\S[^#]*?)\s*$/.exec(line) ?? [];
-  if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
+  if (key === undefined || comment === undefined || namesSecretText(key)) return undefined;
   return `put it in quotes, as what begins with # is a comment in YAML: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
 }
