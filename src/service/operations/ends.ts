@@ -11,7 +11,7 @@ const MAX_IDS = 200;
 
 export interface End {
   readonly id: string;
-  /** `skipped`: its conversation had ended, or it found none; `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
+  /** `skipped`: its conversation had ended, or it found none or no recipient; `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
   readonly end:
     'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'skipped' | 'unsent' | 'failed' | 'dead';
   /** The code of the error, what the run waits for, or which worker has it. */
@@ -100,6 +100,9 @@ async function otherEnd(storage: Storage, id: string): Promise<readonly End[]> {
     ...(await storage.listOutbox({ limit: 1, id })),
   ];
   if (found === undefined) return [];
-  const why = found.state === 'dead' ? found.lastError?.code : undefined;
+  // A turn reads what it consumes.
+  if (found.lastError?.code === DROPPED.code || (found.state === 'consumed' && found.turnId === undefined))
+    return [{ id, end: 'dropped' }];
+  const why = found.state === 'dead' || found.state === 'skipped' ? found.lastError?.code : undefined;
   return [{ id, end: OTHER_ENDS[found.state], ...defined({ why }) }];
 }

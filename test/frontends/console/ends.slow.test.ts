@@ -17,6 +17,7 @@ afterAll(() => refusing.stop());
 const REFUSED = `{kind: forward, url: '${refusing.url}', token: "\${SLUICE_HOOK_TOKEN}", maxRuns: 4}`;
 
 const LATER = 'id: order-later\nmatch: { path: later }\nmessageTemplate: hello\ndeliver: false\n';
+const NEVER = LATER.replace(' }', ", when: { '===': [{ var: kind }, new] } }");
 
 const FILES = {
   'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
@@ -30,7 +31,8 @@ console: {enabled: true, port: 0}
 `,
   'mappings/broken.yaml':
     'id: order-broken\nmatch: {path: broken}\nrunner: broken\nmessageTemplate: hello\ndeliver: false\n',
-  'mappings/later.yaml': LATER.replace(' }', ", when: { '===': [{ var: kind }, new] } }"),
+  'mappings/later.yaml': NEVER,
+  'mappings/elsewhere.yaml': NEVER.replaceAll('later', 'elsewhere'),
 };
 
 describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
@@ -113,6 +115,32 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     await page.waitForSelector('.outcome:has-text("2 taken again before")');
     expect(await page.locator('button:has-text("Replay 2")').count()).toBe(0);
     expect(complaints).toEqual([]);
+  });
+
+  test('what was skipped, and what the store does not know, did not end well', async () => {
+    const page = await pages.open();
+    for (const id of [1, 2, 3]) await pages.running.send('elsewhere', { id });
+    writeFileSync(join(pages.folder, 'mappings/elsewhere.yaml'), LATER.replaceAll('later', 'elsewhere'));
+    await pages.running.service.reload();
+    const asked: string[] = [];
+    await page.route(/\/api\/inbox\?limit=1&ids=./, async (route) => {
+      for (const id of new URL(route.request().url()).searchParams.get('ids')?.split(',') ?? [])
+        if (!asked.includes(id)) asked.push(id);
+      const response = await route.fetch();
+      const found = (await response.json()) as { readonly ends: readonly { readonly id: string }[] };
+      const ends = found.ends
+        .filter(({ id }) => id !== asked[0])
+        .map((end) => (end.id === asked[1] ? { ...end, end: 'skipped', why: 'superseded' } : end));
+      await route.fulfill({ response, json: { ...found, ends } });
+    });
+    await page.goto(`${pages.running.url}/replay?path=elsewhere&outcome=rejected`);
+    await page.click('button:has-text("Replay 3")');
+    await page.waitForSelector('.progress [role=status]:has-text("1 ended well, 2 did not: ")');
+    const said = await page.textContent('.progress [role=status]');
+    expect(said?.split(': ').at(-1)?.replace('.', '').split(', ').toSorted()).toEqual([
+      'no end is known',
+      'superseded',
+    ]);
   });
 });
 
@@ -260,12 +288,12 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     await page.click('.progress button:text-is("Stop")');
     await said('50 under way. Stopped: what is under way goes on to its end');
     await storage.resumeRuns('lost');
-    await said('50 failed: ');
+    await said('0 ended well, 50 did not: ');
     await said('; 54 were left as they were.');
     await page.click('button:text-is("Run again what failed…")');
     await page.click('.plan button:text-is("Run again what failed: 104")');
     await said('104 runs begun again at ');
-    await said('104 failed: ');
+    await said('104 did not: ');
     const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
     await expect.poll(() => countOf(queued)).toBe(4);
     await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { GatewaySettings } from '../../../src/engine/config/config.ts';
 import { endsOf, reasonsToWait } from '../../../src/service/operations/operations.ts';
 import { openStorage, type RunRecord } from '../../../src/engine/storage/storage.ts';
-import { agentOf, NOW, work } from '../../support/storage-builders.ts';
+import { agentOf, notification, NOW, wake, work } from '../../support/storage-builders.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const runOf = (id: string, parts: Parameters<typeof agentOf>[1] = {}, mapping = 'm'): RunRecord => ({
@@ -81,5 +81,24 @@ test('a run that a worker has says which one, and when it was heard of', async (
   expect(ends).toMatchObject([
     { id: first.id, end: 'running', why: expect.stringMatching(/^on mba, last seen 1\d s ago$/) as string },
     { id: second.id, end: 'queued' },
+  ]);
+});
+
+test('what the operator dropped is dropped, be it an event or a delivery, and what a turn read is done', async () => {
+  const storage = await openStorage(`sqlite:${join(temporaryFolder(), 'store.db')}`);
+  onTestFinished(() => storage.close());
+  const [read, left] = [wake(), wake()];
+  await storage.accept(work([read]));
+  const claim = { turnId: 'turn', nowMs: NOW, maxEvents: 1, maxBytes: 1000 };
+  await storage.claimEvents(claim);
+  await storage.consumeEvents('turn', { nowMs: NOW });
+  await storage.accept(work([left, notification()]));
+  const [delivery] = await storage.listOutbox({ limit: 1 });
+  const ids = [read.id, left.id, delivery?.id ?? '', 'unknown'];
+  await storage.drop({ kind: 'ids', ids: ids.slice(1) }, NOW, () => ({}));
+  expect(await endsOf(storage, gateway as unknown as GatewaySettings, ids)).toEqual([
+    { id: read.id, end: 'done' },
+    { id: left.id, end: 'dropped' },
+    { id: delivery?.id, end: 'dropped' },
   ]);
 });

@@ -79,10 +79,12 @@ function Progress({
       const query = new URLSearchParams({ limit: '1', ids: asked.join() }).toString();
       const { ends } = await getJson<InboxPage>(`/api/inbox?${query}`, signal);
       const still = new Set(ends.filter(isOpen).map(({ id }) => id));
-      const bad = ends.filter(({ end }) => ['failed', 'dead', 'dropped', 'unsent'].includes(end));
+      const done = ends.filter(({ end }) => end === 'done');
+      const others = ends.filter(({ id, end }) => !still.has(id) && end !== 'done');
+      const gone = Array.from({ length: asked.length - ends.length }, () => 'no end is known');
       open.value = [...open.peek().slice(asked.length), ...asked.filter((id) => still.has(id))];
-      failed.value = [...failed.peek(), ...bad.map(({ end, why = end }) => why)];
-      well.value += asked.length - still.size - bad.length;
+      failed.value = [...failed.peek(), ...others.map(({ end, why = end }) => why), ...gone];
+      well.value += done.length;
       problem.value = '';
     } catch (error) {
       if (isAborted(error)) return 0;
@@ -99,7 +101,7 @@ function Progress({
     isOver() ? count(begun.value, ...nouns) : `${begun.value} of ${count(ids.length, ...nouns)}`,
     ` ${done} at ${formatTime(from)}`,
     hasEnds && `: ${well.value} ended well`,
-    failed.value.length > 0 && `, ${failed.value.length} failed: ${reasons}`,
+    failed.value.length > 0 && `, ${failed.value.length} ${hasEnds ? 'did' : 'were'} not: ${reasons}`,
     open.value.length > 0 && `, ${open.value.length} under way`,
     isOver() && left > 0 && `; ${left} were left as they were`,
   ]
