@@ -93,10 +93,6 @@ const MAX_QUOTED = 50;
 const MAX_QUOTED_CHARS = 256 * 1024;
 /** Characters of what is said of a failure. */
 const MAX_SAID = 200;
-/** A request that was refused before its sender had proved itself does not concern the operator's mappings. */
-const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
-/** What has the status of a stranger's request, and comes after the proof. */
-const OF_SENDERS: readonly string[] = ['rate_limited'];
 
 /** What somebody has to look at, by its cause. */
 export interface Cause {
@@ -285,7 +281,6 @@ async function countDecided(storage: CountedStorage, describe: Describe): Promis
           lastHitAt: Math.max(lastHitAt, hour.lastAt),
         });
       }
-      if (decision !== undefined && isOfStranger(decision)) continue;
       const ofPath = came.get(path) ?? { hours: [] };
       ofPath.hours.push(hour);
       came.set(path, { ...ofPath, ...(mappingId !== null && { mappingId }) });
@@ -335,9 +330,6 @@ function foundIn(kept: KeptRequest): FoundValues {
   });
   return new Map(values);
 }
-
-const isOfStranger = ({ status, code = '' }: DecisionRecord): boolean =>
-  STRANGERS.includes(status) && !OF_SENDERS.includes(code);
 
 /** What was taken when it was replayed is lost no more. */
 const isTaken = ({ replays = [] }: DecisionRecord): boolean =>

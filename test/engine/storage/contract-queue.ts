@@ -316,7 +316,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       for (const { firstAt, lastAt } of failures) expect(firstAt).toBeLessThanOrEqual(lastAt);
     });
 
-    test('counts all decisions that are kept, part by part, by path and by why they were refused', async () => {
+    test('counts the decisions on senders with a proof, part by part, by path and by why they were refused', async () => {
       const { storage } = await fresh();
       const missed = [{ mappingId: 'a', part: 'when', leaf: '{"==":[1,2]}', why: 'different' }] as const;
       const refused = { outcome: 'rejected', status: 404, code: 'no_mapping_matched', missed } as const;
@@ -335,6 +335,10 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
             findings: findings(index),
           });
       }
+      storage.recordStranger(
+        { ...DECIDED, requestId: 's', receivedAt: NOW, path: 'missed', ...refused },
+        'net',
+      );
       await storage.flush();
       type Groups = Awaited<ReturnType<typeof storage.countDecided>>['groups'];
       const parts: Groups[] = [];

@@ -47,8 +47,11 @@ async function open() {
     for (const decision of decisions) storage.recordDecision(decision);
     await storage.flush();
   };
+  const keepStrangers = (...decisions: readonly DecisionRecord[]): void => {
+    for (const [index, decision] of decisions.entries()) storage.recordStranger(decision, `net ${index}`);
+  };
   const operator = { storage, who: 'ada', source: 'desk', by: 'command', defaultRunner: 'default' } as const;
-  return { storage, causes, looking, keep, operator };
+  return { storage, causes, looking, keep, keepStrangers, operator };
 }
 
 const opened = '{"in":[{"var":"payload.action"},["opened","reopened"]]}';
@@ -122,10 +125,14 @@ test('a cause names its error, also where a finding says only which field it is 
 });
 
 test('strangers, and what was taken when it was replayed, are nobody to look at', async () => {
-  const { causes, keep } = await open();
-  await keep(
+  const { causes, keep, keepStrangers } = await open();
+  keepStrangers(
     refused(now, { status: 401, code: 'unauthorized' }),
     refused(now - 1, { status: 429, code: 'too_many_failures' }),
+    refused(now - 1, { path: '', status: 404, code: 'not_found' }),
+    refused(now - 1, { status: 408, code: 'body_timeout' }),
+  );
+  await keep(
     refused(now - 2, { replays: [{ requestId: 'x', outcome: 'accepted' }] }),
     refused(now - 3, { outcome: 'accepted', status: 202, code: undefined }),
   );
@@ -212,13 +219,13 @@ test('a cause is as old as its first request, wherever in an hour of the clock t
 });
 
 test('a path of which far more comes than before is a cause, also where it is taken, and not one of strangers', async () => {
-  const { causes, keep } = await open();
+  const { causes, keep, keepStrangers } = await open();
   const taken = { outcome: 'accepted', status: 202, code: undefined, mappingId: 'sum' } as const;
   const every = (many: number, ms: number, change: Partial<DecisionRecord>) =>
     Array.from({ length: many }, (_, index) => refused(now - index * ms, change));
   await keep(...every(100, 60_000, { ...taken, path: 'metrics' }));
   expect(await causes()).toEqual([]);
-  await keep(...every(400, 10, { path: 'metrics', status: 401, code: 'unauthorized' }));
+  keepStrangers(...every(400, 10, { path: 'metrics', status: 401, code: 'unauthorized' }));
   expect(await causes()).toEqual([]);
   await keep(...every(400, 10, { ...taken, path: 'metrics' }));
   const [flood, ...others] = await causes();
@@ -316,10 +323,14 @@ test('who asks before all is counted gets nothing, and later the last count, als
   expect((await overview(storage, options, [])).causes).toHaveLength(1);
 });
 
-test('a rate that refuses a sender who proved itself is somebody to look at', async () => {
+test.each([
+  ['its rate', 429, 'rate_limited'],
+  ['its slow body', 408, 'body_timeout'],
+  ['its method', 405, 'method_not_allowed'],
+])('a sender who proved itself and is refused for %s is somebody to look at', async (_name, status, code) => {
   const { causes, keep } = await open();
-  await keep(refused(now, { status: 429, code: 'rate_limited' }));
-  expect(await causes()).toMatchObject([{ path: 'github', count: 1 }]);
+  await keep(refused(now, { status, code }));
+  expect(await causes()).toMatchObject([{ path: 'github', errorCode: code, count: 1 }]);
 });
 
 test('the overview marks when the service started and its files changed', async () => {

@@ -11,6 +11,7 @@ import {
   SUPERSEDED,
   type UnsentRun,
 } from '../records.ts';
+import { STRANGER } from '../request-records.ts';
 import { DAY_MS, dayBefore, startOfDay } from './hourly-capacity.ts';
 import { both, by, type Dialects, listed } from './statements.ts';
 import { atMost } from './row-queries.ts';
@@ -80,7 +81,8 @@ const DECIDED = both`SELECT path, "mappingId", count, "firstAt", "lastAt",
     FROM (SELECT seq, mapping_id, facts ->> 'path' AS path, ${FACT_AT} AS at,
         CASE WHEN outcome NOT IN ('accepted', 'skipped') THEN concat_ws(' ', facts ->> 'code', facts ->> 'status',
           facts -> 'missed', ${CODES}, facts -> 'replays') END AS why
-      FROM (SELECT seq, mapping_id, outcome, ${FACTS} AS facts FROM decisions WHERE seq > ? AND seq <= ? ${ONCE}) AS part
+      FROM (SELECT seq, mapping_id, outcome, ${FACTS} AS facts FROM decisions
+        WHERE seq > ? AND seq <= ? AND outcome <> '${STRANGER}' ${ONCE}) AS part
     ) AS rows_of_part GROUP BY path, mapping_id, why, at / 300000) AS grouped`;
 const openOf = (state: number): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
   WHERE state = ${state} AND run_id IN ${listed('?')}`;
@@ -123,7 +125,7 @@ export function listAudit({ sql }: Store, limit: number, whats?: readonly string
 
 /**
  * Counts some hundred decisions after a number, the oldest first; `next` is the number of the last, and absent where there
- * are none. What was refused is counted by all that says why.
+ * are none. What was refused is counted by all that says why, and what proved nothing is not.
  */
 export function countDecided({ sql }: Store, after: number): { groups: DecidedGroup[]; next?: number } {
   const next = sql.find<{ seq: number | null }>(PART_END, after)?.seq ?? undefined;
