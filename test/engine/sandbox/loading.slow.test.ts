@@ -303,10 +303,15 @@ describe('what would hold up the loader', () => {
     mkdirSync(path.join(dir, 'folder.ts'));
     execFileSync('mkfifo', [path.join(dir, 'pipe.ts')]);
     const loaded = await load('good.ts', 'folder.ts', 'pipe.ts', 'big.ts', 'pipes.ts', 'bigs.ts');
+    expect(
+      advise(loaded.findings)
+        .map(({ hint }) => said(hint))
+        .join(),
+    ).not.toContain('folder.ts');
     expect(found(loaded).sort()).toEqual([
-      'TRANSFORM_FILE_TYPE m.yaml:1:9',
-      'TRANSFORM_FILE_TYPE m.yaml:1:9',
-      'TRANSFORM_FILE_TYPE pipes.ts:1:8',
+      'TRANSFORM_IMPORT_NOT_FOUND pipes.ts:1:8',
+      'TRANSFORM_NOT_FOUND m.yaml:1:9',
+      'TRANSFORM_NOT_FOUND m.yaml:1:9',
       'TRANSFORM_TOO_LARGE bigs.ts:1:8',
       'TRANSFORM_TOO_LARGE m.yaml:1:9',
     ]);

@@ -70,8 +70,9 @@ function toExport({ functions, module }: SandboxFacts['TRANSFORM_NOT_A_FUNCTION'
 
 /** Suggests another ending or a near name in the same folder. */
 function suggestModule(dir: string, module: string): string | undefined {
-  const names = modulesIn(path.resolve(dir, path.dirname(module)));
   const wanted = path.basename(module);
+  // A folder may have the very name.
+  const names = modulesIn(path.resolve(dir, path.dirname(module))).filter((name) => name !== wanted);
   const near = names.find((name) => path.parse(name).name === path.parse(wanted).name);
   const found = near ?? didYouMean(wanted, names);
   return found && path.posix.join(path.posix.dirname(module), found);

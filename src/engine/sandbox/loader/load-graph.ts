@@ -58,11 +58,16 @@ export function isLoadable(file: string): boolean {
 /** Sources beyond this are no transform, and would keep the compiler busy for seconds. */
 const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
-/** What keeps a path from being read at all: a directory, a device or a pipe would fail the whole loader, or hang it. */
-export function unreadableReason(file: string): 'no-file' | 'too-large' | undefined {
-  const stats = statSync(file);
-  if (!stats.isFile()) return 'no-file';
-  return stats.size > MAX_SOURCE_BYTES ? 'too-large' : undefined;
+export const isTooLarge = (file: string): boolean => statSync(file).size > MAX_SOURCE_BYTES;
+
+/** The file a path leads to; undefined of a directory, a device or a pipe, which would fail the whole loader, or hang it. */
+export function realFile(named: string): string | undefined {
+  try {
+    const file = realpathSync(named);
+    return statSync(file).isFile() ? file : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Whether `file` lies below `root`; both are real paths. */
@@ -191,13 +196,14 @@ function resolveImport(
   { specifier, resolve }: { readonly specifier: string; readonly resolve: () => string },
 ): ImportTarget {
   if (!/^\.\.?\//.test(specifier)) return refuse(specifier, NOT_IN_FOLDER);
-  let file: string;
+  let file: string | undefined;
   try {
     const url = resolve().replace(/%3[Ff]namespace=.*$/, '');
-    file = realpathSync(fileURLToPath(withoutQuery(url)));
+    file = realFile(fileURLToPath(withoutQuery(url)));
   } catch {
-    return refuse(specifier, NOT_FOUND);
+    // Node and tsx throw where they find nothing.
   }
+  if (file === undefined) return refuse(specifier, NOT_FOUND);
   const fault = faultOf(root, file);
   return fault === undefined ? { file } : refuse(specifier, fault);
 }
@@ -229,9 +235,8 @@ const NOT_FOUND: Fault = {
 
 function faultOf(root: string, file: string): Fault | undefined {
   if (!isInside(root, file)) return OUTSIDE;
-  const unreadable = unreadableReason(file);
-  if (!isLoadable(file) || unreadable === 'no-file') return WRONG_ENDING;
-  return unreadable === 'too-large' ? TOO_LARGE : undefined;
+  if (!isLoadable(file)) return WRONG_ENDING;
+  return isTooLarge(file) ? TOO_LARGE : undefined;
 }
 
 const OUTSIDE: Fault = {
@@ -286,8 +291,8 @@ function readNamedMap(file: string, source: string): object | undefined {
   if (name === undefined || path.basename(name) !== name) return undefined;
   const folder = path.dirname(file);
   try {
-    const named = realpathSync(path.join(folder, name));
-    if (path.dirname(named) !== folder || unreadableReason(named) !== undefined) return undefined;
+    const named = realFile(path.join(folder, name));
+    if (named === undefined || path.dirname(named) !== folder || isTooLarge(named)) return undefined;
     const map = JSON.parse(readFileSync(named, 'utf8')) as { sources?: string[] };
     return { ...map, sources: map.sources?.map((one) => path.resolve(folder, one)) };
   } catch {

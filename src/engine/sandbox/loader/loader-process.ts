@@ -11,7 +11,8 @@ import {
   isInside,
   isLoadable,
   loadGraph,
-  unreadableReason,
+  isTooLarge,
+  realFile,
   type Graph,
   type GraphFile,
   type RefusedImport,
@@ -133,18 +134,11 @@ async function linkAll(
 function findEntry(root: string, module: string): { file: string } | { problem: EntryProblem } {
   const named = path.resolve(root, module);
   if (!isInside(root, named)) return { problem: 'outside' };
-  let file: string;
-  try {
-    file = realpathSync(named);
-  } catch {
-    return { problem: 'not-found' };
-  }
+  const file = realFile(named);
+  if (file === undefined) return { problem: 'not-found' };
   if (!isInside(root, file)) return { problem: 'outside' };
-  const unreadable = unreadableReason(file);
-  if (!isLoadable(file) || file.endsWith('.json') || unreadable === 'no-file')
-    return { problem: 'file-type' };
-  if (unreadable === 'too-large') return { problem: 'too-large' };
-  return { file };
+  if (!isLoadable(file) || file.endsWith('.json')) return { problem: 'file-type' };
+  return isTooLarge(file) ? { problem: 'too-large' } : { file };
 }
 
 /** What the scan found, each refused import at its place, and the files that cannot be compiled. */
