@@ -68,7 +68,12 @@ function readRule(rule: JsonValue, read: (keys: readonly string[]) => void): voi
   } else if (isListOperator(operator)) {
     const lists: (readonly string[])[] = [];
     readRule(first, (keys) => lists.push(keys));
-    for (const list of lists) readRule(inner, (keys) => read([...list, '*', ...keys]));
+    readRule(inner, (keys) => {
+      // `reduce` hands its rule an element, and what became of those before it.
+      const ofElement = operator === 'reduce' ? keys.slice(1) : keys;
+      if (operator !== 'reduce' || keys[0] !== 'accumulator')
+        for (const list of lists) read([...list, '*', ...ofElement]);
+    });
     readRule(more, read);
   } else readRule(operands, read);
 }

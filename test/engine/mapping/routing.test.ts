@@ -203,6 +203,9 @@ test('the fields that decide are those of conditions, also within lists and besi
       { in: [{ var: 'action' }, ['opened', 'closed']] },
       { some: [{ var: 'labels' }, { '===': [{ var: 'name' }, 'bug'] }] },
       { '!': { var: ['draft', false] } },
+      {
+        '>': [{ reduce: [{ var: 'lines' }, { '+': [{ var: 'current.n' }, { var: 'accumulator' }] }, 0] }, 1],
+      },
       true,
     ],
   };
@@ -210,6 +213,8 @@ test('the fields that decide are those of conditions, also within lists and besi
     compileList([{ match: { path: 'issues', when }, messageTemplate: '{{title}}' }]),
   );
   const payload = decidingFields(mappings, 'issues').below.get('payload');
-  expect([...(payload?.below.keys() ?? [])]).toEqual(['action', 'labels', 'draft']);
+  expect([...(payload?.below.keys() ?? [])]).toEqual(['action', 'labels', 'draft', 'lines']);
   expect(payload?.below.get('labels')?.below.get('*')?.below.get('name')?.isRead).toBe(true);
+  const line = payload?.below.get('lines')?.below.get('*');
+  expect([[...(line?.below.keys() ?? [])], line?.isRead]).toEqual([['n'], false]);
 });
