@@ -213,22 +213,26 @@ export interface OpenChannels extends ChannelLookup {
 }
 
 /** Makes the configured channels available; nothing is loaded or connected yet. */
-export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChannels): OpenChannels {
+export function openChannels(
+  catalog: ChannelCatalog,
+  channels: ConfiguredChannels,
+  { openTimeoutMs = OPEN_TIMEOUT_MS }: { readonly openTimeoutMs?: number } = {},
+): OpenChannels {
   const opened = new Map<string, Promise<ChannelAdapter>>();
   const settingsOf = (channel: string): ChannelSettings | undefined =>
     Object.hasOwn(channels, channel) ? channels[channel] : undefined;
   const open = async (module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> => {
+    // A plugin that throws at once fails as one that rejects: after this opening is kept, which is then forgotten.
+    const opening = Promise.resolve().then(() => module.open(settings));
     try {
-      // A plugin that throws at once fails as one that rejects: after this opening is kept, which is then forgotten.
-      const adapter = await within(
-        Promise.resolve().then(() => module.open(settings)),
-        OPEN_TIMEOUT_MS,
-      );
+      const adapter = await within(opening, openTimeoutMs);
       const problem = adapterProblem(adapter);
       if (problem === undefined && adapter !== undefined) return adapter;
       throw new Error(`channel ${module.id}: ${problem}`);
     } catch (error) {
       opened.delete(module.id);
+      // Nobody has what opens too late, or is no adapter.
+      void opening.then((adapter) => adapter.stop?.()).catch(() => undefined);
       const missing = explainMissing(catalog, module);
       throw missing === undefined ? error : new Error(missing, { cause: error });
     }

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { CHANNEL_IDS } from '../../../src/base/action.ts';
 import {
+  type ChannelAdapter,
+  type ChannelModule,
   channelProblems,
   findChannelModule,
   loadChannelCatalog,
@@ -231,6 +233,33 @@ ${BROKEN('0').replace('async () => (0)', open)}`;
   const channels = openChannels(catalog, { broken: { quiet: true } });
   await expect(channels.find('broken')).rejects.toThrow('no line');
   expect(await channels.find('broken')).toMatchObject({ maxChars: 5 });
+});
+
+test('an adapter that opens too late is stopped, and the next message opens another one', async () => {
+  const stopped: string[] = [];
+  const late = Promise.withResolvers<void>();
+  const adapterOf = (id: string): ChannelAdapter => ({
+    id,
+    maxChars: 5,
+    check: async () => ({ ok: true, account: id }),
+    send: async () => ({ kind: 'sent' }),
+    stop: async () => void stopped.push(id),
+  });
+  const adapters = [late.promise.then(() => adapterOf('late')), Promise.resolve(adapterOf('next'))];
+  const module: ChannelModule = {
+    id: 'slow',
+    settingsProblems: () => [],
+    recipientProblem: () => undefined,
+    open: async () => adapters.shift() ?? adapterOf('none'),
+  };
+  const catalog = { modules: new Map([['slow', module]]), origins: new Map(), problems: [] };
+  const channels = openChannels(catalog, { slow: {} }, { openTimeoutMs: 20 });
+  await expect(channels.find('slow')).rejects.toThrow('its "open" gave no adapter in time');
+  expect((await channels.find('slow'))?.id).toBe('next');
+  late.resolve();
+  await expect.poll(() => stopped).toEqual(['late']);
+  await channels.stop();
+  expect(stopped).toEqual(['late', 'next']);
 });
 
 test('the default recipient of a plugin is judged as that of a built-in channel is', async () => {
