@@ -212,8 +212,9 @@ export class RunnerHolds {
   }
 
   #set(hold: RunnerHold): void {
-    const before = this.#holds.get(keyOf(hold));
-    this.#holds.set(keyOf(hold), { isTried: false, putBackAt: 0, ...before, hold });
+    // A try that is under way ends on what it began with.
+    const state = this.#holds.get(keyOf(hold)) ?? { hold, isTried: false, putBackAt: 0 };
+    this.#holds.set(keyOf(hold), Object.assign(state, { hold }));
   }
 
   /** The hold is in memory whatever the store says: a restart would only ask the runner again. */

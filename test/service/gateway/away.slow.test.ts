@@ -190,6 +190,20 @@ describe('an agent that is away', () => {
     expect(await second.storage.listHolds('default')).toEqual([]);
   });
 
+  test('is tried again after a try during which a run that began before failed, too', async () => {
+    const held = new HeldRunner();
+    const options = { retry: { ...FAST_RETRY, holds: HOLDS } };
+    const house = await openHouse({ runners: { default: held }, options });
+    await house.accept(agentAction({ message: 'first' }), agentAction({ message: 'slow' }));
+    await expect.poll(() => held.messages).toEqual(['first', 'slow']);
+    held.finish('first', AWAY);
+    await expect.poll(() => held.messages).toEqual(['first', 'slow', 'first']);
+    held.finish('slow', AWAY);
+    await expect.poll(() => house.storage.backlog()).toMatchObject({ queuedRuns: 1 });
+    held.finish('first', AWAY);
+    await expect.poll(() => held.messages.length).toBe(4);
+  });
+
   test('keeps the events of the main session waiting too, and none is parked', async () => {
     const agent = new Agent(() => AWAY);
     const house = await openWith(agent);
