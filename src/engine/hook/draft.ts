@@ -86,9 +86,8 @@ function warnOfJsonText(
   for (const { expression } of empty) {
     const found = jsonTextOn(expression.trim(), scope);
     if (found === undefined) continue;
-    const { path, isBase64 } = found;
-    const isRooted = path.startsWith('item') || path.startsWith('payload');
-    const facts: HookFacts['json_text'] = { field: isRooted ? path : `payload.${path}`, isBase64 };
+    const { path, code, isBase64 } = found;
+    const facts: HookFacts['json_text'] = { field: code, isBase64 };
     const message = `${path} is ${encodedWords(isBase64)}, so ${expression.trim()} finds nothing in it`;
     warn(warnings, { code: 'json_text', field, message, facts });
     return;
@@ -147,8 +146,10 @@ function ownText(payload: JsonValue, kind: DraftKind): string | undefined {
 /* Fields that hold JSON as a text, as it is or in base64: no path of a condition or a template leads into one. */
 
 interface EncodedField {
-  /** As the reader of it wrote it. */
+  /** As the reader of it wrote it; `payload` of the body itself. */
   readonly path: string;
+  /** As a transform has it. */
+  readonly code: string;
   readonly isBase64: boolean;
 }
 
@@ -183,9 +184,10 @@ export function jsonTextOn(path: string, { request, item }: JsonTextScope): Enco
   const keys = hasRoot ? rest : [first, ...rest];
   for (const [index, key] of keys.entries()) {
     if (typeof value === 'string') {
-      const before = [...(hasRoot ? [first] : []), ...keys.slice(0, index)].join('.');
+      const before = keys.slice(0, index);
+      const code = [hasRoot ? first : 'payload', ...before].join('.');
       const found = readEncoded(value);
-      return found && { path: before, isBase64: found.isBase64 };
+      return found && { path: hasRoot ? code : before.join('.') || code, code, isBase64: found.isBase64 };
     }
     const isInside: boolean = (isJsonObject(value) || Array.isArray(value)) && Object.hasOwn(value, key);
     value = isInside ? (value as Readonly<Record<string, JsonValue>>)[key] : undefined;

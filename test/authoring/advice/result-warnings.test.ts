@@ -60,6 +60,13 @@ test('a path into a text that holds JSON is said once for a template', () => {
   expect(warningsOfTemplate('{{data.name}}', payload).join()).not.toContain('hidden-value');
 });
 
+test.each<[string, JsonValue, RegExp]>([
+  ['{{items.name}}', { items: '{"name":1}' }, / items is a text .*JSON\.parse\(payload\.items\)/],
+  ['{{event.name}}', '{"event":{"name":1}}', / payload is a text .*JSON\.parse\(payload\)/],
+])('the text that %s leads into is named as a transform has it', (template, payload, said) => {
+  expect(warningsOfTemplate(template, payload)).toEqual([expect.stringMatching(said)]);
+});
+
 test.each<[string, JsonValue]>([
   ['{{data.name}}', { data: 'plain text' }],
   ['{{data.name}}', { data: { name: '' } }],

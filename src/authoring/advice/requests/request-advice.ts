@@ -69,16 +69,13 @@ export function readsBodyAsList({ trace: { considered } }: Evaluation): boolean 
 }
 
 /** SNS and others send a whole event as a text in one field of the body. */
-function textWith(
-  name: string,
-  payload: JsonValue,
-): { readonly path: string; readonly isBase64: boolean } | undefined {
+function textWith(name: string, payload: JsonValue): ReturnType<typeof jsonTextOn> {
   if (!isJsonObject(payload)) return undefined;
   const keys = name.split('.');
   for (const [path, value] of Object.entries(payload)) {
     const found = typeof value === 'string' ? readEncoded(value) : undefined;
     if (found !== undefined && isJsonText(found.json) && fieldAt(parseJson(found.json), keys) !== undefined)
-      return { path, isBase64: found.isBase64 };
+      return { path, code: `payload.${path}`, isBase64: found.isBase64 };
   }
   return undefined;
 }
@@ -92,12 +89,11 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Fi
   const found = new Map(
     names.flatMap((name) => {
       const text = jsonTextOn(name, { request }) ?? textWith(name, request.payload);
-      return text === undefined ? [] : [[text.path, text.isBase64] as const];
+      return text === undefined ? [] : [[text.path, text] as const];
     }),
   );
-  return [...found].map(([path, isBase64]) => {
-    const from = path.startsWith('payload.') ? path : `payload.${path}`;
-    const text = say`${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: ${todo}let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
+  return [...found.values()].map(({ path, code, isBase64 }) => {
+    const text = say`${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: ${todo}let the sender send it as an object, or read it in a transform, with ${parseCode(code, isBase64)}`;
     return requestFinding('json_text', text, { paths: [path] });
   });
 }
