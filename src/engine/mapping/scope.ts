@@ -6,7 +6,7 @@ import type { Scope } from './compiled-mapping.ts';
  * What conditions and templates can read. At the root seven names are reserved; any other name reads the payload, so
  * a payload's own `path` is `payload.path`. Only own properties are ever read: a payload cannot reach a prototype.
  */
-const RESERVED_NAMES = ['payload', 'headers', 'query', 'path', 'now', 'item', 'index'] as const;
+export const RESERVED_NAMES = ['payload', 'headers', 'query', 'path', 'now', 'item', 'index'] as const;
 export type ReservedName = (typeof RESERVED_NAMES)[number];
 
 /** Reads a value from a scope; undefined where it is missing. */

@@ -387,11 +387,16 @@ test('no rule and no payload makes compiling or deciding throw anything but what
 });
 
 test('the schema for editors offers exactly the operators that the compiler takes', () => {
-  const { rule } = conditionDefinitions() as { rule: { properties: Record<string, unknown> } };
+  const { rule } = conditionDefinitions() as {
+    rule: { properties: Record<string, { description?: string }> };
+  };
   const takes = (operator: string): boolean =>
     !compileCondition(located({ [operator]: [{ var: 'a' }, { var: 'a' }] })).findings.some(
       ({ code }) => code === 'CONDITION_UNKNOWN_OPERATOR' || code === 'CONDITION_LOG',
     );
+  expect(rule.properties['var']?.description).toMatch(
+    /but for payload, headers, query, path, now, item and index\.$/,
+  );
   const offered = Object.keys(rule.properties);
   expect(offered).toContain('===');
   expect(offered.filter((operator) => !takes(operator))).toEqual([]);

@@ -1,6 +1,7 @@
-import { say, type Sentence } from '../../../base/finding.ts';
+import { inWords, say, type Sentence } from '../../../base/finding.ts';
 import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { RESERVED_NAMES } from '../scope.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
 interface Arity {
@@ -137,7 +138,7 @@ function quoteAll(keys: readonly string[]): string {
 
 /** What an editor shows beside an operator. */
 const DESCRIPTIONS: Readonly<Record<string, string>> = {
-  var: 'A value of the request by its path: a bare name reads the payload; headers., query., path, source, item and index have their own names.',
+  var: `A value of the request by its path: a bare name reads the payload, but for ${inWords(RESERVED_NAMES)}.`,
   missing: 'Those of the named variables that the request does not have.',
   missing_some: 'Empty where at least the given number of the variables is there.',
   if: 'Condition, value, otherwise; further pairs may stand in between.',
