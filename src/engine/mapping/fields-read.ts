@@ -56,8 +56,11 @@ function add(root: FieldsRead, keys: readonly string[]): void {
   field.isRead = true;
 }
 
+type Keys = readonly string[];
+type Read = (keys: Keys) => void;
+
 /** The rule within a list operator reads its elements. */
-function readRule(rule: JsonValue, read: (keys: readonly string[]) => void): void {
+function readRule(rule: JsonValue, read: Read): void {
   if (Array.isArray(rule)) for (const each of rule as readonly JsonValue[]) readRule(each, read);
   const operation = operationOf(rule);
   if (operation === undefined) return;
@@ -66,16 +69,36 @@ function readRule(rule: JsonValue, read: (keys: readonly string[]) => void): voi
   if (operator === 'var') {
     if (typeof first === 'string') read(first === '' ? [] : first.split('.'));
   } else if (isListOperator(operator)) {
-    const lists: (readonly string[])[] = [];
-    readRule(first, (keys) => lists.push(keys));
-    readRule(inner, (keys) => {
+    for (const field of fieldsOfElements(elementsOf(first, read), inner)) {
       // `reduce` hands its rule an element, and what became of those before it.
-      const ofElement = operator === 'reduce' ? keys.slice(1) : keys;
-      if (operator !== 'reduce' || keys[0] !== 'accumulator')
-        for (const list of lists) read([...list, '*', ...ofElement]);
-    });
+      if (operator !== 'reduce') read(field.flat());
+      else if (field[1][0] !== 'accumulator') read([...field[0], ...field[1].slice(1)]);
+    }
     readRule(more, read);
   } else readRule(operands, read);
+}
+
+const fieldsOfElements = (elements: readonly Keys[], rule: JsonValue): readonly (readonly [Keys, Keys])[] => {
+  const fields: (readonly [Keys, Keys])[] = [];
+  readRule(rule, (keys) => fields.push(...elements.map((element) => [element, keys] as const)));
+  return fields;
+};
+
+/** The elements of the list that a rule makes; what it reads to make it is read. */
+function elementsOf(rule: JsonValue, read: Read): readonly Keys[] {
+  const { operator, operands = [] } = operationOf(rule) ?? {};
+  const [first = null, inner = null] = operands;
+  if (operator === 'var') {
+    const lists: Keys[] = [];
+    readRule(rule, (keys) => lists.push([...keys, '*']));
+    return lists;
+  }
+  if (operator !== 'map' && operator !== 'filter') return operands.flatMap((each) => elementsOf(each, read));
+  const elements = elementsOf(first, read);
+  const fields = fieldsOfElements(elements, inner).map((field) => field.flat());
+  if (operator === 'map') return fields;
+  for (const field of fields) read(field);
+  return elements;
 }
 
 /** Every path that an expression names; a word that is a helper names no field. */

@@ -203,6 +203,8 @@ test('the fields that decide are those of conditions, also within lists and besi
       { in: [{ var: 'action' }, ['opened', 'closed']] },
       { some: [{ var: 'labels' }, { '===': [{ var: 'name' }, 'bug'] }] },
       { '!': { var: ['draft', false] } },
+      { some: [{ filter: [{ var: 'users' }, { var: 'active' }] }, { '===': [{ var: 'name' }, 'ann'] }] },
+      { some: [{ map: [{ var: 'commits' }, { var: 'author' }] }, { '===': [{ var: 'login' }, 'ann'] }] },
       {
         '>': [{ reduce: [{ var: 'lines' }, { '+': [{ var: 'current.n' }, { var: 'accumulator' }] }, 0] }, 1],
       },
@@ -213,8 +215,19 @@ test('the fields that decide are those of conditions, also within lists and besi
     compileList([{ match: { path: 'issues', when }, messageTemplate: '{{title}}' }]),
   );
   const payload = decidingFields(mappings, 'issues').below.get('payload');
-  expect([...(payload?.below.keys() ?? [])]).toEqual(['action', 'labels', 'draft', 'lines']);
+  expect([...(payload?.below.keys() ?? [])]).toEqual([
+    'action',
+    'labels',
+    'draft',
+    'users',
+    'commits',
+    'lines',
+  ]);
   expect(payload?.below.get('labels')?.below.get('*')?.below.get('name')?.isRead).toBe(true);
-  const line = payload?.below.get('lines')?.below.get('*');
-  expect([[...(line?.below.keys() ?? [])], line?.isRead]).toEqual([['n'], false]);
+  const elementOf = (name: string) => payload?.below.get(name)?.below.get('*');
+  const fieldsOf = (name: string): readonly string[] => [...(elementOf(name)?.below.keys() ?? [])];
+  expect([fieldsOf('lines'), elementOf('lines')?.isRead]).toEqual([['n'], false]);
+  expect(fieldsOf('users')).toEqual(['active', 'name']);
+  expect(fieldsOf('commits')).toEqual(['author']);
+  expect(elementOf('commits')?.below.get('author')?.below.get('login')?.isRead).toBe(true);
 });
