@@ -75,11 +75,14 @@ export class RunnerHolds {
 
   /** Takes up the holds that other processes wrote down, and lets go of those that one of them has ended. */
   async share(): Promise<void> {
+    // What begins or ends here while the store is asked is not in its answer.
+    const before = [...this.#holds.keys()];
     const stored = await this.#context.storage.listHolds('');
     const keys = new Set(stored.map(keyOf));
-    const ended = [...this.#holds.keys()].filter((key) => !keys.has(key));
+    const ended = before.filter((key) => !keys.has(key));
     for (const key of ended) this.#holds.delete(key);
-    for (const { waiting: _, ...hold } of stored) if (!this.#holds.has(keyOf(hold))) this.#set(hold);
+    for (const { waiting: _, ...hold } of stored)
+      if (!before.includes(keyOf(hold)) && !this.#holds.has(keyOf(hold))) this.#set(hold);
     this.#report();
     if (ended.length > 0) this.#onReleased();
   }

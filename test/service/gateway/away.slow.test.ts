@@ -2,6 +2,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createCommandRunner } from '../../../src/service/runners/command-runner.ts';
+import type { GatewayBase } from '../../../src/service/gateway/gateway-base.ts';
+import { RunnerHolds } from '../../../src/service/gateway/runner-holds.ts';
 import type { Runner, Turn, TurnResult } from '../../../src/service/runners/runners.ts';
 import {
   agentAction,
@@ -231,6 +233,29 @@ test('a model that asks for a pause holds back its own runs only', async () => {
     expect(await house.gateway.waitForRun(id, 5_000)).toMatchObject({ state: 'completed', outcome: 'ok' });
   expect(await house.storage.findRun(big[0]?.id ?? '')).toMatchObject({ attempts: 1 });
   expect(await house.storage.listHolds('default')).toEqual([]);
+});
+
+test('what is held, or works again, while the store is asked what others hold stays so', async () => {
+  const target = { runner: 'a', model: 'm' };
+  const reason = { code: 'rate_limited', message: 'slow down', affects: 'model' } as const;
+  const answers: PromiseWithResolvers<object[]>[] = [];
+  const storage = {
+    listHolds: () => (answers.push(Promise.withResolvers()), answers.at(-1)!.promise),
+    saveHold: async () => undefined,
+    removeHold: async () => undefined,
+  };
+  const base = { storage, now: () => 0, random: () => 0, retry: { holds: HOLDS }, health: { replace() {} } };
+  const holds = new RunnerHolds(base as unknown as GatewayBase, () => undefined);
+  const first = holds.share();
+  const hold = await holds.hold(target, reason);
+  answers[0]?.resolve([]);
+  await first;
+  expect(holds.putBackUntil(target)).toBeDefined();
+  const second = holds.share();
+  holds.worked(target);
+  answers[1]?.resolve([{ ...hold, waiting: 0 }]);
+  await second;
+  expect(holds.putBackUntil(target)).toBeUndefined();
 });
 
 test('three orderly stops do not bury a long run', async () => {
