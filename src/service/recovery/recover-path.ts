@@ -221,13 +221,16 @@ class Round {
     const { wish } = this.#parts;
     this.#state.last = last;
     const isOpen = new Set(open.map(({ event }) => event));
+    let unsettled = Object.values(asked).filter(({ end }) => end === undefined).length;
     for (const { event, at } of missed) {
       const entry = asked[event];
-      const isNew = entry === undefined && Object.keys(asked).length < 2 * this.#asker.settings.max;
+      const isNew = entry === undefined && isOpen.has(event) && unsettled < 2 * this.#asker.settings.max;
       // The event came after the round before had stopped to wait.
       if (!isOpen.has(event)) this.#count('came', entry);
       else if (isNew || (entry !== undefined && wish !== undefined)) asked[event] = { at, asks: 0 };
-      if (isOpen.has(event) && isNew) this.#state.totals.missed += 1;
+      if (!isNew) continue;
+      unsettled += 1;
+      this.#state.totals.missed += 1;
     }
     last.toAsk = open.filter(({ event, isLost }) => !isLost && asked[event]?.end === undefined).length;
     return last;

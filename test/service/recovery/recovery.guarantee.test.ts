@@ -164,6 +164,19 @@ test('what fails again is asked for three times in all, and then given up', asyn
   expect([sender.sentAgain, gaveUp]).toEqual([[gaveUp[0], gaveUp[0], gaveUp[0]], [gaveUp[0]]]);
 });
 
+test('what is missed at once comes again however much it is, some after each look', async () => {
+  const bench = await openRecovery('github', { recover: ', max: 1', everySeconds: 600 });
+  const { sender } = bench;
+  await bench.start();
+  const { target } = sender;
+  sender.target = undefined;
+  const events = ['a', 'b', 'c', 'd'];
+  for (const n of events) await sender.happen({ n });
+  sender.target = target;
+  for (const _ of events) await report(bench);
+  expect(await bench.started()).toEqual(events);
+});
+
 test('what was refused here comes again only where that is asked for', async () => {
   const bench = await openRecovery('gitlab');
   const { sender } = bench;
