@@ -177,7 +177,8 @@ export class RunWorker {
   async #handOver({ runId, attempt, end }: KeptRun): Promise<void> {
     const { say } = this.#options;
     const over = new AbortController();
-    const giveUp = (): void => void armTimer(LAST_TRIES_MS, () => over.abort());
+    let cancel = (): void => {};
+    const giveUp = (): void => void (cancel = armTimer(LAST_TRIES_MS, () => over.abort()));
     if (this.#stopping.aborted) giveUp();
     this.#stopping.addEventListener('abort', giveUp, { once: true });
     const send = (how: object | undefined) =>
@@ -191,6 +192,7 @@ export class RunWorker {
       ({ status } = await send({ kind: 'completed', outcome: 'error', error }));
     }
     this.#stopping.removeEventListener('abort', giveUp);
+    cancel();
     // With another token the next start hands it over.
     const why = status === 401 ? ` (${refusalOf(status)})` : '';
     if (status === 0 || status === 401)

@@ -143,9 +143,13 @@ test('takes turns one after the other, with prompt and environment, and finishes
     reply: expect.stringMatching(`one[^]* by ${first}`) as string,
   });
   await vi.waitFor(() => expect(worker.said).toContain(`run ${second} begins`), TIME);
+  const exited = once(worker, 'exit');
   worker.kill('SIGINT');
-  expect(await once(worker, 'exit')).toEqual([0, null]);
-  expect(await read(second)).toMatchObject({ state: 'completed', outcome: 'ok' });
+  await ends(second, { state: 'completed', outcome: 'ok' });
+  const endedAt = performance.now();
+  expect(await exited).toEqual([0, null]);
+  // Less than it may try to hand the end over.
+  expect(performance.now() - endedAt).toBeLessThan(9_000);
 });
 
 test('has the mark of its run, and hears in the same conversation of what it opened with it', async () => {
