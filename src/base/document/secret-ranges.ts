@@ -27,9 +27,14 @@ const TOKEN_PARAMETER = /([?&][^=?&#\s"']*(?:token|secret|password)=)(?!\$\{|\{\
 const SECRET_HEADER =
   /(?:authorization[ \t]*:[ \t]*(?:bearer|basic|token)[ \t]+|["'][\w-]*(?:token|secret|password|api-?key)[ \t]*:[ \t]*)(?![$<{])([^\s"',\]]{6,})/gi;
 
-/** Whether a text is an address with a password in it, or holds a token that is known by its look. */
+/** A key and its secret that became one text, as no space stands behind the colon. */
+const SECRET_PAIR = new RegExp(String.raw`^[\w-]*${SECRET_NAME}:(?![{$])\S`, 'i');
+
+const isCredentials = (text: string): boolean => CREDENTIALS.test(text) || SECRET_PAIR.test(text);
+
+/** Whether a text is an address with a password in it or a key with its secret, or holds a token known by its look. */
 export function holdsCredentials(text: string): boolean {
-  return CREDENTIALS.test(text) || text.search(TOKEN_LOOK) >= 0;
+  return isCredentials(text) || text.search(TOKEN_LOOK) >= 0;
 }
 
 /** The text without tokens that are known by their look. */
@@ -93,7 +98,7 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   if (typeof node.value === 'string') {
     const isSecret = isSecretKey && node.value !== '' && !REFERENCE.test(node.value);
     const { start, end } = node.text ?? node;
-    return isSecret || CREDENTIALS.test(node.value) ? [{ start, end }] : [];
+    return isSecret || isCredentials(node.value) ? [{ start, end }] : [];
   }
   if (typeof node.value === 'number')
     return isSecretKey && Math.abs(node.value) >= MIN_SECRET_NUMBER

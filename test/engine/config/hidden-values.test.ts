@@ -45,6 +45,13 @@ test.each([
   expect(output).not.toContain(SECRET);
 });
 
+test.each(['API_TOKEN', 'PASS'])('a secret behind %s: without a space is not printed', async (name) => {
+  const runner = `{kind: command, argv: [cat], env: '${name}:4711-word'}`;
+  const output = await printed(`${HOOKS}gateway: {runner: ${runner}}\n`);
+  expect(output).toContain('gateway.runner.env must be an object');
+  expect(output).not.toContain('4711');
+});
+
 test.each(['API_TOKEN=4711-word claude -p', 'PASS=4711-word claude -p', 'claude --pass 4711-word'])(
   'a command line with a secret in the place of a runner is not printed: %s',
   async (runner) => {
