@@ -3,9 +3,9 @@ import type { Reporter, TestSpecification } from 'vitest/node';
 
 /** Processor seconds and, of two workers, seconds that pass for a file on average; measured on two cores. */
 const COSTS = {
-  quick: { processor: 0.3, passing: 0.25 },
-  guarantee: { processor: 4.2, passing: 4.5 },
-  slow: { processor: 5.5, passing: 6.5 },
+  quick: { processor: 0.45, passing: 0.35 },
+  guarantee: { processor: 4.6, passing: 3.8 },
+  slow: { processor: 5.1, passing: 5 },
 } as const;
 /** A run of few files is over before anybody wonders. */
 const MANY = 40;

@@ -73,7 +73,10 @@ test('the public address is told apart: this service, something else, not reache
     body: '{}',
   });
   expect(sent.status).toBe(200);
-  expect((await addressAt(service.url))?.text).toMatch(/came \d{4}-\S+Z to \/a \(hook token\)/);
+  // Decisions are stored some at a time, after the answer.
+  await expect
+    .poll(async () => (await addressAt(service.url))?.text)
+    .toMatch(/came \d{4}-\S+Z to \/a \(hook token\)/);
   const other = await startPlatform(() => ({ status: 404, headers: { 'x-request-id': 'somebody-else' } }));
   onTestFinished(() => other.stop());
   expect(await addressAt(other.url)).toMatchObject({
