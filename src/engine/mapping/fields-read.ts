@@ -78,6 +78,7 @@ function readRule(rule: JsonValue, read: Read): void {
   } else readRule(operands, read);
 }
 
+/** What a rule reads of each of some elements: the element, and the path within it. */
 const fieldsOfElements = (elements: readonly Keys[], rule: JsonValue): readonly (readonly [Keys, Keys])[] => {
   const fields: (readonly [Keys, Keys])[] = [];
   readRule(rule, (keys) => fields.push(...elements.map((element) => [element, keys] as const)));

@@ -183,8 +183,8 @@ export function boundHistory(turns: readonly SessionTurn[], limits: SessionLimit
 }
 
 /**
- * A UUID that is always the same for a conversation, for agents that name sessions by UUID. Keys
- * without an owner, and conversations from before there were owners, have the id of the key alone.
+ * A UUID that is always the same for a conversation, for agents that name sessions by UUID. Keys without an owner, and
+ * conversations from before there were owners, have the id of the key alone.
  */
 export function sessionIdOf(
   { owner, key }: Conversation,

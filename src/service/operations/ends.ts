@@ -11,7 +11,10 @@ const MAX_IDS = 200;
 
 export interface End {
   readonly id: string;
-  /** `skipped`: its conversation had ended, or it found none or no recipient; `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
+  /**
+   * `skipped`: its conversation had ended, or it found none or no recipient; `dead`: given up; `unsent`: it ended well, and
+   * its reply or callback did not go out.
+   */
   readonly end:
     'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'skipped' | 'unsent' | 'failed' | 'dead';
   /** The code of the error, what the run waits for, or which worker has it. */

@@ -297,7 +297,7 @@ export function refuse(error: StorageError): void {
   parentPort?.close();
 }
 
-export interface EngineHooks {
+export interface BatchHooks {
   /** What the operator should know. */
   readonly notice?: string | undefined;
   /** Called after the answers of a batch have gone. */
@@ -311,7 +311,7 @@ export interface EngineHooks {
 export function serveBatches(
   executor: BatchExecutor,
   onClose: () => void,
-  { notice, onAnswered }: EngineHooks = {},
+  { notice, onAnswered }: BatchHooks = {},
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('a store runs in a worker thread only');

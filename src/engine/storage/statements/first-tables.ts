@@ -251,7 +251,8 @@ CREATE INDEX mail_set_aside_of ON mail_set_aside (mailbox, state, seq);
  * What holds runs back. `runner_holds`: runners that cannot take runs at present; `model` is empty where all runs of the
  * runner wait. The runs themselves stay ready in their order: a claim gets the runners to pass over. Limits of mappings:
  * what began within the last hour of those that have some (`run_starts`, with the conversation; as `?ID` questions to
- * people about an account), and since when a mapping's runs wait for its limits. `queue_pauses`: mappings of which no run is begun, `*` for all.
+ * people about an account), and since when a mapping's runs wait for its limits. `queue_pauses`: mappings of which no run
+ * is begun, `*` for all.
  */
 const HOLDS = both`
 CREATE TABLE runner_holds (
