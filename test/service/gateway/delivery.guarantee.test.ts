@@ -151,18 +151,22 @@ describe('a reply', () => {
     expect(await endedDelivery(house)).toMatchObject({ state: 'dead', lastError: { code: 'no_recipient' } });
   });
 
-  test('for a channel that cannot be opened is dead, and the message says what to do', async () => {
-    const configuration = configurationOf({ channels: [new RecordingChannel('telegram')] });
-    const house = await openHouse({ channels: [new RecordingChannel('telegram')] });
-    const find = () =>
-      Promise.reject(new Error('channel telegram needs the package grammy: npm install grammy'));
-    house.gateway.reconfigure({ ...configuration, channels: { find } });
+  test('for a channel that cannot be opened is tried again, and the message says what to do', async () => {
+    const channel = new RecordingChannel('telegram');
+    const house = await openHouse({ channels: [channel] });
+    const wrong = new Error('channel telegram needs the package grammy: npm install grammy');
+    let tries = 0;
+    const find = () => ((tries += 1) > 7 ? Promise.resolve(channel) : Promise.reject(wrong));
+    house.gateway.reconfigure({ ...configurationOf({ channels: [channel] }), channels: { find } });
     await house.accept(agentAction(telegram));
-    const entry = await endedDelivery(house);
-    expect(entry?.lastError).toMatchObject({
-      code: 'not_configured',
-      message: expect.stringContaining('npm install grammy'),
+    expect(await endedDelivery(house)).toMatchObject({
+      state: 'dead',
+      attempts: 5,
+      lastError: { code: 'not_opened', message: wrong.message },
     });
+    await house.accept(agentAction({ ...telegram, message: 'later' }));
+    await expect.poll(() => channel.texts).toEqual(['later']);
+    expect(house.counted.outbox).toMatchObject({ dead: 1, repeated: 6 });
   });
 });
 

@@ -223,10 +223,14 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
     try {
       adapter = await channels.find(channel);
     } catch (error) {
-      return notConfigured(error instanceof Error ? error.message : 'it could not be opened');
+      // Nothing was sent, and the next attempt opens it anew.
+      const message = error instanceof Error ? error.message : 'it could not be opened';
+      return { kind: 'retry', code: 'not_opened', message };
     }
-    if (adapter === undefined)
-      return notConfigured(`channel ${channel} has no settings: add channels.${channel}`);
+    if (adapter === undefined) {
+      const message = `channel ${channel} has no settings: add channels.${channel}`;
+      return { kind: 'failed', code: 'not_configured', message };
+    }
     const onProgress = async (chunksSent: number): Promise<void> => {
       await this.#persist(entry, () =>
         this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
@@ -359,8 +363,4 @@ function fallbackPart(
   if (target === undefined || delivery === undefined) return {};
   const { text, plain, isAutomatic, traceparent } = delivery;
   return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic, traceparent }) } };
-}
-
-function notConfigured(message: string): DeliveryResult {
-  return { kind: 'failed', code: 'not_configured', message };
 }
