@@ -47,7 +47,12 @@ describe('a callback', () => {
   test('posts the outcome, signed as Standard Webhooks', async () => {
     const { received, url } = await receiver();
     const key = Buffer.from('0123456789abcdef0123456789abcdef');
-    const house = await openHouse({ gateway: { callbackSecret: `whsec_${key.toString('base64')}` } });
+    // The clock was set back by an hour after the start: what is scheduled goes on from the later time.
+    let aheadMs = 3_600_000;
+    const clock = { wallMs: () => Date.now() + aheadMs, monotonicMs: () => performance.now() };
+    const gateway = { callbackSecret: `whsec_${key.toString('base64')}` };
+    const house = await openHouse({ gateway, options: { clock } });
+    aheadMs = 0;
     const action = agentAction({ message: 'hi', name: 'GitHub', callbackUrl: url });
     await house.accept(action);
     const entry = await ended(house);

@@ -254,7 +254,8 @@ export class Outbox extends UnderWay<{ readonly done: Promise<void> }> {
       id: entry.id,
       secret: settings.gateway.callbackSecret,
       readReference,
-      nowMs: this.#context.now(),
+      // Receivers compare it with their own clock; that of the schedule may be ahead.
+      nowMs: Date.now(),
       signal,
     });
     traced?.end({ result: result.kind, ...('code' in result && { failure: result.code }) });
