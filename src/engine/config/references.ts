@@ -223,7 +223,7 @@ function findSecret(reference: WrittenReference, { env, directory, files }: Sour
     return env[name] === '' ? undefined : env[name];
   }
   const file = resolve(directory, reference.file);
-  files.push(file);
+  if (!files.includes(file)) files.push(file);
   const read = readSecretFile(file);
   return read.kind === 'read' ? read.secret : undefined;
 }

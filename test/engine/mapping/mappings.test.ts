@@ -164,6 +164,10 @@ describe('a mapping', () => {
       resolveReference: createReferenceReader({ env: {}, directory: '/nowhere' }).read,
     });
     expect(codesOf(unset.findings)).toEqual(['INVALID_CALLBACK_URL']);
+    // Each callback reads it again: its file may come.
+    const reader = createReferenceReader({ env, directory: '/nowhere' });
+    for (let time = 0; time < 3; time += 1) expect(reader.read({ file: 'callback' })).toBeUndefined();
+    expect(reader.files).toEqual(['/nowhere/callback']);
   });
 
   test.each([
