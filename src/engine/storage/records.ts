@@ -233,7 +233,7 @@ export interface DecidedGroup extends Pick<FailedHour, 'count' | 'firstAt' | 'la
   readonly refused: string | null;
 }
 
-/** A run that ended, of whose deliveries and callbacks one waits, is being sent, or was given up. */
+/** A run that ended, of whose deliveries and callbacks one waits, is being sent, or was given up or dropped. */
 export interface UnsentRun {
   readonly runId: string;
   readonly end: 'sending' | 'unsent';

@@ -296,6 +296,12 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const error = { code: 'forbidden', message: 'not_in_channel' };
       for (const { id } of entries) await storage.deadLetterOutbox(id, { error, nowMs: NOW });
       expect(await unsent(sent, waits)).toEqual([`${sent} unsent`, `${waits} sending`].toSorted());
+      // An emoji that the operator drops is no reply.
+      const reaction = { ...delivery, text: 'eyes', reaction: { emoji: 'eyes' } } as const;
+      const heard = await ended(storage, { reaction });
+      const left = await storage.listOutbox({ limit: 9, state: 'queued' });
+      await storage.drop({ kind: 'ids', ids: ids(left) }, NOW, () => ({}));
+      expect(await unsent(sent, waits, heard)).toEqual([`${sent} unsent`, `${waits} unsent`].toSorted());
       const failures = await storage.failedByHour(10);
       const told = failures.map(({ kind, where, why, count, example, message }) => [
         kind,

@@ -84,8 +84,10 @@ const DECIDED = both`SELECT path, "mappingId", count, "firstAt", "lastAt",
       FROM (SELECT seq, mapping_id, outcome, ${FACTS} AS facts FROM decisions
         WHERE seq > ? AND seq <= ? AND outcome <> '${STRANGER}' ${ONCE}) AS part
     ) AS rows_of_part GROUP BY path, mapping_id, why, at / 300000) AS grouped`;
-const openOf = (state: number): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
+const openOf = (state: string): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
   WHERE state = ${state} AND run_id IN ${listed('?')}`;
+/** An emoji is no reply. */
+const LEFT_OUT = `${OUTBOX.skipped} AND error_code = '${DROPPED.code}' AND body NOT LIKE '%"reaction":{%'`;
 type CostRow = Omit<CostRecord, 'day' | 'usd'> & { readonly day: number; readonly microUsd: number };
 
 const usdOf = (microUsd: number): number => microUsd / 1_000_000;
@@ -139,11 +141,12 @@ export function failedByHour({ sql }: Store, limit: number): FailedHour[] {
     .map((hour) => ({ ...hour, where: hour.where.split('\n', 1)[0] ?? '' }));
 }
 
-/** Returns the given runs with a delivery or callback that did not go out; what was given up stands last. */
+/** Returns the given runs with a delivery or callback that did not go out; what will not go out stands last. */
 export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun[] {
   if (runIds.length === 0) return [];
   const ids = JSON.stringify(runIds);
-  const of = (state: number, end: UnsentRun['end']): UnsentRun[] =>
-    sql.all<{ readonly runId: string }>(openOf(state), ids).map(({ runId }) => ({ runId, end }));
-  return [...of(OUTBOX.queued, 'sending'), ...of(OUTBOX.active, 'sending'), ...of(OUTBOX.dead, 'unsent')];
+  const of = (state: number | string, end: UnsentRun['end']): UnsentRun[] =>
+    sql.all<{ readonly runId: string }>(openOf(`${state}`), ids).map(({ runId }) => ({ runId, end }));
+  const sending = [OUTBOX.queued, OUTBOX.active].flatMap((state) => of(state, 'sending'));
+  return [...sending, ...of(OUTBOX.dead, 'unsent'), ...of(LEFT_OUT, 'unsent')];
 }
