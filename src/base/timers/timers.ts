@@ -125,11 +125,11 @@ export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves to the promise's value, or to undefined where the delay ends first. The promise may still settle later. */
+/** Resolves to the promise's value, or to undefined where the delay (of an awake process) ends first. It may settle later. */
 export async function within<T>(promise: Promise<T>, delayMs: number): Promise<T | undefined> {
   let cancel = (): void => {};
   const late = new Promise<undefined>((resolve) => {
-    cancel = armTimer(delayMs, () => resolve(undefined));
+    cancel = armAwakeTimer(delayMs, () => resolve(undefined));
   });
   try {
     return await Promise.race([promise, late]);
@@ -138,7 +138,7 @@ export async function within<T>(promise: Promise<T>, delayMs: number): Promise<T
   }
 }
 
-/** A signal that aborts with its parent, after a time, or when `abort` is called. Its disposal lets go of parent and timer. */
+/** A signal that aborts with its parent, after a time awake, or when `abort` is called. Its disposal lets go of parent and timer. */
 interface DerivedSignal extends Disposable {
   readonly signal: AbortSignal;
   abort(): void;
@@ -154,7 +154,7 @@ export function deriveSignal(parent: AbortSignal, timeoutMs?: number): DerivedSi
   if (parent.aborted) abort();
   parent.addEventListener('abort', abort, { once: true });
   const timedOut = (): void => controller.abort(new DOMException('the time is over', 'TimeoutError'));
-  const cancel = timeoutMs === undefined ? undefined : armTimer(timeoutMs, timedOut);
+  const cancel = timeoutMs === undefined ? undefined : armAwakeTimer(timeoutMs, timedOut);
   return {
     signal: controller.signal,
     abort: () => controller.abort(),

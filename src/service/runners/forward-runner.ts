@@ -143,14 +143,13 @@ function baseOf({ url }: ForwardSettings): string {
 
 /** Sends a run. All requests of it have one key, of which the remote makes one run: asking again is always safe. */
 async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: AbortSignal): Promise<TurnResult> {
-  const endsAt = performance.now() + turn.timeoutSeconds * 1000;
+  const waitSeconds = Math.max(1, Math.min(Math.ceil(turn.timeoutSeconds), MAX_WAIT_SECONDS));
   const body = { ...agentBody(turn), deliver: false };
   const key = keyOf(turn);
   let isAccepted = false;
   let pauseMs = ASK_AGAIN_MS;
   for (;;) {
     const askedAt = performance.now();
-    const waitSeconds = Math.max(1, Math.min(Math.ceil((endsAt - askedAt) / 1000), MAX_WAIT_SECONDS));
     const answer = await post(settings, { path: 'agent', key, body, signal, waitSeconds }).catch(
       (error: unknown) => troubleOf(error, isAccepted),
     );

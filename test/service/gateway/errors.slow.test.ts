@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Gateway } from '../../../src/service/gateway/gateway.ts';
 import {
   delayOfRepeat,
@@ -8,6 +8,8 @@ import {
   RUN_RETRY,
 } from '../../../src/service/gateway/retry.ts';
 import { armTimer, deriveSignal, pause, within, WorkLoop } from '../../../src/base/timers/timers.ts';
+import type { Turn, TurnResult } from '../../../src/service/runners/runners.ts';
+import { takeTurn } from '../../../src/service/gateway/run-turn.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import {
   CountedMetrics,
@@ -214,6 +216,25 @@ describe('the loop', () => {
   });
 });
 
+/** Timers of a machine that sleeps: what is due by then is called once when it wakes up. */
+function sleepyMachine(): { pass(ms: number): void } {
+  let nowMs = 0;
+  const due = new Map<number, { readonly at: number; readonly call: () => void }>();
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  vi.spyOn(globalThis, 'clearTimeout').mockImplementation((id) => void due.delete(Number(id)));
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((call: () => void, ms = 0) => {
+    const id = Math.max(0, ...due.keys()) + 1;
+    due.set(id, { at: nowMs + ms, call });
+    return id;
+  }) as unknown as typeof setTimeout);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const pass = (ms: number): void => {
+    nowMs += ms;
+    for (const [id, { at, call }] of due) if (at <= nowMs && due.delete(id)) call();
+  };
+  return { pass };
+}
+
 describe('a timer', () => {
   test('longer than the runtime can count does not fire at once, and can be cancelled', async () => {
     let fired = false;
@@ -241,6 +262,25 @@ describe('a timer', () => {
     parent.abort();
     expect([released.signal.aborted, kept.signal.aborted]).toEqual([false, true]);
     expect(deriveSignal(parent.signal).signal.aborted).toBe(true);
+  });
+
+  test('counts no time in which the process stood still, of a wait, of a signal and of a turn', async () => {
+    const machine = sleepyMachine();
+    const never = new Promise<TurnResult>(() => {});
+    const isOver = vi.fn();
+    void within(never, 60_000).then(isOver);
+    const { signal } = deriveSignal(new AbortController().signal, 60_000);
+    const { promise, resolve } = Promise.withResolvers<TurnResult>();
+    const turn = { timeoutSeconds: 30 } as Turn;
+    const options = { signal: new AbortController().signal, onProcess: () => Promise.resolve() };
+    const took = takeTurn({ kind: 'test', run: () => promise }, turn, options);
+    machine.pass(3_600_000);
+    await Promise.resolve();
+    resolve(ok('late'));
+    expect([await took, signal.aborted, isOver.mock.calls]).toEqual([ok('late'), false, []]);
+    for (let second = 0; second < 59; second += 1) machine.pass(1_000);
+    await vi.waitFor(() => expect(isOver).toHaveBeenCalledWith(undefined));
+    expect(signal.aborted).toBe(true);
   });
 
   test('pauses no longer than until an abort', async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { SafeText } from '../../../src/base/action.ts';
 import { createForwardRunner } from '../../../src/service/runners/forward-runner.ts';
 import type { Turn, TurnResult } from '../../../src/service/runners/runner.ts';
@@ -112,13 +112,20 @@ describe('a forwarded turn', () => {
     });
   });
 
-  test('is asked for again where the other Sluice did not wait: it stops, or too many wait there', async () => {
-    const platform = await startGateway(SLUICE, (_, index) => (index < 2 ? accepted : ended));
+  test('is asked for again where the other Sluice did not wait: it stops, too many wait, or this one slept', async () => {
+    const now = performance.now.bind(performance);
+    let sleptMs = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + sleptMs);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const platform = await startGateway(SLUICE, (_, index) => {
+      if (index === 1) sleptMs = 3_600_000;
+      return index < 2 ? accepted : ended;
+    });
     onTestFinished(platform.stop);
     const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
     expect(await runner.run(TURN, OPTIONS)).toMatchObject({ outcome: 'ok', reply: 'Done.' });
-    const keys = platform.requests().map(({ headers }) => headers['idempotency-key']);
-    expect(keys).toEqual([TURN.runId, TURN.runId, TURN.runId]);
+    const asked = platform.requests().map(({ headers }) => [headers['idempotency-key'], headers['prefer']]);
+    expect(asked).toEqual(Array.from({ length: 3 }, () => [TURN.runId, 'wait=30']));
   });
 
   test('that nobody gave a session key leaves the key to the other gateway', async () => {
