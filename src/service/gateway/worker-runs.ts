@@ -29,6 +29,8 @@ const LOOK_FOR_AWAY_MS = 10_000;
 const AWAY_AFTER_MS = 300_000;
 const DEFAULT_LEASE_MS = 60_000;
 const MAX_WAIT_MS = 60_000;
+/** Runs whose late ends are remembered: a worker that got no answer sends an end again, and soon. */
+const MAX_LATE = 1_000;
 /** A turn that goes on this long after its time is to end. */
 const OVERTIME_MS = 30_000;
 
@@ -194,6 +196,7 @@ export class WorkerRuns {
     { id: runId, attempts }: AgentRun,
     { attempt, end }: { readonly attempt: string; readonly end?: WorkerEnd | undefined },
   ): Promise<never> {
+    if (this.#late.size > MAX_LATE) this.#late.clear();
     const noted = this.#late.get(runId) ?? new Set();
     // Whoever makes attempts up must not push the audit of operators out.
     if (end !== undefined && !noted.has(attempt) && noted.size <= attempts) {

@@ -1,9 +1,14 @@
 import { expect, test, vi } from 'vitest';
 import type { AgentAction } from '../../../src/base/action.ts';
+import type { GatewayContext } from '../../../src/service/gateway/gateway-context.ts';
+import type { RunAttempts } from '../../../src/service/gateway/run-attempts.ts';
+import { WorkerRuns } from '../../../src/service/gateway/worker-runs.ts';
+import { work } from '../../support/storage-builders.ts';
 import { openMetrics } from '../../../src/base/telemetry/telemetry.ts';
 import {
   agentAction,
   answering,
+  configurationOf,
   type House,
   type HouseOptions,
   ok,
@@ -193,6 +198,35 @@ test('takes a late end, and refuses it after another attempt has begun', async (
   expect(await house.storage.listAudit(50)).toHaveLength(3);
   expect(await finish(house, first)).toEqual({ ok: true });
   expect(await house.storage.findRun(slept.id)).toMatchObject({ state: 'completed', attempts: 1 });
+});
+
+test('forgets late ends that came before a thousand others', async () => {
+  const { storage } = await openWithLaptop();
+  const action = forLaptop();
+  await storage.accept(work([action]));
+  const run = await storage.findRun(action.id);
+  const recordAudit = vi.fn(() => Promise.resolve());
+  const findRun = (id: string) => Promise.resolve({ ...run, id });
+  const configuration = () => configurationOf({ runnerSettings: { laptop: LAPTOP } });
+  const told = { warn: () => {} };
+  const context = { storage: { findRun, recordAudit }, configuration, log: told, now: () => 0 };
+  const workers = new WorkerRuns(context as unknown as GatewayContext, {} as RunAttempts);
+  const { signal } = new AbortController();
+  const late = async (runId: string) => {
+    const question = {
+      runner: 'laptop',
+      action: 'finish',
+      runId,
+      body: { attempt: 'attempt-of-it' },
+    } as const;
+    await expect(workers.answer({ ...question, signal })).rejects.toMatchObject(OVER);
+  };
+  await late('first');
+  await late('first');
+  expect(recordAudit).toHaveBeenCalledTimes(1);
+  for (let count = 0; count < 1_001; count += 1) await late(`run-${count}`);
+  await late('first');
+  expect(recordAudit).toHaveBeenCalledTimes(1_003);
 });
 
 test('a worker that came back without its turn says so, and its run begins again', async () => {
