@@ -60,7 +60,7 @@ export function findingsBrief(findings: readonly Finding[], options: LineOptions
       .filter((each) => !tellsWhatToWrite(each) || each.subject?.mapping?.at === miss?.subject?.mapping?.at)
       .flatMap(hintOf),
   );
-  const names = of('hook_name').slice(0, MAX_NAMES);
+  const names = of('hook_name');
   return {
     verdict: [
       ...print(of('repeat', 'older', 'detail')),
@@ -92,11 +92,12 @@ function hintOf(finding: Finding): readonly Finding[] {
   return [isAlone ? { ...finding, message: say`${message}: ${write(`{{${path}}}`)}` } : finding];
 }
 
-const namesIn = ({ message }: Finding, names: readonly Finding[]): Finding['message'] =>
-  names.reduce(
-    (all, name, at) => say`${all}${at === 0 ? '; the hook names are: ' : ', '}${name.message}`,
-    message,
-  );
+function namesIn({ message }: Finding, names: readonly Finding[]): Finding['message'] {
+  const begin = names.length > MAX_NAMES ? 'some hook names (sluice routes shows all)' : 'the hook names are';
+  return names
+    .slice(0, MAX_NAMES)
+    .reduce((all, name, at) => say`${all}${at === 0 ? `; ${begin}: ` : ', '}${name.message}`, message);
+}
 
 function emptyLines(findings: readonly Finding[], options: LineOptions): readonly string[] {
   const more = findings.length - MAX_EMPTY;

@@ -210,6 +210,20 @@ test('of a request that a mapping took, nothing is said of what to write into th
   expect(explain(both)).toContain('before would have taken it, too, but stands later');
 });
 
+test('a list of hook names that does not hold all of them does not say that it does', () => {
+  const verdictOf = (count: number): string => {
+    const table = Array.from(
+      { length: count },
+      (_, at) => `- {id: m${at}, match: {path: 'n${at}'}, messageTemplate: x}`,
+    ).join('\n');
+    const { evaluation } = evaluateHook({ path: 'other', payload: {} }, settingsWith({ table }));
+    return briefOf(evaluation, undefined).verdict.join(' ').replaceAll(/\s+/g, ' ');
+  };
+  expect(verdictOf(10)).toContain('; the hook names are: n0, n1,');
+  expect(verdictOf(11)).toContain('; some hook names (sluice routes shows all): n0, n1,');
+  expect(verdictOf(11)).not.toContain('n10');
+});
+
 test('mappings that stand later and would have taken the request are named', () => {
   const { advice, text } = advise('alerts', { status: 'firing' });
   expect(withCodes(advice.findings, 'also_matched')).toMatchObject([
