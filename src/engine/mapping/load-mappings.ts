@@ -212,7 +212,8 @@ async function passedFolder(path: string, names: Names): Promise<Finding | undef
   if (basename(path).startsWith('.')) return undefined;
   const files = (await listDirectory(path)).map(({ name }) => name).filter((name) => MAPPING_FILE.test(name));
   if (files.length === 0) return undefined;
-  const message = `the mapping files in this folder are not read: ${files.toSorted().slice(0, 3).join(', ')}`;
+  const shown = `${files.toSorted().slice(0, 3).join(', ')}${files.length > 3 ? ', …' : ''}`;
+  const message = `the mapping files in this folder are not read: ${shown}`;
   return describe(path, { message }, names);
 }
 
