@@ -28,9 +28,12 @@ export interface ExpectedStore {
   readonly acceptCommand: string;
   readonly id: string;
   readonly epoch: number;
-  /** Two numbers of eight bytes: the position, and 1 where the store that is found is refused. */
+  /** Numbers of eight bytes, by `CELLS`. */
   readonly cells: SharedArrayBuffer;
 }
+
+/** `isRefused` is 1 where the store that was found is refused. */
+const CELLS = { position: 0, isRefused: 1 } as const;
 
 const POSITION = ['runs', 'outbox', 'events']
   .map((table) => `(SELECT last_value FROM ${table}_seq_seq)`)
@@ -55,13 +58,13 @@ async function readIdentity(client: Client): Promise<StoreIdentity | undefined> 
 /** @throws an error where a new connection leads elsewhere */
 export async function checkStore(client: Client, expected: ExpectedStore | undefined): Promise<void> {
   if (expected === undefined) return;
-  const [position = 0] = new Float64Array(expected.cells);
+  const position = new Float64Array(expected.cells)[CELLS.position] ?? 0;
   refuseOther(expected, { ...expected, position }, await readIdentity(client));
 }
 
 /** @throws an error where another store was found over a connection that goes on, as through a pooler */
 export function checkNotRefused(expected: ExpectedStore | undefined): void {
-  if (expected === undefined || new Float64Array(expected.cells)[1] !== 1) return;
+  if (expected === undefined || new Float64Array(expected.cells)[CELLS.isRefused] !== 1) return;
   throw refusal(expected, 'another or an older store was found than this service worked with');
 }
 
@@ -122,13 +125,13 @@ export class KnownStore {
   /** Takes down how far the store is; what was committed before the answer is on the disk of the database. @throws an error where it is another one */
   note(found: StoreIdentity): void {
     const what = this.#known && differenceOf(this.#known, found);
-    this.#numbers[1] = what === undefined ? 0 : 1;
+    this.#numbers[CELLS.isRefused] = what === undefined ? 0 : 1;
     if (what !== undefined) throw refusal(this.#service, what);
     const { id, epoch, position } = this.#known ?? {};
     const isKnown = id === found.id && epoch === found.epoch && position === found.position;
     if (isKnown && this.#hasNoted) return;
     this.#known = found;
-    this.#numbers[0] = found.position;
+    this.#numbers[CELLS.position] = found.position;
     this.#hasNoted = true;
     this.#write(found);
   }

@@ -89,17 +89,13 @@ export async function setUpMail(
   if (typeof mail === 'string') throw new CliError(mail, 2);
   const isPassword = mail.kind === 'imap' && mail.auth.kind === 'password';
   const login = isPassword ? undefined : await logIn(terminal, flags, { mail, name, world });
-  const question = 'The password?';
-  const typed = isPassword ? await secretFor(terminal, '--password-file', flags.passwordFile, question) : '';
-  // App passwords are shown in groups of four, and accepted without the spaces.
-  const password = /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
+  const password = isPassword ? await passwordFor(terminal, flags) : '';
   terminal.err(`testing the connection to ${mail.kind === 'imap' ? mail.host : world.google.gmail}`);
   const opened = await tryMailbox(
     isPassword ? { ...mail, auth: { kind: 'password', password } } : mail,
     CONNECT_MS,
     { ...LOOK, google: world.google, token: () => Promise.resolve(login?.accessToken ?? '') },
   );
-  const folders = opened.map(({ path, messages }) => defined({ path, messages }));
   const { canProve, says } = findProver(opened.flatMap(({ proofs }) => proofs));
   const isDecided = typeof before === 'object' && before !== null && 'accept' in before;
   const written = canProve && !isDecided ? { ...block, accept: 'verified' } : block;
@@ -115,6 +111,7 @@ export async function setUpMail(
   const changed = edited === config.text ? [] : [file];
   if (flags.json === true) {
     const files = flags.dryRun === true ? [] : [secretFile, ...changed];
+    const folders = opened.map(({ path, messages }) => defined({ path, messages }));
     printJson(terminal, 'webhooks mail setup', { mail: written, folders, written: files });
   } else {
     for (const folder of opened) terminal.err(connectedLine(folder));
@@ -124,6 +121,12 @@ export async function setUpMail(
   }
   if (config.root.at(['hooks', 'enabled']).value !== true)
     terminal.err('hooks are off in this configuration: set hooks.enabled to true');
+}
+
+/** App passwords are shown in groups of four, and accepted without the spaces. */
+async function passwordFor(terminal: Terminal, { passwordFile }: MailSetupFlags): Promise<string> {
+  const typed = await secretFor(terminal, '--password-file', passwordFile, 'The password?');
+  return /^[a-z]{4}(?: [a-z]{4}){3}$/.test(typed) ? typed.replaceAll(' ', '') : typed;
 }
 
 /** The block refers to secrets by name, and never contains them. */
