@@ -47,7 +47,7 @@ export class UnderWay<Task extends { readonly done: Promise<void> }> extends Cut
     await this.#settled();
   }
 
-  /** Follows work to its end. Where the end cannot be stored before the service stops, the next start recovers the work. */
+  /** Follows work to its end. Where the end cannot be stored before the service stops, the next start finds the work unended. */
   protected async follow(
     work: Promise<void>,
     { log, wake }: { readonly log: Pick<Log, 'error'>; readonly wake: () => void },

@@ -260,7 +260,7 @@ export class Gateway {
       outbox: this.#outbox.ids,
       isTurnTaken: this.#heartbeat.isTurnTaken,
     });
-    await this.#performer.recover(runs);
+    await this.#performer.afterCrash(runs);
     if (runs.length > 0) this.#log.warn({ runs: runs.length }, 'interrupted runs were put back');
     if (this.#stopped !== undefined || !this.#mayBegin) return;
     this.#isLeader = isLeader;
@@ -338,7 +338,7 @@ export class Gateway {
       await this.#holds.load();
       await this.#takeOver();
     }
-    // The gateway may have been stopped while it recovered.
+    // The gateway may have been stopped while it took over what was left.
     if (this.#stopped === undefined) this.#loop.start();
   }
 

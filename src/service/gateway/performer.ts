@@ -42,14 +42,14 @@ export class RunPerformer extends UnderWay<ActiveRun> {
   }
 
   /** Ends what a process that died left running, and puts its runs back into their queues. */
-  async recover(runs: readonly AgentRun[]): Promise<void> {
-    await Promise.all(runs.map((run) => this.#recoverRun(run)));
+  async afterCrash(runs: readonly AgentRun[]): Promise<void> {
+    await Promise.all(runs.map((run) => this.#endLeft(run)));
   }
 
-  async #recoverRun(run: AgentRun): Promise<void> {
+  async #endLeft(run: AgentRun): Promise<void> {
     if (!(await endLeftTurn(run.id, run.process)))
       this.#context.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
-    await this.#attempts.recover(run);
+    await this.#attempts.afterCrash(run);
   }
 
   /** Ends the runs that will not begin, such as those that nobody has approved in time. */

@@ -157,7 +157,7 @@ export class RunAttempts {
   }
 
   /** Decides about a run whose process died, perhaps because of it, or whose worker is not heard of any more. */
-  async recover(left: AgentRun): Promise<void> {
+  async afterCrash(left: AgentRun): Promise<void> {
     // The run is ended by this process now, and not by its worker, which may still try later.
     const { carried, ...run } = left;
     const crash = this.#crashOf(left);

@@ -224,7 +224,7 @@ export class WorkerRuns {
     }
     this.#lookedAt = nowMs;
     if (hasLapsed && nowMs >= this.#judgesFrom)
-      for (const run of await storage.takeLapsedRuns(nowMs)) await this.#attempts.recover(run);
+      for (const run of await storage.takeLapsedRuns(nowMs)) await this.#attempts.afterCrash(run);
     if (nowMs < this.#nextAwayLookAt) return;
     this.#nextAwayLookAt = nowMs + LOOK_FOR_AWAY_MS;
     await this.#lookForAway(nowMs);

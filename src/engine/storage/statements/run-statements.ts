@@ -87,7 +87,7 @@ function limitedOf(claimed: readonly Claimable[], hourly: HourlyCapacity): reado
   );
 }
 
-/** Records the process group of the current attempt, so that recovery can end a survivor. */
+/** Records the process group of the current attempt, so that the next start can end a survivor. */
 export function recordProcess({ sql, holder }: Store, runId: string, mark: ProcessMark): void {
   sql.post(PROCESS, mark.pgid, mark.startTicks, runId, holder);
 }
