@@ -24,7 +24,7 @@ const MAX_DESCRIPTION_CHARS = 300;
 export function describe(text: unknown, secrets: readonly string[]): string | undefined {
   if (typeof text !== 'string' || text.trim() === '') return undefined;
   let clean = text.slice(0, MAX_DESCRIPTION_CHARS * 4);
-  for (const secret of secrets) clean = clean.replaceAll(secret, '***');
+  for (const secret of secrets) if (secret !== '') clean = clean.replaceAll(secret, '***');
   clean = clean.replaceAll(/[\s\p{C}]+/gu, ' ').trim();
   return clean.length > MAX_DESCRIPTION_CHARS ? `${clean.slice(0, MAX_DESCRIPTION_CHARS - 1)}…` : clean;
 }

@@ -116,6 +116,10 @@ function smtpFailure(error: unknown, { password = '' }: EmailSettings): SendFail
   const system = field(error, 'originalCode');
   if (typeof system === 'string')
     return failureOf(Object.assign(new Error(system), { code: system }), 'the mail server');
+  if (/^(?:CONNECT|GREETING|UPGRADE)_/.test(String(field(error, 'timeoutType')))) {
+    const message = 'the mail server does not answer: check host, port and tls in channels.email';
+    return { kind: 'retry', code: 'unreachable', message };
+  }
   if (typeof code !== 'number') return undefined;
   const description = describe(field(error, 'response'), [password]);
   if (code < 500) return refusal('The mail server', 503, { description });

@@ -166,11 +166,10 @@ const OVER = new Set([
 
 export function oauthFailure(error: unknown, secrets: readonly string[]): MailFailure {
   const code = textField(error, 'error') ?? textField(field(error, 'cause'), 'error');
-  const known = secrets.filter((secret) => secret !== '');
   if (code !== undefined && OVER.has(code)) {
     const said = describe(
       textField(error, 'error_description') ?? textField(field(error, 'cause'), 'error_description'),
-      known,
+      secrets,
     );
     return new MailFailure(
       'authentication',
@@ -179,7 +178,7 @@ export function oauthFailure(error: unknown, secrets: readonly string[]): MailFa
     );
   }
   const reason =
-    connectionCode(error) ?? code ?? describe(textField(error, 'message'), known) ?? 'unknown error';
+    connectionCode(error) ?? code ?? describe(textField(error, 'message'), secrets) ?? 'unknown error';
   return new MailFailure('connection', `the OAuth2 provider cannot be asked: ${reason}`, { cause: error });
 }
 

@@ -1,7 +1,9 @@
 /** A mail server that is no part of this project (smtp-server) and a parser that is none (postal-mime) are the judges. */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { email } from '../../../src/service/channels/email.ts';
 import { findCommentMark } from '../../../src/base/marks.ts';
 
@@ -133,8 +135,29 @@ describe('the email adapter', () => {
     const server = await startServer();
     const wrong = { ...server, settings: { ...server.settings, password: 'wrong' } };
     expect(await send(wrong)).toMatchObject({ kind: 'failed', code: 'unauthorized' });
+    const { user: _user, password: _password, ...open } = server.settings;
+    const refused = await send({ ...server, settings: open });
+    // The server asks for a login (RFC 4954), in words that are shown as they are.
+    expect(refused).toMatchObject({ code: 'unauthorized', message: expect.stringContaining(': 530 ') });
     const nobody = { ...server, settings: { ...server.settings, port: 1 } };
     expect(await send(nobody)).toMatchObject({ kind: 'retry', code: 'connection_refused' });
+  });
+
+  test('tries again where a server does not greet: nothing has been sent', async () => {
+    const silent = createServer();
+    silent.listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    onTestFinished(() => void silent.close());
+    const { port } = silent.address() as AddressInfo;
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const server = await startServer();
+    const sending = send({ ...server, settings: { ...server.settings, port } });
+    const [socket] = (await once(silent, 'connection')) as [Socket];
+    await new Promise((resolve) => setImmediate(resolve));
+    vi.advanceTimersByTime(30_000);
+    expect(await sending).toMatchObject({ kind: 'retry', message: expect.stringContaining('port and tls') });
+    socket.destroy();
   });
 
   test('checks the account without a mail', async () => {
