@@ -125,7 +125,8 @@ export class HeartbeatTurns {
     const { heartbeat, sessions } = settings.gateway;
     const runner = settings.gateway.runners[heartbeat.runner ?? settings.gateway.runner];
     const { instructions, model = defaultModelOf(runner, settings.agents.defaults.model) } = heartbeat;
-    const { turns } = await this.#context.storage.findConversation(MAIN_CONVERSATION);
+    const find = () => this.#context.storage.findConversation(MAIN_CONVERSATION);
+    const { turns } = await this.#persist(claim, find);
     return {
       runId: claim.turnId,
       kind: 'heartbeat',
@@ -217,8 +218,8 @@ export class HeartbeatTurns {
     await this.#persist(claim, () => storage.freeEvents(claim.turnId, failure));
   }
 
-  async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
-    await persist(this.#context, { what: `heartbeat ${claim.turnId}`, signal: this.#stopping }, write);
+  #persist<T>({ turnId }: EventClaim, write: () => Promise<T>): Promise<T> {
+    return persist(this.#context, { what: `heartbeat ${turnId}`, signal: this.#stopping }, write);
   }
 }
 

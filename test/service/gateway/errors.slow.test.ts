@@ -8,6 +8,7 @@ import {
   RUN_RETRY,
 } from '../../../src/service/gateway/retry.ts';
 import { armTimer, deriveSignal, pause, within, WorkLoop } from '../../../src/base/timers/timers.ts';
+import type { Action } from '../../../src/base/action.ts';
 import type { Turn, TurnResult } from '../../../src/service/runners/runners.ts';
 import { takeTurn } from '../../../src/service/gateway/run-turn.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
@@ -21,6 +22,7 @@ import {
   openHouse,
   RecordingChannel,
   temporaryFile,
+  wakeAction,
 } from '../../support/gateway-fixture.ts';
 
 /** A real store whose named methods refuse their first calls, as on a full disk. */
@@ -60,7 +62,7 @@ async function gatewayOn(
     await storage.close();
   });
   await gateway.start();
-  const accept = async (action: ReturnType<typeof agentAction>): Promise<void> => {
+  const accept = async (action: Action): Promise<void> => {
     await storage.accept({ requestId: action.id, receivedAt: Date.now(), actions: [action], warnings: [] });
     gateway.notify();
   };
@@ -102,6 +104,13 @@ describe('a store that refuses', () => {
     await expect.poll(() => house.counted.outbox['sent']).toBe(1);
     const keys = channel.messages.map(({ key }) => key);
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  test('the earlier turns of the main session gets the question again, and the turn is taken', async () => {
+    const runner = answering(() => ok('done'));
+    const house = await gatewayOn({ findConversation: 1 }, { runners: { default: runner } });
+    await house.accept(wakeAction('the disk is full'));
+    await expect.poll(() => house.counted.heartbeat['ok'], { timeout: 10_000 }).toBe(1);
   });
 
   test('the earlier turns of a session counts as an attempt that did not start', async () => {
