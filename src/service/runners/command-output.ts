@@ -24,7 +24,7 @@ export class BoundedHead {
   }
 }
 
-/** Keeps the last bytes of a stream. */
+/** Keeps the last bytes of a stream, and as many before them, where a secret may begin that the cut goes through. */
 export class BoundedTail {
   readonly #maxBytes: number;
   #tail = Buffer.alloc(0);
@@ -34,11 +34,14 @@ export class BoundedTail {
   }
 
   add(chunk: Buffer): void {
-    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-this.#maxBytes)]).subarray(-this.#maxBytes);
+    const kept = -2 * this.#maxBytes;
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(kept)]).subarray(kept);
   }
 
-  text(): string {
-    return stripVTControlCharacters(this.#tail.toString('utf8')).trim();
+  /** `hide` removes secrets. */
+  text(hide: (text: string) => string): string {
+    const safe = Buffer.from(hide(stripVTControlCharacters(this.#tail.toString('utf8'))));
+    return safe.subarray(-this.#maxBytes).toString('utf8').trim();
   }
 }
 

@@ -248,7 +248,7 @@ async function superviseCommand(
   const ending = await ended;
   const isClean = await endCommand(child, tree, ending);
   const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
-  const output = { ending, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
+  const output = { ending, stdout: stdout.text(), stderr: stderr.text(hide), hide };
   const result = toResult(settings, turn, output);
   const kept = ending.kind !== 'exit' && keepsPart === true ? { ...result, reply: output.stdout } : result;
   return isClean ? kept : withSurvivors(kept);
