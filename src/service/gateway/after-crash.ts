@@ -37,8 +37,11 @@ export function crashOf(
   const taker = settings.gateway.runners[runner];
   const access = taker?.kind === 'agent' ? taker.access : carried?.access;
   const mayChange = access !== undefined && access !== 'read';
-  const isProcess = taker?.kind === 'agent' || taker?.kind === 'command';
-  const mayHaveBegun = carried !== undefined || process !== undefined || !isProcess;
+  // A prompt that is a file is there before the process is on record.
+  const isRecorded =
+    taker?.kind === 'agent' ||
+    (taker?.kind === 'command' && taker.prompt === 'stdin' && !taker.argv.join().includes('{prompt_file}'));
+  const mayHaveBegun = carried !== undefined || process !== undefined || !isRecorded;
   const isPaid =
     taker?.kind === 'worker' || (taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker));
   const silence = `the run was under way when its worker ${carried?.worker} ended or fell silent; it may have acted`;

@@ -74,8 +74,7 @@ export function createCommandRunner(
   return {
     kind: 'command',
     async run(turn, options) {
-      const needsFile = settings.prompt === 'file' || settings.argv.some((a) => a.includes('{prompt_file}'));
-      const place = await openPlace(settings, turn, needsFile);
+      const place = await openPlace(settings, turn);
       if ('kind' in place) return place;
       try {
         return await runCommand(settings, turn, {
@@ -97,16 +96,20 @@ export function createCommandRunner(
   };
 }
 
+/** Whether the prompt is a file, which the command may read before its process is on record. */
+const getsFile = ({ prompt, argv }: CommandSettings): boolean =>
+  prompt === 'file' || argv.some((each) => each.includes('{prompt_file}'));
+
 /** Opens the turn's files and the folder to work in, or says why that failed. */
 async function openPlace(
-  { cwd, privateFolders }: CommandSettings,
+  settings: CommandSettings,
   turn: Turn,
-  needsFile: boolean,
 ): Promise<Pick<CommandContext, 'workspace' | 'cwd'> | TurnResult> {
+  const { cwd, privateFolders } = settings;
   try {
     const folder =
       turn.cwd ?? (privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId));
-    return { workspace: await openWorkspace(turn, needsFile), cwd: folder };
+    return { workspace: await openWorkspace(turn, getsFile(settings)), cwd: folder };
   } catch (error) {
     const of = error instanceof WorkFolderError ? error : undefined;
     const message = `the files of a turn could not be written: ${of?.message ?? diskText(error, tmpdir())}`;
@@ -242,7 +245,8 @@ async function superviseCommand(
     await onProcess({ pgid: pid, startTicks });
   } catch {
     await endCommand(child, tree, { kind: 'aborted' });
-    return notStarted('storage_unavailable', 'that the command began could not be stored');
+    const end = getsFile(settings) ? failedTurn : notStarted;
+    return end('storage_unavailable', 'that the command began could not be stored');
   }
   child.stdin?.end(turn.prompt);
   const ending = await ended;

@@ -9,9 +9,11 @@ import {
 } from '../../../src/service/gateway/retry.ts';
 import { armTimer, deriveSignal, pause, within, WorkLoop } from '../../../src/base/timers/timers.ts';
 import type { Action } from '../../../src/base/action.ts';
+import type { RunnerSettings } from '../../../src/engine/config/config.ts';
+import { crashOf } from '../../../src/service/gateway/after-crash.ts';
 import type { Turn, TurnResult } from '../../../src/service/runners/runners.ts';
 import { takeTurn } from '../../../src/service/gateway/run-turn.ts';
-import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
+import { type AgentRun, openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import {
   CountedMetrics,
   agentAction,
@@ -147,6 +149,19 @@ test('a run that is interrupted at every attempt is dead after three', async () 
   });
   expect(await last.events()).toEqual([
     'Hook Test (dead): interrupted: the run was under way when the service ended; it may have acted',
+  ]);
+});
+
+test('a run whose prompt is a file may have begun before its process is on record', () => {
+  const crashed = (prompt: 'stdin' | 'file', argv: readonly string[] = ['agent']): boolean => {
+    const command = { kind: 'command', prompt, argv } as unknown as RunnerSettings;
+    const { settings } = configurationOf({ runnerSettings: { default: command } });
+    return crashOf({ action: agentAction({ runner: 'default' }) } as AgentRun, settings).mayHaveBegun;
+  };
+  expect([crashed('stdin'), crashed('file'), crashed('stdin', ['a', '{prompt_file}'])]).toEqual([
+    false,
+    true,
+    true,
   ]);
 });
 
