@@ -109,7 +109,10 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
     if (next.generation === undefined)
       return { kind: 'rejected', generation: generation.id, findings: next.findings.length };
     const replacement = applyOverrides(next.generation, options);
-    if (isSame(replacement, generation)) return { kind: 'unchanged' };
+    if (isSame(replacement, generation)) {
+      replacement.transforms.release();
+      return { kind: 'unchanged' };
+    }
     const needsRestart = findRestartKeys(started, replacement.config.settings);
     live = goLive(replacement, options);
     const release = (): void => {

@@ -134,6 +134,9 @@ export async function loadGeneration(file: string, options: GenerationOptions): 
   const { references, mappings, transformsDir: dir } = loaded;
   const found = [...findings, ...findProblems(loaded, options.needSecrets)];
   const generation = createWhole(loaded, found);
+  // No generation has them, so nobody else lets go of them.
+  if (generation === undefined && loaded.transforms !== options.reuse?.transforms)
+    loaded.transforms.release();
   const subjects = [
     {
       kind: 'generation',

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advise } from '../../../src/authoring/advice/advice.ts';
-import { loadGeneration } from '../../../src/service/generation/generation.ts';
+import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
+import { loadGeneration, openLiveGeneration } from '../../../src/service/generation/generation.ts';
 import { said } from '../../support/said.ts';
 import { Sandbox } from '../../../src/engine/sandbox/sandbox.ts';
 
@@ -48,6 +49,24 @@ test('a service without a finding does not ask advice; check does', async () => 
 
 test('a service with a finding has all looked at', async () => {
   expect(await asked(`${RIGHT}wakeMode: never\n`, true)).toContain('mapping');
+});
+
+test('transforms that no generation has are let go of', async () => {
+  const log = createLogger({ destination: { write: () => true } });
+  const released: number[] = [];
+  let loaded = 0;
+  const loadTransforms = async () => {
+    const mine = (loaded += 1);
+    const none = { findings: [], hashes: new Map(), code: new Map(), files: [] };
+    return { ...none, release: () => void released.push(mine) };
+  };
+  const fake = { loadTransforms } as unknown as Sandbox;
+  await writeFile(join(folder, 'mappings/a.yaml'), RIGHT);
+  const live = await openLiveGeneration({ configFile: join(folder, 'sluice.yaml'), env: {}, log }, fake);
+  expect(await live.reload()).toMatchObject({ kind: 'unchanged' });
+  await writeFile(join(folder, 'mappings/a.yaml'), `${RIGHT}unknown: key\n`);
+  expect(await live.reload()).toMatchObject({ kind: 'rejected' });
+  expect([loaded, released]).toEqual([3, [2, 3]]);
 });
 
 test.each([
