@@ -398,6 +398,10 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       await storage.keepGeneration(second, NOW + 2 * DAY);
       expect(await storage.findGeneration('g-first')).toBeUndefined();
       expect(await storage.findGeneration('g-second')).toEqual(second);
+      // What is live stays, also where nothing comes to it for days.
+      await storage.keepGeneration(first, NOW + 2 * DAY);
+      await storage.keepGeneration(first, NOW + 4 * DAY);
+      expect(await storage.findGeneration('g-first')).toEqual(first);
     });
   });
 }

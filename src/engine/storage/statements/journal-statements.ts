@@ -166,8 +166,8 @@ export function recordAudit({ sql }: Store, { at, who, source, what, about, chan
 
 /* What was live when requests were judged: each file once, by its hash, for as long as a decision names its generation. */
 
-const KEEP_GENERATION =
-  'INSERT INTO generations (id, kept_at, files) VALUES (?, ?, ?) ON CONFLICT DO NOTHING';
+const KEEP_GENERATION = `INSERT INTO generations (id, kept_at, files) VALUES (?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET kept_at = excluded.kept_at`;
 const KEEP_FILE = 'INSERT INTO generation_files (hash, content) VALUES (?, ?) ON CONFLICT DO NOTHING';
 const FORGET_GENERATIONS = `DELETE FROM generations WHERE kept_at < ? AND NOT EXISTS
   (SELECT 1 FROM decisions WHERE decisions.generation = generations.id)`;
