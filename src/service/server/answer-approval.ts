@@ -1,6 +1,6 @@
 import { HookError } from '../../base/errors.ts';
 import { buildQuestion } from '../../base/boundary/boundary.ts';
-import type { AgentRun, RunRecord } from '../../engine/storage/storage.ts';
+import { type AgentRun, DROPPED, type RunRecord, SUPERSEDED } from '../../engine/storage/storage.ts';
 import { escapeHtml } from '../../base/telemetry/telemetry.ts';
 import { readBody } from './body.ts';
 import type { Ending, Exchange } from './exchange.ts';
@@ -61,9 +61,14 @@ function openPage([first, ...others]: readonly [AgentRun, ...(readonly AgentRun[
 <p>${ids}</p>`);
 }
 
+const ENDS: Readonly<Record<string, string>> = {
+  [DROPPED.code]: 'dropped',
+  [SUPERSEDED.code]: 'ended with its conversation',
+};
+
 /** The page after the decision: who opens the link later sees nothing else of the runs. */
 function closedPage({ approval, lastError }: RunRecord): Ending {
-  const end = lastError?.code === 'dropped' ? 'dropped' : 'not answered in time';
+  const end = ENDS[lastError?.code ?? ''] ?? 'not answered in time';
   return page(`<p><strong>${approval?.decision ?? end}</strong></p>`);
 }
 

@@ -2,7 +2,13 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { approvalLink, readApprovalName } from '../../../src/service/generation/generation.ts';
-import type { AgentRun, Approval, ApprovalAnswer, RunRecord } from '../../../src/engine/storage/storage.ts';
+import {
+  type AgentRun,
+  type Approval,
+  type ApprovalAnswer,
+  type RunRecord,
+  SUPERSEDED,
+} from '../../../src/engine/storage/storage.ts';
 import {
   agentAction,
   BEARER,
@@ -296,6 +302,7 @@ describe('the link of a run that waits for an approval', () => {
   test.each([
     ['not answered in time', open, { state: 'dead' }],
     ['dropped', open, { state: 'completed', lastError: { code: 'dropped', message: '' } }],
+    ['ended with its conversation', open, { state: 'completed', lastError: SUPERSEDED }],
   ] as const)('says to a late answer that the run was %s', async (said, approval, end) => {
     const { storage } = waiting();
     const findRun = async () => ({ ...(await storage.findRun(asked.runId)), approval, ...end }) as RunRecord;
