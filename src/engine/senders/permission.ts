@@ -37,6 +37,9 @@ export async function askPermission(
     const { status, body, retryAfterMs } = answer;
     if (status === 404) return none;
     if (status >= 300) return { kind: 'unknown', message: refusalText(status, asked), retryAfterMs };
+    // Such as a page on which somebody is to log in.
+    if (body === undefined)
+      return { kind: 'unknown', message: `${title} cannot be asked: what answers at its address is no JSON` };
     for (const field of permission.answer) {
       const found = permissionOf(permission.order, valueAt(body as JsonValue, field.split('.')));
       if (found !== undefined) return { kind: 'known', isEnough: allows(found, wanted), found };

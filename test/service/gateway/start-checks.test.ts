@@ -126,6 +126,7 @@ test.each<[string, PlatformReply, RegExp]>([
   ['429', { status: 429, body: {} }, /GitHub answered 429/],
   ['500', { status: 500 }, /GitHub answered 500/],
   ['a redirect', { status: 302, headers: { location: 'http://127.0.0.1:1/' } }, /GitHub answered 302/],
+  ['a page', { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>Log in</p>' }, /is no JSON/],
   ['no answer', 'reset', /GitHub cannot be asked/],
   ['half an answer', 'cut', /GitHub cannot be asked/],
 ])(
