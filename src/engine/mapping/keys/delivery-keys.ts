@@ -105,7 +105,10 @@ export const deliveryKeys = keysOf({
     actions: ['agent', 'notify'],
     compile: (_written, at) => {
       const isThere = at.options.hasThreads?.(channelBeside(at) ?? '') !== false;
-      checkPlace(at, isThere, ['threads', 'slack, discord, msteams, telegram, gitlab and email']);
+      checkPlace(at, isThere, [
+        'threads',
+        'slack, discord, msteams, telegram, gitlab, email and plugins with hasThreads',
+      ]);
       return at.template(['thread']);
     },
     fill: (compiled, at) => oneLine(at.text('thread', compiled), MAX_THREAD_CHARS) || undefined,
@@ -230,7 +233,10 @@ function compileReaction(
   const { messageField } = at.options;
   const field = messageField?.(channelBeside(at) ?? '');
   const isThere = messageField === undefined || field !== undefined;
-  checkPlace(at, isThere, ['reactions', 'github, gitlab, slack, discord and telegram']);
+  checkPlace(at, isThere, [
+    'reactions',
+    'github, gitlab, slack, discord, telegram and plugins with messageField',
+  ]);
   return field === undefined
     ? undefined
     : { ...(written === true ? { seen: 'eyes' } : written), field: field.split('.') };
