@@ -187,28 +187,20 @@ export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredCha
       problems.push({ channel, message: `there is no channel "${channel}"; the channels are: ${known}` });
       continue;
     }
-    problems.push(...settingsFindings(module, settings).map((problem) => ({ channel, ...problem })));
+    // The value behind a reference is not known yet; an unknown key is one all the same.
+    const known = judgeSettings(module, settings).filter(
+      (each) => each.key === undefined || each.known !== undefined || !isReference(settings[each.key]),
+    );
+    problems.push(...known.map((problem) => ({ channel, ...problem })));
     const message = explainMissing(catalog, module);
     if (message !== undefined) problems.push({ channel, message, lacksPackage: true });
   }
   return problems;
 }
 
-function settingsFindings(
-  module: ChannelModule,
-  settings: ChannelSettings,
-): Omit<ChannelProblem, 'channel'>[] {
-  return judgeSettings(module, settings).filter(
-    // The value behind a reference is not known yet; an unknown key is one all the same.
-    ({ key, known }) => key === undefined || known !== undefined || !isReference(settings[key]),
-  );
-}
-
 /** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried again. */
 export interface OpenChannels extends ChannelLookup {
   readonly ids: readonly string[];
-  /** Where `to` defaults to on a channel that was never used: `channels.<id>.to`. */
-  defaultRecipient(channel: string): string | undefined;
   stop(): Promise<void>;
 }
 
@@ -239,10 +231,6 @@ export function openChannels(
   };
   return {
     ids: Object.keys(channels),
-    defaultRecipient: (channel) => {
-      const to = settingsOf(channel)?.['to'];
-      return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
-    },
     find: async (channel) => {
       const module = findChannelModule(catalog, channel);
       const settings = module && settingsOf(module.id);

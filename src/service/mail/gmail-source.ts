@@ -325,7 +325,5 @@ function decodeText(part: unknown, isHtml = false): string {
   if (isUtf8(bytes)) return bytes.toString('utf8');
   const charset = /charset="?([\w.:-]+)/i.exec(valuesOf(headerOf(part), 'content-type')[0] ?? '')?.[1];
   const declared = charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset;
-  const text = textOfCharset(bytes, declared, isHtml);
-  if (text !== undefined) return text;
-  return bytes.toString('latin1');
+  return textOfCharset(bytes, declared, isHtml) ?? bytes.toString('latin1');
 }
