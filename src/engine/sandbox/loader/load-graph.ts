@@ -6,6 +6,7 @@
  * module imports. Whatever breaks the policy is recorded and replaced by an empty module, so that one walk finds
  * everything there is to report.
  */
+import { randomUUID } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import module from 'node:module';
 import path from 'node:path';
@@ -75,7 +76,8 @@ export function isInside(root: string, file: string): boolean {
   return file.startsWith(root.endsWith(path.sep) ? root : root + path.sep);
 }
 
-const NAMESPACE = 'sluice-transforms';
+/** One of its own for each start of this program: Node reads a file only once under one name. */
+const NAMESPACE = `sluice-${randomUUID()}`;
 const QUERY = `?tsx-namespace=${NAMESPACE}`;
 const EMPTY_URL = 'sluice-empty:module';
 
