@@ -1,6 +1,8 @@
 import { advise } from '../../../src/authoring/advice/advice.ts';
 import { execFileSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import {
+  chmodSync,
   mkdirSync,
   mkdtempSync,
   realpathSync,
@@ -12,11 +14,15 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import vm from 'node:vm';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { said } from '../../support/said.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { loadModules, type LoadedModules } from '../../../src/engine/sandbox/loader/load-modules.ts';
 import type { TransformRef } from '../../../src/engine/sandbox/sandbox.ts';
+
+const COMPILER = createRequire(import.meta.resolve('esbuild')).resolve(
+  `@esbuild/${process.platform}-${process.arch}/bin/esbuild`,
+);
 
 let dir: string;
 beforeEach(() => {
@@ -340,9 +346,14 @@ describe('what would hold up the loader', () => {
 
   test('code that the compiler breaks down over is named, of several modules', async () => {
     write({
-      'deep.js': `export const a = ${'['.repeat(5e5)}${']'.repeat(5e5)}; export default () => 1;`,
+      'deep.js': `export const a = ${'['.repeat(1e5)}${']'.repeat(1e5)}; export default () => 1;`,
       'good.js': 'export default () => 1;',
+      // The compiler as it is, but that it breaks down at 200 MB: at the gigabyte of its own limit it takes seconds.
+      compiler: `#!/bin/sh\nulimit -d 200000\nexec '${COMPILER}' "$@"\n`,
     });
+    chmodSync(path.join(dir, 'compiler'), 0o755);
+    process.env['ESBUILD_BINARY_PATH'] = path.join(dir, 'compiler');
+    onTestFinished(() => void delete process.env['ESBUILD_BINARY_PATH']);
     const loaded = await load('good.js', 'deep.js');
     expect(loaded.findings.map(({ code, message }) => [code, said(message)])).toEqual([
       [
