@@ -74,12 +74,20 @@ async function findMembers(tree: ProcessTree): Promise<readonly number[]> {
   for (const entry of entries.values()) {
     looked += 1;
     if (looked % SLICE === 0) await nextTurn();
-    if ((groupIsOurs && entry.pgid === tree.pgid) || isMarked(entry.pid, tree.runId)) members.add(entry.pid);
+    if (
+      (groupIsOurs && entry.pgid === tree.pgid) ||
+      (mayBeOf(tree, entry) && isMarked(entry.pid, tree.runId))
+    )
+      members.add(entry.pid);
   }
   addDescendants(members, entries);
   members.delete(process.pid);
   return [...members];
 }
+
+/** What was there before the command has nothing of it: the environment of every process here need not be read. */
+const mayBeOf = ({ startTicks = '' }: ProcessTree, entry: ProcessEntry): boolean =>
+  Number(entry.startTicks) >= Number(startTicks);
 
 function ownsGroup(tree: ProcessTree, entries: ReadonlyMap<number, ProcessEntry>): boolean {
   if (tree.pgid === undefined) return false;
