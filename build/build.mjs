@@ -66,6 +66,9 @@ const ownPlaces = {
   /** @param {import('esbuild').PluginBuild} plugin */
   setup(plugin) {
     plugin.onResolve({ filter: /^sluice:dist$/ }, () => ({ path: 'dist', namespace: 'sluice' }));
+    // Handlebars makes source maps with it, which nobody asks for: where it is installed, each start would read it.
+    plugin.onResolve({ filter: /^source-map$/ }, () => ({ path: 'nothing', namespace: 'nothing' }));
+    plugin.onLoad({ filter: /.*/, namespace: 'nothing' }, () => ({ contents: '' }));
     plugin.onLoad({ filter: /.*/, namespace: 'sluice' }, () => ({
       contents: 'export const bundledModuleUrl = (path) => new URL(`../${path}`, import.meta.url).href;',
     }));
@@ -91,11 +94,7 @@ async function bundle() {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    external: [
-      ...Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
-      // What Handlebars makes source maps with, which nobody asks it for.
-      'source-map',
-    ],
+    external: Object.keys({ ...dependencies, ...peerDependencies }).flatMap((name) => [name, `${name}/*`]),
     banner: { js: REQUIRE },
     // A running process keeps its source text: V8 takes two bytes a character where one is not Latin-1.
     charset: 'ascii',
@@ -153,7 +152,7 @@ function writePackedCases() {
   for (const { examples = [] } of shippedSenders())
     for (const { file } of examples)
       if (file) used.add(relative(ROOT, resolve(SOURCE, 'engine/senders', file)));
-  for (const file of [...used]) {
+  for (const file of Array.from(used)) {
     const bodies = readFileSync(join(ROOT, file), 'utf8').matchAll(/^ *(?:- )?bodyFile: *['"]?([^'"#\n]+)/gm);
     for (const [, body] of bodies) used.add(relative(ROOT, resolve(ROOT, dirname(file), body.trim())));
   }
