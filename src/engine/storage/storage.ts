@@ -33,6 +33,8 @@ export interface StorageOptions {
    * exist.
    */
   readonly mode?: 'performer' | 'attached';
+  /** False, for who is attached to a file and waits for each answer: it is asked without a thread. Default true. */
+  readonly inThread?: boolean;
   /** Queued and active runs at most, then `backlog_full`; default 100,000. */
   readonly maxBacklogRuns?: number;
   /** Bytes of queued and active runs at most; default 1 GB. */
@@ -71,7 +73,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     return openPostgresStorage({ url, mode, limits, ...replica, known: options.known, onWarning, onNote });
   }
   const input = { file: fileOf(url), mode, fsync, limits };
-  return openSqliteStorage(input, onWarning);
+  return openSqliteStorage(input, { inThread: options.inThread ?? true, onWarning });
 }
 
 function limitsOf(options: StorageOptions): AcceptLimits {

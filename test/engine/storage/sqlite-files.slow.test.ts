@@ -171,12 +171,33 @@ test('refuses a folder that cannot be made, a folder in place of the file, and o
   }
 });
 
-test('attaches to no store that nobody made', async () => {
-  await expect(openStorage(`sqlite:${file}`, { mode: 'attached' })).rejects.toMatchObject({
+test.each([true, false])('attaches to no store that nobody made; in a thread: %s', async (inThread) => {
+  await expect(openStorage(`sqlite:${file}`, { mode: 'attached', inThread })).rejects.toMatchObject({
     code: 'not_found',
     message: expect.stringContaining('start the service once') as string,
   });
   expect(readdirSync(folder)).toEqual([]);
+});
+
+test('without a thread, who is attached reads and writes as in one, and is refused when it has closed', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const attached = await openStorage(`sqlite:${file}`, { mode: 'attached', inThread: false });
+  const keyed = (bodySha256: string) =>
+    work([agent()], { idempotency: { scope: 'agent', key: 'one', bodySha256, ttlSeconds: 60 } });
+  const changed = new Promise<void>((heard) => storage.onOutsideChange(heard));
+  await storage.accept(keyed('a'));
+  expect(await attached.listRuns({ limit: 10 })).toEqual(await storage.listRuns({ limit: 10 }));
+  await attached.accept(work([wake()]));
+  await changed;
+  expect(await storage.listEvents({ limit: 10 })).toHaveLength(1);
+  await expect(attached.accept(keyed('b'))).rejects.toMatchObject({
+    code: 'idempotency_mismatch',
+  });
+  expect(await attached.verify()).toEqual([]);
+  await attached.close();
+  await attached.close();
+  await expect(attached.listRuns({ limit: 1 })).rejects.toMatchObject({ code: 'closed' });
+  await storage.close();
 });
 
 test('starts on a file left empty by a process that was killed while it made it', async () => {

@@ -17,7 +17,7 @@ import { toAgentRun, toEvent, toOutbox, toRun } from '../statements/rows.ts';
 import type { OperationName, RemoteOperations } from '../statements/statement-table.ts';
 import { StorageError, unavailable } from '../storage-error.ts';
 import { JournalBuffer } from './journal-buffer.ts';
-import type { WorkerClient } from './worker-client.ts';
+import type { StoreClient } from './worker-client.ts';
 
 /** The part of a store that several processes share. */
 interface SharedStore {
@@ -29,7 +29,7 @@ interface SharedStore {
 }
 
 export function makeStorage(
-  client: WorkerClient,
+  client: StoreClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
   { operations: own, giveUp, lapsed }: SharedStore = {
     operations: client.operations,

@@ -200,6 +200,9 @@ export class WorkerClient {
   }
 }
 
+/** What a store needs of its client, wherever the operations run. */
+export type StoreClient = Pick<WorkerClient, keyof WorkerClient>;
+
 function endedEarly({ place }: WorkerOptions): StorageError {
   return new StorageError('failed', `${place}: the storage thread has ended`);
 }

@@ -16,9 +16,21 @@ const ENTRY = new URL(`worker/storage-worker${extname(import.meta.url)}`, import
 /** Opens the store in one SQLite file; `onWarning` hears what the operator should know of it. */
 export async function openSqliteStorage(
   input: WorkerInput,
-  onWarning: (message: string) => void,
+  { inThread, onWarning }: { readonly inThread: boolean; readonly onWarning: (message: string) => void },
 ): Promise<Storage> {
   const { file } = input;
+  const inspection = {
+    backup: async (target: string) => void (await inspect({ task: 'backup', file, target })),
+    verify: () => inspect({ task: 'verify', file }),
+  };
+  if (!inThread) {
+    const { openAttachedHere } = await import('./attached-store.ts');
+    try {
+      return openAttachedHere(input, inspection);
+    } catch (error) {
+      throw explainSqliteError(error, file);
+    }
+  }
   const client = await WorkerClient.open({
     entry: ENTRY,
     input,
@@ -26,10 +38,7 @@ export async function openSqliteStorage(
     explain: (error) => explainSqliteError(error, file),
     onNotice: (notice) => onWarning(`${file}: ${notice}`),
   });
-  return makeStorage(client, {
-    backup: async (target) => void (await inspect({ task: 'backup', file, target })),
-    verify: () => inspect({ task: 'verify', file }),
-  });
+  return makeStorage(client, inspection);
 }
 
 /** Looks at a file without changing it; @throws StorageError where it is no store that this Sluice can use. */

@@ -46,7 +46,7 @@ export async function useStore<Result>(
   url: string,
   use: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
-  const storage = await openStorage(url, { mode: 'attached' });
+  const storage = await openStorage(url, { mode: 'attached', inThread: false });
   try {
     return await use(storage);
   } finally {

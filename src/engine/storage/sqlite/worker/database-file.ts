@@ -33,6 +33,9 @@ const LAST_RESORT_PAGES = 16_000;
 /** How long a write waits for another process that holds the store. */
 export const BUSY_TIMEOUT_MS = 5000;
 
+/** One process performs from a file, so they all have one name. */
+export const HOLDER = 'performer';
+
 /** What can be known of a store without opening it. */
 export type FileState = 'missing' | 'empty' | 'store';
 
@@ -177,6 +180,17 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
     database.close();
     throw error;
   }
+}
+
+/** Opens the store for one who does not perform, beside a service that may. */
+export function openAttached(file: string, fsync: boolean): DatabaseSync {
+  if (examineFile(file) !== 'store') {
+    throw new StorageError(
+      'not_found',
+      `${file}: there is no store yet; start the service once, it makes one (a service with another configuration has its own: name that with -c FILE)`,
+    );
+  }
+  return connect(file, { fsync, mayMigrate: false });
 }
 
 function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOptions): void {

@@ -15,8 +15,10 @@ import {
   connect,
   createFile,
   examineFile,
+  HOLDER,
   type KeptStore,
   makeFolder,
+  openAttached,
   type PerformerLock,
   takePerformerLock,
 } from './database-file.ts';
@@ -32,9 +34,6 @@ export interface WorkerInput {
   readonly fsync: boolean;
   readonly limits: AcceptLimits;
 }
-
-/** One process performs from a file, so they all have one name. */
-const HOLDER = 'performer';
 
 /** How often the store is looked at from outside: changes are noticed within a second, at some microseconds. */
 const WATCH_MS = 400;
@@ -90,16 +89,6 @@ function start(database: DatabaseSync, file: string): void {
     );
   }
   database.exec('UPDATE counters SET opened = opened + 1');
-}
-
-function openAttached({ file, fsync }: WorkerInput): DatabaseSync {
-  if (examineFile(file) !== 'store') {
-    throw new StorageError(
-      'not_found',
-      `${file}: there is no store yet; start the service once, it makes one (a service with another configuration has its own: name that with -c FILE)`,
-    );
-  }
-  return connect(file, { fsync, mayMigrate: false });
 }
 
 function serve(
@@ -201,7 +190,9 @@ function openWatch(
 
 function main(input: WorkerInput): void {
   try {
-    serve(input.mode === 'attached' ? { database: openAttached(input) } : openPerformer(input), input);
+    const { file, fsync } = input;
+    const isAttached = input.mode === 'attached';
+    serve(isAttached ? { database: openAttached(file, fsync) } : openPerformer(input), input);
   } catch (error) {
     refuse(explainSqliteError(error, input.file));
   }
