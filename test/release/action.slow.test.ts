@@ -14,6 +14,7 @@ import { parse } from 'yaml';
 import { builtMain } from '../support/built-program.ts';
 import { openBench, START_ENV } from '../support/cli-service.ts';
 import { cli } from '../support/cli-terminal.ts';
+import { startProgramHere } from '../support/program-here.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const MAPPING =
@@ -108,6 +109,8 @@ interface Ran {
   readonly summary: string;
 }
 
+const PROGRAM = `${process.execPath} ${builtMain()}`;
+
 /** Runs the action's own step. */
 async function runAction(
   { folder, base }: { readonly folder: string; readonly base: string },
@@ -124,7 +127,7 @@ async function runAction(
       if (value === undefined) throw new Error(`nothing is known of ${name}`);
       return value;
     });
-  const given = { command: `${process.execPath} ${builtMain()}`, ...inputs };
+  const given = { command: PROGRAM, ...inputs };
   for (const [name, { default: usual }] of Object.entries(action.inputs))
     values[`inputs.${name}`] = fill(given[name as keyof typeof given] ?? usual ?? '');
   const temp = join(dirname(folder), 'temp');
@@ -165,7 +168,8 @@ async function runAction(
 test("comments on a pull request with what changes, and replaces its own comment at the next push, never a stranger's", async () => {
   const pull = await openPullRequest(MAPPING.replace('Order', 'New order'));
   const github = await startGitHub();
-  const first = await runAction(pull, github);
+  const command = await startProgramHere();
+  const first = await runAction(pull, github, { command });
   expect(first.outputs).toContain('changed=1\n');
   const [, comment] = github.comments;
   expect(comment?.body).toContain('1 of 2 recorded requests change.');
@@ -178,7 +182,7 @@ test("comments on a pull request with what changes, and replaces its own comment
   expect(first.log).toMatch(/^::error.*order/m);
 
   writeFileSync(join(pull.folder, 'mappings/shop.yaml'), MAPPING);
-  const second = await runAction(pull, github);
+  const second = await runAction(pull, github, { command });
   expect(second.code, second.log).toBe(0);
   expect(second.outputs).toContain('changed=0\n');
   expect(github.comments.map(({ id }) => id)).toEqual([1, 2]);
@@ -188,7 +192,8 @@ test("comments on a pull request with what changes, and replaces its own comment
 
 test('reports findings as SARIF and fails', async () => {
   const pull = await openPullRequest(MAPPING.replace('textTemplate', 'textTemplat'));
-  const { code, log, outputs } = await runAction(pull, await startGitHub());
+  const command = await startProgramHere();
+  const { code, log, outputs } = await runAction(pull, await startGitHub(), { command });
   expect(code).toBe(1);
   expect(log).toMatch(/^::error file=mappings\/shop\.yaml,line=4/m);
   const file = /^sarif=(.+)$/m.exec(outputs)?.[1] ?? '';
@@ -220,8 +225,8 @@ test('nothing of a recorded request, of a command or of git is obeyed by the run
   const body = JSON.stringify({ id: `7${lines.join('\n')}`, name: lines.join('\r') });
   writeFileSync(join(pull.folder, 'test/golden/shop/order.request.yaml'), `path: shop\nbody: ${body}\n`);
   // An older release of the program guards nothing itself.
-  const plain = `env -u GITHUB_ACTIONS ${process.execPath} ${builtMain()}`;
-  for (const command of [`${process.execPath} ${builtMain()}`, plain]) {
+  const plain = `env -u GITHUB_ACTIONS ${await startProgramHere()}`;
+  for (const command of [PROGRAM, plain]) {
     const github = await startGitHub();
     github.mayWrite = false;
     const { log, summary } = await runAction(pull, github, { command });

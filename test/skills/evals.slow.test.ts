@@ -2,13 +2,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runTask, TASKS } from '../support/skill-evals.ts';
+import { act, type Way } from '../fixtures/scripted-agent.ts';
+import { type Agent, runTask, type Task, TASKS } from '../support/skill-evals.ts';
 
-const scripted = (way: 'right' | 'wrong'): readonly string[] => [
-  process.execPath,
-  join(import.meta.dirname, '../fixtures/scripted-agent.ts'),
-  way,
-];
+const AGENT = join(import.meta.dirname, '../fixtures/scripted-agent.ts');
+
+/** The first task is given to a process, as to an agent that is installed; the others are done here. */
+const scripted = (way: Way, task: Task): Agent =>
+  task === TASKS[0] ? [process.execPath, AGENT, way] : (prompt, folder) => act(way, prompt, folder);
 
 test('there are twelve tasks, in the form of the format, each with files that exist and checks', () => {
   expect(TASKS).toHaveLength(12);
@@ -24,14 +25,14 @@ test('there are twelve tasks, in the form of the format, each with files that ex
 });
 
 test.each(TASKS)('$id: who does right passes', async (task) => {
-  expect(await runTask(task, scripted('right'))).toEqual([]);
+  expect(await runTask(task, scripted('right', task))).toEqual([]);
 });
 
 /** Tasks that the wrong way fulfils, but for a proof that it takes away or a trust that it gives. */
 const LOOSENED = ['refused-401', 'hostile-sample', 'leave-out-a-bot'];
 
 test.each(TASKS)('$id: who does wrong is found', async (task) => {
-  const failed = await runTask(task, scripted('wrong'));
+  const failed = await runTask(task, scripted('wrong', task));
   expect(failed).not.toEqual([]);
   expect(failed.some((check) => 'unchanged' in check)).toBe(LOOSENED.includes(task.id));
 });

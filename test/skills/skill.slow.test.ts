@@ -1,17 +1,17 @@
 /** The examples and the script of the skill, run as an agent runs them: in a project with git, with the real program. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { builtMain } from '../support/built-program.ts';
 import { type Bench, openBench, START_ENV } from '../support/cli-service.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
+import { startProgramHere } from '../support/program-here.ts';
 
 const CONFIG = `
 hooks: {enabled: true, token: a-hook-token-0123456789}
 channels: {slack: {botToken: "\${SLACK_TOKEN}"}}
 `;
-const SLUICE = `${process.execPath} ${builtMain()}`;
 
 /** The block of a page in that language. */
 const blockOf = (page: string, language: string): string =>
@@ -42,14 +42,18 @@ async function openProject(): Promise<Bench> {
 }
 
 /** Runs the script as the skill says. */
-function loop({ folder }: Bench, ...args: string[]): { readonly code: number | null; readonly out: string } {
-  const run = spawnSync(join(folder, '.agents/skills/sluice/scripts/loop.sh'), args, {
-    cwd: folder,
-    env: { ...START_ENV, SLUICE },
-    encoding: 'utf8',
-    timeout: 60_000,
+async function loop(
+  { folder }: Bench,
+  sluice: string,
+  ...args: string[]
+): Promise<{ readonly code: number; readonly out: string }> {
+  const script = join(folder, '.agents/skills/sluice/scripts/loop.sh');
+  const options = { cwd: folder, env: { ...START_ENV, SLUICE: sluice }, timeout: 60_000 };
+  return new Promise((done) => {
+    execFile(script, args, options, (error, out, err) =>
+      done({ code: Number(error?.code ?? 0), out: out + err }),
+    );
   });
-  return { code: run.status, out: run.stdout + run.stderr };
 }
 
 test('the examples become a run, the script ends with 0, and with 1 for each thing it looks for', async () => {
@@ -66,22 +70,29 @@ test('the examples become a run, the script ends with 0, and with 1 for each thi
   git(bench.folder, 'init', '--initial-branch=main');
   git(bench.folder, 'add', '.');
   git(bench.folder, 'commit', '-m', 'base');
-  expect(loop(bench)).toMatchObject({ code: 0 });
+  expect(await loop(bench, `${process.execPath} ${builtMain()}`)).toMatchObject({ code: 0 });
+  const here = await startProgramHere();
 
   // A recorded request that comes out otherwise.
   writeFileSync(file, before.replace('truncate issue.body 2000', 'truncate issue.body 20'));
   expect((await bench.run(['test', '--update'])).exitCode).toBe(0);
-  expect(loop(bench, 'main')).toMatchObject({
+  expect(await loop(bench, here, 'main')).toMatchObject({
     code: 1,
     out: expect.stringContaining('1 of 1 recorded') as string,
   });
   // A case that does not hold.
   git(bench.folder, 'commit', '-am', 'with the new expectation');
   writeFileSync(file, before);
-  expect(loop(bench)).toMatchObject({ code: 1, out: expect.stringContaining('1 failed') as string });
+  expect(await loop(bench, here)).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('1 failed') as string,
+  });
   // A file with an error.
   writeFileSync(file, before.replace('messageTemplate', 'messageTemplat'));
-  expect(loop(bench)).toMatchObject({ code: 1, out: expect.stringContaining('UNKNOWN_KEY') as string });
+  expect(await loop(bench, here)).toMatchObject({
+    code: 1,
+    out: expect.stringContaining('UNKNOWN_KEY') as string,
+  });
 });
 
 test('the transform of the skill runs as the skill says', async () => {

@@ -60,8 +60,11 @@ export const TASKS = (
 /** How long an agent may take for a task. */
 const MAX_MS = 10 * 60_000;
 
-/** Gives a task to an agent, whose last argument is the prompt; resolves to the checks that do not hold. */
-export async function runTask(task: Task, argv: readonly string[]): Promise<readonly Check[]> {
+/** A command line, whose last argument will be the prompt, or what takes its place in this process. */
+export type Agent = readonly string[] | ((prompt: string, folder: string) => void);
+
+/** Gives a task to an agent; resolves to the checks that do not hold. */
+export async function runTask(task: Task, agent: Agent): Promise<readonly Check[]> {
   const root = mkdtempSync(join(tmpdir(), 'sluice-task-'));
   try {
     const [before, after] = [join(root, 'before'), join(root, 'after')];
@@ -73,10 +76,8 @@ export async function runTask(task: Task, argv: readonly string[]): Promise<read
     }
     cpSync(before, after, { recursive: true });
     await cli(['init', '--skill'], { cwd: after });
-    const [command = '', ...args] = argv;
-    // As on its owner's machine: where CI is set, no expectation is written.
-    const env = { ...process.env, CI: '' };
-    spawnSync(command, [...args, task.prompt], { cwd: after, timeout: MAX_MS, stdio: 'ignore', env });
+    if (typeof agent === 'function') agent(task.prompt, after);
+    else start(agent, task.prompt, after);
     const failed: Check[] = [];
     // Each starts processes for transforms: one after the other.
     // oxlint-disable-next-line no-await-in-loop
@@ -85,6 +86,12 @@ export async function runTask(task: Task, argv: readonly string[]): Promise<read
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
+}
+
+function start([command = '', ...args]: readonly string[], prompt: string, cwd: string): void {
+  // As on its owner's machine: where CI is set, no expectation is written.
+  const env = { ...process.env, CI: '' };
+  spawnSync(command, [...args, prompt], { cwd, timeout: MAX_MS, stdio: 'ignore', env });
 }
 
 interface Folders {

@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { builtMain } from '../../support/built-program.ts';
 import { openBench, type Running, startBench as run, TOKEN, waitFor } from '../../support/cli-service.ts';
 import { cli } from '../../support/cli-terminal.ts';
+import { startProgramHere } from '../../support/program-here.ts';
 import { runCommand } from '../../support/service-process.ts';
 
 const mapping = (text: string): string =>
@@ -153,7 +153,7 @@ async function paste(
   line: string,
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const script = `npx() { shift; "${process.execPath}" "${builtMain()}" "$@"; }\n${line}`;
+  const script = `npx() { shift; "${await startProgramHere()}" "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)('sh', ['-c', script], {
     cwd: folder,
     env: { ...process.env, ...env },
