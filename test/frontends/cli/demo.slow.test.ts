@@ -64,11 +64,13 @@ test('the README shows what the demo prints, and nothing of the demo stays', LON
 
 test.each([
   ['Ctrl-C ends it', 'SIGINT', 'interrupted; nothing of the demo is left', ''],
-  ['a terminal that is closed ends it', 'SIGHUP', 'the terminal was closed', ''],
+  ['a terminal that is closed at the first program ends it', 'SIGHUP', 'the terminal was closed', ''],
   ['a service that is gone ends it', 'SIGKILL', 'sluice serve failed', 'serve'],
 ] as const)('%s, and nothing stays', LONG, async (_, signal, why, word) => {
   const { child, said, ended, folder } = play();
-  await waitFor(() => (said.out.includes('octocat') ? true : undefined));
+  const isFirst = (): boolean => processesOf(folder, '\0add\0').length > 0;
+  const isServed = (): boolean => said.out.includes('octocat');
+  await waitFor(() => (signal === 'SIGHUP' ? isFirst() : isServed()) || undefined);
   const victims = word === '' ? [child.pid ?? 0] : processesOf(folder, word);
   for (const pid of victims) process.kill(pid, signal);
   expect([await ended, said.err]).toEqual([3, expect.stringContaining(why)]);

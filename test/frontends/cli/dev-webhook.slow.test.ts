@@ -19,12 +19,12 @@ const ACCESS = 'github_pat_of_the_test_0123456789';
 const REPOSITORY = '/repos/octocat/hello-world';
 
 const CLOUDFLARED = `[ "$1" = tunnel ] || exit 9
+trap 'kill $! 2>&-; rm -f "$STATE/tunnel"; exit' TERM USR1
 n=$(( $(cat "$STATE/count" 2>/dev/null || echo 0) + 1 )); echo $n > "$STATE/count"
 echo "$4 $$ https://tunnel-number-$n.trycloudflare.com" > "$STATE/tunnel"
 echo "2026-11-22T04:00:02Z INF |  https://tunnel-number-$n.trycloudflare.com                    |" >&2
-trap 'rm -f "$STATE/tunnel" "$STATE/die"; exit' TERM
-while [ ! -e "$STATE/die" ]; do sleep 0.1; done
-rm -f "$STATE/tunnel" "$STATE/die"`;
+sleep 120 <&- >&- 2>&- &
+wait`;
 
 interface Hook {
   readonly id: number;
@@ -215,7 +215,7 @@ test('the webhook follows the tunnel, what was dropped comes, and nothing is lef
   const own = github.hooks[1]?.id;
   await github.happen('first');
   const seen = dev.said().length;
-  writeFileSync(join(bench.folder, 'state/die'), '');
+  process.kill(tunnelPid(bench), 'SIGUSR1');
   await saying(dev, 'nothing comes through the tunnel any more', seen);
   await github.happen('dropped');
   await saying(dev, `has the webhook for ${addressOf(2)}`, seen);
@@ -336,7 +336,7 @@ test('what GitHub cannot do while the tunnel moves is tried again, and at the en
   const dev = startDev(bench, github);
   await saying(dev, 'has the webhook for');
   github.fault = ({ method }) => (method === 'PATCH' ? { status: 500, body: {} } : undefined);
-  writeFileSync(join(bench.folder, 'state/die'), '');
+  process.kill(tunnelPid(bench), 'SIGUSR1');
   await saying(dev, 'GitHub answered 500: look at its documentation');
   await github.happen('dropped');
   github.fault = undefined;

@@ -5,6 +5,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
+import { serviceAdvice } from '../../../src/frontends/cli/lazy-advice.ts';
+import { startService } from '../../../src/service/startup/startup.ts';
 import { builtMain } from '../../support/built-program.ts';
 import { cli } from '../../support/cli-terminal.ts';
 import { START_ENV, waitFor } from '../../support/cli-service.ts';
@@ -47,14 +50,33 @@ test('every answer that is offered leaves a folder in which check and doctor hav
       '',
     ]);
     expect(await cli(['test'], { cwd, env })).toMatchObject({ exitCode: 0 });
-    // Of a sender dev says what check says.
-    if (index < Math.max(agents.length, chats.length) || process.env['TEST_FORM'] === 'long')
+    // Of a sender a start says what check says, and dev says what its service says: one of each is a process.
+    const isLong = process.env['TEST_FORM'] === 'long';
+    if (index === 0 || answers[0] === NONE || isLong)
       expect([answers, await saidByDev(cwd)]).toEqual([
         answers,
         expect.not.stringMatching(/warning|error|problem/),
       ]);
+    else if (index < Math.max(agents.length, chats.length))
+      expect([answers, await saidByService(cwd)]).toEqual([answers, []]);
   }
 }, 300_000);
+
+/** What the service says of what it finds, from its start to its end. */
+async function saidByService(cwd: string): Promise<readonly unknown[]> {
+  const said: unknown[] = [];
+  const write = (line: string): boolean => said.push(JSON.parse(line)) > 0;
+  const service = await startService({
+    ...serviceAdvice,
+    configFile: join(cwd, 'sluice.yaml'),
+    env,
+    listen: { port: 0 },
+    log: createLogger({ level: 'warn', destination: { write } }),
+    onFindings: (findings) => said.push(...findings),
+  });
+  await service.stop();
+  return said;
+}
 
 /** What `sluice dev` says from its start to its end. */
 async function saidByDev(cwd: string): Promise<string> {
