@@ -22,7 +22,6 @@ export type SendFailure = Exclude<SendResult, { kind: 'sent' }>;
 
 /** One message, from connecting to the end of the answer; the caller's signal may end it earlier. */
 export const SEND_TIMEOUT_MS = 30_000;
-const NOT_SENT = 'stopped before the request was sent';
 
 /** Ends with the caller's signal, and by itself after `SEND_TIMEOUT_MS`. */
 export function bounded(signal: AbortSignal): AbortSignal {
@@ -152,7 +151,7 @@ export function brought(platform: string, failure: SendFailure | undefined, id: 
 }
 
 export function notSent(): SendFailure {
-  return { kind: 'retry', code: 'not_sent', message: NOT_SENT };
+  return { kind: 'retry', code: 'not_sent', message: 'stopped before the request was sent' };
 }
 
 export function failedCheck(failure: SendFailure): ChannelCheck {

@@ -6,6 +6,7 @@ import {
   type Runner,
   type TurnResult,
 } from '../../../src/service/runners/runners.ts';
+import { dropEnding } from '../../../src/service/gateway/gateway.ts';
 import { boundHistory } from '../../../src/service/gateway/run-turn.ts';
 import {
   agentAction,
@@ -241,6 +242,18 @@ describe('a run', () => {
       ['local/default', undefined, 7],
       ['local/own', 'low', 1.5],
     ]);
+  });
+
+  test('that the operator drops is no longer waited for', async () => {
+    const house = await openHouse({ runners: { default: new HeldRunner() }, gateway: { maxRuns: 1 } });
+    const [first, second] = [agentAction({ message: 'a' }), agentAction({ message: 'b' })];
+    await house.accept(first);
+    await house.accept(second);
+    const waiting = house.gateway.waitForRun(second.id, 5_000);
+    const nowMs = Date.now();
+    const drop = { kind: 'ids', ids: [second.id] } as const;
+    expect(await house.storage.drop(drop, nowMs, (run) => dropEnding(run, nowMs))).toBe(1);
+    expect(await waiting).toMatchObject({ outcome: 'error', error: { code: 'dropped' } });
   });
 
   test('keeps a summary of at most 2,000 characters of name and text', async () => {
