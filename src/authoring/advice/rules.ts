@@ -67,7 +67,7 @@ export const REMEDIES: Readonly<Record<string, Sentence>> = {
   TRANSFORM_DYNAMIC_IMPORT: say`write a static import`,
   TRANSFORM_REQUIRE: say`write a static import`,
   TRANSFORM_TOP_LEVEL_AWAIT: say`move it into the function, which may be async`,
-  TRANSFORM_SYNTAX: say`correct the code: look for a missing or extra sign at and before this place`,
+  TRANSFORM_SYNTAX: say`correct the code at this place, or before it`,
   TRANSFORM_LOADER_FAILED: say`check whether the code of the transform, too little memory or time, or missing permissions stop the loader, which is a Node.js process of its own`,
   TRANSFORM_NOT_CHECKED: say`run sluice check again where the machine has less to do`,
   TRANSFORM_FORGETS: say`to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat; to keep it in memory from call to call, write reuse: true in the transform`,

@@ -125,6 +125,13 @@ export const told = \`\nexport {\n  word\n};\n\` + typeof import.meta;\nexport d
     expect(run(loaded, 'c.js')).toEqual({});
   });
 
+  test('what only V8 refuses has its own place and words', async () => {
+    write({ 'a.js': 'for (const one of [1]) {\n  one;\n}\nreturn [1];' });
+    const loaded = await load('a.js');
+    expect(found(loaded)).toEqual(['TRANSFORM_SYNTAX a.js:4:1']);
+    expect(said(loaded.findings[0]?.message)).toBe('illegal return statement');
+  });
+
   test('tsx compiles it: names survive as only tsx keeps them', async () => {
     write({ 'a.ts': 'const make = (): (() => null) => () => null;\nexport const transform = make();' });
     const loaded = await load('a.ts');

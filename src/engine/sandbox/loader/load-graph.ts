@@ -25,6 +25,8 @@ export interface GraphFile {
   readonly original: string;
   /** JavaScript (or JSON) with an inline source map where there is one; absent where it could not be compiled. */
   readonly source: string | undefined;
+  /** Why there is no source, as V8 says it: "MESSAGE [FILE:LINE:COLUMN]". */
+  readonly fault?: string;
   /** Specifier -> id; `VIRTUAL_MODULE` for the virtual module, `node:crypto` for a stand-in. */
   readonly imports: Map<string, string>;
 }
@@ -175,9 +177,10 @@ function readGraphFile(
     const specifiers = parsed.dependencySpecifiers.map(decodeSpecifier);
     parsed.release();
     return [{ id, kind: language, original, source, imports }, specifiers];
-  } catch {
-    // Whatever does not parse is reported by the scan, which knows the place in the operator's own text.
-    return [{ id, kind: language, original, source: undefined, imports }, []];
+  } catch (error) {
+    // The scan knows the place in the operator's own text, and V8 does only where nothing was compiled.
+    const fault = language === 'esm' && error instanceof Error ? error.message : '';
+    return [{ id, kind: language, original, source: undefined, fault, imports }, []];
   }
 }
 

@@ -155,14 +155,19 @@ function collectFindings(graph: Graph, scan: SourceScan): readonly SourceFinding
   const broken = [...graph.files.values()].filter(
     ({ id, source }) => source === undefined && !findings.some(({ file }) => file === id),
   );
-  return [...findings, ...broken.map(({ id }) => ({ ...NOT_COMPILED, ...startOf(id) }))];
+  return [...findings, ...broken.map(notCompiled)];
 }
 
 const placeKey = ({ file, line, column }: FilePlace): string => `${file}:${line}:${column}`;
 
 const startOf = (file: string): FilePlace => ({ file, line: 1, column: 1, length: 0 });
 
-const NOT_COMPILED = { code: 'TRANSFORM_SYNTAX', message: 'the file cannot be compiled' };
+/** What esbuild lets pass and V8 does not, such as a return outside a function. */
+function notCompiled({ id, fault = '' }: GraphFile): SourceFinding {
+  const [, message = 'the file cannot be compiled', line = 1, column = 1] =
+    /^(.+) \[.*:(\d+):(\d+)\]$/.exec(fault) ?? [];
+  return { ...describeError(message), ...startOf(id), line: Number(line), column: Number(column) };
+}
 
 /** Where a refused import stands; a CommonJS candidate that the scan did not see stood in a comment or string. */
 function placesOf(
