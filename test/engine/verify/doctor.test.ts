@@ -95,13 +95,13 @@ describe('the doctor', () => {
       "another scheme's header",
       { headers: { 'Stripe-Signature': `t=1,v1=${mac('other', 'x')}` } },
       'other-scheme',
-      "the header of Stripe; this path expects github: replace the whole verify of the mapping by: verify: { scheme: stripe, secrets: ['${S}'] }",
+      "a header of Stripe; this path expects github: replace the whole verify of the mapping by: verify: { scheme: stripe, secrets: ['${S}'] }",
     ],
     [
       'a header that several schemes share',
       { settings: { scheme: 'stripe' }, headers: { 'X-Hub-Signature-256': `sha256=${mac('other', 'x')}` } },
       'other-scheme',
-      'the header of GitHub or Meta',
+      'a header of GitHub or Meta',
     ],
     [
       'another scheme with the same secret, though the path describes its header',
@@ -165,7 +165,7 @@ describe('the doctor', () => {
       'a sender without a scheme of its own, with another secret',
       { headers: { 'X-Vercel-Signature': mac('other', '{"a":1}', 'hex', 'sha1') } },
       'other-scheme',
-      "the request carries x-vercel-signature, the header of Vercel; this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-vercel-signature, algorithm: sha1, secrets: ['${S}'] }, and set the secret that this sender signs with",
+      "the request carries x-vercel-signature, a header of Vercel; this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-vercel-signature, algorithm: sha1, secrets: ['${S}'] }, and set the secret that this sender signs with",
     ],
     [
       'a header of a sender that is not known',
@@ -602,7 +602,7 @@ describe('the doctor', () => {
       'a signature in place of a token',
       { settings: { scheme: 'token' }, headers: { 'Linear-Signature': mac('other', '{"a":1}') } },
       'other-scheme',
-      "the request carries linear-signature, the header of Linear; this path expects token: replace the whole verify of the mapping by: verify: { scheme: linear, secrets: ['${S}'] }, and set the secret",
+      "the request carries linear-signature, a header of Linear; this path expects token: replace the whole verify of the mapping by: verify: { scheme: linear, secrets: ['${S}'] }, and set the secret",
     ],
     [
       'the signature of nobody known in place of a password',
@@ -838,7 +838,7 @@ describe('the doctor', () => {
       const headers = { 'x-acme-mark': mac(key, `acme/${String(NOW)}/{"a":1}`), 'x-acme-at': String(NOW) };
       const { code, text } = doctor({ headers, senders: [acme] });
       expect([code, text]).toEqual(['other-scheme', expect.stringContaining(verify)]);
-      if (key === 'other') expect(text).toContain('the request carries x-acme-mark, the header of Acme');
+      if (key === 'other') expect(text).toContain('the request carries x-acme-mark, a header of Acme');
       expect(doctor({ headers }).code).toBe('no-proof');
     }
   });

@@ -108,7 +108,7 @@ function sayOther({ header = 'a signature', of = [], or = [], ...facts }: OtherV
   const { verify, now, isProved } = facts;
   if (isProved)
     return say`the request is right by the scheme ${verify.scheme}, with the secret as it is, and this path reads it otherwise, as ${now}: ${replaced}`;
-  const whose = of.length === 0 ? '' : `, the header of ${of.join(' or ')}`;
+  const whose = of.length === 0 ? '' : `, a header of ${of.join(' or ')}`;
   const others = or.map((scheme) => `, or with scheme: ${scheme}`).join('');
   return say`the request carries ${header}${whose}; this path expects ${now}: ${replaced}${others}, and set the secret that this sender signs with`;
 }
