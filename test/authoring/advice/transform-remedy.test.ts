@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { evaluationFindings } from '../../../src/authoring/advice/requests.ts';
 import type { Evaluation } from '../../../src/engine/hook/hook.ts';
+import { hintForGlobal } from '../../../src/authoring/advice/vocabulary/node-parts.ts';
 import type { JsonValue } from '../../../src/base/json.ts';
 import type { TransformReply } from '../../../src/engine/sandbox/sandbox.ts';
 import { evaluateHook, settingsWith } from '../../support/hook-fixture.ts';
@@ -34,6 +35,11 @@ function remedyOf(message: string, payload: JsonValue): string {
   });
   return remedyIn(evaluation);
 }
+
+test('an answer of HTTP is no request that the agent could make', () => {
+  expect(hintForGlobal('Response')).toMatch(/^return \{ message: … \}/);
+  expect(hintForGlobal('fetch')).toMatch(/^let the agent fetch it/);
+});
 
 const ORDER = { data: { order: { total: 5, lines: [1] } }, id: 1 };
 const USUAL = 'correct the transform: it gets one argument';

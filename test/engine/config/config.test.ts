@@ -485,6 +485,14 @@ test('a list of tokens is one mistake', async () => {
   expect(said(advise(findings)[0]?.hint)).toBe('did you mean "token"?');
 });
 
+test('a key of OpenClaw is told what it is called here, and no key with another value', async () => {
+  const text = 'hooks:\n  defaultSessionKey: hook:in\n  defaultMode: now\n';
+  const { findings } = await load({ 'sluice.yaml': text });
+  const [first, second] = advise(findings).map(({ hint }) => said(hint));
+  expect(first).toBe('write sessionKeys: {default: …} in its place');
+  expect(second).toMatch(/^remove it; the keys here are: /);
+});
+
 test('all findings come at once, in the order of the file', async () => {
   const { findings } = await load({
     'sluice.yaml': `hooks:

@@ -41,7 +41,7 @@ function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): read
   const { located } = subject;
   const keyAt = () => located.place([...path, operation.operator], 'key');
   if (operationProblem(value, operation, { at: located.place(path), keyAt }) !== undefined) return [];
-  const suspected = operandsOf(operation);
+  const suspected = operandsOf(operation, path);
   const found =
     suspected === undefined
       ? variableOf({ operation, path, subject })
@@ -64,8 +64,16 @@ const operand = (message: SuspectText, hint: SuspectText): Suspect => ({
 });
 
 /** Whatever is sent, a comparison with such operands gives the same. No constant is repeated, as it may be a secret. */
-function operandsOf(operation: RuleOperation): Suspect | undefined {
+function operandsOf(operation: RuleOperation, path: Path): Suspect | undefined {
   const { operator, operands } = operation;
+  // Deeper, as in a comparison, a text in "or" is the value of a missing variable.
+  if (operator === 'or' && path.every((step) => typeof step === 'number' || /^(?:or|and)$/.test(step)))
+    return operands.some((each) => typeof each === 'string' && each !== '')
+      ? operand(
+          say`"or" has a text beside its rules, and a text always holds`,
+          say`make one rule of all texts: {"in": [{"var": …}, ["a", "b"]]}`,
+        )
+      : undefined;
   if (operator === 'in') return operandsOfIn(operation);
   const [first, second] = operands;
   if (!EQUALITY.test(operator) || operands.length !== 2) return undefined;

@@ -10,6 +10,7 @@ import {
   type UnknownKeyFacts,
 } from '../../../base/document/facts.ts';
 import type { Finding } from '../../../base/finding.ts';
+import { SESSION_KEYS } from '../../../engine/config/facts.ts';
 import { MAPPING_KEYS } from '../../../engine/mapping/mapping.ts';
 import { findKeyPlace, placeHint, takesAt } from '../key-places.ts';
 import type { Join, Rules } from '../rule.ts';
@@ -47,6 +48,11 @@ function otherPlace(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   return place && { hint: placeHint(unknown, place), isKnown: true, repaired: [...place, key] };
 }
 
+const ofOpenClaw = ({ path, key }: UnknownKeyFacts): KeyAdvice | undefined => {
+  const ours = path.join('.') === 'hooks' ? SESSION_KEYS[key] : undefined;
+  return ours === undefined ? undefined : { hint: `write sessionKeys: {${ours}: …} in its place` };
+};
+
 /** Nothing is renamed to a name that is already used. */
 function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const { root, path, key } = unknown;
@@ -57,6 +63,7 @@ function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const there = [...path, name];
   if (root.at(there).value !== undefined) return { hint: `remove it, as ${name} is there already` };
   const isFit = takesAt(unknown, there, root.at([...path, key]).value);
+  if (near === undefined && !isFit) return undefined;
   return {
     hint: `did you mean "${name}"?`,
     isKnown: isFit && !isSecretPath(there),
@@ -86,7 +93,12 @@ function knownHere({ root, schema, path }: UnknownKeyFacts): readonly string[] {
 }
 
 const adviceOn = (unknown: UnknownKeyFacts): KeyAdvice =>
-  mergeKey(unknown) ?? keyOfEach(unknown) ?? otherPlace(unknown) ?? nearKey(unknown) ?? noWord(unknown);
+  mergeKey(unknown) ??
+  ofOpenClaw(unknown) ??
+  keyOfEach(unknown) ??
+  otherPlace(unknown) ??
+  nearKey(unknown) ??
+  noWord(unknown);
 
 export const UNKNOWN_KEYS: Rules = {
   UNKNOWN_KEY: [

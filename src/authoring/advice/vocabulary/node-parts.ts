@@ -11,7 +11,8 @@ const ONLY_ENV =
   'use process.env, which holds what transform.env of the mapping lists: process has nothing else';
 
 const GLOBALS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:fetch|XMLHttpRequest|WebSocket|EventSource|Request|Response)$/, NO_NETWORK],
+  [/^(?:fetch|XMLHttpRequest|WebSocket|EventSource|Request)$/, NO_NETWORK],
+  [/^Response$/, 'return { message: … }: what the sender is answered is the key answer of the mapping'],
   [/^(?:set|clear)(?:Timeout|Interval|Immediate)$/, NO_TIMERS],
   [/^__(?:dirname|filename)$/, NO_FILES],
   [/^queueMicrotask$/, 'write: await null'],

@@ -39,7 +39,7 @@ export interface OwnSettings {
 }
 
 /** OpenClaw's restrictions on session keys, and what they are called here. */
-const SESSION_KEYS: Readonly<Record<string, string>> = {
+export const SESSION_KEYS: Readonly<Record<string, string>> = {
   allowRequestSessionKey: 'allowFromRequest',
   defaultSessionKey: 'default',
   allowedSessionKeyPrefixes: 'allowedPrefixes',
