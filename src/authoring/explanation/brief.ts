@@ -2,7 +2,7 @@
  * Writes what a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the
  * verdict, one hint (a second only of the same kind), and how to see more.
  */
-import { quoted, say, write, type Finding } from '../../base/finding.ts';
+import { quoted, say, todo, write, type Finding } from '../../base/finding.ts';
 import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
 import {
   type EvaluationAdvice,
@@ -89,7 +89,8 @@ function hintOf(finding: Finding): readonly Finding[] {
   // A block over a path whose beginning is not there is for other events.
   if (path === undefined || /^#\w+ [\w-]+\./.test(expression)) return [];
   const isAlone = others.length === 0 && pathsIn(expression)[0] === expression.trim();
-  return [isAlone ? { ...finding, message: say`${message}: ${write(`{{${path}}}`)}` } : finding];
+  const remedy = isAlone ? write(`{{${path}}}`) : todo;
+  return [{ ...finding, message: say`${message}: ${remedy}${isAlone ? '' : `read ${paths.join(' or ')}`}` }];
 }
 
 function namesIn({ message }: Finding, names: readonly Finding[]): Finding['message'] {

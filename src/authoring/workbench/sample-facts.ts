@@ -1,13 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../../base/json.ts';
-import { isUnkept } from '../../base/request.ts';
+import { isUnkept, type HookRequest } from '../../base/request.ts';
 import { deliveryHeaders } from '../advice/proof-headers.ts';
 import type { Sender } from '../../engine/senders/senders.ts';
 
-export interface SentSample {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly payload: JsonValue;
-}
+export type SentSample = Pick<HookRequest, 'headers' | 'query' | 'payload'>;
 
 /** What tells the kinds of events apart: a field as templates name it, and the kind of each sample. */
 export interface KindField {

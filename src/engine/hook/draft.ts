@@ -185,15 +185,25 @@ export function jsonTextOn(path: string, { request, item }: JsonTextScope): Enco
   for (const [index, key] of keys.entries()) {
     if (typeof value === 'string') {
       const before = keys.slice(0, index);
-      const code = [hasRoot ? first : 'payload', ...before].join('.');
+      const root = hasRoot ? first : 'payload';
       const found = readEncoded(value);
-      return found && { path: hasRoot ? code : before.join('.') || code, code, isBase64: found.isBase64 };
+      const path = (hasRoot ? [first, ...before] : before).join('.') || root;
+      return found && { path, code: codeOf(root, before), isBase64: found.isBase64 };
     }
     const isInside: boolean = (isJsonObject(value) || Array.isArray(value)) && Object.hasOwn(value, key);
     value = isInside ? (value as Readonly<Record<string, JsonValue>>)[key] : undefined;
   }
   return undefined;
 }
+
+/** Writes a path of a body as JavaScript does. */
+export const codeOf = (root: string, keys: readonly string[]): string =>
+  [
+    root,
+    ...keys.map((key) =>
+      /^[A-Za-z_]\w*$/.test(key) ? `.${key}` : `[${/^\d+$/.test(key) ? key : JSON.stringify(key)}]`,
+    ),
+  ].join('');
 
 /** How a transform reads it; `code` is the field in JavaScript. */
 export const parseCode = (code: string, isBase64: boolean): string =>

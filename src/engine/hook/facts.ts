@@ -1,5 +1,5 @@
 /** What advice and explanation read of requests, beside what the engine needs. At most 40 names. */
-export { encodedWords, jsonTextOn, parseCode, readEncoded } from './draft.ts';
+export { codeOf, encodedWords, jsonTextOn, parseCode, readEncoded } from './draft.ts';
 export type { HookFacts } from './evaluation.ts';
 export type { Outcome } from './evaluation.ts';
 export type { ConditionJson, ConsideredJson, EvaluationJson, TemplateJson } from './evaluation-json.ts';

@@ -88,6 +88,17 @@ test('a name within the text of an SNS message is told, and no header that merel
   expect(hint).toContain('JSON.parse(payload.Message)');
 });
 
+test('a field with JSON is read as JavaScript reads it', () => {
+  const hint = (body: JsonValue) => firstHint({ '===': [{ var: 'order.id' }, 7] }, body);
+  expect(hint({ '': '{"order":{"id":7}}' })).toContain('"" is a text that holds JSON');
+  expect(hint({ '': '{"order":{"id":7}}' })).toContain('JSON.parse(payload[""])');
+  expect(hint({ 'my-data': '{"order":{"id":7}}' })).toContain('JSON.parse(payload["my-data"])');
+  const records = { Records: [{ body: '{"id":7}' }] };
+  expect(firstHint({ '===': [{ var: 'Records.0.body.id' }, 7] }, records)).toContain(
+    'JSON.parse(payload.Records[0].body)',
+  );
+});
+
 test('a position is written with a dot in a condition', () => {
   const request = createHookRequest({ path: 'p', payload: { alerts: [{ state: 'on' }] }, receivedAt });
   expect(suggestPaths('alerts[0].state', request)).toEqual([{ path: 'alerts.0.state', value: 'on' }]);
@@ -122,9 +133,11 @@ test.each<readonly [string, JsonValue, string]>([
   ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'write challenge: zoom in'],
   ['monday.com', { challenge: 'x' }, 'write challenge: {echo: body.challenge} in a mapping'],
   ['Amazon SNS', { Type: 'SubscriptionConfirmation', SubscribeURL: 'https://x' }, 'open the SubscribeURL'],
+  ['Azure Event Grid', [{ data: { validationUrl: 'https://x' } }], 'open the validationUrl'],
   ['Notion', { verification_token: 'secret_x' }, 'run "sluice add notion"'],
-])('of a check of the address by %s only that is told', (_name, payload, words) => {
-  const { advice, text } = advise('packed', payload);
+])('of a check of the address by %s only that is told', (name, payload, words) => {
+  const headers = name === 'Azure Event Grid' ? { 'aeg-event-type': 'SubscriptionValidation' } : {};
+  const { advice, text } = advise('packed', payload, headers);
   expect(notesOf(advice)).toEqual([expect.stringContaining(words)]);
   expect(text).not.toContain('did you mean');
   expect(advice.suggestions.size).toBe(0);

@@ -51,6 +51,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     ],
     [{ '===': [v('draft'), 'false'] }, { draft: false }, 'write {"===":[{"var":"draft"},false]}'],
     [
+      { in: ['billing', v('labels')] },
+      LABELS,
+      /^an element of labels has it: .*\{"some":\[\{"var":"labels"\},\{"===":\[\{"var":"title"\},"billing"\]\}\]\}/,
+    ],
+    [
       { or: [{ '===': [v('a'), 1] }, { '===': [v('b'), 'x'] }] },
       { a: '1', b: 'y' },
       'write {"===":[{"var":"a"},"1"]}',
@@ -71,6 +76,7 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     [{ '<': [v('day'), '2026-01-01'] }, { day: '2026-11-22' }],
     [{ in: [v('a'), ['x', 'y']] }, { a: 'z' }],
     [{ in: ['vip', v('tags')] }, { tags: ['new'] }],
+    [{ in: ['other', v('labels')] }, LABELS],
     [{ some: [v('labels'), { '===': [v('title'), 'other'] }] }, LABELS],
     [{ '!!': v('muted') }, { muted: '' }],
     // Nobody knows what was sent.
@@ -89,16 +95,30 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     for (const [when, payload] of [
       [{ '===': [v('level'), 3] }, { level: '3' }],
       [{ '===': [v('draft'), 'false'] }, { draft: false }],
+      [{ in: ['billing', v('labels')] }, LABELS],
       [{ '===': [v('items.0.field'), 'status'] }, { items: [{ field: 'resolution' }, { field: 'status' }] }],
     ] as const) {
       const [sure = ''] = explain(when, payload).sure.slice(-1);
-      const rule = /(\{.*\})$/.exec(sure)?.[1] ?? 'null';
+      const rule = /(\{.*\})/.exec(sure)?.[1] ?? 'null';
       expect(explain(JSON.parse(rule), payload).matched, sure).toBe(true);
     }
   });
 });
 
+test('a constant of another kind without a sure rule says what to compare with', () => {
+  expect(explain({ '===': [v('status'), 'DOWN'] }, { status: 0 }).text).toContain(': compare with a number');
+  expect(explain({ '===': [v('status'), 'DOWN'] }, { status: null }).text).not.toContain('compare with');
+});
+
 describe('a missing variable', () => {
+  test('whose name is one key with dots is read by a transform, and of another name that is told', () => {
+    const labels = { labels: { 'app.kubernetes.io/name': 'api' }, data: { paid: 'True' } };
+    const { text } = explain({ '===': [v('labels.app.kubernetes.io/name'), 'api'] }, labels);
+    expect(text).toContain('read it in a transform, as a condition reads no key with dots');
+    expect(text).not.toContain('{"var":"labels.[');
+    expect(explain({ '==': [v('data__paid'), true] }, labels).text).toContain('read data.paid');
+  });
+
   test('of a null on the way no other thing of the same name is told', () => {
     const { sure } = explain(
       { '===': [v('issue.assignee.login'), 'me'] },

@@ -114,6 +114,7 @@ const BODIES = {
     data: { identifier: 'E-1', title: 'x', state: { name: 'Todo' }, team: { key: 'E' } },
     actor: { name: 'Kim' },
   },
+  azure: { resource: { fields: { 'System.State': { newValue: 'Approved' }, 'System.Title': 'Idea' } } },
   auth0: [{ log_id: '9', data: { user_name: 'eva', ip: '::1' } }],
 } as const satisfies Record<string, JsonValue>;
 
@@ -159,6 +160,9 @@ describe('a path that finds nothing', () => {
     ['shopify', 'line_items.4.sku', 'line_items.0.sku'],
     ['stripe', 'data.object.lines.description', 'data.object.lines.data.0.description'],
     ['auth0', 'data.user_name', 'payload.0.data.user_name'],
+    // A key with dots in its name.
+    ['azure', 'resource.fields.System.State.newValue', 'resource.fields.[System.State].newValue'],
+    ['azure', 'payload.resource.fields.System.Title', 'payload.resource.fields.[System.Title]'],
     // A wrapper of another tool, or of another provider.
     ['jira', 'body.issue.key', 'issue.key'],
     ['jira', '$json.body.issue.fields.status.name', 'issue.fields.status.name'],

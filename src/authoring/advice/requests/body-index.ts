@@ -5,7 +5,7 @@
  */
 import { didYouMean } from '../../../base/document/document.ts';
 import { spelling } from '../../../base/document/facts.ts';
-import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { isJsonObject, type JsonValue, valueAt } from '../../../base/json.ts';
 import { isReserved } from '../../../engine/mapping/facts.ts';
 
 export interface BodyPath {
@@ -38,7 +38,9 @@ export function createBodyIndex(body: JsonValue): BodyIndex {
     body,
     fields,
     find: (keys) =>
-      keys.length === 0 || keys.length > MAX_STEPS || isThere(body, keys) ? [] : nearest(keys, fields()),
+      keys.length === 0 || keys.length > MAX_STEPS || isThere(body, keys)
+        ? []
+        : (withDottedKey(keys, body) ?? nearest(keys, fields())),
   };
 }
 
@@ -94,6 +96,19 @@ function isThere(body: JsonValue, keys: readonly string[]): boolean {
     value = (value as Readonly<Record<string, JsonValue>>)[key];
   }
   return true;
+}
+
+/** Finds the same names where some of them are one key with dots, which a template writes in brackets. */
+function withDottedKey(keys: readonly string[], body: JsonValue): readonly BodyPath[] | undefined {
+  const start = keys.findIndex((_, at) => !isThere(body, keys.slice(0, at + 1)));
+  const [before, after] = [keys.slice(0, start), keys.slice(start)];
+  const inside = valueAt(body, before);
+  for (let end = after.length; end > 1; end -= 1) {
+    const value = valueAt(inside, [after.slice(0, end).join('.'), ...after.slice(end)]);
+    if (value === undefined) continue;
+    return [{ keys: [...before, `[${after.slice(0, end).join('.')}]`, ...after.slice(end)], value }];
+  }
+  return undefined;
 }
 
 /** Among paths that are as near, those with the longest common beginning come first, then those that can be printed. */

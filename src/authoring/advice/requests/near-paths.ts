@@ -71,7 +71,7 @@ export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping)
  */
 export function pathsIn(expression: string): readonly string[] {
   const written = expression.trim();
-  if (/^[\w.$[\]-]+$/.test(written)) return [written];
+  if (/^(?!\.\.\/)[\w.$[\]/-]+$/.test(written)) return [written];
   const [, ...values] = written.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()=]+/);
   return values.filter((value) => /^[A-Za-z_][\w.[\]-]*$/.test(value)).slice(0, MAX_PATHS);
 }

@@ -2,7 +2,7 @@ import { say, todo, type Finding } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { requestFinding } from './findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
-import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
+import { codeOf, encodedWords, jsonTextOn, parseCode, readEncoded } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
 import { nearestMisses } from './considered-findings.ts';
 import {
@@ -75,7 +75,7 @@ function textWith(name: string, payload: JsonValue): ReturnType<typeof jsonTextO
   for (const [path, value] of Object.entries(payload)) {
     const found = typeof value === 'string' ? readEncoded(value) : undefined;
     if (found !== undefined && isJsonText(found.json) && fieldAt(parseJson(found.json), keys) !== undefined)
-      return { path, code: `payload.${path}`, isBase64: found.isBase64 };
+      return { path: path || '""', code: codeOf('payload', [path]), isBase64: found.isBase64 };
   }
   return undefined;
 }

@@ -25,11 +25,12 @@ export function findMisread(request: HookRequest, settings: PathSettings): Findi
   return otherFormatOf(request, settings) ?? misreadOf(payload, settings);
 }
 
-export const BODY_IS_LIST = say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`;
+export const BODY_IS_LIST = say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.NAME}} for a field NAME of an element; that of the first element is {{payload.0.NAME}}`;
 export const GITHUB_PING = say`this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204`;
 
 const UNANSWERED: Readonly<Record<string, Sentence>> = {
   'Amazon SNS': say`open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204`,
+  'Azure Event Grid': say`open the validationUrl of this body once, or let Event Grid send CloudEvents, whose question challenge: cloudevents answers`,
   Discord: say`no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants`,
 };
 
@@ -54,6 +55,7 @@ function addressCheck(
     onlyName: onlyName(body),
   });
   if (check !== undefined) return check.provider;
+  if (headers['aeg-event-type'] === 'SubscriptionValidation') return 'Azure Event Grid';
   if (body['Type'] === 'SubscriptionConfirmation' && typeof body['SubscribeURL'] === 'string')
     return 'Amazon SNS';
   const isDiscord =

@@ -92,11 +92,7 @@ function every(elements: readonly JsonValue[], rule: EvaluateRule, frame: RuleFr
   return unknown ? UNKNOWN : true;
 }
 
-function some(
-  elements: readonly JsonValue[],
-  rule: EvaluateRule,
-  frame: RuleFrame,
-): boolean | typeof UNKNOWN {
+function some(elements: readonly JsonValue[], rule: EvaluateRule, frame: RuleFrame): RuleValue {
   let unknown = false;
   for (const [index, element] of elements.entries()) {
     const value = inside(frame, element, rule);
@@ -109,9 +105,7 @@ function some(
   return unknown ? UNKNOWN : false;
 }
 
-function negate(value: boolean | typeof UNKNOWN): RuleValue {
-  return value === UNKNOWN ? UNKNOWN : !value;
-}
+const negate = (value: RuleValue): RuleValue => (value === UNKNOWN ? UNKNOWN : value !== true);
 
 function reduceList(
   elements: readonly JsonValue[],
