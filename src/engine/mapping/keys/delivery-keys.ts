@@ -107,7 +107,7 @@ export const deliveryKeys = keysOf({
       const isThere = at.options.hasThreads?.(channelBeside(at) ?? '') !== false;
       checkPlace(at, isThere, [
         'threads',
-        'slack, discord, msteams, telegram, gitlab, email and plugins with hasThreads',
+        'slack, discord, msteams, telegram, gitlab, email and some plugins',
       ]);
       return at.template(['thread']);
     },
@@ -233,10 +233,7 @@ function compileReaction(
   const { messageField } = at.options;
   const field = messageField?.(channelBeside(at) ?? '');
   const isThere = messageField === undefined || field !== undefined;
-  checkPlace(at, isThere, [
-    'reactions',
-    'github, gitlab, slack, discord, telegram and plugins with messageField',
-  ]);
+  checkPlace(at, isThere, ['reactions', 'github, gitlab, slack, discord, telegram and some plugins']);
   return field === undefined
     ? undefined
     : { ...(written === true ? { seen: 'eyes' } : written), field: field.split('.') };
