@@ -21,7 +21,7 @@ interface OpenedStore {
 
 /** Opens stores for tests and closes them after each. */
 export interface Harness {
-  /** A store without a row; one that a test before had to itself, where that one left it open. */
+  /** A store without a row: one of a test before, where nothing holds it any more but its own process. */
   fresh(options?: StorageOptions): Promise<OpenedStore>;
   /** Closes the store and opens it again, as after a restart. */
   again(store: OpenedStore): Promise<Storage>;
@@ -31,39 +31,54 @@ export interface Harness {
 }
 
 export function openHarness(openFresh: OpenFresh, reopen: Reopen): Harness {
-  const opened: Storage[] = [];
-  /** The only store of the test, opened as usual. */
+  const opened: OpenedStore[] = [];
+  /** The first store of the test, as it was opened last; undefined where it is not to be gone on with. */
   let only: OpenedStore | undefined;
   /** What the next test gets: to open a store takes longer than most tests. */
   let spare: OpenedStore | undefined;
+  /** Stores that nothing holds: to make a new one takes longer than to empty one of them. */
+  const closed = new Set<string>();
   afterEach(async () => {
     const left = opened.splice(0);
     if (only !== undefined && (await isOpen(only.storage))) spare = only;
     only = undefined;
-    for (const storage of left) if (storage !== spare?.storage) await storage.close();
+    for (const { storage } of left) if (storage !== spare?.storage) await storage.close();
+    // Beside a file stands which rows were in it: they would be missing.
+    for (const { url } of left) if (url !== spare?.url && findStoreFile(url) === undefined) closed.add(url);
   });
   afterAll(() => spare?.storage.close());
-  const keep = (storage: Storage): Storage => {
-    opened.push(storage);
-    return storage;
+  const keep = (store: OpenedStore): OpenedStore => {
+    opened.push(store);
+    return store;
   };
   const beside = async (url: string, options?: StorageOptions) => {
-    only = undefined;
-    return keep(await reopen(url, options));
+    // What it has heard of another performer may come to the next test. One that is attached performs nothing.
+    if (options?.mode !== 'attached') only = undefined;
+    return keep({ url, storage: await reopen(url, options) }).storage;
+  };
+  const anew = async (options?: StorageOptions): Promise<OpenedStore> => {
+    const [url] = closed;
+    if (url === undefined) return openFresh(options);
+    closed.delete(url);
+    await emptyStore(url);
+    return { url, storage: await reopen(url, options) };
   };
   return {
     async fresh(options) {
-      const store = (options === undefined && (await emptied(spare))) || (await openFresh(options));
-      if (store === spare) spare = undefined;
-      only = opened.length === 0 && options === undefined ? store : undefined;
-      keep(store.storage);
-      return store;
+      const store = options === undefined ? spare : undefined;
+      if (store !== undefined) {
+        spare = undefined;
+        await emptyStore(store.url);
+      }
+      const fresh = keep(store ?? (await anew(options)));
+      only = opened.length === 1 && options === undefined ? fresh : undefined;
+      return fresh;
     },
     async again({ url, storage }) {
       await storage.close();
-      const reopened = keep(await reopen(url));
-      if (storage === only?.storage) only = { url, storage: reopened };
-      return reopened;
+      const reopened = keep({ url, storage: await reopen(url) });
+      if (storage === only?.storage) only = reopened;
+      return reopened.storage;
     },
     attach: (url) => beside(url, { mode: 'attached' }),
     beside,
@@ -82,12 +97,10 @@ async function isOpen(storage: Storage): Promise<boolean> {
 /** What says which store it is, and who uses it. */
 const STAYS = ['sluice_schema', 'store_identity', 'replicas'];
 
-/** The store as one that was just made: a store keeps nothing of its rows in memory. */
-async function emptied(store: OpenedStore | undefined): Promise<OpenedStore | undefined> {
-  if (store === undefined) return undefined;
-  const { url } = store;
+/** Makes the store as one that was just made: a store keeps nothing of its rows in memory. */
+export async function emptyStore(url: string): Promise<void> {
   const file = findStoreFile(url);
-  using database = file === undefined ? undefined : new DatabaseSync(file);
+  using database = file === undefined ? undefined : new DatabaseSync(file, { timeout: 5_000 });
   const tables =
     database?.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all() ??
     (await query(url, 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()'));
@@ -96,7 +109,6 @@ async function emptied(store: OpenedStore | undefined): Promise<OpenedStore | un
   const text = `BEGIN; ${deletes} INSERT INTO counters (one) VALUES (1); COMMIT`;
   if (database === undefined) await query(url, text);
   else database.exec(text);
-  return store;
 }
 
 export const ids = (rows: readonly { readonly id: string }[]) => rows.map(({ id }) => id);

@@ -51,7 +51,7 @@ export function lifeContract(
       const keys = ['a', 'b', 'c'];
       const accepted: string[] = [];
       const active = new Set<string>();
-      for (let step = 0; step < 400; step += 1) {
+      for (let step = 0; step < 250; step += 1) {
         const now = NOW + step;
         const [one] = active;
         const choice = random(8);

@@ -21,7 +21,7 @@ export function storageContract(
   options: { readonly isShared: boolean },
 ): void {
   const harness = openHarness(openFresh, reopen);
-  acceptContract(name, harness);
+  acceptContract(name, harness, options);
   runsContract(name, harness);
   queueContract(name, harness);
   conversationsContract(name, harness);
