@@ -19,6 +19,7 @@ import type { ChannelAdapter, ChannelMessage, SendResult } from '../../src/servi
 import { openStorage, type LimitRules, type Storage } from '../../src/engine/storage/storage.ts';
 import type { GatewayMetrics } from '../../src/base/telemetry/telemetry.ts';
 import { gatewaySettings } from './gateway-settings.ts';
+import { lendStorage, type LentStorage } from './lent-storage.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** Retries within milliseconds, three and five of them as in the real policies. */
@@ -210,13 +211,20 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
   };
 }
 
-/** A real store in a temporary folder with a gateway on it; both are gone when the test ends. */
-export async function openHouse(options: HouseOptions = {}): Promise<House> {
-  const storage = await openStorage(options.url ?? `sqlite:${options.file ?? temporaryFile()}`, {
+/** The store of a house, and how it is left when the test ends: one that is nothing special goes to the next test. */
+async function storeFor({ url, file, leaseMs, maxPendingEvents }: HouseOptions): Promise<LentStorage> {
+  if ((url ?? file ?? leaseMs ?? maxPendingEvents) === undefined) return lendStorage();
+  const storage = await openStorage(url ?? `sqlite:${file ?? temporaryFile()}`, {
     fsync: false,
-    replica: { role: 'all', version: 'test', leaseMs: options.leaseMs ?? 20_000 },
-    ...(options.maxPendingEvents === undefined ? {} : { maxPendingEvents: options.maxPendingEvents }),
+    replica: { role: 'all', version: 'test', leaseMs: leaseMs ?? 20_000 },
+    ...(maxPendingEvents === undefined ? {} : { maxPendingEvents }),
   });
+  return { storage, giveBack: () => storage.close() };
+}
+
+/** A real store with a gateway on it, which is gone when the test ends. */
+export async function openHouse(options: HouseOptions = {}): Promise<House> {
+  const { storage, giveBack } = await storeFor(options);
   const configuration = configurationOf(options);
   const logged: { message: string; fields: object }[] = [];
   const log = (fields: object, message: string): void => void logged.push({ message, fields });
@@ -231,7 +239,7 @@ export async function openHouse(options: HouseOptions = {}): Promise<House> {
   });
   onTestFinished(async () => {
     await gateway.stop(0);
-    await storage.close();
+    await giveBack();
   });
   storage.onOutsideChange(() => gateway.notifyOutside());
   if (options.start !== false) await gateway.start();

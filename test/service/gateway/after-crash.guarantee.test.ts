@@ -44,7 +44,7 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
   let printed = '';
   killed.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
   // One run and one heartbeat with two sleeping processes each, and a delivery in its second chunk.
-  await expect.poll(() => alive(seconds).length).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => alive(seconds).length, { interval: 200 }).toBeGreaterThanOrEqual(4);
   await expect.poll(() => printed.split('\n').length).toBe(3);
   const beside = await openStorage(`sqlite:${file}`, { mode: 'attached' });
   const claimed = await beside.listEvents({ state: 'claimed', limit: 10 });
