@@ -20,11 +20,11 @@ const stores = {
 const namesOf = (said: readonly string[], word: string): readonly string[] =>
   said.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
 
-/** A service, and three that share a store, which in the short form stand for one, too. */
+/** A service, and some that share a store, which in the short form stand for one, too. */
 const FORMS = [
-  ['sqlite', 1, isLong ? 20 : 3],
+  ['sqlite', 1, isLong ? 20 : 2],
   ['postgres', 1, isLong ? 20 : 0],
-  ['postgres', 3, isLong ? 20 : 2],
+  ['postgres', isLong ? 3 : 2, isLong ? 20 : 2],
 ] as const;
 
 test.each(FORMS.filter(([, , rounds]) => rounds > 0))(

@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { cli } from '../../support/cli-terminal.ts';
 import { findDebianPostgres } from '../../support/debian-postgres.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
-import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+import { startServiceProcess } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
@@ -44,24 +45,25 @@ storage: {url: "\${DATABASE_URL}"}
     const service = await startServiceProcess(folder, { DATABASE_URL: used });
     onTestFinished(() => void service.child.kill('SIGKILL'));
     expect(await sendHook(service.port)).toBe(200);
-    const { code, out } = await runCommand(folder, ['storage', 'status'], { DATABASE_URL: used });
+    const run = (args: readonly string[], url: string) =>
+      cli(args, { cwd: folder, env: { DATABASE_URL: url } });
+    const { exitCode, out } = await run(['storage', 'status'], used);
     const [{ server_version: version }] = (await query(used, 'SHOW server_version')) as [
       { server_version: string },
     ];
-    expect([code, out]).toEqual([0, expect.stringContaining(`PostgreSQL ${version}, direct`)]);
-    const backup = await runCommand(folder, ['storage', 'backup', 'copy.db'], { DATABASE_URL: used });
-    expect([backup.code, backup.err]).toEqual([3, expect.stringContaining('pg_dump --format=custom')]);
+    expect([exitCode, out]).toEqual([0, expect.stringContaining(`PostgreSQL ${version}, direct`)]);
+    const backup = await run(['storage', 'backup', 'copy.db'], used);
+    expect([backup.exitCode, backup.err]).toEqual([3, expect.stringContaining('pg_dump --format=custom')]);
 
     const dump = join(folder, 'sluice.dump');
     execFileSync(join(programs, 'pg_dump'), ['--format=custom', `--file=${dump}`, used]);
     await service.end('SIGTERM');
     execFileSync(join(programs, 'pg_restore'), ['--dbname', restored, dump]);
-    const env = { DATABASE_URL: restored };
-    expect(await runCommand(folder, ['storage', 'verify'], env)).toMatchObject({ code: 0 });
-    const next = await startServiceProcess(folder, env);
+    expect(await run(['storage', 'verify'], restored)).toMatchObject({ exitCode: 0 });
+    const next = await startServiceProcess(folder, { DATABASE_URL: restored });
     onTestFinished(() => void next.child.kill('SIGKILL'));
     expect(await sendHook(next.port)).toBe(200);
-    const runs = await runCommand(folder, ['runs', '--json'], env);
+    const runs = await run(['runs', '--json'], restored);
     expect(runs.out.match(/"sessionKey": ?"k"/g)).toHaveLength(2);
     expect((await next.end('SIGTERM')).code).toBe(0);
   },

@@ -61,6 +61,9 @@ test('a killed PostgreSQL: 503 meanwhile, nothing accepted is lost, and it goes 
 
 test('an empty, another or an older database is refused at start and at reconnection, until it is accepted', async () => {
   const admin = `postgres://postgres:postgres@127.0.0.1:${server.port}/postgres`;
+  const asAdmin = new Client({ connectionString: admin });
+  await asAdmin.connect();
+  onTestFinished(() => asAdmin.end());
   const right = await server.freshDatabase();
   const url = admin.replace(/postgres$/, right);
   const folder = temporaryFolder();
@@ -73,25 +76,25 @@ test('an empty, another or an older database is refused at start and at reconnec
   /** Another database takes the place: by rename, as a wrong restore or a name in DNS does. */
   const swap = async (from: string, aside: string) => {
     for (const name of [right, from])
-      await query(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-    await query(admin, `ALTER DATABASE ${right} WITH ALLOW_CONNECTIONS false`);
-    await query(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${right}'`);
+      await asAdmin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await asAdmin.query(`ALTER DATABASE ${right} WITH ALLOW_CONNECTIONS false`);
+    await asAdmin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${right}'`);
     await until('the rename', () =>
-      query(admin, `ALTER DATABASE ${right} RENAME TO ${aside}`).then(
+      asAdmin.query(`ALTER DATABASE ${right} RENAME TO ${aside}`).then(
         () => true,
         () => undefined,
       ),
     );
-    await query(admin, `ALTER DATABASE ${from} RENAME TO ${right}`);
-    await query(admin, `ALTER DATABASE ${aside} WITH ALLOW_CONNECTIONS true`);
+    await asAdmin.query(`ALTER DATABASE ${from} RENAME TO ${right}`);
+    await asAdmin.query(`ALTER DATABASE ${aside} WITH ALLOW_CONNECTIONS true`);
   };
   const refused = (words: RegExp) => ({ code: 'replaced', message: expect.stringMatching(words) as string });
 
   const first = await open();
   await first.accept(work([agent(), wake()]));
   await first.close();
-  await query(admin, `CREATE DATABASE ${right}_older TEMPLATE ${right}`);
-  await query(admin, `CREATE DATABASE ${right}_empty`);
+  await asAdmin.query(`CREATE DATABASE ${right}_older TEMPLATE ${right}`);
+  await asAdmin.query(`CREATE DATABASE ${right}_empty`);
   const other = await server.freshDatabase();
   await (await openStorage(admin.replace(/postgres$/, other))).close();
 
