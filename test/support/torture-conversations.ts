@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunRecord, SessionRecord } from '../../src/engine/storage/storage.ts';
 import { builtMain } from './built-program.ts';
-import { runCommand } from './service-process.ts';
+import { cli } from './cli-terminal.ts';
 import { TOKEN } from './torture-senders.ts';
 
 /*
@@ -114,12 +114,12 @@ export class Conversations {
   async finish(): Promise<void> {
     this.#isOpen = false;
     await this.#lanes;
-    const { folder, env } = this.#options;
+    const { folder: cwd, env = process.env } = this.#options;
     for (const { name, leftBy } of this.told) {
       if (leftBy === undefined) continue;
       const add = ['conversation', 'add', keyOf(name, 'branch'), '--conversation', keyOf(name)];
-      const { code, err } = await runCommand(folder, [...add, '-c', 'sluice.yaml'], env);
-      if (code !== 0) throw new Error(`${name}: the operator could not add a key: ${err}`);
+      const { exitCode, err } = await cli([...add, '-c', 'sluice.yaml'], { cwd, env });
+      if (exitCode !== 0) throw new Error(`${name}: the operator could not add a key: ${err}`);
     }
   }
 

@@ -14,6 +14,7 @@ import { attemptsOf, judgeWorkers, type TurnLine, type WorkerHistory } from './w
 
 export interface WorkerTortureOptions {
   readonly store: 'sqlite' | 'postgres';
+  readonly workers: number;
   /** How many times something is ended. */
   readonly blows: number;
   /** How many of these leave a worker away for longer than its lease. */
@@ -37,7 +38,6 @@ export interface WorkerTortureReport {
 const HOOK_TOKEN = 'hook-token-0123456789abcdef';
 const WORKER_TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const LEASE_SECONDS = 10;
-const WORKERS = ['w0', 'w1', 'w2'];
 const LANES = ['a0', 'a1', 'a2', 'n0', 'n1'];
 const isNever = (lane: string): boolean => lane.startsWith('n');
 /** Runs of a conversation that may wait: it must be possible to perform them in the end. */
@@ -50,6 +50,7 @@ say begin; sleep "0.$(( $$ % 6 + 1 ))"; say end; echo done`;
 class Torture {
   readonly folder = mkdtempSync(join(tmpdir(), 'sluice-worker-torture-'));
   readonly #options: WorkerTortureOptions;
+  readonly #names: readonly string[];
   readonly #services: ServiceProcess[] = [];
   readonly #proxies = new Map<string, TcpProxy>();
   readonly #workers = new Map<string, ChildProcess>();
@@ -65,6 +66,7 @@ class Torture {
 
   constructor(options: WorkerTortureOptions) {
     this.#options = options;
+    this.#names = Array.from({ length: options.workers }, (_, index) => `w${index}`);
     this.#state = options.seed;
   }
 
@@ -143,7 +145,7 @@ class Torture {
     writeFileSync(join(this.folder, 'mappings/all.json'), JSON.stringify(mappings));
     const replicas = store === 'sqlite' ? 1 : 2;
     for (let index = 0; index < replicas; index += 1) this.#services.push(await this.#startService());
-    for (const worker of WORKERS) {
+    for (const worker of this.#names) {
       this.#proxies.set(worker, await startTcpProxy(this.#one(this.#services).port));
       this.#startWorker(worker);
     }
@@ -225,7 +227,7 @@ class Torture {
       ...(this.#database ? ['database'] : []),
     ];
     const kind = isLong ? this.#one(['worker', 'sleep']) : this.#one(kinds);
-    const worker = this.#one(WORKERS);
+    const worker = this.#one(this.#names);
     const awayMs = isLong
       ? (LEASE_SECONDS + 4) * 1000 + 4_000 * this.#random()
       : 200 + 1_500 * this.#random();

@@ -10,6 +10,7 @@ test.each(['sqlite', 'postgres'] as const)(
   async (store) => {
     const report = await workerTorture({
       store,
+      workers: 3,
       blows: BLOWS,
       longBlows: 4,
       seed: 2026,
