@@ -2,10 +2,12 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { onTestFinished } from 'vitest';
 import { type Service, startService } from '../../src/service/startup/startup.ts';
 import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { cli, type CliRun } from './cli-terminal.ts';
+import { query } from './postgres-server.ts';
 import { ASK_TOKEN, type Provider, SECRET, SenderLog } from './sender-log.ts';
 
 export const ENV = {
@@ -41,6 +43,13 @@ export interface RecoveryBench {
   started(): Promise<readonly string[]>;
 }
 
+/** Reads the store beside the service: a command line for it opens a thread each time. */
+async function rowsOf(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  if (!url.startsWith('sqlite:')) return query(url, text);
+  using database = new DatabaseSync(url.slice('sqlite:'.length), { readOnly: true });
+  return database.prepare(text).all();
+}
+
 export async function openRecovery(
   provider: Provider,
   {
@@ -64,6 +73,7 @@ export async function openRecovery(
     await sender.close();
     rmSync(folder, { recursive: true, force: true });
   });
+  const url = storage ?? `sqlite:${join(folder, 'sluice.db')}`;
   const { id, target: usual, maxAge, message } = OF[provider];
   const target = named ?? usual;
   mkdirSync(join(folder, 'mappings'));
@@ -86,7 +96,7 @@ ${more}`,
     join(folder, 'sluice.yaml'),
     `hooks: { enabled: true, token: '\${SLUICE_HOOK_TOKEN}' }
 server: { port: 0, publicUrl: 'https://hooks.example.com' }
-storage: { leaseSeconds: 5, url: '${storage ?? `sqlite:${join(folder, 'sluice.db')}`}' }
+storage: { leaseSeconds: 5, url: '${url}' }
 gateway: { runner: echo }
 metrics: { port: 0 }
 `,
@@ -131,11 +141,14 @@ metrics: { port: 0 }
       return service;
     },
     started: async () => {
-      const { out } = await run('runs', '--json', '--limit', '10000', '--kind', 'hook');
-      const { runs } = JSON.parse(out) as { readonly runs: readonly { readonly message: string }[] };
-      return runs
-        .map(({ message: text }) => / about (\S+)| ?about (\S+)/.exec(` ${text}`)?.[1] ?? text)
-        .toReversed();
+      const rows = await rowsOf(
+        url,
+        "SELECT a.action FROM runs r JOIN run_actions a ON a.seq = r.seq WHERE r.kind = 'hook' ORDER BY r.seq",
+      );
+      return rows.map(({ action }) => {
+        const { message } = JSON.parse(String(action)) as { readonly message: string };
+        return / about (\S+)| ?about (\S+)/.exec(` ${message}`)?.[1] ?? message;
+      });
     },
   };
 }
