@@ -11,6 +11,8 @@ import { builtMain } from '../../support/built-program.ts';
 import { type Bench, openBench, serveBench, TOKEN } from '../../support/cli-service.ts';
 
 const WAIT = { timeout: 60_000 };
+/** For what a command line says: each reads the whole configuration. */
+const SLOW = { ...WAIT, interval: 500 };
 
 type Payload = Record<string, unknown>;
 interface Example {
@@ -127,8 +129,9 @@ test(
 
     // The agent opens its pull request: nobody is told, and it is known from now on.
     const opened = await tell('pull_request', pull(2, `Fixes #1\n\n${mark}`));
-    expect(await explain(opened)).toContain(`by the key ${KEY(2)}, added by agent in run ${first.runId}`);
-    expect(await explain(opened)).toContain('its key was added, and it has no turn');
+    const ofOpened = await explain(opened);
+    expect(ofOpened).toContain(`by the key ${KEY(2)}, added by agent in run ${first.runId}`);
+    expect(ofOpened).toContain('its key was added, and it has no turn');
 
     const review = within(example('pull_request_review', 'submitted'), 'review', {
       state: 'changes_requested',
@@ -147,17 +150,29 @@ test(
         }),
       ],
     ] as const;
+    const events: string[] = [];
     for (const [kind, payload] of told) {
       const event = await tell(kind, payload);
+      events.push(event.runId ?? '');
       expect(event.status, kind).toBe(202);
       expect((await turnOf(event)).session, kind).toBe(session);
-      expect(await explain(event)).toMatch(/came to its conversation by the key hook:github:\S+, added by/);
     }
+    expect(await explain({ runId: events.at(-1) ?? '' })).toMatch(
+      /came to its conversation by the key hook:github:\S+, added by/,
+    );
     expect(turns()).toHaveLength(1 + told.length);
 
     const listed = JSON.parse((await bench.run(['runs', '--json'])).out) as { runs: readonly object[] };
     const cameBy = { key: KEY(2), addedBy: `agent in run ${first.runId}` };
     expect(listed.runs).toContainEqual(expect.objectContaining({ cameBy: expect.objectContaining(cameBy) }));
+    const byAKey = {
+      key: expect.stringMatching(/^hook:github:/) as string,
+      addedBy: expect.any(String) as string,
+    };
+    for (const id of events)
+      expect(listed.runs).toContainEqual(
+        expect.objectContaining({ id, cameBy: expect.objectContaining(byAKey) }),
+      );
     const masked = (await bench.run(['runs', '--json', '--no-text'])).out;
     expect(masked).not.toContain('cameBy');
 
@@ -185,15 +200,21 @@ test(
     await expect.poll(() => turns().at(-1)?.prompt, WAIT).toContain('please go on');
     const late = await tell('issue_comment', comment(2, 'And another thing.'));
     const merged = await tell('pull_request', { ...pull(2, mark, { merged: true }), action: 'closed' });
-    for (const ended of [long, late]) await expect.poll(() => explain(ended), WAIT).toContain('superseded');
-    expect(await explain(merged)).toContain('ends its conversation, without a turn');
+    const explained = new Map<unknown, string>();
+    const keep = async (told: { readonly runId?: string }): Promise<string> => {
+      explained.set(told, await explain(told));
+      return explained.get(told) ?? '';
+    };
+    for (const ended of [long, late]) await expect.poll(() => keep(ended), SLOW).toContain('superseded');
+    expect(await keep(merged)).toContain('ends its conversation, without a turn');
+    await keep(opened);
     // What had no turn had no runner, and no reply that could be sent.
     for (const ended of [opened, merged]) {
-      expect(await explain(ended)).toMatch(/ {2}completed, without a turn; accepted [\dT:.Z-]+\n/);
-      expect(await explain(ended)).not.toMatch(/runner default|delivery none/);
+      expect(explained.get(ended)).toMatch(/ {2}completed, without a turn; accepted [\dT:.Z-]+\n/);
+      expect(explained.get(ended)).not.toMatch(/runner default|delivery none/);
     }
-    expect(await explain(long)).toMatch(/ {2}skipped after 1 attempt;/);
-    expect(await explain(late)).toMatch(/ {2}skipped, not begun;/);
+    expect(explained.get(long)).toMatch(/ {2}skipped after 1 attempt;/);
+    expect(explained.get(late)).toMatch(/ {2}skipped, not begun;/);
     const retry = await bench.run(['queue', 'retry', long.runId ?? '']);
     expect(retry.err).toContain('is not begun again: its conversation has ended');
     expect(await tell('issue_comment', comment(2, 'Thanks!'))).toMatchObject({ waiting: true });
@@ -205,7 +226,7 @@ test(
       };
       return requests.find(({ mappingId }) => mappingId === 'github-issue-closed')?.id;
     };
-    await expect.poll(idOfClosed, WAIT).toBeDefined();
+    await expect.poll(idOfClosed, SLOW).toBeDefined();
     const waiting = (await bench.run(['explain', (await idOfClosed()) ?? '', '--all'])).out;
     expect(waiting).toContain('no conversation had one of its keys when it came: it goes to the first');
     expect(waiting).toMatch(/waits: for a conversation until \S+: no conversation has hook:github:\S+\n/);

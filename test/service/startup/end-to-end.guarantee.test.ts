@@ -3,12 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startPlatform, type PlatformServer } from '../../support/platform-server.ts';
-import {
-  runCommand,
-  startServiceProcess,
-  until,
-  type ServiceProcess,
-} from '../../support/service-process.ts';
+import { cli } from '../../support/cli-terminal.ts';
+import { startServiceProcess, until, type ServiceProcess } from '../../support/service-process.ts';
 import { listIn } from '../../support/output-check.ts';
 
 const TOKEN = 'e2e-token-0123456789abcdef';
@@ -80,7 +76,7 @@ test('a GitHub push becomes one Telegram message, though the service is killed i
   service = await startServiceProcess(folder, SECRETS);
   await until('the message', () => (platform.requests.length > 0 ? true : undefined));
   const runs = await until('the run to be listed as completed', async () => {
-    const list = listIn((await runCommand(folder, ['runs', '--json'])).out);
+    const list = listIn((await cli(['runs', '--json'], { cwd: folder, env: SECRETS })).out);
     return list.find((run) => run['id'] === runId && run['state'] === 'completed');
   });
   expect(runs).toMatchObject({
@@ -103,7 +99,9 @@ test('a GitHub push becomes one Telegram message, though the service is killed i
   const prompt = await readFile(join(folder, 'prompt.txt'), 'utf8');
   expect(prompt).toMatch(/^Summarise this push\./);
   expect(prompt).toContain('Codertocat pushed 1 commit(s) to Codertocat/Hello-World');
-  const events = listIn<{ kind: string; text: string }>((await runCommand(folder, ['events', '--json'])).out);
+  const events = listIn<{ kind: string; text: string }>(
+    (await cli(['events', '--json'], { cwd: folder, env: SECRETS })).out,
+  );
   expect(events.filter((event) => event.kind === 'summary').map((event) => event.text)).toEqual([
     'Hook GitHub: A push to Hello-World. (its reply is sent to telegram: nothing is left to do)',
   ]);

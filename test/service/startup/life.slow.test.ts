@@ -10,6 +10,7 @@ import {
   until,
   type ServiceProcess,
 } from '../../support/service-process.ts';
+import { cli } from '../../support/cli-terminal.ts';
 import { listIn } from '../../support/output-check.ts';
 
 const TOKEN = 'life-token-0123456789abcdef';
@@ -55,7 +56,7 @@ async function post(service: ServiceProcess, path: string, body: object): Promis
 }
 
 const listEvents = async (): Promise<readonly { text: string }[]> =>
-  listIn<{ text: string }>((await runCommand(folder, ['events', '--json', '--limit', '100000'])).out);
+  listIn<{ text: string }>((await cli(['events', '--json'], { cwd: folder })).out);
 
 /** What is stored, read beside the service or after it. */
 async function read<Read>(ask: (storage: Storage) => Promise<Read>): Promise<Read> {

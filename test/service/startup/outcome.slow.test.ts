@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startPlatform, type PlatformServer } from '../../support/platform-server.ts';
 import { startServiceProcess, until, type ServiceProcess } from '../../support/service-process.ts';
 
@@ -13,14 +13,14 @@ let folder: string;
 let receiver: PlatformServer;
 let service: ServiceProcess;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sluice-outcome-'));
   receiver = await startPlatform((_, index) => ({ status: index === 0 ? 500 : 204 }));
   await configure();
   service = await startServiceProcess(folder);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await service.end('SIGKILL');
   await receiver.stop();
   await rm(folder, { recursive: true, force: true });
@@ -89,34 +89,6 @@ test('Prefer: wait holds the answer until the run has ended, or for its time and
   expect(plain.body).not.toHaveProperty('reply');
 });
 
-test('a callback posts the outcome, signed, again after a failure, and GET runs/<id> tells the same', async () => {
-  const { body } = await post('told', { id: 'hello' });
-  const runId = String(body['runId']);
-  await until('the repeated callback', () => (receiver.requests.length === 2 ? true : undefined));
-  const [first, second] = receiver.requests;
-  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-  for (const { headers, text } of receiver.requests) {
-    const signed = [headers['webhook-id'], headers['webhook-timestamp'], text].join('.');
-    expect(headers['webhook-signature']).toBe(
-      `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
-    );
-  }
-  const told = second?.body as { type: string; data: object } | undefined;
-  expect(told).toMatchObject({ type: 'run.completed', data: { runId, outcome: 'ok', reply: 'hello' } });
-  const asked = await call(`runs/${runId}`);
-  expect(asked).toMatchObject({
-    status: 200,
-    body: { runId, state: 'completed', outcome: 'ok', reply: 'hello', attempts: 1 },
-  });
-  const stranger = await call(`runs/${runId}`, { headers: { authorization: 'Bearer wrong' } });
-  expect(stranger.status).toBe(401);
-  await configure(false);
-  service.child.kill('SIGHUP');
-  await until('runs to be hidden', async () =>
-    (await call(`runs/${runId}`)).status === 404 ? true : undefined,
-  );
-});
-
 test('a repeat gets the first answer, in flight and after a kill: keys, bodies and elements of batches', async () => {
   const key = { 'idempotency-key': 'k1' };
   const inFlight = await Promise.all(Array.from({ length: 8 }, () => post('plain', { id: 'a' }, key)));
@@ -149,4 +121,33 @@ test('a repeat gets the first answer, in flight and after a kill: keys, bodies a
   const blank = await post('plain', { id: 'same' }, { 'idempotency-key': ' ' });
   expect(blank.body).toMatchObject({ warnings: [{ code: 'blank_idempotency_key' }] });
   expect(blank.body['runId']).not.toBe(two.body['runId']);
+});
+
+// The last one: it hides runs.
+test('a callback posts the outcome, signed, again after a failure, and GET runs/<id> tells the same', async () => {
+  const { body } = await post('told', { id: 'hello' });
+  const runId = String(body['runId']);
+  await until('the repeated callback', () => (receiver.requests.length === 2 ? true : undefined));
+  const [first, second] = receiver.requests;
+  expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+  for (const { headers, text } of receiver.requests) {
+    const signed = [headers['webhook-id'], headers['webhook-timestamp'], text].join('.');
+    expect(headers['webhook-signature']).toBe(
+      `v1,${createHmac('sha256', KEY).update(signed).digest('base64')}`,
+    );
+  }
+  const told = second?.body as { type: string; data: object } | undefined;
+  expect(told).toMatchObject({ type: 'run.completed', data: { runId, outcome: 'ok', reply: 'hello' } });
+  const asked = await call(`runs/${runId}`);
+  expect(asked).toMatchObject({
+    status: 200,
+    body: { runId, state: 'completed', outcome: 'ok', reply: 'hello', attempts: 1 },
+  });
+  const stranger = await call(`runs/${runId}`, { headers: { authorization: 'Bearer wrong' } });
+  expect(stranger.status).toBe(401);
+  await configure(false);
+  service.child.kill('SIGHUP');
+  await until('runs to be hidden', async () =>
+    (await call(`runs/${runId}`)).status === 404 ? true : undefined,
+  );
 });

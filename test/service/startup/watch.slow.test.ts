@@ -2,12 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import {
-  runCommand,
-  startServiceProcess,
-  until,
-  type ServiceProcess,
-} from '../../support/service-process.ts';
+import { cli } from '../../support/cli-terminal.ts';
+import { startServiceProcess, until, type ServiceProcess } from '../../support/service-process.ts';
 import { listIn } from '../../support/output-check.ts';
 
 const TOKEN = 'watch-token-0123456789';
@@ -117,18 +113,18 @@ test('readyz, metrics and the queue show backlog, oldest age and dead work; a fu
   expect(figures.get('sluice_backlog_bytes')).toBeGreaterThan(0);
   expect(figures.get('sluice_requests_total{outcome="accepted",status="202",mapping="slow"}')).toBe(4);
 
-  const queue = await runCommand(folder, ['queue', 'list']);
+  const queue = await cli(['queue', 'list'], { cwd: folder });
   expect(queue.out).toMatch(/id\s+kind\s+mapping\s+state\s+attempts\s+age\s+next try\s+last error/i);
   expect(queue.out).toMatch(/run\s+refused\s+dead\s+1\s+\S+.*unsafe_argument/);
   expect(queue.out).toMatch(/delivery\s+dead\s+1\s+\S+.*not_configured/);
   expect(queue.out).toMatch(/run\s+slow\s+queued\s+0\s+\S.*agents busy/);
 
   // Dropping what waits makes room, and each dropped run posts its summary.
-  expect((await runCommand(folder, ['queue', 'drop', '--mapping', 'batch', '--yes'])).out).toBe(
+  expect((await cli(['queue', 'drop', '--mapping', 'batch', '--yes'], { cwd: folder })).out).toBe(
     '2 dropped\n',
   );
   expect((await post('slow', { id: 'late' })).status).toBe(202);
-  const { out } = await runCommand(folder, ['events', '--json']);
+  const { out } = await cli(['events', '--json'], { cwd: folder });
   const dropped = listIn<{ text: string }>(out).filter(({ text }) => text.includes('(dropped)'));
   expect(dropped).toHaveLength(2);
 });
