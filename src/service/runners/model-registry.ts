@@ -8,6 +8,7 @@ type AiSdk = typeof aiSdk;
 export interface ModelRegistry {
   readonly generateText: AiSdk['generateText'];
   readonly isApiError: AiSdk['APICallError']['isInstance'];
+  /** `name` was found to be provider/model. */
   getModel(name: string): aiSdk.LanguageModel;
 }
 
@@ -21,7 +22,7 @@ const ANTHROPIC_URL = 'https://api.anthropic.com/v1';
 /** Loads the SDK (about 100 ms and 74 MB, so only on first use) and makes the providers. */
 export async function loadModelRegistry(settings: ModelSettings): Promise<ModelRegistry> {
   // The SDK prints warnings about models it does not know to the console.
-  (globalThis as { AI_SDK_LOG_WARNINGS?: boolean }).AI_SDK_LOG_WARNINGS = false;
+  globalThis.AI_SDK_LOG_WARNINGS = false;
   const sdk = await import('ai');
   const unlimitedFetch = createUnlimitedFetch();
   const providers = await Promise.all(
@@ -33,7 +34,7 @@ export async function loadModelRegistry(settings: ModelSettings): Promise<ModelR
   return {
     generateText: sdk.generateText,
     isApiError: (error): error is InstanceType<AiSdk['APICallError']> => sdk.APICallError.isInstance(error),
-    getModel: (name) => registry.languageModel(name),
+    getModel: (name) => registry.languageModel(name as `${string}/${string}`),
   };
 }
 
