@@ -6,6 +6,20 @@ export function threadMs(): number {
   return (user + system) / 1000;
 }
 
+/** Milliseconds that a process has computed, to the hundredth of a second; 0 where there is no such process any more. */
+export function processMs(pid: number): number {
+  try {
+    const [user, system] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+      .split(') ')
+      .at(-1)!
+      .split(' ')
+      .slice(11, 13);
+    return (Number(user) + Number(system)) * 10;
+  } catch {
+    return 0;
+  }
+}
+
 /** Milliseconds that this thread could have computed and got no processor; 0 where the system does not say. */
 export function waitedMs(): number {
   try {

@@ -22,6 +22,7 @@ import {
   TEST_TIMES,
 } from '../../support/mail-fixture.ts';
 import { rawMail, startMailServer } from '../../support/mail-server.ts';
+import { processMs } from '../../support/thread-time.ts';
 import { longerHere } from '../../support/longer-here.ts';
 
 const log = createLogger({ destination: { write: () => undefined } });
@@ -75,7 +76,8 @@ describe('the process that reads a mailbox', () => {
   };
   const state = (): string | undefined => service?.statuses[0]?.health.state;
   const until = (check: () => void | Promise<void>): Promise<void> =>
-    vi.waitFor(check, { timeout: 60_000, interval: 20 });
+    // Only ends what hangs.
+    vi.waitFor(check, { timeout: 240_000, interval: 20 });
 
   const missing = dovecotMissing();
   test.skipIf(missing !== undefined)(
@@ -135,7 +137,10 @@ describe('the process that reads a mailbox', () => {
           const pid = Number(record?.holder?.split('/')[2]);
           if (subjects.length === 0 && state() === 'connected' && !aborted.has(pid)) {
             aborted.add(pid);
-            await delayed(300);
+            // After it has connected only the message takes a second of a processor.
+            const enough = processMs(pid) + 1_000;
+            for (let ms = 1; subjects.length === 0 && ms > 0 && ms < enough; ms = processMs(pid))
+              await delayed(50);
             if (subjects.length === 0) process.kill(pid, 'SIGABRT');
           }
           expect(subjects).toHaveLength(2);
