@@ -1,7 +1,6 @@
-import { type Finding, printSentence } from '../finding.ts';
+import { type Finding, printSentence, type SourceText } from '../finding.ts';
 import { isCollection, isNode, isSeq, parseDocument as parseYaml, type Document } from 'yaml';
 import { isJsonObject } from '../json.ts';
-import type { SourceText } from '../finding.ts';
 import type { LocatedValue, Path } from './located.ts';
 import { parseDocument, type DocumentFormat } from './parse-document.ts';
 

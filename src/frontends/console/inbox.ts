@@ -30,8 +30,8 @@ export async function inbox({ deps, judge }: RouteContext, { query, who }: PageR
 }
 
 function stateOf({ live, hooksUrl }: ConsoleDeps): Omit<ConsoleState, 'role'> {
-  const { id, table } = live.generation;
-  return { generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
+  const { id, loadedAt, table } = live.generation;
+  return { generation: id, loadedAt, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
 }
 
 export function rowOf(decision: DecisionRecord): InboxRow {

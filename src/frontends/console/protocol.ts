@@ -125,6 +125,8 @@ export interface ConsoleState {
   /** What the session that asked may do. */
   readonly role: Role;
   readonly generation: string;
+  /** Tells it from the one before where files are changed and changed back. Milliseconds since the epoch. */
+  readonly loadedAt: number;
   readonly mappings: readonly string[];
   /** The address that hooks are sent to. */
   readonly hooksUrl: string;

@@ -58,6 +58,8 @@ import type { Sandbox, TransformRef, Transforms } from '../../engine/sandbox/san
 export interface Generation {
   /** The first 12 hex digits of the SHA-256 over everything that went in, secrets' values excluded. */
   readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly loadedAt: number;
   readonly config: LoadedConfig;
   readonly table: RoutingTable;
   readonly transforms: Transforms;
@@ -340,10 +342,7 @@ function reusable(
   return refs.every((ref) => there.has(nameOf(ref))) ? reuse.transforms : undefined;
 }
 
-type OwnParts = Pick<
-  Generation,
-  'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference' | 'recoveries'
->;
+type OwnParts = Omit<Generation, 'id' | 'loadedAt' | 'files' | 'watchedPaths' | 'evaluate'>;
 
 function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Generation {
   const { config, transforms } = parts;
@@ -354,6 +353,7 @@ function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Gene
     ...parts,
     files,
     id: idOf(parts, files),
+    loadedAt: Date.now(),
     watchedPaths: [...config.files, hooks.mappingsDir, sendersDir(hooks), hooks.transformsDir],
     evaluate: (request, { detail = 'brief', results, onCall } = {}) => {
       const steps = evaluate(request, settings, { detail });

@@ -1,8 +1,7 @@
-import { isNumeric, memberAt } from '../../base/json.ts';
 import { requestFindingToJson } from '../../base/finding.ts';
 import { parseAnyPayload } from '../../base/payload/payload.ts';
 import type { HookRequest } from '../../base/request.ts';
-import { defined } from '../../base/json.ts';
+import { defined, isNumeric, memberAt } from '../../base/json.ts';
 import {
   bodyOf,
   type Evaluation,

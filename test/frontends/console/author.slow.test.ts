@@ -105,6 +105,9 @@ describe.skipIf(noBrowser !== '')(`the author's view${noBrowser === '' ? '' : `,
   test('saves with the keyboard, the service reloads, and a file changed outside is not written over', async () => {
     const page = await openAuthor();
     const before = pages.running.service.generation.id;
+    // The page hears of no generation until the files are what they were.
+    const files = Promise.withResolvers<void>();
+    await page.route(/\/api\/inbox\?/, (route) => files.promise.then(() => route.continue()));
     await clickBehind(page, 'bought');
     await page.keyboard.type(' gladly');
     await page.keyboard.press('Control+s');
@@ -122,6 +125,7 @@ describe.skipIf(noBrowser !== '')(`the author's view${noBrowser === '' ? '' : `,
     await page.waitForSelector('.cm-content:has-text("yesterday")');
     writeFileSync(join(pages.folder, FILE), saved.replace(' gladly', ''));
     await pages.running.service.reload();
+    files.resolve();
     await page.waitForSelector('.cm-content:not(:has-text("yesterday"))');
     await page.close();
   });

@@ -59,20 +59,20 @@ const loadFiles = (): Promise<unknown> =>
 const readFile = (name: string): Promise<FileContent> =>
   getJson(`/api/file?name=${encodeURIComponent(name)}`);
 
-export const openFile = (name: string): Promise<void> =>
-  tried(async () => {
-    const content = await readFile(name);
-    batch(() => {
-      readings.value += 1;
-      opened.value = content;
-      text.value = content.text;
-      isChangedOutside.value = false;
-      findings.value = [];
-      impact.value = undefined;
-      problem.value = '';
-    });
-    changed(content.text, 0);
+function show(content: FileContent): void {
+  batch(() => {
+    readings.value += 1;
+    opened.value = content;
+    text.value = content.text;
+    isChangedOutside.value = false;
+    findings.value = [];
+    impact.value = undefined;
+    problem.value = '';
   });
+  changed(content.text, 0);
+}
+
+export const openFile = (name: string): Promise<void> => tried(async () => show(await readFile(name)));
 
 export async function chooseRequest(id: string): Promise<void> {
   requestId.value = id;
@@ -143,10 +143,11 @@ async function lookAtDisk(): Promise<void> {
   void loadFiles();
   if (file === undefined) return;
   await tried(async () => {
-    const { version } = await readFile(file.name);
-    if (version === opened.value?.version) return;
+    const content = await readFile(file.name);
+    // Meanwhile another file may have been opened, or this one changed here.
+    if (opened.value?.name !== file.name || opened.value.version === content.version) return;
     if (isDirty.value) isChangedOutside.value = true;
-    else await openFile(file.name);
+    else show(content);
   });
 }
 
@@ -164,9 +165,9 @@ export function startAuthor({ id, at }: { readonly id: string; readonly at: stri
     const newest = rows.value[0];
     if (newest !== undefined && requestId.peek() === '') void chooseRequest(newest.id);
   });
-  let known = state.peek()?.generation;
+  let known = state.peek()?.loadedAt;
   const stopWatching = effect(() => {
-    const now = state.value?.generation;
+    const now = state.value?.loadedAt;
     if (known !== undefined && now !== known) void lookAtDisk();
     known = now;
   });
