@@ -290,7 +290,8 @@ test(
     );
     const { mark = '', session } = await turnOf(await tell('issues', issue()));
     expect(await tell('pull_request', pull(3, 'without a mark'))).toEqual({ status: 204 });
-    expect(await tell('pull_request', pull(4, mark.replace(/mac=./, 'mac=_')))).toEqual({ status: 204 });
+    const forged = mark.replace(/mac=./, (first) => (first === 'mac=_' ? 'mac=-' : 'mac=_'));
+    expect(await tell('pull_request', pull(4, forged))).toEqual({ status: 204 });
     const list = async () => (await bench.run(['requests'])).out;
     await expect.poll(list, WAIT).toContain('no mark in it counts: nothing was made');
     expect(await list()).toContain('ignoreSenders of the mapping, which names codertocat');
