@@ -89,8 +89,8 @@ function hintOf(finding: Finding): readonly Finding[] {
   // A block over a path whose beginning is not there is for other events.
   if (path === undefined || /^#\w+ [\w-]+\./.test(expression)) return [];
   const isAlone = others.length === 0 && pathsIn(expression)[0] === expression.trim();
-  const remedy = isAlone ? write(`{{${path}}}`) : todo;
-  return [{ ...finding, message: say`${message}: ${remedy}${isAlone ? '' : `read ${paths.join(' or ')}`}` }];
+  const remedy = isAlone ? say`${write(`{{${path}}}`)}` : say`${todo}read ${paths.join(' or ')}`;
+  return [{ ...finding, message: say`${message}: ${remedy}` }];
 }
 
 function namesIn({ message }: Finding, names: readonly Finding[]): Finding['message'] {

@@ -1,5 +1,5 @@
 /* What becomes of a run that was under way when the service ended, or that its worker was not heard of any more. */
-import { COST_UNKNOWN, tellsMoney } from '../runners/runners.ts';
+import { COST_UNKNOWN, getsPromptFile, tellsMoney } from '../runners/runners.ts';
 import type { AgentRun, RunDeadLetter } from '../../engine/storage/storage.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { RunError } from './run-ending.ts';
@@ -37,10 +37,7 @@ export function crashOf(
   const taker = settings.gateway.runners[runner];
   const access = taker?.kind === 'agent' ? taker.access : carried?.access;
   const mayChange = access !== undefined && access !== 'read';
-  // A prompt that is a file is there before the process is on record.
-  const isRecorded =
-    taker?.kind === 'agent' ||
-    (taker?.kind === 'command' && taker.prompt === 'stdin' && !taker.argv.join().includes('{prompt_file}'));
+  const isRecorded = taker?.kind === 'agent' || (taker?.kind === 'command' && !getsPromptFile(taker));
   const mayHaveBegun = carried !== undefined || process !== undefined || !isRecorded;
   const isPaid =
     taker?.kind === 'worker' || (taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker));

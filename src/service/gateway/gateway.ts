@@ -102,9 +102,10 @@ export class Gateway {
   #outside: (() => void) | undefined;
   /** When it last looked at what others have changed; monotonic. */
   #outsideAt = -Infinity;
-  /** When it looks again for other processes that are gone, and for ends that it did not bring about; monotonic. */
+  /** When it looks again for other processes that are gone; monotonic. */
   #nextLookAt = 0;
-  #settleAt = 0;
+  /** When it looks again for ends that it did not bring about; monotonic. */
+  #nextEndsAt = 0;
 
   constructor(options: GatewayOptions) {
     this.#storage = options.storage;
@@ -272,8 +273,8 @@ export class Gateway {
     const { waiters } = this.#performer;
     const nowMs = performance.now();
     // Without others only the operator ends runs elsewhere, by dropping them.
-    if (waiters.names.length === 0 || (this.#storage.lease === undefined && nowMs < this.#settleAt)) return;
-    this.#settleAt = nowMs + IDLE_MS;
+    if (waiters.names.length === 0 || (this.#storage.lease === undefined && nowMs < this.#nextEndsAt)) return;
+    this.#nextEndsAt = nowMs + IDLE_MS;
     for (const run of await this.#storage.findEndedRuns(waiters.names)) {
       const ending = storedEnding(run);
       if (ending !== undefined) waiters.settle(ending.runId, ending);

@@ -97,7 +97,7 @@ export function createCommandRunner(
 }
 
 /** Whether the prompt is a file, which the command may read before its process is on record. */
-const getsFile = ({ prompt, argv }: CommandSettings): boolean =>
+export const getsPromptFile = ({ prompt, argv }: CommandSettings): boolean =>
   prompt === 'file' || argv.some((each) => each.includes('{prompt_file}'));
 
 /** Opens the turn's files and the folder to work in, or says why that failed. */
@@ -109,7 +109,7 @@ async function openPlace(
   try {
     const folder =
       turn.cwd ?? (privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId));
-    return { workspace: await openWorkspace(turn, getsFile(settings)), cwd: folder };
+    return { workspace: await openWorkspace(turn, getsPromptFile(settings)), cwd: folder };
   } catch (error) {
     const of = error instanceof WorkFolderError ? error : undefined;
     const message = `the files of a turn could not be written: ${of?.message ?? diskText(error, tmpdir())}`;
@@ -245,7 +245,7 @@ async function superviseCommand(
     await onProcess({ pgid: pid, startTicks });
   } catch {
     await endCommand(child, tree, { kind: 'aborted' });
-    const end = getsFile(settings) ? failedTurn : notStarted;
+    const end = getsPromptFile(settings) ? failedTurn : notStarted;
     return end('storage_unavailable', 'that the command began could not be stored');
   }
   child.stdin?.end(turn.prompt);

@@ -10,8 +10,9 @@ import { notStarted, type Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement };
 export { createCommandRunner, type CommandSettings, type ExplainStart } from './command-runner.ts';
+export { getsPromptFile } from './command-runner.ts';
 export { endLeftTurn } from './command-workspace.ts';
-export { modelProblems, type ModelSettings, unknownModel } from './model-problems.ts';
+export { modelProblems, unknownModel } from './model-problems.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { isWithin, removeOldWorkFolders } from './work-folder.ts';
 export { type GivenRun, workerProtocol, type WorkerQuestion } from './worker-protocol.ts';

@@ -59,8 +59,9 @@ export function servedGeneration(live: LiveGeneration, options: ServingOptions):
   let source: Generation | undefined;
   let served: ServerGeneration | undefined;
   return () => {
-    if (served === undefined || source !== live.generation)
-      served = asServed((source = live.generation), options);
+    if (served !== undefined && source === live.generation) return served;
+    source = live.generation;
+    served = asServed(source, options);
     return served;
   };
 }
