@@ -49,7 +49,6 @@ export function nearName(
   return to === undefined ? undefined : { hint: sayIt(to), edit: at && replaceWithin(at, from, to) };
 }
 
-/** Says that one of some names is to be chosen. */
 export const oneOf = (what: string, names: readonly string[]): string =>
   `choose one of the ${what}: ${names.join(', ') || '(none)'}`;
 

@@ -37,7 +37,6 @@ export interface SamplePath {
   readonly kind: 'header' | 'field';
   /** Different values, the first ones seen first, cut to 40 characters. */
   readonly values: readonly string[];
-  /** How many samples have the path. */
   readonly count: number;
 }
 
@@ -102,7 +101,6 @@ function presence({ values, count }: SamplePath, of: number): string {
   return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
 }
 
-/** Says what is known of what stands at the cursor. */
 export function hoverText(at: Cursor, known: CompletionFacts): string | undefined {
   const ofKey = describeKey(at);
   if (ofKey !== undefined) return ofKey;

@@ -37,7 +37,6 @@ export interface LoadedFiles extends LoadedGeneration, AsyncDisposable {
 /** Files without errors, which can judge requests. */
 export type ValidFiles = Pick<Required<LoadedGeneration>, 'generation' | 'findings'>;
 
-/** Returns files that have no errors. */
 export const judging = ({ generation, findings = [] }: Partial<LoadedFiles> = {}): ValidFiles | undefined =>
   generation && { generation, findings };
 

@@ -41,7 +41,6 @@ interface CheckedKeys {
   readonly behaviours: MappingEntry['behaviours'];
 }
 
-/** Warns of a template key that the action does not read. */
 export function checkTemplateKey({ source, reporter, behaviours }: CheckedKeys): void {
   const { action = 'agent' } = source;
   if (action === 'skip') return;

@@ -39,7 +39,6 @@ interface CompilingMapping extends MappingContext {
   readonly preset: MappingEntry['preset'];
   /** False where keys with a wrong value were left out. */
   readonly isWhole: boolean;
-  /** Templates that are compiled so far, by their keys. */
   readonly compiled: Map<string, CompiledTemplate>;
 }
 
@@ -164,7 +163,6 @@ function ownerOf({ source, behaviours }: CompilingMapping, id: string): Compiled
 
 const OWN_KEYS = [...MAPPING_KEYS.keys()].filter((key) => !PATH_KEYS.some((other) => other === key));
 
-/** What the entry of each key makes of it. */
 function compileKeys(compiling: CompilingMapping, keys: readonly string[]): Record<string, unknown> {
   const made = keys.map((key): readonly [string, unknown] => {
     const compile = MAPPING_KEYS.get(key)?.compile;

@@ -2,7 +2,6 @@ import type { LocatedValue } from '../../base/document/document.ts';
 import type { Behaviours } from '../config/config.ts';
 import type { Sender } from '../senders/senders.ts';
 
-/** A mapping as found in a file. */
 export interface MappingEntry {
   readonly value: LocatedValue;
   /** What its file means otherwise than one of ours. */

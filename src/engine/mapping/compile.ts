@@ -187,7 +187,6 @@ const withoutPath = (key: PathKey, at: Place): Finding =>
     facts: { key },
   });
 
-/** A mapping, and what its condition asks for. */
 interface MappingConjuncts {
   readonly mapping: CompiledMapping;
   readonly conjuncts: readonly string[];

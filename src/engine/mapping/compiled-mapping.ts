@@ -86,13 +86,11 @@ export interface ConditionTrace {
   readonly at: Place;
   /** The operator with its operands as written, cut to 80 characters. */
   readonly expression: string;
-  /** The rule itself, as written. */
   readonly rule: JsonValue;
   readonly result: 'true' | 'false' | 'unknown';
   /** The value found by the first `var` that decided; absent where there is none. Payload-derived. */
   readonly found?: JsonValue;
   readonly expected?: JsonValue;
-  /** The variable that was missing where the result is unknown. */
   readonly missing?: string;
   /** The element of the list that decided `some` or `none`, counted from 0. Payload-derived. */
   readonly element?: { readonly index: number; readonly value: JsonValue };
@@ -114,7 +112,6 @@ export interface Equality {
 /** A condition (`match.when`) compiled to closures. */
 export interface CompiledCondition {
   readonly at: Place;
-  /** As written. */
   readonly rule: JsonValue;
   /** Places of all leaves, in source order (for coverage). */
   readonly leaves: readonly Place[];
@@ -285,7 +282,6 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   /** Agent of an OpenClaw mapping, a key of `hooks.agents.runners`. */
   readonly agentId?: string;
   readonly wakeMode?: WakeMode;
-  /** When the main session gets a line about the run. */
   readonly summary?: SummaryMode;
   /** Operator's words, literal. */
   readonly instructions?: string;
@@ -293,7 +289,6 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly text?: CompiledTemplate;
   readonly deliver?: boolean;
   readonly timeoutSeconds?: number;
-  /** Where it is written. */
   readonly timeoutAt?: Place;
   readonly allowUnsafeExternalContent: boolean;
   readonly transform?: TransformRef;
@@ -322,13 +317,11 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   };
   readonly usdPerDayAt?: Place;
   readonly debounce?: DebounceSettings;
-  /** Keys that the request may decide. */
   readonly trust?: readonly string[];
   readonly maxRuns?: MaxRunsSettings;
   readonly conversation?: ConversationSettings;
   readonly retry?: RetrySettings;
   readonly settings: PathSettings;
-  /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };
 }
 
@@ -365,7 +358,6 @@ export interface RoutingTable {
   candidates(scope: Scope): readonly CompiledMapping[];
   /** Whether the path has a proof of its own: only mappings that name it are considered then. */
   isOwned(path: string): boolean;
-  /** The first mapping that matches. */
   route(scope: Scope): CompiledMapping | undefined;
   /** All mappings that take a request: the first that matches, and those that it lets be asked. */
   takers(scope: Scope): readonly CompiledMapping[];

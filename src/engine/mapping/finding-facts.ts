@@ -46,22 +46,18 @@ export interface MappingFacts {
   };
   MODEL_NOT_ALLOWED: {
     readonly written: string;
-    /** What the allow-list has. */
     readonly models: readonly string[];
     /** Aliases of models that are allowed. */
     readonly usable: readonly string[];
   };
   INVALID_RECIPIENT: {
     readonly channel: string;
-    /** As it is written. */
     readonly to: string;
-    /** Whether the channel takes it. */
     readonly isRecipient: (to: string) => boolean;
   };
   TEMPLATE_SYNTAX:
     /** The block that is not closed, or by another name. */
     | { readonly wrong: 'close'; readonly block: string }
-    /** What is missing in an expression. */
     | {
         readonly wrong: 'tag';
         readonly lacks: 'braces' | 'quote' | 'bracket' | 'parenthesis' | 'blank' | 'no-comma';

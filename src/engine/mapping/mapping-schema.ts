@@ -33,7 +33,6 @@ export const PATH_KEYS = Object.keys(pathKeys) as readonly PathKey[];
 
 type MappingShape = { readonly [Key in keyof typeof KEYS]: z.ZodOptional<(typeof KEYS)[Key]['schema']> };
 
-/** One mapping as it is written in a file. */
 export const MappingSchema = z.strictObject(
   Object.fromEntries(
     [...MAPPING_KEYS].map(([key, { schema, about }]) => [key, schema.optional().describe(about)]),

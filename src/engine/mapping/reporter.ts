@@ -22,7 +22,6 @@ export interface MappingReporter {
   readonly subjects: Subject[];
   /** An error, unless the finding says otherwise, at the value or key of a path. */
   report<Code extends string>(path: Path, finding: MappingReport<Code>, what?: 'key' | 'value'): void;
-  /** Gives something to look at. */
   show(subject: Subject): void;
 }
 

@@ -39,7 +39,6 @@ export const MISSING_GLOBALS: readonly string[] = [
   'queueMicrotask process global performance crypto.subtle __dirname __filename',
 ].flatMap((names) => names.split(' '));
 
-/** How a worker's answer went. */
 export const STATUS = {
   ready: 0,
   ok: 1,

@@ -82,7 +82,6 @@ export class Sandbox {
     return { findings, hashes, code, files: loaded.files, ...this.#usesOf(entries) };
   }
 
-  /** How one generation uses its modules. */
   #usesOf(entries: ReadonlyMap<string, GenerationModule>): Pick<Transforms, 'call' | 'release'> {
     const byRef = new WeakMap<TransformRef, GenerationModule>();
     let isReleased = false;
@@ -101,7 +100,6 @@ export class Sandbox {
     };
   }
 
-  /** What the transforms of `refs` run in, by their settings. */
   #makeEntries(
     folder: TransformsFolder,
     refs: readonly TransformRef[],

@@ -23,7 +23,6 @@ export interface TransformRef {
   readonly jit: boolean;
   /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
   readonly urlObject: boolean;
-  /** Where the mapping names the module. */
   readonly at: Place;
 }
 

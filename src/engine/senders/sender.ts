@@ -46,7 +46,6 @@ const SenderInterface = z.strictObject({
 });
 export type SenderInterface = z.output<typeof SenderInterface>;
 
-/** The list of webhooks of a place. */
 const Webhooks = z.strictObject({
   path: Text,
   items: Field.optional().describe('Where they stand; absent where the answer is the list.'),

@@ -35,7 +35,6 @@ export {
 export { askPermission, type PermissionAnswer } from './permission.ts';
 export { fileOf, type Registration, Sender, type Webhooks } from './sender.ts';
 
-/** The schema of a sender's file, for editors. */
 export const senderJsonSchema = (): unknown => z.toJSONSchema(Sender, { target: 'draft-07', io: 'input' });
 
 const FOLDER = fileURLToPath(new URL('.', import.meta.url));
@@ -109,7 +108,6 @@ export interface ReadSenders {
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 
-/** Where the senders of the user stand. */
 export const sendersDir = ({ mappingsDir }: Pick<SenderPlaces, 'mappingsDir'>): string =>
   join(dirname(mappingsDir), 'senders');
 

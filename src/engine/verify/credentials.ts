@@ -46,7 +46,6 @@ export function judgeToken(
   return judgeBytes(secrets, Buffer.from(inQuery, 'utf8'));
 }
 
-/** The first token in the headers that carry one. */
 export function presentedToken(rawHeaders: readonly string[]): string | undefined {
   return bearerOf(rawHeaders) ?? tokenHeaderOf(rawHeaders);
 }

@@ -57,7 +57,6 @@ export function isForm(rawHeaders: readonly string[]): boolean {
   return mediaTypeOf(rawHeaders) === 'application/x-www-form-urlencoded';
 }
 
-/** True where the body is a form in parts, as the header says it. */
 export function isFormInParts(rawHeaders: readonly string[]): boolean {
   return mediaTypeOf(rawHeaders) === 'multipart/form-data';
 }

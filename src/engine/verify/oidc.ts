@@ -73,7 +73,6 @@ class PublishedKeys {
     this.#fetchJson = fetchJson;
   }
 
-  /** Why the last try to fetch them failed. */
   get problem(): string | undefined {
     return this.#problem;
   }

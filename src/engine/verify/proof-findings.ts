@@ -12,7 +12,6 @@ export interface OtherVerify {
   readonly verify: SenderProof;
   /** The secrets of the path, as its mapping refers to them. */
   readonly secrets: readonly SecretReference[];
-  /** The scheme of the path. */
   readonly now: string;
   /** Whether the request is right by it, with the secret as it is. */
   readonly isProved: boolean;
@@ -76,7 +75,6 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
     readonly schemes: readonly string[];
     readonly isUnknown: boolean;
   };
-  /** The address that was judged. */
   readonly address: { readonly sent: string };
   /** `why`: the mapping answers such a question, and this one is wrong. */
   readonly challenge: VerifyPlace & {
@@ -90,7 +88,6 @@ interface FactsByCode extends Record<Exclude<RefusalReason, keyof PlainFacts>, o
     readonly scheme: string;
     /** A header in which the secret itself stands. */
     readonly header?: string;
-    /** What the secret is by its form. */
     readonly otherKey?: string;
     /** A header with a time, which the path does not take as signed. */
     readonly time?: FactName;

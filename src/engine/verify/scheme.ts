@@ -66,7 +66,6 @@ export interface SignatureColumns extends Omit<SignatureKeys, 'encoding' | 'sign
 }
 export type TimestampUnit = NonNullable<SignatureColumns['timestampUnit']>;
 
-/** One way in which a provider proves itself. */
 export type Way =
   | { readonly kind: 'signature'; readonly columns: SignatureColumns }
   /** The secret itself stands in a header. */
@@ -76,13 +75,10 @@ export type Way =
 
 /** Which of a path's secrets belong to a way: by how the secret begins. */
 export interface SecretForm {
-  /** Only secrets that begin with one of these. */
   readonly beginsWith?: readonly string[];
-  /** Not those that begin with one of these. */
   readonly notWith?: readonly string[];
 }
 
-/** How one provider proves itself. */
 export interface Scheme {
   readonly ways: readonly (SecretForm & { readonly way: Way })[];
   /** How far the signed time may lie from now, before and after; default 300, as most providers name it. */

@@ -11,7 +11,6 @@ export interface SecretFacts {
   readonly user?: string;
 }
 
-/** What is wrong, in one sentence. */
 export function secretSentence({ wrong, what = '' }: SecretFacts): string {
   switch (wrong) {
     case 'quotes':

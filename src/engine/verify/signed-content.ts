@@ -17,7 +17,6 @@ export interface ContentValues {
   readonly method: string;
 }
 
-/** What is wrong with such a text, or undefined. */
 export function findContentProblem(signed: string): string | undefined {
   for (const [all, name] of signed.matchAll(PLACEHOLDER)) {
     if (!NAMES.some((known) => known === name)) {

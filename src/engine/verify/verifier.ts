@@ -29,7 +29,6 @@ export interface ProofSettings {
 export interface VerifierDeps {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
-  /** Fetches the keys of an issuer. */
   readonly fetchJson: FetchJson;
 }
 
@@ -39,7 +38,6 @@ export interface ReceivedRequest extends SignedRequest {
   readonly queryToken?: () => string | undefined;
 }
 
-/** Judges the requests of one path. */
 export interface Verifier {
   readonly scheme: VerifySettings['scheme'];
   /** Headers that carry a secret: nothing after the proof may see them. Lower case. */
@@ -57,7 +55,6 @@ export interface Verifier {
 
 type CredentialSettings = Extract<VerifySettings, { scheme: 'basic' | 'token' }>;
 
-/** Makes the judge of one path. */
 export function createVerifier({ settings, secrets }: ProofSettings, deps: VerifierDeps): Verifier {
   if (settings.scheme === 'oidc') return oidcVerifier(settings, deps);
   if (settings.scheme === 'basic' || settings.scheme === 'token') {
@@ -122,7 +119,6 @@ function proveByWays(ways: readonly CompiledWay[], clock: VerifierDeps['clock'])
     : (request) => bestOf(ways.map((way) => way.judge(request, clock())));
 }
 
-/** Whether the sender signs the address that it calls. */
 export function signsUrl(settings: VerifySettings): boolean {
   return isTable(settings) && schemeOf(settings).ways.some(({ way }) => coverageOf(way).url);
 }

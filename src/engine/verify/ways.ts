@@ -31,7 +31,6 @@ export interface SecretProblem {
 export interface CompiledWay {
   readonly way: Way;
   readonly problems: readonly SecretProblem[];
-  /** Whether any secret of this way is good. */
   readonly isUsable: boolean;
   judge(request: SignedRequest, nowMs: number): Proof;
 }

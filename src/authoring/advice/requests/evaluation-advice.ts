@@ -16,7 +16,6 @@ export interface FoundText {
   readonly isTrue?: boolean;
 }
 
-/** What is said of a request beside its evaluation. */
 export interface EvaluationAdvice {
   /** Each is said once; its code says what it is about. The facts of `found_elsewhere` are `FoundText`. */
   readonly findings: readonly Finding[];

@@ -10,7 +10,6 @@ export const lacksAccount = ({ mapping, outcome }: Evaluation, { payload }: Hook
   outcome.kind !== 'skipped' &&
   accountsIn(payload, mapping).length === 0;
 
-/** Says what to write where `ignoreSenders` of a mapping found no account. */
 export const sayNoAccount = ({
   ignoreSenders,
   accounts = [],

@@ -63,7 +63,6 @@ export function findAddressCheck(
   return { provider: inWords(alike, 'or'), write, also: first.question?.also };
 }
 
-/** Returns the check of a provider, by its name. */
 export function checkOf(provider: string): AddressCheck | undefined {
   const sender = shippedSenders().find(
     ({ title, question }) =>
@@ -79,7 +78,6 @@ function written({ challenge }: Sender): string | undefined {
   return `challenge: {${keys.join(', ')}}`;
 }
 
-/** Says what to write, and where. */
 export function adviseOnCheck({ provider, write: line, also }: AddressCheck, place: string): Sentence {
   const answered =
     line === undefined

@@ -3,7 +3,6 @@ import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts'
 import { isTable, schemeOf, type SignatureColumns } from '../../../engine/verify/facts.ts';
 import type { SecretFacts, VerifySettings } from '../../../engine/verify/verify.ts';
 
-/** Returns the ways in which a sender signs. */
 export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {
   const settings = { ...verify, secrets: [] } as unknown as VerifySettings;
   return verify !== undefined && isTable(settings) ? schemeOf(settings).ways.map(({ way }) => way) : [];
@@ -54,7 +53,6 @@ function ownSender(scheme: string): Sender | undefined {
   return shippedSenders().find(({ name, verify }) => name === scheme && verify?.scheme === scheme);
 }
 
-/** Says what to do about a wrong secret. */
 export function secretHint({ scheme, wrong, user }: SecretFacts): string {
   if (wrong === 'quotes')
     return 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping';

@@ -14,7 +14,6 @@ export interface BrokenLine {
 const KEY_LINE = /^(\s*(?:- +)?([\w.-]+): +)(\S.*?)\s*$/;
 const MAX_SHOWN = 200;
 
-/** Finds the line in which an offset stands. */
 export function lineAt(source: SourceText, offset: number): BrokenLine {
   const { text } = source;
   const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;

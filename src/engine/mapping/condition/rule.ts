@@ -288,7 +288,6 @@ function compileLookup(name: string, fallback: EvaluateRule | undefined): Evalua
   };
 }
 
-/** Compiles `missing`: the names of what was not sent. */
 function compileMissing(names: readonly EvaluateRule[]): EvaluateRule {
   return (frame) => missingOf(frame, keysOf(evaluateList(names, frame)));
 }

@@ -6,7 +6,6 @@ import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { keysOf, whole } from './mapping-key.ts';
 
 const DAY_SECONDS = 86_400;
-/** Longest key that a conversation has. */
 const MAX_KEY_CHARS = 256;
 
 const KeysSchema = z.array(z.string().min(1)).min(1).max(10);

@@ -194,7 +194,6 @@ const channelBeside = (at: KeyCompiling): string | undefined =>
 const channelsOf = ({ channels }: KeyCompiling['options']): ReadonlySet<string> =>
   new Set([...CHANNEL_IDS, ...(channels === 'any' ? [] : (channels ?? []))]);
 
-/** An unknown channel is a finding. */
 function checkChannel(at: KeyCompiling, path: Path, written: string): string | undefined {
   const id = knownChannel(at, written);
   const name = written.trim().toLowerCase();

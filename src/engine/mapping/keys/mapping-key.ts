@@ -68,7 +68,6 @@ export interface KeyCompiling {
 
 export const whole = (min: number, max: number): z.ZodInt => z.int().min(min).max(max);
 
-/** What is taken as it is written. */
 export const same = <Value>(value: Value): Value => value;
 
 export const template = (_written: unknown, at: KeyCompiling): CompiledTemplate | undefined =>
@@ -102,11 +101,9 @@ interface NameCheck {
   readonly finding: { readonly code: string; readonly severity?: 'warning'; readonly message: Sentence };
   /** What is meant in place of it, where that is known otherwise than by its letters. */
   readonly meant?: string | undefined;
-  /** What else may be done. */
   readonly otherwise?: string;
 }
 
-/** A name that leads nowhere is a finding. */
 export function checkName(
   reporter: MappingReporter,
   { key, written, known, finding, meant, otherwise = '' }: NameCheck,

@@ -130,7 +130,6 @@ function compileMatch(
   };
 }
 
-/** A hook name without outer slashes. */
 export const hookName = (written: string): string => written.trim().replace(/^\/+|(?<!\/)\/+$/g, '');
 
 /** Undefined for any name. */

@@ -45,7 +45,6 @@ const StartedBySchema = z.union([
 ]);
 type WrittenStart = Exclude<z.output<typeof StartedBySchema>, string>;
 
-/** Who may start something. */
 export const startKeys = keysOf({
   startedBy: {
     about:

@@ -160,7 +160,6 @@ interface IndexedVariable {
   readonly loose: CompiledMapping[];
 }
 
-/** How many variables a look-up reads at most. */
 const MAX_VARIABLES = 32;
 
 function buildIndex(mappings: readonly CompiledMapping[]): MappingIndex {

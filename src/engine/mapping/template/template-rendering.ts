@@ -165,7 +165,6 @@ function tooMuch(what: string): HookError {
   return new HookError('too_much_work', `a template ${what} on this body; truncate or limit what it repeats`);
 }
 
-/** A text without expressions, as a template. */
 export function literalTemplate(source: string, at: Place): CompiledTemplate {
   return {
     source,
@@ -186,7 +185,6 @@ export function templatePath(keys: readonly string[]): string {
   return keys.map((key) => (/^[A-Za-z_$][\w$-]*$/.test(key) && !WORDS.has(key) ? key : `[${key}]`)).join('.');
 }
 
-/** Elements of a list that are looked at. */
 const MAX_LOOKED_AT = 100;
 
 export interface HelperCall {
@@ -211,7 +209,6 @@ function holdsObjects(value: JsonValue): boolean {
   return looked.every((each) => isJsonObject(each)) && !looked.every(isEmpty);
 }
 
-/** What an expression printed, in words. */
 export function printedText({ expression, value }: PrintedJson): string {
   const count = Array.isArray(value) ? value.length : 0;
   const what = Array.isArray(value) ? `a list of ${count} object${count === 1 ? '' : 's'}` : 'an object';

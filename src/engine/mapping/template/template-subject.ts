@@ -20,11 +20,9 @@ export interface TemplateRead {
   readonly withItem: boolean;
 }
 
-/** A template of a mapping as it was read. */
 export interface TemplateSubject extends Subject {
   readonly kind: 'template';
   readonly source: string;
-  /** What the engine says of it. */
   readonly findings: readonly Finding[];
   readonly isUsable: boolean;
   readonly reads: readonly TemplateRead[];

@@ -4,7 +4,6 @@ import type { Finding, Place } from '../../../base/document/document.ts';
 import type { MappingFacts } from '../finding-facts.ts';
 
 interface SyntaxContext {
-  /** As it is written. */
   readonly source: string;
   readonly text: TemplateSource;
   readonly placeOf: (start: number, end: number) => Place;

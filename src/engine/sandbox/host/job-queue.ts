@@ -84,7 +84,6 @@ export class JobQueue {
     for (const job of [...jobs.filter(({ isAlone }) => !isAlone), ...rest]) this.add(job);
   }
 
-  /** The next job that must run alone. */
   get firstAlone(): ModuleJob | undefined {
     return this.#alone[0];
   }
@@ -107,7 +106,6 @@ export class JobQueue {
     this.#waiting.length = kept;
   }
 
-  /** Removes the waiting jobs that a condition holds for. */
   remove(holds: (job: ModuleJob) => boolean): ModuleJob[] {
     const removed: ModuleJob[] = [];
     this.offer((job) => holds(job) && removed.push(job) > 0);

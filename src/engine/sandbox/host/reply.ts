@@ -12,7 +12,6 @@ type FailureWords = Pick<FailureReply, 'failure' | 'message'> &
 
 export interface ReplyContext {
   readonly ref: TransformRef;
-  /** The limit of this call. */
   readonly timeoutMs: number;
   readonly sha256: string;
   readonly mapper: StackMapper;

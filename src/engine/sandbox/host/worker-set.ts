@@ -6,7 +6,6 @@ export interface WorkerSetOptions {
   /** Workers kept ready to take a dead one's place. */
   readonly spare: number;
   readonly jit: boolean;
-  /** The worker's program. */
   readonly program: string;
 }
 
@@ -66,7 +65,6 @@ export class WorkerSet {
     return this.#bootFailures;
   }
 
-  /** Workers started so far. */
   get spawned(): number {
     return this.#spawned;
   }

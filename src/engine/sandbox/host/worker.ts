@@ -7,7 +7,6 @@ import { STATUS } from '../names.ts';
 import type { ModuleJob, PooledModule } from './job-queue.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
 
-/** Why the supervisor ended a worker. */
 export type KillCause =
   'deadline' | 'memory' | 'recycled' | 'protocol' | 'stopped' | 'boot' | 'suspended' | 'starved';
 
@@ -84,7 +83,6 @@ export class Worker {
     return this.#isReady && !this.#isDead && this.#killCause === undefined;
   }
 
-  /** Whether it ever became ready. */
   get wasReady(): boolean {
     return this.#isReady;
   }
