@@ -1,7 +1,6 @@
 /** What other folders ask of proofs and their headers. */
-import { isCarried, oneOfEach, shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
+import { findCarried, shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
-import { waysOf } from './vocabulary/senders.ts';
 import { decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
 
 export { carriesSignature } from './proofs/signatures.ts';
@@ -10,26 +9,9 @@ export { deliveryHeaders } from './vocabulary/senders.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/**
- * Returns the senders whose proof a request carries, by the names and forms of headers. If there are
- * several, it returns those whose other headers came too. Senders with the same kind of proof count as one.
- */
-export function sendersOf(headers: Headers): readonly Sender[] {
-  const raw = Object.entries(headers).flat();
-  const fitting = shippedSenders()
-    .filter((sender) => waysOf(sender).some((way) => isCarried(way, raw)))
-    .map((sender) => ({
-      sender,
-      score: ownHeaders(sender).filter((name) => headers[name] !== undefined).length,
-    }));
-  const best = Math.max(0, ...fitting.map(({ score }) => score));
-  return oneOfEach(fitting.filter(({ score }) => score === best).map(({ sender }) => sender));
-}
-
-const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly string[] => [
-  ...[id, kind].flatMap((field) => /^headers\.(.*)/.exec(field ?? '')?.[1] ?? []),
-  ...more,
-];
+/** Returns the senders whose proof a request carries, by the names and forms of headers. */
+export const sendersOf = (headers: Headers): readonly Sender[] =>
+  findCarried(Object.entries(headers).flat(), shippedSenders())?.senders ?? [];
 
 /** Describes the signature of an unknown sender in keys of the general scheme. What is signed cannot be seen. */
 export function unknownSignature(headers: Headers): Sender['verify'] {

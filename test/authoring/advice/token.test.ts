@@ -36,6 +36,19 @@ test.each([
     ['X-Hub-Signature-256', `sha256=${'a'.repeat(64)}`],
     "{scheme: github, secrets: ['${GITHUB_SECRET}']} in bk (a.yaml:1:1), beside match (or scheme: meta, as the sender is), and set GITHUB_SECRET",
   ],
+  [
+    ['X-GitHub-Event', 'push', 'X-Hub-Signature', `sha1=${'a'.repeat(40)}`],
+    "{scheme: hmac, header: x-hub-signature, algorithm: sha1, prefix: 'sha1=', secrets: ['${WEBHOOK_SECRET}']} in bk",
+  ],
+  [
+    ['X-GitHub-Event', 'push', 'X-Hub-Signature-256', `sha256=${'a'.repeat(64)}`],
+    "{scheme: github, secrets: ['${GITHUB_SECRET}']} in bk (a.yaml:1:1), beside match, and set",
+  ],
+  [['X-Hub-Signature', `sha1=${'a'.repeat(40)}`], '{scheme: intercom, secrets:'],
+  [
+    ['Paypal-Transmission-Sig', Buffer.alloc(256, 7).toString('base64'), 'Paypal-Auth-Algo', 'SHA256withRSA'],
+    'verify has no scheme for such a one: let a service of yours take the request, check it',
+  ],
   [['X-Acme-Token', 'a'], 'no hook token came; send it as'],
   [['X-Acme-Signature', 'a'.repeat(64)], '{scheme: hmac, header: x-acme-signature,'],
   [

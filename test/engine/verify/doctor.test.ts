@@ -150,10 +150,10 @@ describe('the doctor', () => {
       'not in the form that this path reads (github)',
     ],
     [
-      'the header of a named scheme in the form of another sender',
+      'the older signature that GitHub sends beside its own',
       { headers: { 'X-Hub-Signature': `sha1=${mac(SECRET, '{"a":1}', 'hex', 'sha1')}` } },
       'other-scheme',
-      "right by the scheme intercom, with the secret as it is, and this path reads it otherwise, as github: replace the whole verify of the mapping by: verify: { scheme: intercom, secrets: ['${S}'] }",
+      "right by the scheme hmac, with the secret as it is, and this path reads it otherwise, as github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature, algorithm: sha1, prefix: 'sha1=', secrets: ['${S}'] }",
     ],
     [
       'that header in a form of nobody',

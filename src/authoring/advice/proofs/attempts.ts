@@ -70,7 +70,10 @@ function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Proo
   yield* otherPlaces(settings, request);
   if (request.body.length > MAX_TRIED_BYTES) return;
   yield* trimmedSecrets(proof);
-  for (const scheme of PROVIDER_NAMES) if (scheme !== settings.scheme) yield { verify: { scheme } };
+  // GitHub and Meta send the signature of Intercom beside their own.
+  const beside = settings.scheme === 'github' || settings.scheme === 'meta' ? 'intercom' : undefined;
+  for (const scheme of PROVIDER_NAMES)
+    if (scheme !== settings.scheme && scheme !== beside) yield { verify: { scheme } };
   for (const { folder, verify } of proof.senders)
     if (folder !== undefined && verify !== undefined) yield { verify };
   yield* prefixedSecrets(proof);

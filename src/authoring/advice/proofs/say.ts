@@ -50,7 +50,9 @@ const SAY: { readonly [Code in ProofCode]: (facts: FactsOf<Code>) => Sentence } 
     if (isUnknown)
       return say`the request carries ${header}, ${whose}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nearNameWords(near)}`;
     const asked = say`the request carries ${header}, ${whose}, but no mapping of this path says verify, so the hook token is asked for`;
-    return schemes.length === 0 ? asked : say`${asked}: ${adviseVerify(schemes, placeOf(mapping))}`;
+    return schemes.length === 0
+      ? say`${asked}; verify has no scheme for such a one: let a service of yours take the request, check it as the documents of the sender say, and pass it on with ${CARRIERS}`
+      : say`${asked}: ${adviseVerify(schemes, placeOf(mapping))}`;
   },
   address: (address) =>
     say`the address that was judged is ${address}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`,

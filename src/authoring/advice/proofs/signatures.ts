@@ -2,6 +2,7 @@
  * Recognises signatures in the headers of a request: how they are written, how they may have been made, and
  * whose they look like.
  */
+import { isDeepStrictEqual } from 'node:util';
 import {
   decodeExactly,
   ENCODINGS,
@@ -62,6 +63,10 @@ export const carriesSignature = (name: string, text: string): boolean =>
 /** Whether to advise this form although nothing was proved. */
 export const isSureShape = ({ header, prefix = '' }: SignatureColumns): boolean =>
   SIGNATURE_NAME.test(header) || /sha-?\d|hmac/i.test(prefix);
+
+/** Finds a header with a signature that is longer than any which is checked here, as an RSA key makes it. */
+export const longSignature = (rawHeaders: readonly string[]): string | undefined =>
+  findHeadersLike(rawHeaders, SIGNATURE_NAME, /^[\w+/-]{171,1000}={0,2}$/)[0]?.name;
 
 function shapeOf(header: string, text: string): SignatureColumns | undefined {
   const form = formOf(text) ?? prefixedForm(text) ?? listForm(text);
@@ -187,7 +192,10 @@ interface CarriedProof {
   readonly senders: readonly (Sender & { readonly verify: SenderProof })[];
 }
 
-/** Returns the first header in the form of a known sender, with all senders whose proof has that form. */
+/**
+ * Returns the first header in the form of a known sender, with all senders whose proof has that form. Where other headers
+ * name such a sender, it returns that alone: GitHub also sends an older signature, in a header of others.
+ */
 export function findCarried(
   rawHeaders: readonly string[],
   senders: readonly Sender[],
@@ -197,14 +205,26 @@ export function findCarried(
       isCarried(way, rawHeaders) ? [{ sender, header: headerOf(way) ?? '' }] : [],
     ),
   );
-  const [first] = found;
-  if (first === undefined) return undefined;
-  const alike = found.filter(({ header }) => header === first.header);
-  return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
+  const header = found[0]?.header;
+  if (header === undefined) return undefined;
+  const alike = found.filter((each) => each.header === header).map(({ sender }) => sender);
+  const named = senders.filter(
+    (sender) =>
+      ownHeaders(sender).some((name) => findHeader(rawHeaders, name) !== undefined) &&
+      waysOf(sender).some((way) => headerOf(way)?.startsWith(header)),
+  );
+  const fitting = alike.filter(({ verify }) => named.some((one) => isDeepStrictEqual(one.verify, verify)));
+  if (named.length > 0 && fitting.length === 0) return undefined;
+  return { header, senders: oneOfEach(named.length === 0 ? alike : fitting) };
 }
 
+const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly string[] => [
+  ...[id, kind].flatMap((field) => /^headers\.(.*)/.exec(field ?? '')?.[1] ?? []),
+  ...more,
+];
+
 /** Senders with the same kind of proof become one: the sender after which the scheme is named, or the first. */
-export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
+function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
   const ways = new Map<string, Sender & { readonly verify: SenderProof }>();
   for (const { verify, ...sender } of senders) {
     if (verify === undefined) continue;
@@ -215,7 +235,7 @@ export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
 }
 
 /** Whether the headers carry such a proof, in its form and, for a hash, in its length. */
-export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
+function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
   const header = headerOf(way);
   if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
   if (way.kind !== 'signature') return true;

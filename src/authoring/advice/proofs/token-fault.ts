@@ -4,7 +4,7 @@ import { TOKEN_HEADERS } from '../../../base/request.ts';
 import { defined } from '../../../base/json.ts';
 import type { TokenFacts } from '../../../service/server/server.ts';
 import { shippedSenders } from '../../../engine/senders/senders.ts';
-import { findCarried, isSureShape, shapesOf } from './signatures.ts';
+import { findCarried, isSureShape, longSignature, shapesOf } from './signatures.ts';
 import { writtenProof, writtenScheme } from './written-verify.ts';
 
 /** A sender chooses how many headers and fields there are, so only some are read. */
@@ -29,9 +29,10 @@ export function findTokenFault(facts: TokenFacts, near?: string, senders = shipp
   if (reason === 'query-rejected') return { code: 'query-rejected', facts: {} };
   if (reason === 'wrong') return wrongToken(facts);
   const shape = shapesOf({ rawHeaders }).find(isSureShape);
-  if (shape !== undefined && mapping !== undefined && unknownName === undefined) {
-    const header = { sent: shape.header };
-    const schemes = [writtenScheme(shape)];
+  const name = shape?.header ?? longSignature(rawHeaders);
+  if (name !== undefined && mapping !== undefined && unknownName === undefined) {
+    const header = { sent: name };
+    const schemes = shape === undefined ? [] : [writtenScheme(shape)];
     return { code: 'no-verify', facts: { header, of: [], schemes, isUnknown: false, mapping } };
   }
   const isBasic = headersOf(rawHeaders).some(
