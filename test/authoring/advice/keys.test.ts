@@ -63,6 +63,27 @@ test.each([
 });
 
 test.each([
+  ['match: { path: a, headers: { X-GitHub-Event: push } }', 'write what is asked for in match, as when:'],
+  ['secret: ${S}', "write verify: {scheme: NAME, secrets: ['${SECRET}']} beside match"],
+  ['prompt: Review {{title}}', 'call it messageTemplate, where {{name}} prints a field'],
+  ['agentId: main', 'write runner: NAME, one of gateway.runners'],
+  ["verify: { scheme: sha256, secrets: ['${S}'] }", 'write scheme: hmac, header: NAME'],
+  ["verify: { scheme: hmac-sha1, secrets: ['${S}'] }", 'write scheme: hmac, algorithm: sha1, header: NAME'],
+  [
+    "verify: { scheme: vercel, secrets: ['${S}'] }",
+    'write scheme: hmac, header: x-vercel-signature, algorithm: sha1',
+  ],
+  ["verify: { scheme: bearer, secrets: ['${S}'] }", 'write scheme: token'],
+  ["verify: { scheme: api-key, secrets: ['${S}'] }", 'write scheme: header'],
+  ["verify: { scheme: githb, secrets: ['${S}'] }", 'did you mean "github"?'],
+])('%s is told the word for it', (line, hint) => {
+  const text = `id: a\nmessageTemplate: x\n${line.startsWith('match') ? '' : 'match: { path: a }\n'}${line}\n`;
+  const [found, ...others] = adviseFile(text);
+  expect(others).toEqual([]);
+  expect(said(found?.hint)).toContain(hint);
+});
+
+test.each([
   'verify: whsec_hunter2',
   'verify: [whsec_hunter2]',
   'verify:\n  - whsec_hunter2',

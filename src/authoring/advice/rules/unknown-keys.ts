@@ -72,6 +72,20 @@ function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   };
 }
 
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  'header headers event events filter filters condition conditions if': `write what is asked for in match, as when: {'===': [{var: headers.x-github-event}, push]}, or with the name of a field in place of headers.…; a secret in a header belongs in verify`,
+  'secret signingSecret webhookSecret signature': `write verify: {scheme: NAME, secrets: ['\${SECRET}']} beside match: NAME is a scheme of docs/senders.md, and SECRET a variable of the environment`,
+  'prompt template body': `call it messageTemplate, where {{name}} prints a field of the request; what is only your own words is instructions`,
+  'agentId agent': `write runner: NAME, one of gateway.runners, such as one of kind: openclaw with agent: …; without it gateway.runner takes the turn`,
+};
+
+/** Says what a mapping has for a word of other tools. */
+function otherWord({ of, path, key }: UnknownKeyFacts): KeyAdvice | undefined {
+  const isOurs = of === 'mapping' && (path.length === 0 || path[0] === 'match');
+  const [, hint] = Object.entries(OTHER_WORDS).find(([words]) => words.split(' ').includes(key)) ?? [];
+  return isOurs && hint !== undefined ? { hint } : undefined;
+}
+
 const PAGES: Readonly<Record<SchemaName, string>> = {
   configuration: 'docs/configuration.md',
   mapping: 'docs/mappings.md',
@@ -98,6 +112,7 @@ const adviceOn = (unknown: UnknownKeyFacts): KeyAdvice =>
   keyOfEach(unknown) ??
   otherPlace(unknown) ??
   nearKey(unknown) ??
+  otherWord(unknown) ??
   noWord(unknown);
 
 export const UNKNOWN_KEYS: Rules = {

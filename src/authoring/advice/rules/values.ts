@@ -5,9 +5,12 @@ import {
   formatPath,
   knownKeys,
   type PartFacts,
+  spelling,
   wrappedBy,
 } from '../../../base/document/facts.ts';
 import type { Place } from '../../../base/finding.ts';
+import { findSender } from '../../../engine/senders/senders.ts';
+import { writtenProof } from '../proofs/written-verify.ts';
 import { type Advice, nearName, type Rules } from '../rule.ts';
 import { findCommentValue } from '../yaml/line-errors.ts';
 
@@ -64,6 +67,20 @@ function formHint({ schema, path, expected }: PartFacts & { readonly expected: r
 }
 
 const MAX_KEYS = 20;
+
+const SCHEME_WORDS: Readonly<Record<string, string>> = { bearer: 'token', apikey: 'header', jwt: 'oidc' };
+
+/** Says how a scheme is written that was called by its hash, or by a sender without a scheme of its own. */
+function otherScheme(written: string): string | undefined {
+  const [, hash] = /^(?:hmac[-_]?)?sha-?(1|256|384|512)$/i.exec(written) ?? [];
+  const algorithm = hash === '256' ? '' : `, algorithm: sha${hash}`;
+  if (hash !== undefined)
+    return `write scheme: hmac${algorithm}, header: NAME with the header of the signature, and prefix: TEXT where a text stands before it there`;
+  const verify = findSender(written)?.verify;
+  const word = SCHEME_WORDS[spelling(written)];
+  if (word !== undefined) return `write scheme: ${word}`;
+  return verify && `write scheme: ${writtenProof(verify)}`;
+}
 
 function longNumber(facts: PartFacts): Advice | undefined {
   const at = facts.root.place(facts.path);
@@ -125,6 +142,7 @@ export const VALUES: Rules = {
     (facts) => (facts.check === 'form' ? longNumber(facts) : undefined),
     ({ check }) => (check === 'name' ? 'rename the key' : undefined),
     ({ path }) => (path.includes('secrets') ? SECRET : undefined),
+    (facts) => (keyOf(facts) === 'scheme' ? otherScheme(String(valueOf(facts))) : undefined),
     (facts, finding) => {
       const written = valueOf(facts);
       return typeof written === 'string' ? nearName(written, facts.taken ?? [], finding) : undefined;
