@@ -71,7 +71,7 @@ export const REMEDIES: Readonly<Record<string, Sentence>> = {
   TRANSFORM_LOADER_FAILED: say`check whether the code of the transform, too little memory or time, or missing permissions stop the loader, which is a Node.js process of its own`,
   TRANSFORM_NOT_CHECKED: say`run sluice check again where the machine has less to do`,
   TRANSFORM_FORGETS: say`to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat; to keep it in memory from call to call, write reuse: true in the transform`,
-  TRANSFORM_TOP_LEVEL_FAILED: say`look at the place shown: in the sandbox the top level has no network, files, timers or process, and decorators are those of the language, whatever tsconfig.json says`,
+  TRANSFORM_TOP_LEVEL_FAILED: say`look at the place shown: what fails there runs before any call; a name that is not defined has to be declared or imported, and the sandbox has no network, files, timers or process`,
   TRANSFORM_HEAVY_TOP_LEVEL: say`move the work into the function where only some calls need it, or share state between calls with reuse: true`,
   seconds_as_milliseconds: say`write new Date(seconds * 1000)`,
   rounded_number: say`write exact(payload.order, 'id') for payload.order.id, with exact from the argument: ({ payload, exact }) => …`,

@@ -80,6 +80,34 @@ function firstHint(when: object, payload: JsonValue, headers: Record<string, str
   return first === undefined ? '' : textOf(first);
 }
 
+test.each<[string, string, JsonValue, string]>([
+  [
+    '{path: p}',
+    '{{path}}',
+    { path: '/orders' },
+    '{{path}} is the hook name, and the body has a field of that name',
+  ],
+  [
+    '{path: p}',
+    '{{#if query}}{{query}}{{/if}}',
+    { query: 'avg:cpu' },
+    '{{query}} is the parameters of the address',
+  ],
+  // Without match.path the hook name is new in each request.
+  ['{}', '{{path}}', { path: '/orders' }, ''],
+  ['{path: p}', '{{path}} {{payload.path}}', { path: '/orders' }, ''],
+  ['{path: p}', '{{path}}', { path: null }, ''],
+  ['{path: p}', '{{query.env}}', { query: 'avg:cpu' }, ''],
+])('match %s, %s, body %j: %s', (match, template, payload, text) => {
+  const settings = settingsWith({ table: `[{id: m, match: ${match}, messageTemplate: 'x ${template}'}]` });
+  const sent = { path: 'p', payload, query: { env: 'live' } };
+  const { evaluation } = evaluateHook(sent, settings);
+  const request = createHookRequest({ ...sent, receivedAt });
+  const [first] = briefOf(evaluation, adviceFor(evaluation, request, settings.table)).reported;
+  if (text === '') expect(first).toBeUndefined();
+  else expect(first && textOf(first)).toContain(text);
+});
+
 test('a name within the text of an SNS message is told, and no header that merely ends in it', () => {
   const sns = { Type: 'Notification', Message: '{"type":"order.created","order":{"id":7}}' };
   const headers = { 'x-amz-sns-message-type': 'Notification' };

@@ -172,6 +172,22 @@ describe('a path that finds nothing', () => {
     expect(suggest(provider, missing)).toEqual([expected]);
   });
 
+  test.each([
+    ['path.name', 'payload.path.name'],
+    ['query.term', 'payload.query.term'],
+    ['payload.title', 'payload.payload.title'],
+  ])('%s, where the body has such a field, is %s', (missing, expected) => {
+    const payload = { path: { name: 'a' }, query: { term: 'b' }, payload: { title: 'c' } };
+    const request = createHookRequest({
+      path: 'x',
+      receivedAt,
+      payload,
+      headers: {},
+      query: { env: 'live' },
+    });
+    expect(suggestPaths(missing, request).map(({ path }) => path)).toEqual([expected]);
+  });
+
   test('two that are as near are both named', () => {
     expect(suggest('shopify', 'address.zip')).toEqual(['billing_address.zip', 'shipping_address.zip']);
   });

@@ -1,7 +1,7 @@
 import { inOpenClawFile } from '../openclaw-files.ts';
 import { quoted, say, todo, write, type Finding, type Sentence } from '../../../base/finding.ts';
 import { formatPlace } from '../../../base/document/document.ts';
-import { defined } from '../../../base/json.ts';
+import { defined, valueAt } from '../../../base/json.ts';
 import { consideredFindings, nearestMiss } from './considered-findings.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { ADVICE_CODES, requestFinding, tellsWhatToWrite, withCodes } from './findings.ts';
@@ -39,10 +39,9 @@ function ofTransform({ reply, at, index }: TransformTrace): readonly Finding[] {
   ];
 }
 
-function ofTemplates(
-  { trace: { templates }, warnings }: Evaluation,
-  { suggestions }: EvaluationAdvice,
-): readonly Finding[] {
+function ofTemplates(evaluation: Evaluation, { suggestions }: EvaluationAdvice): readonly Finding[] {
+  const { trace, warnings } = evaluation;
+  const { templates } = trace;
   const groups = Map.groupBy(
     templates.flatMap(({ field, empty, index }) => empty.map((each) => ({ ...each, field, index }))),
     ({ field, at, expression }) => `${field} ${formatPlace(at)} ${expression}`,
@@ -66,12 +65,28 @@ function ofTemplates(
   });
   const fields = empty.flatMap(({ subject }) => subject?.field ?? []);
   return [
-    ...empty,
+    ...(empty.length === 0 ? ofOurNames(evaluation) : empty),
     ...emptyKeys(
       fields,
       warnings.map(({ code }) => code),
     ),
   ];
+}
+
+/** Says of one of our names in a text that the body has a field of that name, which is not read. */
+function ofOurNames({ mapping, trace }: Evaluation): readonly Finding[] {
+  const { source } = trace.templates.find(({ field }) => /^(?:message|text)Template$/.test(field)) ?? {};
+  const reads = source?.template.readsAt?.map(({ keys, at }) => ({ name: keys.join('.'), at })) ?? [];
+  return reads.flatMap(({ name, at }) => {
+    const path = `payload.${name}`;
+    const isKnown = reads.some((other) => `${other.name}.`.startsWith(`${path}.`));
+    // Without match.path the hook name is new in each request.
+    const isMeant = name === 'path' && mapping?.match.path === undefined;
+    const field = valueAt(source?.scope.request.payload, [name]) ?? null;
+    if ((name !== 'path' && name !== 'query') || isKnown || isMeant || field === null) return [];
+    const text = say`{{${name}}} is ${name === 'path' ? 'the hook name' : 'the parameters of the address'}, and the body has a field of that name, too: ${write(path, undefined, 'for the field')}`;
+    return [requestFinding('instead', text, { at, paths: [path] })];
+  });
 }
 
 const MAX_ELEMENTS = 3;

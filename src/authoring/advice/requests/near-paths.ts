@@ -6,6 +6,7 @@ import { isNumeric, valueAt, type JsonValue } from '../../../base/json.ts';
 import type { HookRequest } from '../../../base/request.ts';
 import { jsonTextOn } from '../../../engine/hook/facts.ts';
 import type { Evaluation } from '../../../engine/hook/hook.ts';
+import { isReserved } from '../../../engine/mapping/facts.ts';
 import { type ConsideredMapping, listOf, withoutPayload } from '../../../engine/mapping/mapping.ts';
 import {
   bodyPath,
@@ -116,6 +117,8 @@ export function suggestPaths(
 ): readonly NearPath[] {
   const dotted = withDots(missing);
   const [first = '', ...rest] = dotted.split('.');
+  const own = isReserved(first) ? (valueAt(body.body, [first, ...rest]) ?? null) : null;
+  if (own !== null) return [{ path: bodyPath([first, ...rest]), value: own }];
   const isRoot = ROOTS.includes(first);
   const keys = isRoot ? rest : [first, ...rest];
   if (first === 'headers' || first === 'query')
