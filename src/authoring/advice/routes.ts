@@ -31,6 +31,7 @@ export interface Route {
   readonly when?: JsonValue;
   /** The mapping before it that takes all that it could take. */
   readonly shadowedBy?: string;
+  /** The mapping is turned off, and matches nothing. */
   readonly disabled?: true;
   /** The mappings after this one are asked as well. */
   readonly continue?: true;
@@ -50,6 +51,7 @@ export interface Overlap {
   /** The golden case that matches both; absent where the request was made up. */
   readonly case?: string;
   readonly request: ShownRequest;
+  /** The mapping that matched the request. */
   readonly taken: string;
 }
 
@@ -57,6 +59,7 @@ export interface Overlap {
 export interface Untaken {
   /** The fields that conditions of the hook name compare, with the texts of this kind: `headers.x-github-event`. */
   readonly kind: Readonly<Record<string, string>>;
+  /** Golden cases of this kind. */
   readonly cases: readonly string[];
 }
 
@@ -83,6 +86,7 @@ export interface NamedRequest {
 export interface RoutesOptions {
   /** Golden cases and the like. */
   readonly samples: readonly NamedRequest[];
+  /** The value of `hooks.unmatched`. */
   readonly unmatched: 'reject' | 'skip';
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
 }

@@ -91,6 +91,7 @@ export interface ConditionTrace {
   /** The value found by the first `var` that decided; absent where there is none. Payload-derived. */
   readonly found?: JsonValue;
   readonly expected?: JsonValue;
+  /** The variable that was missing where the result is unknown. */
   readonly missing?: string;
   /** The element of the list that decided `some` or `none`, counted from 0. Payload-derived. */
   readonly element?: { readonly index: number; readonly value: JsonValue };
