@@ -2,7 +2,7 @@ import { constants, fstatSync, openSync } from 'node:fs';
 import { styleText } from 'node:util';
 import sonicBoom from 'sonic-boom';
 import { clearControl, clearLine, withoutCommands } from './clear-control.ts';
-import { membersOf, SecretValues, textToJson } from './redact.ts';
+import { membersOf, SecretValues } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -152,7 +152,7 @@ function wrap(shared: SharedLog, inherited: string): Log {
     warn: lineWriter(shared, inherited, 'warn'),
     error: lineWriter(shared, inherited, 'error'),
     isEnabled: (level) => isEnabled(shared, level),
-    child: (fields) => wrap(shared, inherited + membersOf(fields)),
+    child: (fields) => wrap(shared, inherited + membersOf(fields, shared.secrets)),
     adopt: ({ level, format }) => {
       if (!shared.hasFixedLevel) shared.threshold = LEVELS.indexOf(level);
       shared.format = format ?? shared.format;
@@ -172,7 +172,7 @@ function lineWriter(shared: SharedLog, inherited: string, level: LogLevel): Log[
   return (fields, message) => {
     if (!isEnabled(shared, level)) return;
     const head = `{"level":"${level}","time":"${new Date().toISOString()}"${inherited}`;
-    shared.write(`${head}${membersOf(fields)},"msg":${textToJson(message)}}\n`);
+    shared.write(`${head}${membersOf(fields, shared.secrets)},"msg":${JSON.stringify(message)}}\n`);
   };
 }
 

@@ -16,22 +16,22 @@ const MAX_TEXT = 2000;
  * holds texts) under a secret's name is replaced at any depth, as are tokens in queries. Cycles end at the sixth
  * level, lists and objects at 100 entries, texts at 2000 characters. Errors become plain objects.
  */
-export function membersOf(fields: Readonly<Record<string, unknown>>): string {
+export function membersOf(fields: Readonly<Record<string, unknown>>, secrets: SecretValues): string {
   let members = '';
   for (const key of Object.keys(fields).slice(0, MAX_ENTRIES)) {
-    const json = JSON.stringify(copyField(fields, key, 1)) as string | undefined;
+    const json = JSON.stringify(copyField(fields, key, { depth: 1, secrets })) as string | undefined;
     if (json !== undefined) members += `,${JSON.stringify(key)}:${json}`;
   }
   return members;
 }
 
-/** A text as JSON, bounded and without tokens in queries. */
-export function textToJson(value: string): string {
-  return JSON.stringify(redactText(value));
+interface CopyPlace {
+  readonly depth: number;
+  readonly secrets: SecretValues;
 }
 
-function copyField(fields: Readonly<Record<string, unknown>>, key: string, depth: number): unknown {
-  return copy(SECRET_KEY.test(key) ? hidden(fields[key]) : fields[key], depth);
+function copyField(fields: Readonly<Record<string, unknown>>, key: string, place: CopyPlace): unknown {
+  return copy(SECRET_KEY.test(key) ? hidden(fields[key]) : fields[key], place);
 }
 
 /** What stands under a secret's name: numbers and flags are no secrets. */
@@ -40,27 +40,26 @@ function hidden(value: unknown): unknown {
   return holdsText ? REDACTED : value;
 }
 
-function copy(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return redactText(value);
+function copy(value: unknown, { depth, secrets }: CopyPlace): unknown {
+  if (typeof value === 'string') return redactText(value, secrets);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return '[too deep]';
-  if (value instanceof Error) return copy(errorFields(value), depth);
+  if (value instanceof Error) return copy(errorFields(value), { depth, secrets });
   if (value instanceof Date) return value.toISOString();
   if (ArrayBuffer.isView(value)) return `[${String(value.byteLength)} bytes]`;
-  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => copy(item, depth + 1));
-  return copyObject(value as Readonly<Record<string, unknown>>, depth);
-}
-
-function copyObject(value: Readonly<Record<string, unknown>>, depth: number): object {
+  const within = { depth: depth + 1, secrets };
+  if (Array.isArray(value)) return value.slice(0, MAX_ENTRIES).map((item) => copy(item, within));
   // Without a prototype a field named __proto__ stays a field.
   const copied = Object.create(null) as Record<string, unknown>;
-  for (const key of Object.keys(value).slice(0, MAX_ENTRIES)) copied[key] = copyField(value, key, depth + 1);
+  const fields = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(fields).slice(0, MAX_ENTRIES)) copied[key] = copyField(fields, key, within);
   return copied;
 }
 
-function redactText(text: string): string {
-  const cut = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+/** Secrets go before the rest of a long text does, which would leave the beginning of one. */
+function redactText(text: string, secrets: SecretValues): string {
+  const cut = text.length > MAX_TEXT ? `${secrets.replaceIn(text).slice(0, MAX_TEXT)}…` : text;
   return cut.includes('oken=') || cut.includes('OKEN=')
     ? cut.replaceAll(TOKEN_PARAMETER, `$1${REDACTED}`)
     : cut;

@@ -106,6 +106,14 @@ test.each(['json', 'pretty'] as const)('a protected value appears nowhere in a %
   expect(text.match(/\[redacted\]/g)?.length).toBeGreaterThanOrEqual(6);
 });
 
+test('the bound of a text leaves no beginning of a protected value', () => {
+  const { lines, log } = capture();
+  const secret = 'correct horse battery staple';
+  log.protect(secret);
+  for (let before = 1_970; before < 2_001; before += 1) log.warn({ said: 'x'.repeat(before) + secret }, 'x');
+  expect(lines.join('')).not.toContain('corr');
+});
+
 test('fields are bounded: cycles, long texts, long lists, and a field named __proto__', () => {
   const { lines, log } = capture();
   const cycle: Record<string, unknown> = { big: 12n, at: new Date(0), bytes: Buffer.alloc(3) };
