@@ -41,18 +41,17 @@ export const msteams = defineChannel({
         return settings.appId;
       },
       send: async ({ to, thread, text, plain }, signal) => {
-        const token = await prepare(() => tokens.get(signal));
         const inThread = thread === undefined ? '' : `;messageid=${thread}`;
         const conversation = inThread === '' ? to : to.replace(/;messageid=.*$/, '') + inThread;
-        const answer = await fetchJson(
-          `${serviceUrl}/v3/conversations/${encodeURIComponent(conversation)}/activities`,
-          {
-            headers: { authorization: `Bearer ${token}` },
-            body: { type: 'message', text, textFormat: plain ? 'plain' : 'markdown' },
-            signal,
-          },
-        );
-        if (answer.status === 401) tokens.forget();
+        const url = `${serviceUrl}/v3/conversations/${encodeURIComponent(conversation)}/activities`;
+        const body = { type: 'message', text, textFormat: plain ? 'plain' : 'markdown' };
+        const post = async (token: Promise<string>): Promise<JsonAnswer> => {
+          const headers = { authorization: `Bearer ${await prepare(() => token)}` };
+          return fetchJson(url, { headers, body, signal });
+        };
+        const first = await post(tokens.get(signal));
+        // Microsoft may have ended the token before its time.
+        const answer = first.status === 401 ? await post(tokens.mint(signal)) : first;
         return teamsRefusal(answer) ?? sentAs('Teams', textField(answer.body, 'id'));
       },
     };
@@ -83,10 +82,6 @@ class TokenSource {
 
   async get(signal: AbortSignal): Promise<string> {
     return Date.now() < this.#renewAt ? this.#token : this.mint(signal);
-  }
-
-  forget(): void {
-    this.#renewAt = 0;
   }
 
   /** @throws PreparationError where Microsoft refuses the credentials */

@@ -88,6 +88,20 @@ describe('the msteams adapter', () => {
     expect(platform.requests.filter(isToken)).toHaveLength(2);
   });
 
+  test('sends with a new token where Microsoft has ended the old one before its time', async () => {
+    let minted = 0;
+    const { adapter, platform } = await openOn((request) => {
+      if (isToken(request))
+        return { status: 200, body: { expires_in: 3599, access_token: `t${(minted += 1)}` } };
+      const isAlive = request.headers['authorization'] === `Bearer t${platform.requests.length > 3 ? 2 : 1}`;
+      return isAlive ? { status: 201, body: { id: '1' } } : { status: 401, body: {} };
+    });
+    const message = { to: TO, text: 'hi', plain: false, key: 'k' };
+    for (let sent = 0; sent < 3; sent += 1)
+      expect(await adapter.send(message, NEVER)).toMatchObject({ kind: 'sent' });
+    expect(minted).toBe(2);
+  });
+
   test('may repeat when it was cut off before the message itself', async () => {
     const { adapter } = await openOn(() => 'cut');
     expect(await adapter.send({ to: TO, text: 'hi', plain: false, key: 'k' }, NEVER)).toMatchObject({
