@@ -40,8 +40,6 @@ export interface GmailPlace {
 const RENEW_WATCH_MS = 24 * 3_600_000;
 const LEFT_OUT = ['SPAM', 'TRASH', 'DRAFT', 'SENT', 'CHAT'];
 const PAGE = 500;
-/** Pages of one listing at most: 100,000 messages. */
-const MAX_PAGES = 200;
 /** Pub/Sub holds a pull open for up to this long where nothing waits. */
 const PULL_MS = 95_000;
 
@@ -108,8 +106,9 @@ export class GmailSource implements MailSource {
     const message = await this.#message(id, without === 'body');
     if (message === undefined) return undefined;
     const labels = listField(message, 'labelIds').filter((label) => typeof label === 'string');
-    const leftOut = LEFT_OUT.find((label) => labels.includes(label));
     const isWanted = this.#labels.some((label) => labels.includes(label));
+    const other = isWanted ? undefined : 'another label';
+    const leftOut = LEFT_OUT.find((label) => labels.includes(label)) ?? other;
     const receivedAt = Number(textField(message, 'internalDate') ?? 0);
     const size = field(message, 'sizeEstimate');
     return {
@@ -117,9 +116,8 @@ export class GmailSource implements MailSource {
       id,
       receivedAt: Number.isFinite(receivedAt) ? receivedAt : 0,
       sizeBytes: typeof size === 'number' ? size : 0,
-      ...(leftOut === undefined ? {} : { leftOut }),
-      ...(leftOut === undefined && !isWanted ? { leftOut: 'another label' } : {}),
       content: gmailContent(message),
+      ...defined({ leftOut }),
     };
   }
 
@@ -215,12 +213,11 @@ export class GmailSource implements MailSource {
   async *#pages(path: string, query: Readonly<Record<string, string>>): AsyncGenerator {
     const asked = { ...query, maxResults: String(PAGE) };
     let pageToken: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page += 1) {
+    do {
       const answer = await this.#get(path, pageToken === undefined ? asked : { ...asked, pageToken });
       yield answer;
       pageToken = textField(answer, 'nextPageToken');
-      if (pageToken === undefined) return;
-    }
+    } while (pageToken !== undefined);
   }
 
   async #message(id: string, headerOnly: boolean): Promise<unknown> {
@@ -247,9 +244,10 @@ function batchOf(
   { during, after }: { readonly during: GmailPosition; readonly after: GmailPosition },
 ): Batch {
   const position = JSON.stringify(after);
+  const before = JSON.stringify(during);
   const candidates = ids.map((identity, index): MailCandidate => ({
     identity,
-    position: index === ids.length - 1 ? position : JSON.stringify(during),
+    position: index === ids.length - 1 ? position : before,
   }));
   return { candidates, position };
 }
@@ -278,12 +276,7 @@ function gmailContent(message: unknown): Extract<MailContent, { kind: 'parts' }>
   const { text, html, attachments } = partsOf(payload);
   const snippet = textField(message, 'snippet');
   const found = text ?? (html === undefined ? snippet : undefined);
-  return {
-    kind: 'parts',
-    header,
-    attachments,
-    ...defined({ text: found, html }),
-  };
+  return { kind: 'parts', header, attachments, ...defined({ text: found, html }) };
 }
 
 interface MessageParts {

@@ -94,7 +94,7 @@ const RENEW_EARLY_MS = 120_000;
 export class AccessTokens {
   readonly #file: string;
   readonly #clock: () => number;
-  #renewing: Promise<string> | undefined;
+  #asking: Promise<string> | undefined;
 
   constructor(file: string, clock: () => number = Date.now) {
     this.#file = file;
@@ -105,11 +105,16 @@ export class AccessTokens {
    * A token that holds for some minutes. `refused` is one the server did not take: another one is fetched then.
    * @throws MailFailure of kind `authentication` where the login is over, `connection` where nobody can be asked
    */
-  get(refused?: string): Promise<string> {
-    this.#renewing ??= this.#getOnce(refused).finally(() => {
-      this.#renewing = undefined;
+  async get(refused?: string): Promise<string> {
+    while (this.#asking !== undefined) {
+      const token = await this.#asking;
+      // The question may have begun before this token was refused.
+      if (token !== refused) return token;
+    }
+    this.#asking = this.#getOnce(refused).finally(() => {
+      this.#asking = undefined;
     });
-    return this.#renewing;
+    return this.#asking;
   }
 
   async #getOnce(refused: string | undefined): Promise<string> {

@@ -14,6 +14,8 @@ import {
   AccessTokens,
   type OAuthEndpoints,
 } from '../../../src/service/mail/oauth.ts';
+import { GoogleApi } from '../../../src/service/mail/gmail-api.ts';
+import { GmailSource } from '../../../src/service/mail/gmail-source.ts';
 import { loginWithBrowser, loginWithDevice } from '../../../src/service/mail/oauth-login.ts';
 import { listenForRedirect } from '../../../src/service/server/server.ts';
 import { GOOGLE, startGoogleServer, type GoogleServer } from '../../support/google-server.ts';
@@ -111,6 +113,20 @@ describe('the Gmail API', () => {
     });
     await until(() => expect(google.acknowledged).toBeGreaterThan(0));
     expect(google.calls).toContain('POST /gmail/v1/users/me/watch');
+  });
+
+  test('reads a history of any length to its end', async () => {
+    const api = new GoogleApi(() => new AccessTokens(oauthFile).get());
+    const place = { topic: GOOGLE.topic, subscription: GOOGLE.subscription, labels: ['INBOX'] };
+    const source = await GmailSource.open(api, place, {
+      endpoints: { gmail: google.url, pubsub: google.url },
+    });
+    const { position, floorAt } = await source.begin({ sinceMs: undefined, nowMs: Date.now() });
+    // The server gives three for each page; a bound of 200 pages once lost the rest.
+    const ids = Array.from({ length: 610 }, (_, n) => google.deliver(`mail ${n}`));
+    const { candidates } = await source.next(position, { floorAt, isPassed: () => Promise.resolve(false) });
+    expect(candidates.map(({ identity }) => identity)).toEqual(ids);
+    source.close();
   });
 
   test('leaves spam, drafts, sent and deleted mail out', async () => {
@@ -243,6 +259,17 @@ describe('OAuth2', () => {
     expect(google.refreshes).toBe(1);
     expect((await stat(oauthFile)).mode & 0o777).toBe(0o600);
     expect(JSON.parse(await readFile(oauthFile, 'utf8'))).toMatchObject({ refreshToken: 'refresh-1' });
+  });
+
+  test('gives nobody the token that a server has refused, also where another one is asked for the file', async () => {
+    await writeOAuthFile(
+      oauthFile,
+      oauthLogin({ accessToken: 'refused', expiresAt: Date.now() + 3_600_000 }),
+    );
+    const tokens = new AccessTokens(oauthFile);
+    const [asked, refused] = await Promise.all([tokens.get(), tokens.get('refused')]);
+    expect(asked).toBe('refused');
+    expect(refused).toBe('access-1');
   });
 
   test('opens an IMAP mailbox with a token', async () => {
