@@ -49,15 +49,12 @@ export async function audited<Result>(
     log?.info({ audit: what, who, from: source, about, changed }, 'somebody changed stored work');
     await storage.recordAudit({ at: Date.now(), who, source, what, about, changed });
   };
-  let result: Result;
-  try {
-    result = await make();
-  } catch (error) {
+  const result = await make().catch(async (error: unknown) => {
     await note(0).catch(() => undefined);
     throw error;
-  }
-  await note(countOf(result));
+  });
   gateway?.notify();
+  await note(countOf(result));
   return result;
 }
 

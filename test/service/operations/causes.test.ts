@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { changeWork, decidedCounter, overview } from '../../../src/service/operations/operations.ts';
 import { openStorage, type DecisionRecord } from '../../../src/engine/storage/storage.ts';
 import { agentOf, completion, work } from '../../support/storage-builders.ts';
@@ -339,4 +339,18 @@ test('the overview marks when the service started and its files changed', async 
   for (const what of ['start', 'drop', 'reload']) await storage.recordAudit({ ...note, what });
   const { marks } = await overview(storage, looking(), []);
   expect(marks.map(({ what }) => what)).toEqual(['reload', 'start']);
+});
+
+test('a change whose line of the audit cannot be stored still wakes the gateway, and its operator hears of it', async () => {
+  const { storage, operator } = await open();
+  const notify = vi.fn();
+  const full = new Error('the disk is full');
+  vi.spyOn(storage, 'recordAudit').mockRejectedValue(full);
+  const change = changeWork(
+    { ...operator, gateway: { notify, cancel: vi.fn() } },
+    { change: 'pause', of: { mapping: 'deploy' } },
+  );
+  await expect(change).rejects.toBe(full);
+  expect(await storage.listPauses()).toHaveLength(1);
+  expect(notify).toHaveBeenCalledOnce();
 });
