@@ -41,6 +41,8 @@ const WAITED_PART = 0.5;
 /** The pause between two requests for the same run; twice as long each time where the remote has not waited. */
 const ASK_AGAIN_MS = 250;
 const MAX_PAUSE_MS = 30_000;
+/** The longest reply that a service allows its runners (64 MB), as JSON. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** A runner that hands turns to another gateway's hook endpoints; `name` is what summaries call it. */
 export function createForwardRunner(settings: ForwardSettings, name: string): Runner {
@@ -223,6 +225,7 @@ async function post(settings: ForwardSettings, posting: ForwardedTurn): Promise<
     },
     body,
     signal,
+    maxBytes: MAX_ANSWER_BYTES,
   });
 }
 

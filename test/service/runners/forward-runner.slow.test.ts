@@ -112,6 +112,13 @@ describe('a forwarded turn', () => {
     });
   });
 
+  test('brings a reply of several megabytes, which the other gateway allows its runners', async () => {
+    const reply = 'ä"'.repeat(1_000_000);
+    const { requests, result } = await forward({ ...ended, body: { ...ended.body, reply } });
+    expect(result).toEqual({ kind: 'completed', outcome: 'ok', reply });
+    expect(requests).toHaveLength(1);
+  });
+
   test('is asked for again where the other Sluice did not wait: it stops, too many wait, or this one slept', async () => {
     const now = performance.now.bind(performance);
     let sleptMs = 0;
