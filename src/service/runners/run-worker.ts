@@ -70,6 +70,7 @@ export class RunWorker {
   readonly #stopping: AbortSignal;
   #runner: string | undefined;
   #isCutOff = false;
+  #isRefused = false;
 
   constructor(options: RunWorkerOptions, stopping: AbortSignal) {
     this.#options = options;
@@ -100,11 +101,15 @@ export class RunWorker {
     const { status, body: said } = await this.#askUntilAnswered(':take', body, this.#stopping);
     if (status !== 200) {
       if (this.#runner === undefined && status !== 0) throw new WorkerRefused(refusalOf(status));
+      if (status !== 0 && !this.#isRefused) say(`no runs for now: ${refusalOf(status)}; it is asked again`);
+      this.#isRefused = status !== 0;
       await pause(REFUSED_PAUSE_MS, this.#stopping);
       return undefined;
     }
     const taken = workerProtocol.takenSchema.safeParse(said);
     if (!taken.success) throw new WorkerRefused('what answers there is no service of this version');
+    if (this.#isRefused) say('the service takes this worker again');
+    this.#isRefused = false;
     if (this.#runner === undefined)
       say(`connected as ${taken.data.runner}. Waiting for runs (Ctrl-C finishes the turn under way).`);
     this.#runner = taken.data.runner;
@@ -193,11 +198,11 @@ export class RunWorker {
     }
     this.#stopping.removeEventListener('abort', giveUp);
     cancel();
-    // With another token the next start hands it over.
-    const why = status === 401 ? ` (${refusalOf(status)})` : '';
-    if (status === 0 || status === 401)
+    // With another token, address or version the next start hands it over.
+    const why = status === 0 ? '' : ` (${refusalOf(status)})`;
+    if (status !== 200 && status !== 409)
       return say(`run ${runId}: its end is kept in ${this.#options.folder} for the next start${why}`);
-    if (status !== 200) say(`run ${runId}: its end was not taken (${status}): the run has another one`);
+    if (status === 409) say(`run ${runId}: its end was not taken: the run has another one`);
     await this.#forget(runId);
   }
 

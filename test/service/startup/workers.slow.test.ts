@@ -261,8 +261,8 @@ test('hands over the end of a turn through a restart of the service', async () =
   await ends(id, { state: 'completed', reply: 'done', attempts: 1 });
 });
 
-test('keeps an end that the service has not got whole, or whose token it does not know any more', async () => {
-  const statuses = [408, 401];
+test('keeps an end that the service has not got whole, or whose token or address it does not know any more', async () => {
+  const statuses = [408, 401, 404];
   const finishes: string[] = [];
   let attempt: unknown;
   const turn = { runId: 'run-00000001', sessionId: 'session-00000001', prompt: 'hello', timeoutSeconds: 60 };
@@ -288,8 +288,12 @@ test('keeps an end that the service has not got whole, or whose token it does no
   await vi.waitFor(() => expect(worker.said).toContain('its end is kept in'), TIME);
   worker.kill('SIGKILL');
   await once(worker, 'exit');
+  const astray = startWorker('echo again', door.url);
+  await vi.waitFor(() => expect(astray.said).toContain('its end is kept in'), TIME);
+  astray.kill('SIGKILL');
+  await once(astray, 'exit');
   startWorker('echo again', door.url);
-  await vi.waitFor(() => expect(finishes).toHaveLength(3), TIME);
+  await vi.waitFor(() => expect(finishes).toHaveLength(4), TIME);
   expect(new Set(finishes).size).toBe(1);
   expect(JSON.parse(finishes[0] ?? '')).toMatchObject({ attempt, reply: 'done' });
 });
@@ -337,6 +341,8 @@ test('a laptop whose turn was given away while it slept ends it when it wakes, b
   const awake = startWorker('echo taken');
   await ends(id, { state: 'completed', reply: 'taken', attempts: 2 });
   awake.kill('SIGKILL');
+  // One that is still ending could be given the next run.
+  await once(awake, 'exit');
   asleep.kill('SIGCONT');
   await vi.waitFor(
     () => expect(asleep.said).toContain(`run ${id} is ended here: it was given to another worker`),
