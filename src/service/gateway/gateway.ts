@@ -207,11 +207,6 @@ export class Gateway {
     });
   }
 
-  /** Asks for a turn of the main session, as a wake of mode `now` does. */
-  requestHeartbeat(): void {
-    this.#heartbeat.ask();
-  }
-
   /** Takes up another configuration; work under way ends with the one it began with. */
   reconfigure(configuration: GatewayConfiguration): void {
     this.#configuration = configuration;

@@ -64,7 +64,10 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
 
     test('has no turn where nothing is pending', async () => {
       const { storage } = await fresh();
-      await storage.requestHeartbeat(NOW);
+      const event = wake({ mode: 'now' });
+      await storage.accept(work([event]));
+      expect(await storage.drop({ kind: 'ids', ids: [event.id] }, NOW, dropEnding)).toBe(1);
+      expect(await storage.heartbeatRequested()).toBe(true);
       expect(await claimTurn(storage, 'turn-1')).toBeUndefined();
       expect(await storage.heartbeatRequested()).toBe(false);
       expect(await storage.consumeEvents('turn-1', { run: turnRun('turn-1'), nowMs: NOW })).toBe(false);

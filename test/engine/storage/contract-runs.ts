@@ -7,6 +7,7 @@ import {
   failure,
   NOW,
   summary,
+  wake,
   work,
   conversation,
 } from '../../support/storage-builders.ts';
@@ -273,7 +274,7 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.nextDueAt()).toBeUndefined();
       await storage.requeueRun(run.id, failure(NOW + 500.4));
       expect(await storage.nextDueAt()).toBe(NOW + 500);
-      await storage.requestHeartbeat(NOW + 250);
+      await storage.accept(work([wake({ mode: 'now' })], { receivedAt: NOW + 250 }));
       expect(await storage.nextDueAt()).toBe(NOW + 250);
     });
 

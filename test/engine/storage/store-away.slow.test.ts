@@ -103,7 +103,6 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   nextDueAt: (s) => s.nextDueAt(),
   nextRetryAt: (s) => s.nextRetryAt(NOW),
   heartbeatRequested: (s) => s.heartbeatRequested(NOW),
-  requestHeartbeat: (s) => s.requestHeartbeat(NOW),
   findConversation: (s) => s.findConversation(conversation('k')),
   listSessions: (s) => s.listSessions(QUERY),
   clearSession: (s) => s.clearSession(conversation('k')),

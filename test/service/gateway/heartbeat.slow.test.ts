@@ -145,8 +145,8 @@ describe('next-heartbeat', () => {
     await expect.poll(() => held.messages).toEqual(['a while']);
     expect(await house.gateway.waitForRun(action.id, 400)).toBeUndefined();
     expect(held.messages).toEqual(['a while']);
-    house.gateway.requestHeartbeat();
-    await expect.poll(() => held.messages).toEqual(['a while', 'later']);
+    await house.accept(wakeAction('at once', { mode: 'now' }));
+    await expect.poll(() => held.messages).toEqual(['a while', 'later\nat once']);
   });
 
   test('active hours may span midnight and stand in another zone', () => {
@@ -167,10 +167,13 @@ describe('next-heartbeat', () => {
 describe('a turn', () => {
   test('does not happen where nothing is pending', async () => {
     const held = new HeldRunner();
-    const house = await openHouse({ runners: { default: held }, gateway: heartbeat({ everySeconds: 0.05 }) });
-    house.gateway.requestHeartbeat();
-    await house.storage.requestHeartbeat(Date.now());
-    house.gateway.notify();
+    const gateway = heartbeat({ everySeconds: 0.05 });
+    const house = await openHouse({ runners: { default: held }, gateway, start: false });
+    const dropped = wakeAction('asks for a turn');
+    await house.accept(dropped);
+    expect(await house.storage.drop({ kind: 'ids', ids: [dropped.id] }, Date.now(), () => ({}))).toBe(1);
+    expect(await house.storage.heartbeatRequested()).toBe(true);
+    await house.gateway.start();
     await expect.poll(() => house.storage.heartbeatRequested()).toBe(false);
     expect(held.started).toEqual([]);
   });

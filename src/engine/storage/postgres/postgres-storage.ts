@@ -40,7 +40,6 @@ const ANNOUNCED: readonly (keyof RemoteOperations)[] = [
   'decideApproval',
   'requeueOutbox',
   'freeEvents',
-  'requestHeartbeat',
   'wantRecovery',
   'keepRecovery',
   'removeHold',

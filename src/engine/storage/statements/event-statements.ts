@@ -101,5 +101,3 @@ function freeEvent(store: Store, event: EventRow, failure: AttemptFailure): void
 function claimedBy({ sql, holder }: Store, turnId: string): EventRow[] {
   return sql.all<EventRow>(HELD, turnId, holder);
 }
-
-export { askForHeartbeat as requestHeartbeat } from './event-rows.ts';
