@@ -203,7 +203,7 @@ function refusalFinding(
     if (facts !== undefined) return { code: 'too_long', facts: { ...facts } };
     // The finding says where hooks are, for a path at which nothing is.
     const { enabled, path } = generation.hooks;
-    if (!enabled) return { code: generation.isWorker === true ? 'worker' : 'hooks_off' };
+    if (!enabled) return { code: generation.performsOnly === true ? 'worker' : 'hooks_off' };
     return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
   }
   if (hookName === undefined || (code === 'no_mapping_matched' && generation.canTake(hookName)))

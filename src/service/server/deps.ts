@@ -78,7 +78,7 @@ export interface ServerGeneration {
   /** Whether agents may add keys to the conversations of their runs. */
   readonly hasAgentKeys?: boolean;
   /** True where the process takes no hooks, though the configuration does (`--role worker`). */
-  readonly isWorker?: true;
+  readonly performsOnly?: true;
   /** The operator's secret, `gateway.token`: who sends it gets details of the service's health. */
   readonly gatewayToken?: string | undefined;
   /** All tokens, which are masked where a sender puts one in the wrong place. */

@@ -76,8 +76,8 @@ function asServed(
   let advisor: Promise<RequestAdvisor> | undefined;
   return {
     id,
-    // A worker takes no hooks, whatever the configuration says.
-    ...(role === 'worker' ? { hooks: { ...hooks, enabled: false }, isWorker: true } : { hooks }),
+    // The role takes no hooks, whatever the configuration says.
+    ...(role === 'worker' ? { hooks: { ...hooks, enabled: false }, performsOnly: true } : { hooks }),
     workers: workersOf(gateway.runners),
     hasAgentKeys: table.mappings.some(({ conversation }) => (conversation?.agentKeys.length ?? 0) > 0),
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),

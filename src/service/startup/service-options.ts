@@ -47,5 +47,5 @@ export interface ServiceOptions extends LiveOptions {
   readonly pruneEveryMs?: number;
 }
 
-/** `front` takes hooks and performs nothing, `worker` performs and takes no hooks. */
+/** `front` takes hooks and performs nothing, `worker` performs and takes no hooks; `sluice worker` is no service. */
 export type ServiceRole = 'front' | 'worker' | 'all';

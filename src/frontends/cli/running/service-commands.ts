@@ -34,7 +34,7 @@ export const serviceCommands: CommandTable = {
       ...LISTENER,
       [
         '--role <role>',
-        'of several services on one PostgreSQL store: front takes hooks only, worker performs only; default all',
+        'of several services on one PostgreSQL store: front takes hooks only, worker performs only (and is no "sluice worker"); default all',
         { choices: ['front', 'worker', 'all'] },
       ],
     ],
