@@ -97,9 +97,6 @@ export function thinkingLevel(text: string): ThinkingLevel | undefined {
   return THINKING_SPELLINGS.get(text.toLowerCase().replaceAll(/[\s_-]/g, ''));
 }
 
-/** The provider that a model is asked of: a model is named `provider/model`. */
-export const providerOf = (model: string): string | undefined => /^([^/]+)\/./s.exec(model)?.[1];
-
 /** Whether a session key is one of the names a gateway gives its main session, whatever their case. */
 export function namesMainSession(key: string): boolean {
   return /^(?:main$|main:|agent:|global$)/i.test(key);
@@ -362,9 +359,3 @@ export interface NotifyAction {
 export type RunAction = AgentAction | NotifyAction;
 
 export type Action = WakeAction | RunAction;
-
-/** Twelve hex digits, then the 13th to 32nd of others, as a UUID of version 8 (RFC 9562). */
-export function toUuid(first: string, digits: string): string {
-  const variant = '89ab'[Number.parseInt(digits[16]!, 16) & 3];
-  return `${first.slice(0, 8)}-${first.slice(8, 12)}-8${digits.slice(13, 16)}-${variant}${digits.slice(17, 20)}-${digits.slice(20, 32)}`;
-}

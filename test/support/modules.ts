@@ -31,6 +31,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   ignored: { layer: 'base', imports: [] },
   conversation: { layer: 'base', imports: [] },
   'compare-secrets': { layer: 'base', imports: [] },
+  uuid: { layer: 'base', imports: [] },
   marks: { layer: 'base', imports: ['compare-secrets', 'conversation'] },
   'process-use': { layer: 'base', imports: [] },
   'own-package': { layer: 'base', imports: [] },
@@ -68,7 +69,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   hook: {
     layer: 'engine',
-    imports: ['mapping', 'marks', 'payload', 'boundary', 'document', 'senders', ...CONTRACT],
+    imports: ['mapping', 'marks', 'payload', 'boundary', 'document', 'senders', 'uuid', ...CONTRACT],
     types: ['config', 'sandbox', 'verify'],
   },
   server: {
@@ -114,6 +115,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'outgoing',
       'senders',
       'timers',
+      'uuid',
     ],
   },
   recovery: {

@@ -2,9 +2,7 @@ export type { AgentAccess, AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
 export type { Behaviours } from './openclaw/behaviours.ts';
 export { DEFAULT_CONFIG_FILES, loadConfig, type RemainingConfig } from './load-config.ts';
-export { importOpenClawFile } from './read-config.ts';
-export type { ImportedConfig } from './openclaw/import.ts';
-export { isOpenClawFile } from './openclaw/translate.ts';
+export { providerOf } from './models.ts';
 export type { MailBlock } from './mail-schema.ts';
 export { parseMailBlock } from './mail-schema.ts';
 export type {

@@ -1,6 +1,8 @@
 /** What advice, explanation and editor read of the configuration, beside what the engine needs. At most 40 names. */
 export type { ConfigFacts } from './finding-facts.ts';
-export { SESSION_KEYS } from './openclaw/translate.ts';
+export { importOpenClawFile } from './read-config.ts';
+export type { ImportedConfig } from './openclaw/import.ts';
+export { isOpenClawFile, SESSION_KEYS } from './openclaw/translate.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
 export { findOnPath, isExecutable, shellWord } from './on-path.ts';
 export { isLoopback } from './loopback.ts';

@@ -9,6 +9,9 @@ export interface Models extends Pick<AgentDefaults, 'model' | 'models' | 'aliase
   resolve(name: string): string;
 }
 
+/** The provider that a model is asked of: a model is named `provider/model`. */
+export const providerOf = (model: string): string | undefined => /^([^/]+)\/./s.exec(model)?.[1];
+
 /** An alias may stand for another one; longer chains than this are circles. */
 const MAX_CHAIN = 10;
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { providerOf } from '../../base/action.ts';
 import { quoted, say } from '../../base/finding.ts';
 import { holdsCredentials, type Path } from '../../base/document/document.ts';
 import { namesSecretText } from '../../base/telemetry/telemetry.ts';
@@ -10,7 +9,7 @@ import type { ConfigFacts } from './finding-facts.ts';
 import type { ConfigReporter } from './reporter.ts';
 import { AGENT_KINDS, type RunnerFile, type AgentKind } from './runner-schema.ts';
 import type { GatewaySettings, RunnerSettings } from './settings.ts';
-import type { Models } from './models.ts';
+import { type Models, providerOf } from './models.ts';
 
 interface RunnerContext extends Omit<NamedContext, 'name'> {
   readonly reporter: ConfigReporter;

@@ -1,7 +1,7 @@
 import { createHash, hash } from 'node:crypto';
-import { toUuid } from '../../base/action.ts';
 import { defined } from '../../base/json.ts';
 import { CREDENTIAL_NAMES, type HookRequest, type JsonValue } from '../../base/request.ts';
+import { toUuid } from '../../base/uuid.ts';
 
 /**
  * Derives the id of an action from its request and its place in it, so that the same request makes the same ids for

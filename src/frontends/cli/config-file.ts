@@ -3,10 +3,10 @@ import { dirname, join, resolve } from 'node:path';
 import {
   DEFAULT_CONFIG_FILES,
   hideValues,
-  isOpenClawFile,
   loadConfig,
   type LoadedConfig,
 } from '../../engine/config/config.ts';
+import { isOpenClawFile } from '../../engine/config/facts.ts';
 import type { Finding } from '../../base/document/document.ts';
 import { formatFindings } from '../../base/document/facts.ts';
 import { advise } from './lazy-advice.ts';

@@ -1,6 +1,6 @@
 import type { ConversationKey } from '../../base/conversation.ts';
 import type { HookRoutes } from '../../authoring/advice/routes.ts';
-import type { ImportedConfig } from '../../engine/config/config.ts';
+import type { ImportedConfig } from '../../engine/config/facts.ts';
 import type { FindingJson } from '../../base/document/facts.ts';
 import {
   type CopyReport,

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
 import { buildGatheredPrompt, neutraliseReply, withMark } from '../../base/boundary/boundary.ts';
 import { defined } from '../../base/json.ts';
-import { type AgentAction, toUuid } from '../../base/action.ts';
+import type { AgentAction } from '../../base/action.ts';
+import { toUuid } from '../../base/uuid.ts';
 import type { GatewaySettings, RunnerSettings } from '../../engine/config/config.ts';
 import {
   failedTurn,

@@ -1,9 +1,9 @@
-import { providerOf } from '../../base/action.ts';
 import {
   type ProviderSettings,
   type RunnerSettings,
   explainMissingPackages,
   findMissingPackages,
+  providerOf,
 } from '../../engine/config/config.ts';
 
 export type ModelSettings = Extract<RunnerSettings, { readonly kind: 'model' }>;

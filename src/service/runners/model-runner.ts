@@ -5,8 +5,8 @@
  * 5xx with Retry-After) is reported as not started and repeated by the gateway; everything else ends the run, since the
  * provider may have done, and billed, the work.
  */
-import { providerOf } from '../../base/action.ts';
 import { defined } from '../../base/json.ts';
+import { providerOf } from '../../engine/config/config.ts';
 import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
 import {

@@ -12,7 +12,7 @@ import { advise } from '../../../src/authoring/advice/advice.ts';
 import { inOpenClawFile } from '../../../src/authoring/advice/openclaw-files.ts';
 import { quoted } from '../../../src/base/finding.ts';
 import { said } from '../../support/said.ts';
-import { importOpenClawFile, type ImportedConfig } from '../../../src/engine/config/config.ts';
+import { importOpenClawFile, type ImportedConfig } from '../../../src/engine/config/facts.ts';
 import {
   loadGeneration,
   openLiveGeneration,

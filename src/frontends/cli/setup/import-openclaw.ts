@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { importOpenClawFile, type ImportedConfig } from '../../../engine/config/config.ts';
+import { importOpenClawFile, type ImportedConfig } from '../../../engine/config/facts.ts';
 import type { Cli } from '../command-line.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { printJson } from '../json.ts';
