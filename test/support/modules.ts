@@ -32,6 +32,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   conversation: { layer: 'base', imports: [] },
   'compare-secrets': { layer: 'base', imports: [] },
   uuid: { layer: 'base', imports: [] },
+  'write-file': { layer: 'base', imports: [] },
   marks: { layer: 'base', imports: ['compare-secrets', 'conversation'] },
   'process-use': { layer: 'base', imports: [] },
   'own-package': { layer: 'base', imports: [] },
@@ -93,7 +94,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   runners: {
     layer: 'service',
-    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers', 'process-use'],
+    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers', 'process-use', 'write-file'],
     types: ['storage'],
     owns: ['ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
   },
@@ -129,7 +130,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   mail: {
     layer: 'service',
-    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use'],
+    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use', 'write-file'],
     owns: ['imapflow', 'mailauth', 'postal-mime', 'openid-client', 'html-to-text'],
   },
   senders: { layer: 'engine', imports: ['action', 'config', 'document', 'outgoing', 'verify'] },
@@ -238,6 +239,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
       'senders',
       'storage',
       'request',
+      'write-file',
     ],
   },
   golden: {

@@ -2,10 +2,11 @@
  * Finds the files that an author may change: mapping files, and the files of transforms. A name is looked
  * up among existing files, links are followed first, and nothing outside of the two folders is found.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
 import { displayName } from '../../base/document/document.ts';
+import { replaceFile } from '../../base/write-file.ts';
 import { MAPPING_FILE } from '../../engine/mapping/facts.ts';
 
 export interface AuthorFolders {
@@ -100,15 +101,7 @@ export async function saveAuthorFile(
   if (versionOf(before) !== version) return { isSaved: false, version: versionOf(before) };
   const lines = before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
   const written = before.startsWith(MARK) ? MARK + lines : lines;
-  const { mode } = await stat(file.real);
-  const next = join(dirname(file.real), `.${randomUUID()}.draft`);
-  try {
-    await writeFile(next, written, { mode, flag: 'wx' });
-    await rename(next, file.real);
-  } catch (error) {
-    await rm(next, { force: true });
-    throw error;
-  }
+  await replaceFile(file.real, written);
   return { isSaved: true, version: versionOf(written) };
 }
 

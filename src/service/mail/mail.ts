@@ -5,7 +5,7 @@ export type { MailboxStatus } from './mailbox-health.ts';
 export { MailProcess } from './mail-process.ts';
 export { mailboxReport, type MailboxReport } from './mailbox-health.ts';
 export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';
-export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth.ts';
+export { writeOAuthFile, type OAuthFile } from './oauth.ts';
 export { loginWithBrowser, loginWithDevice, type OAuthLogin } from './oauth-login.ts';
 export { OAUTH_PROVIDERS, type OAuthScopes } from './oauth.ts';
 export { tryMailbox, type MailboxFolder } from './open-source.ts';

@@ -1,10 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { defined } from '../../base/json.ts';
 import type { Configuration, ServerMetadata, TokenEndpointResponse } from 'openid-client';
 import { connectionCode, describe, field, textField } from '../../base/outgoing/outgoing.ts';
+import { writeSecretFile } from '../../base/write-file.ts';
 import { MailFailure, requirePackages } from './mail-failure.ts';
 
 export interface OAuthEndpoints {
@@ -223,21 +222,6 @@ export async function readOAuthFile(file: string): Promise<OAuthFile> {
   } catch {
     // What a JSON or schema error says may quote a token.
     throw failure('is damaged', 'log in again with "sluice webhooks mail setup"');
-  }
-}
-
-/** Writes a file that only its owner may read; a crash leaves the old or the new one, never a part. */
-export async function writeSecretFile(file: string, content: string): Promise<void> {
-  const folder = dirname(file);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const next = `${file}.${randomBytes(6).toString('hex')}.tmp`;
-  try {
-    await writeFile(next, content, { mode: 0o600, flag: 'wx', flush: true });
-    await chmod(next, 0o600);
-    await rename(next, file);
-  } catch (error) {
-    await rm(next, { force: true });
-    throw error;
   }
 }
 

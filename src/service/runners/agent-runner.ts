@@ -6,11 +6,12 @@
  * conversation that the agent does not know (any more) is begun anew. A turn that ended before the model answered,
  * because the login has expired or a limit is reached, has not begun: it waits. Every other failure is the run's.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RunnerSettings } from '../../engine/config/config.ts';
 import { defined } from '../../base/json.ts';
 import { describe } from '../../base/outgoing/outgoing.ts';
+import { writeSecretFile } from '../../base/write-file.ts';
 import {
   AGENT_PROFILES,
   type AgentProfile,
@@ -119,10 +120,7 @@ class AgentTurn {
       return undefined;
     const file = this.#sessionFile();
     try {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      // The rename makes it whole or not at all: the service may be killed while it writes.
-      await writeFile(`${file}.new`, id, { mode: 0o600 });
-      await rename(`${file}.new`, file);
+      await writeSecretFile(file, id);
       return undefined;
     } catch (error) {
       return `the next turn will not find this conversation, as its name could not be kept: ${diskText(error, dirname(file))}`;

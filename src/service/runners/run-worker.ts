@@ -6,7 +6,7 @@
  * ended, and says of what it finds cut off that nobody knows its end.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defined, readJson } from '../../base/json.ts';
 import { codeOf } from '../../base/telemetry/telemetry.ts';
@@ -18,6 +18,7 @@ import {
   textField,
 } from '../../base/outgoing/outgoing.ts';
 import { armTimer, pause } from '../../base/timers/timers.ts';
+import { writeSecretFile } from '../../base/write-file.ts';
 import { endLeftTurn } from './command-workspace.ts';
 import { readStartTicks } from './process-tree.ts';
 import { notStarted, type Runner, type TurnResult } from './runner.ts';
@@ -262,11 +263,8 @@ export class RunWorker {
     }
   }
 
-  /** The rename makes it whole or not at all. */
-  async #keep(kept: KeptRun): Promise<void> {
-    const file = this.#fileOf(kept.runId);
-    await writeFile(`${file}.new`, JSON.stringify(kept), { mode: 0o600 });
-    await rename(`${file}.new`, file);
+  #keep(kept: KeptRun): Promise<void> {
+    return writeSecretFile(this.#fileOf(kept.runId), JSON.stringify(kept));
   }
 
   async #forget(runId: string): Promise<void> {

@@ -298,7 +298,7 @@ describe('OAuth2', () => {
   ])('says what to do where the file of the login %s', async (what, content) => {
     await rm(oauthFile);
     if (content !== undefined) {
-      const { writeSecretFile } = await import('../../../src/service/mail/oauth.ts');
+      const { writeSecretFile } = await import('../../../src/base/write-file.ts');
       await writeSecretFile(oauthFile, content);
     }
     const failure = new AccessTokens(oauthFile).get();

@@ -9,7 +9,6 @@ import {
   OAUTH_PROVIDERS,
   tryMailbox,
   writeOAuthFile,
-  writeSecretFile,
   type GoogleEndpoints,
   type MailboxFolder,
   type MailProof,
@@ -21,7 +20,8 @@ import { listenForRedirect } from '../../../service/server/server.ts';
 import type { Cli } from '../command-line.ts';
 import { findConfigFile, type ConfigFlags } from '../config-file.ts';
 import { printJson } from '../json.ts';
-import { hideFolder, readEditable, replaceFile } from '../setup/write-plan.ts';
+import { hideFolder, readEditable } from '../setup/write-plan.ts';
+import { replaceFile, writeSecretFile } from '../../../base/write-file.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { askFor, secretFor } from '../setup/ask.ts';
 import { MAIL_PROVIDERS, type MailProvider, type MailProviderName } from './providers.ts';

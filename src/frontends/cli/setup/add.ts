@@ -36,7 +36,7 @@ import {
   placeOf,
   placesText,
 } from '../../../engine/senders/senders.ts';
-import { writeSecretFile } from '../../../service/mail/mail.ts';
+import { writeSecretFile } from '../../../base/write-file.ts';
 import { writeTypes } from '../authoring/types.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { CliError, type Terminal } from '../terminal.ts';

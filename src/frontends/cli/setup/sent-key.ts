@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
-import { writeSecretFile } from '../../../service/mail/mail.ts';
+import { writeSecretFile } from '../../../base/write-file.ts';
 import { pause } from '../../../base/timers/timers.ts';
 import type { Terminal } from '../terminal.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { mkdir, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { readDocument } from '../../../base/document/document.ts';
 import { editDocument } from '../../../base/document/facts.ts';
 import { printSentence } from '../../../base/finding.ts';
-import { writeSecretFile } from '../../../service/mail/mail.ts';
+import { replaceFile, writeSecretFile } from '../../../base/write-file.ts';
 import type { Places, PlannedFile } from './add-plan.ts';
 import { CliError, type Terminal } from '../terminal.ts';
 import { refuseOpenClawFile } from '../config-file.ts';
@@ -103,12 +103,4 @@ export async function readEditable(file: string) {
     text: document.source.text,
     edited: (edits: SetupPlan['edits']): string => editDocument(document.source, format, edits),
   };
-}
-
-/** Replaces a file at once, with the mode of the old one; a link stays a link. */
-export async function replaceFile(file: string, text: string): Promise<void> {
-  const target = await realpath(file);
-  const { mode } = await stat(target);
-  await writeFile(`${target}.new`, text, { mode, flush: true });
-  await rename(`${target}.new`, target);
 }
