@@ -142,7 +142,7 @@ export interface InboxPage {
 }
 
 /** A stored request, with its exact payload. */
-export interface KeptContent {
+export interface ShownContent {
   readonly url: string;
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -162,7 +162,7 @@ export interface RequestPage {
    * came, and what is said of it.
    */
   readonly stored: StoredJson;
-  readonly kept?: KeptContent;
+  readonly content?: ShownContent;
   /** What each run will read about which somebody is asked; absent for who may not see what was sent. */
   readonly asked?: readonly string[];
   /** How the request would be judged now, or by the files of then; absent where it was not stored. */

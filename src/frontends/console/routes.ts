@@ -90,7 +90,7 @@ const Completing = Draft.extend({ pos: z.int().nonnegative(), explicit: z.boolea
 
 async function complete({ deps }: RouteContext, { body }: PageRequest): Promise<Completion> {
   const { file: fileName, request: id, ...at } = Completing.parse(body);
-  const request = id === undefined ? undefined : await findKept(deps, id);
+  const request = id === undefined ? undefined : await findWholeRequest(deps, id);
   const hookNames = [...deps.live.generation.table.paths];
   const offer = completeAt(
     { fileName, ...at },
@@ -120,7 +120,7 @@ async function draft(context: RouteContext, { body, signal }: PageRequest): Prom
   if (loaded === undefined) return undefined;
   signal.throwIfAborted();
   const findings = loaded.findings.map(shownFinding);
-  const request = id === undefined ? undefined : await findKept(context.deps, id);
+  const request = id === undefined ? undefined : await findWholeRequest(context.deps, id);
   const by = judging(loaded);
   if (by === undefined || request === undefined) return { findings };
   return { findings, judgement: judgementOf(await explainRequest(request, by)) };
@@ -157,7 +157,7 @@ async function newMapping(
 ): Promise<object | undefined> {
   const { request: id } = Chosen.parse(body);
   // A request whose name no mapping has is not stored, so only its name is known.
-  const request = (await findKept(deps, id)) ?? (await deps.storage.findDecision(id));
+  const request = (await findWholeRequest(deps, id)) ?? (await deps.storage.findDecision(id));
   if (request === undefined) return undefined;
   const file = await writeNewMapping(request, foldersOf(deps).mappingsDir);
   drafts.forget();
@@ -165,7 +165,7 @@ async function newMapping(
   return { file: displayName(file) };
 }
 
-async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookRequest | undefined> {
+async function findWholeRequest({ storage }: ConsoleDeps, id: string): Promise<HookRequest | undefined> {
   const kept = await storage.findKeptRequest(id);
   if (kept?.kind !== 'whole') return undefined;
   const { request, unread } = readKeptRequest(kept);
@@ -183,16 +183,16 @@ async function requestPage(
 ): Promise<RequestPage | undefined> {
   const found = await findStoredRequest(storage, id);
   if (found === undefined) return undefined;
-  const { kept: content, ...known } = found;
+  const { kept, ...known } = found;
   // Who may not see what was sent gets only what the store knows besides.
-  const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
+  const stored: StoredRequest = withText ? found : known;
   const { decision } = stored;
   const base = await judge.base();
   const explanation = await explainStored(stored, {
     keepRequests: live.generation.config.settings.storage.keepRequests,
     explainer: judging(base),
-    before: content === undefined ? undefined : await judge.before(known.decision?.generation),
-    isHidden: !withText && content !== undefined,
+    before: kept === undefined ? undefined : await judge.before(known.decision?.generation),
+    isHidden: !withText && kept !== undefined,
     settings: live.generation,
   });
   const { request, explained } = explanation;
@@ -203,7 +203,7 @@ async function requestPage(
       : withoutRunNames(storedToJson(explanation, undefined, false)),
     ...defined({
       row: decision && rowOf(decision),
-      kept: request && contentOf(request),
+      content: request && contentOf(request),
       now: request && explained && judgementOf(explained),
       asked: withText ? stored.runs.flatMap(({ run }) => promptAsked(run)) : undefined,
       isByThen: explanation.isByThen ? (true as const) : undefined,
@@ -221,6 +221,6 @@ function withoutRunNames(stored: StoredJson): StoredJson {
   return { ...stored, runs };
 }
 
-function contentOf({ url, path, headers, query, payload }: HookRequest): NonNullable<RequestPage['kept']> {
+function contentOf({ url, path, headers, query, payload }: HookRequest): NonNullable<RequestPage['content']> {
   return { url, path, headers, query, payload: JSON.stringify(payload) };
 }

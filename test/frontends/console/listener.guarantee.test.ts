@@ -421,10 +421,10 @@ console:
     const again = async (id = '') =>
       JSON.parse((await as('inspect', `/api/request?id=${id}`)).text) as {
         row: { mapping?: string };
-        kept: { payload: string };
+        content: { payload: string };
       };
     expect(await again(done[0]?.requestId)).toMatchObject({ row: { mapping: 'order-agent' } });
-    expect((await again(done[0]?.requestId)).kept.payload).toContain('"number":1');
+    expect((await again(done[0]?.requestId)).content.payload).toContain('"number":1');
     expect(await replayed()).toEqual([]);
     expect(await planned(ids.slice(0, 2).toReversed())).toEqual([
       { id: ids[0], end: 'again', says: done[0]?.requestId },

@@ -214,7 +214,7 @@ function Result(): JSX.Element {
   const found = author.judgement.value;
   if (author.requestId.value === '')
     return <p class="quiet">Choose a request to see what it becomes while you type.</p>;
-  if (author.request.value !== undefined && author.request.value.kept === undefined)
+  if (author.request.value !== undefined && author.request.value.content === undefined)
     return <NoteList notes={author.request.value.stored.notes.filter(({ code }) => code === 'not_kept')} />;
   if (found === undefined)
     return <p class="quiet">{author.busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
@@ -234,12 +234,12 @@ function Result(): JSX.Element {
 }
 
 function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
-  const kept = author.request.value?.kept;
-  if (kept === undefined) return <p class="quiet">The request was not kept.</p>;
+  const content = author.request.value?.content;
+  if (content === undefined) return <p class="quiet">The request was not kept.</p>;
   return (
     <>
       <p class="quiet small">Choose a value to put its path into the file.</p>
-      <RequestTrees kept={kept} action="Insert the path" onChoose={onInsert} />
+      <RequestTrees content={content} action="Insert the path" onChoose={onInsert} />
     </>
   );
 }

@@ -5,7 +5,7 @@
 import { signal, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useMemo, useRef } from 'preact/hooks';
-import type { KeptContent } from '../protocol.ts';
+import type { ShownContent } from '../protocol.ts';
 import { entriesOf, NumberText, parseExact, sizeOf, type ExactValue } from './exact-json.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
@@ -28,9 +28,12 @@ interface Choosing {
 const Tree = createContext<Choosing>({ action: '', onChoose: () => undefined });
 
 /** Shows the parts of a stored request, each to copy. */
-export function RequestTrees({ kept, ...choosing }: Choosing & { readonly kept: KeptContent }): JSX.Element {
-  const payload = useMemo(() => parseExact(kept.payload), [kept.payload]);
-  const parts = { payload, headers: kept.headers, query: kept.query };
+export function RequestTrees({
+  content,
+  ...choosing
+}: Choosing & { readonly content: ShownContent }): JSX.Element {
+  const payload = useMemo(() => parseExact(content.payload), [content.payload]);
+  const parts = { payload, headers: content.headers, query: content.query };
   return (
     <>
       {Object.entries(parts).map(([name, value]) =>
@@ -40,7 +43,7 @@ export function RequestTrees({ kept, ...choosing }: Choosing & { readonly kept: 
             <summary>
               <h2>{name}</h2>
             </summary>
-            <button type="button" class="link" onClick={() => copyJson(kept, name)}>
+            <button type="button" class="link" onClick={() => copyJson(content, name)}>
               Copy as JSON
             </button>
             <div class="tree" role="tree" aria-label={name} onKeyDown={walk}>
@@ -55,8 +58,8 @@ export function RequestTrees({ kept, ...choosing }: Choosing & { readonly kept: 
   );
 }
 
-function copyJson(kept: KeptContent, name: string): void {
-  const { payload, ...others } = kept;
+function copyJson(content: ShownContent, name: string): void {
+  const { payload, ...others } = content;
   const value = (others as Readonly<Record<string, unknown>>)[name];
   copy(name === 'payload' ? payload : JSON.stringify(value, undefined, 2), `the ${name}`);
 }

@@ -38,7 +38,7 @@ interface ContentProps {
 }
 
 function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
-  const { now, kept, asked = [] } = page;
+  const { now, content, asked = [] } = page;
   const isRepeat = page.stored.notes.some(({ code }) => code === 'repeat');
   return (
     <article class="request">
@@ -52,7 +52,7 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
       <StoryView page={page} onChanged={onChanged}>
         {mayOperate.value && <AuthorActions page={page} />}
       </StoryView>
-      <div class={kept === undefined ? 'columns single' : 'columns'}>
+      <div class={content === undefined ? 'columns single' : 'columns'}>
         <div class="story">
           <Why page={page} />
           {now !== undefined && !isRepeat && asked.length === 0 && <WhatItBecame judgement={now} />}
@@ -60,9 +60,9 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
             <WorkView page={page} onChanged={onChanged} />
           </Section>
         </div>
-        {kept !== undefined && (
+        {content !== undefined && (
           <aside class="content" aria-label="The request">
-            <RequestTrees kept={kept} action="Copy the path" onChoose={copy} />
+            <RequestTrees content={content} action="Copy the path" onChoose={copy} />
           </aside>
         )}
       </div>
@@ -109,11 +109,11 @@ function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Ele
 }
 
 function RequestHead({ page }: { readonly page: RequestPage }): JSX.Element {
-  const { row, kept, id } = page;
+  const { row, content, id } = page;
   return (
     <header class="request-head">
       <h1 tabIndex={-1}>
-        <ShownText text={row?.path ?? kept?.path ?? id} />
+        <ShownText text={row?.path ?? content?.path ?? id} />
       </h1>
       {row !== undefined && <OutcomeLabel row={row} />}
       <FactsLine page={page} />
@@ -178,17 +178,17 @@ async function makeMapping(id: string): Promise<void> {
 }
 
 /** Only a stored request offers every action. */
-function AuthorActions({ page: { id, now, row, kept } }: { readonly page: RequestPage }): JSX.Element {
+function AuthorActions({ page: { id, now, row, content } }: { readonly page: RequestPage }): JSX.Element {
   const at = now === undefined ? undefined : placeToChange(now);
   const place = at === undefined ? '' : `&at=${encodeURIComponent(at)}`;
   return (
     <>
-      {kept !== undefined && (
+      {content !== undefined && (
         <a class="button" href={`/author?request=${id}${place}`}>
           Try a change
         </a>
       )}
-      {kept !== undefined && row?.outcome === 'rejected' && <a href={`/replay?text=${id}`}>Replay</a>}
+      {content !== undefined && row?.outcome === 'rejected' && <a href={`/replay?text=${id}`}>Replay</a>}
       {mayWrite.value && row?.path !== '' && (
         <button type="button" onClick={() => void makeMapping(id)}>
           New mapping from this request
