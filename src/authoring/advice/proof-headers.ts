@@ -2,6 +2,7 @@
 import { findCarried, shapesOf, HASHES, hashOf } from './proofs/signatures.ts';
 import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
 import { decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
+import { REMOVED } from '../../base/telemetry/telemetry.ts';
 
 export { carriesSignature } from './proofs/signatures.ts';
 export { writtenKey } from './proofs/written-verify.ts';
@@ -28,7 +29,7 @@ export function unknownSignature(headers: Headers): Sender['verify'] {
 }
 
 const CODED = /[A-Za-z0-9+/_-]{27,200}={0,2}/g;
-const REMOVED = /\[removed: (\d{2,3}) of (hex|base64|base64url)\]/g;
+const REMOVED_SIGNATURE = /\[removed: (\d{2,3}) of (hex|base64|base64url)\]/g;
 const AROUND = /^[\w .:=,;"-]{0,60}$/;
 
 /** Returns `sha256=[removed: 64 of hex]`, and an empty text where there is no signature. */
@@ -37,13 +38,13 @@ export function withoutSignature(text: string): string {
     const encoding = ENCODINGS.find((each) => hashOf(decodeExactly(coded, each)) !== undefined);
     return encoding === undefined ? coded : `[removed: ${coded.length} of ${encoding}]`;
   });
-  const isForm = left !== text || text.search(REMOVED) !== -1;
-  return isForm && AROUND.test(left.replaceAll(REMOVED, '')) ? left : '[removed]';
+  const isForm = left !== text || text.search(REMOVED_SIGNATURE) !== -1;
+  return isForm && AROUND.test(left.replaceAll(REMOVED_SIGNATURE, '')) ? left : REMOVED;
 }
 
 /** Puts a signature of the same form in place of the one that was removed. */
 export function withStandIn(text: string): string {
-  return text.replaceAll(REMOVED, (removed, length: string, encoding: BufferEncoding) => {
+  return text.replaceAll(REMOVED_SIGNATURE, (removed, length: string, encoding: BufferEncoding) => {
     const written = HASHES.map(([, bytes]) => Buffer.alloc(bytes).toString(encoding));
     return written.find((each) => each.length === Number(length)) ?? removed;
   });

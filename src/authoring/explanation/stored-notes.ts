@@ -7,6 +7,7 @@ import { evaluationToJson, type Evaluation } from '../../engine/hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../../engine/hook/facts.ts';
 import type { StoredRequest } from '../../engine/storage/facts.ts';
 import { holdsUnkept, type HookRequest } from '../../base/request.ts';
+import { REMOVED } from '../../base/telemetry/telemetry.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
 import { findingNotes, isOfTransform, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
@@ -130,10 +131,10 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Finding
 
 function removedNotes({ headers, query }: HookRequest): readonly Finding[] {
   const paths = [...Object.entries(headers), ...Object.entries(query)].flatMap(([name, value]) =>
-    value === '[removed]' ? [name] : [],
+    value === REMOVED ? [name] : [],
   );
   if (paths.length === 0) return [];
-  const text = say`not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
+  const text = say`not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "${REMOVED}" here`;
   return [requestFinding('removed', text, { paths })];
 }
 

@@ -10,6 +10,7 @@ import {
   MIN_SECRET_NUMBER,
   namesSecret,
   namesSecretText,
+  REMOVED,
   SECRET_CARRIER,
   withoutSecrets,
 } from '../../base/telemetry/telemetry.ts';
@@ -24,7 +25,6 @@ export interface RecordOptions {
 const TRANSPORT_HEADERS =
   /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|via|forwarded|x-forwarded-.*|x-real-ip|traceparent|tracestate|x-request-id)$/;
 const MASK = '***';
-const REMOVED = '[removed]';
 const ROOTS = ['payload', 'body', 'headers', 'query'] as const;
 
 /**

@@ -72,7 +72,7 @@ export interface HealthReporter {
 }
 
 /** All troubles of one code. */
-export interface Condition {
+interface Condition {
   readonly code: HealthCode;
   /** When the oldest of them began; milliseconds since the epoch. */
   readonly since: number;

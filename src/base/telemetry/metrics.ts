@@ -29,7 +29,7 @@ export interface DatabaseFigures {
 }
 
 /** How the reading of one mailbox goes. */
-export interface MailboxFigures {
+interface MailboxFigures {
   readonly mailbox: string;
   readonly state: string;
   readonly delivered: number;

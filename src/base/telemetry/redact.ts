@@ -104,6 +104,9 @@ export class SecretValues {
   }
 }
 
+/** What stands in place of a secret in all that is kept, recorded and shown, other than the log. */
+export const REMOVED = '[removed]';
+
 /** Shorter values of the configuration are words, which a page full of `[removed]` would not explain. */
 const MIN_SHOWN_SECRET = 6;
 
@@ -115,5 +118,5 @@ export function withoutSecrets(text: string, secrets: readonly string[], form: '
   const forms = secrets
     .filter(({ length }) => length >= MIN_SHOWN_SECRET)
     .flatMap((secret) => formsOf(secret).slice(form === 'text' ? 0 : 1));
-  return longestFirst(forms).reduce((safe, each) => safe.replaceAll(each, '[removed]'), text);
+  return longestFirst(forms).reduce((safe, each) => safe.replaceAll(each, REMOVED), text);
 }

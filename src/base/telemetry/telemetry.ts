@@ -1,14 +1,14 @@
 export { clearControl, clearLine, escapeHtml, escapeText, formatSpan, showHidden } from './clear-control.ts';
 export { createHealth } from './health.ts';
-export type { Condition, Health, HealthReporter } from './health.ts';
+export type { Health, HealthReporter } from './health.ts';
 export { createLogger } from './log.ts';
-export type { Log, LogFields } from './log.ts';
-export { withoutSecrets } from './redact.ts';
+export type { Log, LogFields, LogLevel } from './log.ts';
+export { REMOVED, withoutSecrets } from './redact.ts';
 export { MIN_SECRET_NUMBER, namesSecret, namesSecretText, SECRET_CARRIER } from './secret-names.ts';
 export { SECRET_KEY, SECRET_NAME, SIGNATURE_NAME } from './secret-names.ts';
 export { openTracing } from './tracing.ts';
 export type { Tracing } from './tracing.ts';
-export type { BacklogFigures, GatewayMetrics, MailboxFigures, Metrics, TransformFigures } from './metrics.ts';
+export type { BacklogFigures, GatewayMetrics, Metrics, TransformFigures } from './metrics.ts';
 
 import type { Metrics, MetricsSources } from './metrics.ts';
 

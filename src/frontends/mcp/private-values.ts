@@ -1,6 +1,6 @@
 import { ExactNumber, type JsonValue } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
-import { namesSecret, SECRET_CARRIER, withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { namesSecret, REMOVED, SECRET_CARRIER, withoutSecrets } from '../../base/telemetry/telemetry.ts';
 
 const PRIVATE_WORD =
   /(?<!\p{L})(?:e?mails?|phones?|mobile|telephone|fax|address(?:es)?|street|birth(?:day|date)?|ssn|iban|card(?:number)?|passport|signature|session)(?!\p{L})/iu;
@@ -44,4 +44,4 @@ export function privateValues(requests: readonly HookRequest[], more: readonly s
 
 /** Masks these values and mail addresses in a text. */
 export const maskPrivate = (text: string, values: readonly string[]): string =>
-  withoutSecrets(text, values, 'text').replaceAll(MAIL_ADDRESS, '[removed]');
+  withoutSecrets(text, values, 'text').replaceAll(MAIL_ADDRESS, REMOVED);

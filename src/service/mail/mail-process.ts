@@ -7,7 +7,7 @@ import { defined } from '../../base/json.ts';
 import { processorMsOf, stateOf } from '../../base/process-use.ts';
 import { DEATHS_UNTIL_HEADER_ONLY } from './fetch-attempts.ts';
 import type { MailBlock } from '../../engine/config/config.ts';
-import type { HealthReporter, MailboxFigures } from '../../base/telemetry/telemetry.ts';
+import type { HealthReporter } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { mailboxName } from './identity.ts';
 import { NOTHING_READ, type MailboxStatus, type MailHealth, reportHealth } from './mailbox-health.ts';
@@ -68,7 +68,7 @@ export class MailProcess {
     this.read(options.mail);
   }
 
-  get figures(): readonly MailboxFigures[] {
+  get figures() {
     return this.statuses.map(({ account, folder, health, figures }) => {
       const { delivered, setAside, filtered } = figures;
       return { mailbox: `${account}/${folder}`, state: health.state, delivered, setAside, filtered };

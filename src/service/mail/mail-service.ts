@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Log } from '../../base/telemetry/telemetry.ts';
+import type { Log, LogLevel } from '../../base/telemetry/telemetry.ts';
 import { pause } from '../../base/timers/timers.ts';
 import { judge } from './hook-endpoint.ts';
 import type { MailboxStatus, MailHealth } from './mailbox-health.ts';
@@ -18,7 +18,7 @@ export interface MailServiceOptions extends Pick<
   ReaderOptions,
   'mail' | 'store' | 'endpoint' | 'sinceMs' | 'times' | 'watch'
 > {
-  readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
+  readonly log: Pick<Log, LogLevel | 'protect'>;
   readonly open?: MailSourceOptions;
   /** In place of the resolver of the system. */
   readonly lookUp?: ProofOptions['lookUp'];

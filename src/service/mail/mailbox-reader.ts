@@ -1,6 +1,6 @@
 import type { MailBlock } from '../../engine/config/config.ts';
 import type { MailStorage, SetAsideMail } from '../../engine/storage/storage.ts';
-import type { Log } from '../../base/telemetry/telemetry.ts';
+import type { Log, LogLevel } from '../../base/telemetry/telemetry.ts';
 import { defined } from '../../base/json.ts';
 import { pause } from '../../base/timers/timers.ts';
 import {
@@ -36,7 +36,7 @@ export interface ReaderOptions {
   readonly open: () => Promise<MailSource>;
   readonly store: MailStorage;
   readonly endpoint: HookEndpoint;
-  readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
+  readonly log: Pick<Log, LogLevel>;
   readonly onHealth: (status: MailboxStatus, before: MailHealth) => void;
   readonly read: (mail: FetchedMail) => Promise<MailMessage>;
   readonly watch?: MessageWatch | undefined;

@@ -1,6 +1,6 @@
 /** The messages between the service and the process that reads a mailbox. */
 import type { MailStorage } from '../../engine/storage/storage.ts';
-import type { LogFields } from '../../base/telemetry/telemetry.ts';
+import type { LogFields, LogLevel } from '../../base/telemetry/telemetry.ts';
 import type { EndpointRequest } from './hook-endpoint.ts';
 import type { MailboxStatus } from './mailbox-health.ts';
 import type { MailServiceOptions } from './mail-service.ts';
@@ -23,12 +23,7 @@ export type ReaderCall =
 export type FromReader =
   /** The reader also sends this every second: one that says nothing is stuck. */
   | { readonly kind: 'statuses'; readonly statuses: readonly MailboxStatus[]; readonly rssBytes: number }
-  | {
-      readonly kind: 'log';
-      readonly level: 'debug' | 'info' | 'warn' | 'error';
-      readonly fields: LogFields;
-      readonly text: string;
-    }
+  | { readonly kind: 'log'; readonly level: LogLevel; readonly fields: LogFields; readonly text: string }
   | { readonly kind: 'protect'; readonly secret: string }
   | { readonly kind: 'fetching' | 'reading'; readonly mailbox: string; readonly identity: string }
   | { readonly kind: 'read' }

@@ -3,6 +3,7 @@
  * over the channel to it, and it ends when the channel does.
  */
 import type { MailStorage } from '../../engine/storage/storage.ts';
+import type { LogLevel } from '../../base/telemetry/telemetry.ts';
 import type { EndpointAnswer } from './hook-endpoint.ts';
 import { type MailService, startMail } from './mail-service.ts';
 import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
@@ -61,7 +62,7 @@ function sayStatuses(): void {
 
 function start({ deaths, ...options }: ReaderStart): MailService {
   const say =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (level: LogLevel) =>
     (fields: object, text: string): void =>
       void send({ kind: 'log', level, fields: { ...fields }, text });
   return startMail({

@@ -7,6 +7,7 @@ import { printSentence, quoted, type StoredFinding } from '../../base/finding.ts
 import { defined } from '../../base/json.ts';
 import { accountsIn } from '../../engine/hook/hook.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';
+import type { LogLevel } from '../../base/telemetry/telemetry.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
@@ -270,7 +271,7 @@ function levelOf(
   { unread }: ServerContext,
   exchange: AnyExchange,
   { answer: { status }, outcome, error, hookName }: Ending,
-): 'debug' | 'info' | 'warn' | 'error' {
+): LogLevel {
   // The limit on lines leaves out paths that end in a hook name, but for a few a second.
   if (hookName === undefined && status === 404)
     return nameOutside(exchange) !== undefined && unread.take(exchange.receivedAt) ? 'info' : 'debug';

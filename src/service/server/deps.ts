@@ -16,7 +16,7 @@ import type { RequestAdvisor } from './advisor.ts';
 import type { TokenSet } from './authenticate.ts';
 import type { KnownTokens } from './mask-secrets.ts';
 import type { WorkerQuestion } from '../runners/runners.ts';
-import type { Health, Log, Metrics, Tracing } from '../../base/telemetry/telemetry.ts';
+import type { Health, Log, LogLevel, Metrics, Tracing } from '../../base/telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
@@ -136,7 +136,7 @@ export type ServerStorage = Pick<
   | 'keepRequest'
 >;
 
-type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
+type ServerLog = Pick<Log, LogLevel | 'isEnabled'>;
 
 /** One evaluated request with its answer. */
 export interface SeenRequest {

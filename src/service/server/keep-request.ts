@@ -11,7 +11,7 @@ import { parseJson, setField } from '../../base/json.ts';
 import type { FieldsRead, KeptKind } from '../../engine/mapping/mapping.ts';
 import type { HookRequest } from '../../base/request.ts';
 import type { KeptRequest } from '../../engine/storage/storage.ts';
-import { SECRET_CARRIER, withoutSecrets as withoutValues } from '../../base/telemetry/telemetry.ts';
+import { REMOVED, SECRET_CARRIER, withoutSecrets as withoutValues } from '../../base/telemetry/telemetry.ts';
 import type { Ending, RequestFacts } from './exchange.ts';
 import { maskCarried } from './mask-secrets.ts';
 import type { ServerContext } from './server-context.ts';
@@ -19,8 +19,6 @@ import { headersWithout } from './take-hook.ts';
 
 /** Most UTF-16 units of the trace that is kept beside a request. */
 const MAX_TRACE = 32 * 1024;
-/** Stands for the value of a header or parameter that proves who sent the request. */
-const REMOVED = '[removed]';
 
 /** Keeps the request with what became of it where the configuration and its path say so. */
 export function keepRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {

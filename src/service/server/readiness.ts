@@ -1,4 +1,3 @@
-import type { Condition } from '../../base/telemetry/telemetry.ts';
 import { within } from '../../base/timers/timers.ts';
 import type { ServerDeps } from './deps.ts';
 import type { HttpAnswer } from './exchange.ts';
@@ -11,6 +10,7 @@ const STORE_TIMEOUT_MS = 2_000;
 export const HEALTHY: HttpAnswer = { status: 200, body: '{"ok":true}' };
 
 type Backlog = Awaited<ReturnType<ServerDeps['storage']['backlog']>>;
+type Conditions = ReturnType<ServerDeps['health']['unready']>;
 
 /** With `withDetails` the sender is the operator, who alone reads names and texts of what is wrong. */
 export type ReadinessProbe = (query: Record<'stopping' | 'withDetails', boolean>) => Promise<HttpAnswer>;
@@ -46,12 +46,12 @@ export function createReadinessProbe(
 }
 
 function readyAnswer(
-  unready: readonly Condition[],
-  degraded: readonly Condition[],
+  unready: Conditions,
+  degraded: Conditions,
   { withDetails, more }: { readonly withDetails: boolean; readonly more?: object },
 ): HttpAnswer {
   const ready = unready.length === 0;
-  const shown = (conditions: readonly Condition[]): object[] =>
+  const shown = (conditions: Conditions): object[] =>
     conditions.map(({ code, since, count, details }) => ({
       code,
       since: isoTime(since),

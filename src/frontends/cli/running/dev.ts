@@ -13,7 +13,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../../service/startup/startup.ts';
-import { createLogger, type Log, type LogFields } from '../../../base/telemetry/telemetry.ts';
+import { createLogger, type Log, type LogFields, type LogLevel } from '../../../base/telemetry/telemetry.ts';
 import type { Cli } from '../command-line.ts';
 import { findCasesFolder, findConfigFile, printFindings } from '../config-file.ts';
 import { debounce } from './debounce.ts';
@@ -240,7 +240,7 @@ function readableRequests(
   const { columns = USUAL_LOG_COLUMNS } = terminal;
   const explain = (id: string): string => commandLine(terminal, configFile, `explain ${id}`);
   const write =
-    (level: 'debug' | 'info' | 'warn' | 'error') =>
+    (level: LogLevel) =>
     (fields: LogFields, message: string): void => {
       if (message !== 'request') log[level](fields, message);
       else if (fields['fault'] !== undefined) log[level](fields, message);
