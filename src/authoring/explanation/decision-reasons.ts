@@ -54,8 +54,8 @@ const OLDER = requestFinding(
   say`from before the upgrade: of such a decision only codes and places are left`,
 );
 
-/** Findings that say why, and those that say what to do; the others say what happened. */
-const KINDS: Readonly<Record<string, NoteCode>> = {
+/** Findings of a decision that say why, and those that say what to do; the others say what happened. */
+const NOTE_OF_FINDING: Readonly<Record<string, NoteCode>> = {
   not_json: 'detail',
   malformed: 'detail',
   field: 'detail',
@@ -92,7 +92,7 @@ export function findingNotes(
     .filter(({ code }) => reported?.has(code) !== true)
     .flatMap((finding) => {
       const text = sayFinding(finding, { path, mappingId, table });
-      return optional(KINDS[finding.code] ?? 'decision', text);
+      return optional(NOTE_OF_FINDING[finding.code] ?? 'decision', text);
     });
 }
 
@@ -101,7 +101,7 @@ export function findingNotes(
  * mapping found, which no decision has.
  */
 export function decisionLine(decision: DecisionRecord, found?: ReadonlyMap<string, JsonValue>): string {
-  const { refusal, missed = [], outcome, code } = decision;
+  const { refusal, missed = [], outcome, code: error } = decision;
   if (refusal !== undefined) return printSentence(saidOf(refusal));
   const misses = missed.map((miss) => missLine(miss, found?.get(miss.mappingId))).join('; ');
   const notes = findingNotes(decision).filter((note) => !isOfTransform(note));
@@ -116,8 +116,8 @@ export function decisionLine(decision: DecisionRecord, found?: ReadonlyMap<strin
   if (misses !== '') return misses;
   const odd = oddLine(decision);
   const isKnown =
-    odd === '' && outcome === 'rejected' && code !== undefined && Object.hasOwn(HOOK_ERRORS, code);
-  return isKnown ? HOOK_ERRORS[code as HookErrorCode].title : odd;
+    odd === '' && outcome === 'rejected' && error !== undefined && Object.hasOwn(HOOK_ERRORS, error);
+  return isKnown ? HOOK_ERRORS[error as HookErrorCode].title : odd;
 }
 
 function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
@@ -130,7 +130,7 @@ function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
       : [
           `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${suggestionText(first.instead)}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
         ]),
-    ...warnings.map((code) => code.replaceAll('_', ' ')),
+    ...warnings.map((warning) => warning.replaceAll('_', ' ')),
   ];
   return parts.join(', ');
 }
@@ -144,8 +144,8 @@ function missLine(miss: MissedMapping, found: JsonValue | undefined): string {
   return printSentence(say`${mappingId}: ${said}${difference} ${place}`).trim();
 }
 
-const optional = (code: NoteCode, text: Sentence | undefined): readonly Finding[] =>
-  text === undefined ? [] : [requestFinding(code, text)];
+const optional = (note: NoteCode, text: Sentence | undefined): readonly Finding[] =>
+  text === undefined ? [] : [requestFinding(note, text)];
 
 /** Errors of which a finding of the decision says already what to do. */
 const SAID_BY_FINDING: ReadonlySet<string> = new Set([
@@ -161,31 +161,31 @@ const SAID_BY_FINDING: ReadonlySet<string> = new Set([
 ]);
 
 function decisionRemedy(
-  { code, mappingId, missed, path }: DecisionRecord,
+  { code: error, mappingId, missed, path }: DecisionRecord,
   isSaid: boolean,
 ): Sentence | undefined {
   // Where no mapping has the name, the list of names says more.
-  const isName = code === 'no_mapping_matched' && missed === undefined;
+  const isName = error === 'no_mapping_matched' && missed === undefined;
   // The facts about the bytes say what to do.
   const saysRemedy = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
   // The body of a mapping may have any shape, so the detail says what is wrong.
-  const isOwnShape = code === 'invalid_utf8' || (code === 'invalid_body' && !isBuiltInRoute(path));
-  const isKnown = isOwnShape || isName || saysRemedy || (isSaid && SAID_BY_FINDING.has(code ?? ''));
-  return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
+  const isOwnShape = error === 'invalid_utf8' || (error === 'invalid_body' && !isBuiltInRoute(path));
+  const isKnown = isOwnShape || isName || saysRemedy || (isSaid && SAID_BY_FINDING.has(error ?? ''));
+  return isKnown ? undefined : remedyOf(error, mappingId !== undefined);
 }
 
 function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): Finding {
-  const { scheme, code } = refusal;
-  const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
-  const proof = OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
+  const { scheme, code: reason } = refusal;
+  const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(reason);
+  const proof = OTHERS[reason] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
   return requestFinding('refusal', saidOf(refusal), { field: proof });
 }
 
-const saidOf = ({ code, facts }: NonNullable<DecisionRecord['refusal']>): Sentence =>
-  sayProof({ code, ...defined({ facts }) }) ?? quoted(code);
+const saidOf = ({ code: reason, facts }: NonNullable<DecisionRecord['refusal']>): Sentence =>
+  sayProof({ code: reason, ...defined({ facts }) }) ?? quoted(reason);
 
 const OTHERS: Readonly<Record<string, string>> = { challenge: 'challenge', address: 'allowFrom' };
-/** Such codes are about the hook token. A path may ask for a token of its own. */
+/** Such reasons are about the hook token. A path may ask for a token of its own. */
 const OF_HOOK_TOKEN: ReadonlySet<string> = new Set([
   'token-elsewhere',
   'no-verify',
