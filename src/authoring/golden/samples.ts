@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { comparedIn, type Sample, type SampledMapping, sampledMappings } from '../advice/samples.ts';
-import { displayName, type Finding } from '../../base/document/document.ts';
+import type { Finding } from '../../base/document/document.ts';
 import { siftIgnored } from '../../base/ignored.ts';
 import { createHookRequest, type Evaluation, maybeListsOf } from '../../engine/hook/hook.ts';
 import { say } from '../../base/finding.ts';
@@ -63,9 +63,9 @@ export async function findSamples(
   };
 }
 
-function samplesOfCase({ deliveries, requestFile, expected }: GoldenCase): readonly Sample[] {
+function samplesOfCase({ deliveries, expected }: GoldenCase): readonly Sample[] {
   const knownEmpty = new Set(emptyIn(expected?.value));
-  return deliveries.map(({ request }) => ({ request, from: displayName(requestFile), knownEmpty }));
+  return deliveries.map(({ request }) => ({ request, knownEmpty }));
 }
 
 /** Returns expressions that an expectation lists as empty: `messageTemplate[0]: item.body`. */
@@ -104,7 +104,7 @@ async function readSample(
     receivedAt: 0,
     ...defined({ maybeLists }),
   });
-  return { sample: { request, from: displayName(file) }, findings: [] };
+  return { sample: { request }, findings: [] };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Judges the files of a project anew while somebody types, and only as far as they changed. */
 import { byWeight, type Finding, type OpenTexts } from '../../base/document/document.ts';
 import type { SourceText } from '../../base/finding.ts';
-import type { HookRequest } from '../../base/request.ts';
+import type { Sample } from '../advice/samples.ts';
 import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
 import type { Generation } from '../../service/generation/generation.ts';
 import { findSamples, samplesSay, sampleFolders } from '../golden/golden.ts';
@@ -11,8 +11,7 @@ export interface LoadedProject {
   readonly findings: readonly Finding[];
   /** The mappings of the last time without errors. */
   readonly mappings: readonly CompiledMapping[];
-  /** Known requests, each with its file, relative to the working directory. */
-  readonly samples: readonly { readonly request: HookRequest; readonly from: string }[];
+  readonly samples: readonly Sample[];
 }
 
 export interface Project {

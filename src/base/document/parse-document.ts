@@ -10,7 +10,6 @@ export type DocumentFormat = 'yaml' | 'json' | 'json5';
 /** A file as data with places. */
 export interface ParsedDocument {
   readonly source: SourceText;
-  readonly format: DocumentFormat;
   readonly root: LocatedValue;
 }
 
@@ -26,7 +25,7 @@ export interface ParseResult {
  * file is `null`.
  */
 export function parseDocument(source: SourceText, format: DocumentFormat): ParseResult {
-  return resultOf(source, format, readTree(source, format));
+  return resultOf(source, readTree(source, format));
 }
 
 /** The first half of `parseDocument`; its cost depends on the text. */
@@ -36,11 +35,7 @@ export function readTree(source: SourceText, format: DocumentFormat): ReadTree {
   return { ...trees, findings: hasErrors ? findings.slice(0, MAX_FINDINGS) : findings };
 }
 
-export function resultOf(
-  source: SourceText,
-  format: DocumentFormat,
-  { tree, partial, findings }: ReadTree,
-): ParseResult {
+export function resultOf(source: SourceText, { tree, partial, findings }: ReadTree): ParseResult {
   if (tree === undefined || findings.some(({ severity }) => severity === 'error')) {
     const known = tree ?? partial;
     const secrets = [...secretsInText(source.text), ...(known === undefined ? [] : secretsInTree(known))];
@@ -48,7 +43,7 @@ export function resultOf(
     return { findings: findings.map((found) => withSource(found, masked)) };
   }
   const masked = { ...source, secrets: secretsInFile(source.text, tree) };
-  return { document: { source: masked, format, root: locate(masked, tree) }, findings };
+  return { document: { source: masked, root: locate(masked, tree) }, findings };
 }
 
 function withSource(found: Finding, source: SourceText): Finding {

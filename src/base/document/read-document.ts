@@ -197,7 +197,7 @@ export async function parseWithin(
   if (thread === undefined) throw new Error('no thread can be started to read a file in');
   try {
     const read = await askThread<ReadTree>(thread, { source, format }, { cpuMs: limits.cpuMs });
-    return resultOf(source, format, read === undefined ? tooCostly(source, limits) : unpacked(read));
+    return resultOf(source, read === undefined ? tooCostly(source, limits) : unpacked(read));
   } finally {
     await thread.terminate();
   }

@@ -15,22 +15,16 @@ const BASIC = /^basic[ \t]+(\S+)$/i;
 /** HTTP Basic (RFC 7617): the user name and one of the passwords. */
 export function judgeBasic(secrets: readonly Buffer[], rawHeaders: readonly string[]): Proof {
   const pair = basicPair(rawHeaders);
-  if (pair !== undefined) return judgeBytes(secrets, pair.bytes);
+  if (pair !== undefined) return judgeBytes(secrets, pair);
   const isThere = findHeader(rawHeaders, 'authorization') !== undefined;
   return refused(isThere ? 'malformed-proof' : 'no-proof');
 }
 
-/** User, colon and password of `Authorization: Basic`. */
-export interface BasicPair {
-  readonly encoded: string;
-  readonly bytes: Buffer;
-}
-
-/** What HTTP Basic presents; undefined where the header is not there once and in its form. */
-export function basicPair(rawHeaders: readonly string[]): BasicPair | undefined {
+/** User, colon and password that HTTP Basic presents; undefined where the header is not there once and in its form. */
+export function basicPair(rawHeaders: readonly string[]): Buffer | undefined {
   const header = findHeader(rawHeaders, 'authorization');
   const encoded = typeof header === 'string' ? BASIC.exec(header)?.[1] : undefined;
-  return encoded === undefined ? undefined : { encoded, bytes: Buffer.from(encoded, 'base64') };
+  return encoded === undefined ? undefined : Buffer.from(encoded, 'base64');
 }
 
 /** A hook token of the path's own, in the carriers of the hook token; the first that is there is judged. */

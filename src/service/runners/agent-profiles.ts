@@ -28,8 +28,6 @@ export interface Permission {
 export interface AgentProfile {
   /** Variables with its keys, its server and its folders; passed on where they are set. */
   readonly variables: readonly string[];
-  /** The variables among these that hold a key. */
-  readonly keys: readonly string[];
   /** Arguments and variables that limit the agent to an access; the operator's own come after them. */
   readonly access: Readonly<Record<AgentAccess, Permission>>;
   /** Whether Sluice names conversations, or the agent does. */
@@ -66,7 +64,6 @@ function codexSandbox(mode: string): readonly string[] {
 /** Tried with claude 2.1.330, codex 0.169.0, gemini 0.61.0 and opencode 1.18.33 (2026-11). */
 export const AGENT_PROFILES = {
   claude: {
-    keys: ANTHROPIC_KEYS,
     variables: [...ANTHROPIC_KEYS, 'ANTHROPIC_BASE_URL', 'CLAUDE_CONFIG_DIR'],
     // Settings of the user cannot allow tools that are not there, or those of other servers.
     access: {
@@ -100,7 +97,6 @@ export const AGENT_PROFILES = {
     knownSession: /Session ID \S+ is already in use/,
   },
   codex: {
-    keys: OPENAI_KEYS,
     variables: [...OPENAI_KEYS, 'CODEX_HOME'],
     access: {
       read: { argv: codexSandbox('read-only') },
@@ -125,7 +121,6 @@ export const AGENT_PROFILES = {
     unknownSession: /no rollout found for thread id/,
   },
   gemini: {
-    keys: GOOGLE_KEYS,
     variables: [
       ...GOOGLE_KEYS,
       'GOOGLE_GEMINI_BASE_URL',
@@ -158,7 +153,6 @@ export const AGENT_PROFILES = {
     knownSession: /Session ID "\S+" already exists/,
   },
   opencode: {
-    keys: OPENCODE_KEYS,
     variables: [
       ...OPENCODE_KEYS,
       'OPENCODE_CONFIG',

@@ -150,7 +150,7 @@ test('requests that a service kept are samples, too', async () => {
   const table = tableOf(compileList([{ match: { path: 'shop' }, messageTemplate: '{{numbr}}' }]));
   const request = createHookRequest({ path: 'shop', headers: {}, payload: { number: 7 }, receivedAt: 0 });
   const nowhere = { samplesDir: '/nowhere', casesDir: '/nowhere' };
-  const { findings } = await findInSamples(nowhere, { table }, [{ request, from: 'request 1' }]);
+  const { findings } = await findInSamples(nowhere, { table }, [{ request }]);
   expect(findings.map(({ hint }) => said(hint))).toEqual(['did you mean number?']);
 });
 
@@ -158,7 +158,7 @@ const typesOf = (when: object, payloads: readonly string[]): string => {
   const table = tableOf(compileList([{ match: { path: 'my-shop', when }, messageTemplate: 'x' }]));
   const samples = payloads.map((text) => {
     const content = { path: 'my-shop', headers: {}, payload: parseJson(text), receivedAt: 0 };
-    return { request: createHookRequest(content), from: 'a.json' };
+    return { request: createHookRequest(content) };
   });
   return payloadTypes('my-shop', kindsOfPath(table, 'my-shop', samples));
 };

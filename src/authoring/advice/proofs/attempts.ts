@@ -91,7 +91,7 @@ function* otherPlaces(
   { rawHeaders }: SignedRequest,
 ): Generator<ProofAttempt> {
   if (settings.scheme !== 'token') yield { verify: { scheme: 'token' } };
-  const [user = ''] = basicPair(rawHeaders)?.bytes.toString('utf8').split(':', 1) ?? [];
+  const [user = ''] = basicPair(rawHeaders)?.toString('utf8').split(':', 1) ?? [];
   if (settings.scheme === 'basic')
     yield {
       verify: { scheme: 'basic', user },

@@ -19,7 +19,6 @@ import { findKind } from '../requests/request-notes.ts';
 
 export interface Sample {
   readonly request: HookRequest;
-  readonly from: string;
   /** Expressions that print nothing, as the expectation of the sample says. */
   readonly knownEmpty?: ReadonlySet<string>;
 }
