@@ -192,13 +192,12 @@ export const todo: Fix = { verb: '' };
 /** A text that another program or a schema worded, as a sentence. */
 export const quoted = (text: string): Sentence => new Sentence([text]);
 
-/** Joins sentences; behind a full stop each begins with a capital. */
-export const joinSentences = (sentences: readonly Sentence[], between: string): Sentence =>
+/** Joins sentences, with `; ` between them. */
+export const joinSentences = (sentences: readonly Sentence[]): Sentence =>
   new Sentence(
     sentences.flatMap((each, at) => {
-      const [first, ...rest] = Sentence.partsOf(each);
-      if (at === 0 || first === undefined) return Sentence.partsOf(each);
-      return [between, typeof first === 'string' ? begun(first, between === '. ') : first, ...rest];
+      const parts = Sentence.partsOf(each);
+      return at === 0 || parts.length === 0 ? parts : ['; ', ...parts];
     }),
   );
 
@@ -260,6 +259,14 @@ export function requestFindingToJson(finding: Finding): RequestFindingJson {
     ...(index === undefined ? {} : { index }),
   };
 }
+
+/** Cuts a text to so many characters for a message; a text that was cut ends in `…`. */
+export function shorten(text: string, limit = 80): string {
+  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
+}
+
+/** `1 run`, or `2 runs`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** `a, b and c`, or `a, b or c`. */
 export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): string {

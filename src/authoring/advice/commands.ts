@@ -2,9 +2,8 @@
  * Says why a program cannot be started, from what the disk has under its name. Only the most certain cause
  * is reported, and it is the same before the first run and after one that did not start.
  */
-import { type Stats, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { findOnPath, isExecutable } from '../../engine/config/facts.ts';
+import { findOnPath, isExecutable, statOf } from '../../engine/config/facts.ts';
 
 export interface StartProblem {
   readonly problem: string;
@@ -59,15 +58,6 @@ function fileProblem(file: string): StartProblem | undefined {
 }
 
 const isStartable = (file: string): boolean => fileProblem(file) === undefined;
-
-function statOf(file: string): Stats | undefined {
-  try {
-    return statSync(file);
-  } catch {
-    // The file is not there, or the word is too long for a name.
-    return undefined;
-  }
-}
 
 export function listText(argv: readonly string[]): string {
   return JSON.stringify(argv).replaceAll('","', '", "');

@@ -9,6 +9,7 @@ import {
   say,
   type Finding,
   type Sentence,
+  shorten,
 } from '../../base/finding.ts';
 import {
   emptyKeys,
@@ -19,7 +20,6 @@ import {
   requestFinding,
 } from '../advice/requests.ts';
 import { sayProof } from '../advice/proofs.ts';
-import { shorten } from '../../base/document/document.ts';
 import { defined, type JsonValue } from '../../base/json.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../../base/errors.ts';
 import { isBuiltInRoute } from '../../engine/hook/hook.ts';
@@ -105,12 +105,7 @@ export function decisionLine(decision: DecisionRecord, found?: ReadonlyMap<strin
   if (refusal !== undefined) return printSentence(saidOf(refusal));
   const misses = missed.map((miss) => missLine(miss, found?.get(miss.mappingId))).join('; ');
   const notes = findingNotes(decision).filter((note) => !isOfTransform(note));
-  const said = printSentence(
-    joinSentences(
-      notes.map(({ message }) => message),
-      '; ',
-    ),
-  );
+  const said = printSentence(joinSentences(notes.map(({ message }) => message)));
   // One of the mappings may well mean to leave the request alone.
   if (said !== '') return decision.skippedBy === 'unmatched' && misses !== '' ? `${said}: ${misses}` : said;
   if (misses !== '') return misses;

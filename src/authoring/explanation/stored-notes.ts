@@ -1,7 +1,7 @@
 /** Says what the store knows of a request, beside what the mappings make of it now. */
 import type { LoadedConfig } from '../../engine/config/config.ts';
 import { evaluationFindings, howRepeated, requestFinding, withCodes } from '../advice/requests.ts';
-import { say, todo, type Finding, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { say, todo, type Finding, type Sentence, type StoredFinding, plural } from '../../base/finding.ts';
 import type { RoutingTable } from '../../engine/mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../../engine/hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../../engine/hook/facts.ts';
@@ -165,8 +165,7 @@ function outcomeText({
   actions,
 }: Pick<KeptTrace, 'outcome' | 'mapping' | 'error'> & { readonly actions: readonly unknown[] }): string {
   const refusal = error === undefined ? '' : ` ${error.status} ${error.code}`;
-  const count = `${actions.length} action${actions.length === 1 ? '' : 's'}`;
-  return `${outcome}${refusal}, mapping ${mapping?.id ?? 'none'}, ${count}`;
+  return `${outcome}${refusal}, mapping ${mapping?.id ?? 'none'}, ${plural(actions.length, 'action')}`;
 }
 
 /** Whether the request was answered before any mapping saw it. */

@@ -4,6 +4,7 @@ import { hash } from 'node:crypto';
 import { dirname, extname, join } from 'node:path';
 import {
   displayName,
+  wholeFile,
   type Finding,
   type LocatedValue,
   readBounded,
@@ -81,7 +82,7 @@ export const PAYLOAD_FILE = /\.(?:json|form|xml|txt)$/i;
 /** Reads a file that is a body, of the format that its name says. */
 export async function readPayloadFile(file: string): Promise<CaseBody> {
   const raw = await readWhole(file);
-  const at = { source: { file: displayName(file), text: '' }, start: 0, end: 0 };
+  const at = wholeFile(displayName(file));
   if (typeof raw !== 'string') return parseBodyFile({ file, raw }, { bodyFile: displayName(file) }, at);
   return problem({
     code: 'BODY_FILE_UNREADABLE',

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import {
   displayName,
+  wholeFile,
   readDocument,
   validate,
   type Finding,
@@ -16,7 +17,7 @@ import { defined, type JsonValue } from '../../base/json.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { readCaseBody } from './case-body.ts';
 import { FORMAT } from './expectation.ts';
-import { findNoRequest } from './other-files.ts';
+import { findOtherKind } from './other-files.ts';
 
 /**
  * Golden cases on disk. People or a recorder write `<group>/<case>.request.yaml|yml|json`; the runner writes
@@ -30,8 +31,7 @@ export interface GoldenCase {
   readonly expected?: { readonly text: string; readonly value: unknown };
   readonly deliveries: readonly DeliveryRequest[];
   /** Whether the file has `deliveries`: then its expectation is a list too. */
-  readonly several: boolean;
-  readonly at: Place;
+  readonly isList: boolean;
   /** Request, expectation and body files, absolute: a change of one re-runs the case. */
   readonly files: readonly string[];
 }
@@ -88,13 +88,13 @@ const Delivery = z.strictObject({
 });
 export type GivenConversation = NonNullable<z.output<typeof Delivery>['conversations']>[number];
 const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
-const KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
+const REQUEST_FILE_KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
 
 export const requestFileSchema = z.union([Delivery, Deliveries]);
 
 const DEFAULT_NOW = Date.UTC(2026, 0, 1);
-const REQUEST = /\.request\.(yaml|yml|json)$/;
-const EXPECTED = /\.expected\.yaml$/;
+const REQUEST_FILE = /\.request\.(yaml|yml|json)$/;
+const EXPECTED_FILE = /\.expected\.yaml$/;
 
 /**
  * Finds and reads every case below `dir` whose name contains one of `filters` (every case where there is
@@ -103,16 +103,16 @@ const EXPECTED = /\.expected\.yaml$/;
 export async function findCases(folder: string, asked: readonly string[] = []): Promise<FoundCases> {
   const dir = resolve(folder);
   const filters = asked.map((name) => caseOfPath(dir, name));
-  const names = await listFiles(dir);
-  const requests = names.filter((file) => REQUEST.test(file));
+  const files = await listFiles(dir);
+  const requests = files.filter((file) => REQUEST_FILE.test(file));
   const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
-  const obsolete = findObsolete(dir, names, requests, filters);
+  const obsolete = findObsolete(dir, files, requests, filters);
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
   return {
     cases: read.flatMap((result) => result.case ?? []),
     obsolete,
     findings: [
-      ...findDoubles(dir, wanted),
+      ...findSameNames(dir, wanted),
       ...read.flatMap((result) => result.findings),
       ...obsolete.map(describeObsolete),
     ],
@@ -134,54 +134,54 @@ export async function listFiles(dir: string): Promise<readonly string[]> {
 }
 
 function caseOfPath(dir: string, name: string): string {
-  const isFile = REQUEST.test(name) || EXPECTED.test(name);
+  const isFile = REQUEST_FILE.test(name) || EXPECTED_FILE.test(name);
   return isFile && !relative(dir, resolve(name)).startsWith('..') ? caseName(dir, resolve(name)) : name;
 }
 
 function caseName(dir: string, file: string): string {
-  return relative(dir, file).replace(REQUEST, '').replace(EXPECTED, '').replaceAll(sep, '/');
+  return relative(dir, file).replace(REQUEST_FILE, '').replace(EXPECTED_FILE, '').replaceAll(sep, '/');
 }
 
 const isWanted = (name: string, filters: readonly string[]): boolean =>
   filters.length === 0 || filters.some((filter) => name.includes(filter));
 
-function findDoubles(dir: string, requests: readonly string[]): readonly Finding[] {
+function findSameNames(dir: string, requests: readonly string[]): readonly Finding[] {
   const named = Map.groupBy(requests, (file) => caseName(dir, file));
   return [...named].flatMap(([name, [first = '', ...others]]) =>
-    others.map((other) => describeDouble(name, first, other)),
+    others.map((other) => describeSameName(name, first, other)),
   );
 }
 
-function describeDouble(name: string, other: string, file: string): Finding {
+function describeSameName(name: string, other: string, file: string): Finding {
   return {
     severity: 'error',
     code: 'DUPLICATE_CASE',
     message: say`two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
-    at: wholeFile(file),
+    at: wholeFile(displayName(file)),
     hint: say`rename one of them; they would share one expectation`,
   };
 }
 
 function findObsolete(
   dir: string,
-  names: readonly string[],
+  files: readonly string[],
   requests: readonly string[],
   filters: readonly string[],
 ): readonly string[] {
   const known = new Set(requests.map((file) => caseName(dir, file)));
-  return names.filter(
+  return files.filter(
     (file) =>
-      EXPECTED.test(file) && !known.has(caseName(dir, file)) && isWanted(caseName(dir, file), filters),
+      EXPECTED_FILE.test(file) && !known.has(caseName(dir, file)) && isWanted(caseName(dir, file), filters),
   );
 }
 
 function describeObsolete(file: string): Finding {
-  const request = basename(file).replace(EXPECTED, '.request.yaml');
+  const request = basename(file).replace(EXPECTED_FILE, '.request.yaml');
   return {
     severity: 'error',
     code: 'OBSOLETE_EXPECTATION',
     message: say`${basename(file)} has no request file next to it`,
-    at: wholeFile(file),
+    at: wholeFile(displayName(file)),
     hint: say`delete it ("sluice test --update" does), or write ${request}`,
   };
 }
@@ -197,25 +197,24 @@ export interface ReadCase {
 }
 
 async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
-  const read = await readFiles(dir, requestFile);
+  const read = await readCaseFiles(dir, requestFile);
   if (read.findings.length === 0) return read;
   const { advise } = await import('../advice/advice.ts');
   return { ...read, findings: advise(read.findings) };
 }
 
-async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
+async function readCaseFiles(dir: string, requestFile: string): Promise<ReadCase> {
   const { document, findings } = await readDocument(requestFile);
   if (document === undefined) return { findings };
-  const shape = checkShape(document.root, requestFile);
-  const { root, several } = shape;
+  const checked = checkRequestFile(document.root, requestFile);
+  const { isList } = checked;
   const name = caseName(dir, requestFile);
-  const read = await readBodies(requestFile, name, shape);
+  const read = await readDeliveries(requestFile, name, checked);
   if (read.deliveries === undefined) return { findings: [...findings, ...read.findings] };
   const { deliveries } = read;
-  const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
+  const expectedFile = requestFile.replace(REQUEST_FILE, '.expected.yaml');
   const files = [requestFile, ...read.files, expectedFile];
-  const at = root.place([]);
-  const golden = { name, requestFile, expectedFile, deliveries, several, at, files };
+  const golden = { name, requestFile, expectedFile, deliveries, isList, files };
   // A file of any other name, as `explain` accepts it, has no expectation.
   const expected = expectedFile === requestFile ? undefined : await readExpected(expectedFile);
   return {
@@ -224,7 +223,7 @@ async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
   };
 }
 
-interface ReadBodies {
+interface ReadDeliveries {
   /** Absent where a body cannot be read, or the file has no deliveries. */
   readonly deliveries?: readonly DeliveryRequest[];
   /** Files of bodies, absolute. */
@@ -232,41 +231,45 @@ interface ReadBodies {
   readonly findings: readonly Finding[];
 }
 
-async function readBodies(requestFile: string, name: string, shape: RequestFileShape): Promise<ReadBodies> {
-  const { root, list, several, findings } = shape;
+async function readDeliveries(
+  requestFile: string,
+  name: string,
+  checked: CheckedRequestFile,
+): Promise<ReadDeliveries> {
+  const { root, list, isList, findings } = checked;
   if (list === undefined) return { files: [], findings };
   const deliveries: DeliveryRequest[] = [];
   const files: string[] = [];
   for (const [index, delivery] of list.entries()) {
-    const part = root.at(several ? ['deliveries', index] : []);
+    const part = root.at(isList ? ['deliveries', index] : []);
     const body = await readCaseBody(requestFile, delivery, part);
     if ('findings' in body) return { files, findings: body.findings };
     if (body.file !== undefined) files.push(body.file);
-    const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
+    const created = createDelivery(isList ? `${name}#${index + 1}` : name, delivery, body);
     deliveries.push({ ...created, pathAt: part.place(['path']) });
   }
   return { deliveries, files, findings: [] };
 }
 
-interface RequestFileShape {
+interface CheckedRequestFile {
   readonly root: LocatedValue;
   readonly list?: readonly z.output<typeof Delivery>[];
-  readonly several: boolean;
+  readonly isList: boolean;
   readonly findings: readonly Finding[];
 }
 
 /** Checks the file against the form that it evidently means, because the findings of a union would say little. */
-function checkShape(root: LocatedValue, file: string): RequestFileShape {
-  const foreign = findNoRequest(root, file, KEYS);
-  if (foreign !== undefined) return { root, several: false, findings: [foreign] };
+function checkRequestFile(root: LocatedValue, file: string): CheckedRequestFile {
+  const otherKind = findOtherKind(root, file, REQUEST_FILE_KEYS);
+  if (otherKind !== undefined) return { root, isList: false, findings: [otherKind] };
   const { value } = root;
-  const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
-  if (several) {
+  const isList = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
+  if (isList) {
     const { value: form, findings } = validate(root, Deliveries, 'request file');
-    return { root, several, findings, ...(form && { list: form.deliveries }) };
+    return { root, isList, findings, ...(form && { list: form.deliveries }) };
   }
   const { value: delivery, findings } = validate(root, Delivery, 'request file');
-  return { root, several, findings, ...(delivery && { list: [delivery] }) };
+  return { root, isList, findings, ...(delivery && { list: [delivery] }) };
 }
 
 function createDelivery(
@@ -320,8 +323,4 @@ function findUnknownFormat(root: LocatedValue): readonly Finding[] | undefined {
       hint: say`install the version that wrote it; where this one is to be used, remove the file, and "sluice test" writes it anew`,
     },
   ];
-}
-
-function wholeFile(file: string): Place {
-  return { source: { file: displayName(file), text: '' }, start: 0, end: 0 };
 }

@@ -166,8 +166,8 @@ function describeKeys(action: RunAction): Record<string, unknown> {
 }
 
 /** Returns the whole of an expectation file as data. */
-export function wholeExpectation(deliveries: readonly Expectation[], several: boolean): Expectation {
-  return { format: FORMAT, ...(several ? { deliveries } : deliveries[0]) };
+export function wholeExpectation(deliveries: readonly Expectation[], isList: boolean): Expectation {
+  return { format: FORMAT, ...(isList ? { deliveries } : deliveries[0]) };
 }
 
 /** Prints the expectation file of a case. */

@@ -17,17 +17,8 @@ interface OutcomeChange {
 /** Makes a case without expectation of a request that is not in a file. */
 export function caseOfRequest(request: HookRequest): GoldenCase {
   const { id: name } = request;
-  const delivery = { request, isTimed: true };
-  const at = { source: { file: name, text: '' }, start: 0, end: 0 };
-  return {
-    name,
-    requestFile: '',
-    expectedFile: '',
-    deliveries: [delivery],
-    several: false,
-    at,
-    files: [],
-  };
+  const deliveries = [{ request, isTimed: true }];
+  return { name, requestFile: '', expectedFile: '', deliveries, isList: false, files: [] };
 }
 
 export interface ImpactReport {

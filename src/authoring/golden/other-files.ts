@@ -11,7 +11,7 @@ import {
 const REQUEST_FORM = 'a request file has path: NAME (the hook name), headers, and body or bodyFile';
 
 /** Recognises a file that evidently holds something else than a request, because it has one of `keys`. */
-export function findNoRequest(
+export function findOtherKind(
   root: LocatedValue,
   file: string,
   keys: readonly string[],

@@ -47,7 +47,7 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
         actions: isMissing,
         ...(advice === undefined ? {} : { advice }),
       });
-      return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
+      return result.case.isList ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
   const first = hintsOn(result).map((hint) => `hint: ${hint}`);

@@ -91,7 +91,7 @@ export async function runCases(
 export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise<CaseResult> {
   const startedAt = performance.now();
   const { evaluations, expectations } = await evaluateAll(golden, engine);
-  const actual = wholeExpectation(expectations, golden.several);
+  const actual = wholeExpectation(expectations, golden.isList);
   const actualText = printExpectation(actual);
   const expected = readExpectation(golden, { evaluations, expectations });
   const status = compare(expected, actualText, actual);
@@ -116,7 +116,7 @@ async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<Ca
   const evaluations: Evaluation[] = [];
   const expectations: Expectation[] = [];
   const isStored =
-    golden.several || golden.deliveries.some(({ conversations }) => conversations !== undefined);
+    golden.isList || golden.deliveries.some(({ conversations }) => conversations !== undefined);
   const acceptor = isStored ? await engine.openAcceptor() : undefined;
   try {
     for (const delivery of golden.deliveries) {

@@ -2,6 +2,7 @@
  * Completes mapping files and transforms: keys and their values, hook names, operators, helpers, and paths
  * with the values that requests have there. The console and the language server share it.
  */
+import { plural } from '../../base/finding.ts';
 import type { HookRequest } from '../../base/request.ts';
 import { ExactNumber, type JsonValue, valueAt } from '../../base/json.ts';
 import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
@@ -98,7 +99,7 @@ function pathsOf(at: Cursor, known: CompletionFacts): readonly CompletionChoice[
 }
 
 function presence({ values, count }: SamplePath, of: number): string {
-  return `in ${count} of ${of} ${of === 1 ? 'request' : 'requests'}: ${values.join(', ')}`;
+  return `in ${count} of ${plural(of, 'request')}: ${values.join(', ')}`;
 }
 
 export function hoverText(at: Cursor, known: CompletionFacts): string | undefined {

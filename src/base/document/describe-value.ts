@@ -1,3 +1,4 @@
+import { shorten } from '../finding.ts';
 import { holdsCredentials } from './secret-ranges.ts';
 
 /** What a value is, for messages: its kind, and itself where it is short and no secret. */
@@ -15,9 +16,4 @@ export function describeValue(value: unknown, options: { readonly secret?: boole
     return options.secret === true ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
   }
   return 'an object';
-}
-
-/** Cuts a text to so many characters for a message; a text that was cut ends in `…`. */
-export function shorten(text: string, limit = 80): string {
-  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
 }

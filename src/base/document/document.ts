@@ -1,10 +1,10 @@
 export type { Finding, Place } from '../finding.ts';
-export { formatPlace, type LocatedValue, type Path } from './located.ts';
+export { formatPlace, type LocatedValue, type Path, wholeFile } from './located.ts';
 export { addressOrRange } from './address-range.ts';
 export { didYouMean } from './did-you-mean.ts';
 export { documentKind, firstLine, nameOfKind } from './document-kind.ts';
 export type { Edit } from './edit-document.ts';
-export { describeValue, shorten } from './describe-value.ts';
+export { describeValue } from './describe-value.ts';
 export { fromZodError, validate } from './validate.ts';
 export { byWeight } from './format-findings.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';

@@ -1,4 +1,4 @@
-import { printSentence } from '../finding.ts';
+import { printSentence, plural } from '../finding.ts';
 import { defined } from '../json.ts';
 import { styleText } from 'node:util';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
@@ -69,7 +69,6 @@ function withHidden(findings: readonly Finding[]): readonly Finding[] {
 function countFindings(findings: readonly Finding[]): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const warnings = findings.length - errors;
-  const plural = (count: number, word: string): string => `${String(count)} ${word}${count === 1 ? '' : 's'}`;
   if (errors === 0 && warnings > 0) return plural(warnings, 'warning');
   return warnings === 0
     ? plural(errors, 'error')

@@ -38,6 +38,9 @@ export function formatPath(path: Path): string {
   return text === '' ? 'the document' : text;
 }
 
+/** The place of a file of which nothing is read or shown. */
+export const wholeFile = (file: string): Place => ({ source: { file, text: '' }, start: 0, end: 0 });
+
 /** A position as people read it: both 1-based, the column in UTF-16 units. */
 export interface LineColumn {
   readonly line: number;

@@ -1,6 +1,7 @@
 import { quoted, type Finding, type SourceText, say } from '../finding.ts';
 import { open as openFile } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
+import { wholeFile } from './located.ts';
 import { type DocumentFormat, type ParseResult, parseDocument, resultOf } from './parse-document.ts';
 import { isMainThread } from 'node:worker_threads';
 import { askThread, startThread } from '../timers/timers.ts';
@@ -158,12 +159,11 @@ function readFinding(name: string, error: NodeJS.ErrnoException): Finding {
 }
 
 function fileFinding(code: string, file: string, message: string, hint?: string): Finding {
-  const at = { source: { file, text: '' }, start: 0, end: 0 };
   return {
     severity: 'error',
     code,
     message: quoted(message),
-    at,
+    at: wholeFile(file),
     ...(hint === undefined ? {} : { hint: quoted(hint) }),
   };
 }

@@ -1,8 +1,8 @@
-import { quoted } from '../finding.ts';
+import { quoted, shorten } from '../finding.ts';
 import type { z } from 'zod';
 import type { Finding, Place } from '../finding.ts';
 import { type LocatedValue, type Path, formatPath } from './located.ts';
-import { describeValue, shorten } from './describe-value.ts';
+import { describeValue } from './describe-value.ts';
 import { didYouMean } from './did-you-mean.ts';
 import type { DocumentFacts, PartFacts, SchemaName } from './finding-facts.ts';
 import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';

@@ -4,6 +4,6 @@ export { importOpenClawFile } from './read-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile, SESSION_KEYS } from './openclaw/translate.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
-export { findOnPath, isExecutable, shellWord } from './on-path.ts';
+export { findOnPath, isExecutable, shellWord, statOf } from './on-path.ts';
 export { isLoopback } from './loopback.ts';
 export { readOrMakeSecret } from './secret-file.ts';

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, type Stats, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** The file that a command's name starts; `path` is what PATH holds. Undefined where there is none. */
@@ -21,6 +21,15 @@ export function isExecutable(file: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Undefined where the file is not there, cannot be reached, or has a name that no file can have. */
+export function statOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch {
+    return undefined;
   }
 }
 

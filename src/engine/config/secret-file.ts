@@ -1,18 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, closeSync, fstatSync, mkdirSync, openSync, readSync, writeFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
-import { shellWord } from './on-path.ts';
+import { shellWord, statOf } from './on-path.ts';
 
 /** Bytes; a secret file holds one secret. */
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -107,14 +97,6 @@ function findDenied(file: string, path = file): { problem: string; hint: string 
           ? `give it to the user who runs sluice: chown ${isFile ? '' : '-R '}${uid} ${shellWord(path)}`
           : `keep the secret in a folder of its own, or let that user pass through this one: setfacl -m u:${uid}:x ${shellWord(path)}`,
   };
-}
-
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path);
-  } catch {
-    return undefined;
-  }
 }
 
 function ownerText(uid: number): string {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { plural } from '../../base/finding.ts';
 import {
   parseJson,
   type JsonValue,
@@ -138,7 +139,7 @@ export const NOT_KEPT = '…';
 
 /** The value of a shape, with words in the place of what was not kept. */
 export function valueOfShape(shape: JsonValue): JsonValue {
-  if (isNumeric(shape)) return `…(${String(shape)} ${shape === 1 ? 'character' : 'characters'})`;
+  if (isNumeric(shape)) return `…(${plural(Number(shape), 'character')})`;
   if (typeof shape === 'string') return `…(a ${shape})`;
   if (Array.isArray(shape)) {
     const [mark, ...elements] = shape as readonly JsonValue[];

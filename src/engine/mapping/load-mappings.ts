@@ -10,6 +10,7 @@ import {
   type LocatedValue,
   type OpenTexts,
   displayName,
+  wholeFile,
 } from '../../base/document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -223,7 +224,7 @@ interface FileMessage {
 }
 
 function describe(path: string, { message, ...facts }: FileMessage, { cwd }: Names): Finding {
-  const at = { source: { file: displayName(path, cwd), text: '' }, start: 0, end: 0 };
   const code = 'MAPPING_FILE_PASSED_OVER';
+  const at = wholeFile(displayName(path, cwd));
   return { severity: 'warning', code, message: quoted(message), ...facts, at };
 }

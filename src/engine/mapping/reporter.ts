@@ -1,11 +1,5 @@
-import {
-  findingAt,
-  shorten,
-  type Finding,
-  type LocatedValue,
-  type Path,
-} from '../../base/document/document.ts';
-import type { Subject } from '../../base/finding.ts';
+import { findingAt, type Finding, type LocatedValue, type Path } from '../../base/document/document.ts';
+import { type Subject, shorten } from '../../base/finding.ts';
 import type { MappingFacts } from './finding-facts.ts';
 
 type PlainReport = Parameters<typeof findingAt>[1];

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import { shorten } from '../../base/finding.ts';
 import { hasColors, withoutCommands } from '../../base/telemetry/facts.ts';
 
 /** Where a command writes and what it may ask. Every command receives it, so that none touches the process itself. */
@@ -229,6 +230,5 @@ export function formatBytes(bytes: number): string {
 
 /** Cuts a text to one line of at most `length` characters. */
 export function formatOneLine(text: string, length: number): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
+  return shorten(text.replaceAll(/\s+/g, ' ').trim(), length);
 }

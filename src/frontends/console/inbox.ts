@@ -1,6 +1,6 @@
 /** The list of requests, of which a page reads again and again what is new. */
 import { defined } from '../../base/json.ts';
-import { shorten } from '../../base/document/document.ts';
+import { shorten } from '../../base/finding.ts';
 import { decisionLine } from '../../authoring/explanation/explanation.ts';
 import { endsOf } from '../../service/operations/operations.ts';
 import type { DecisionRecord } from '../../engine/storage/storage.ts';

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { plural } from '../../base/finding.ts';
 import { defined } from '../../base/json.ts';
 import { createReferenceReader } from '../../engine/config/config.ts';
 import { keptSettings } from './kept-settings.ts';
@@ -115,5 +116,3 @@ const KEPT: Readonly<Record<KeptKind, string>> = {
   shapes: 'those that were refused or failed, and the shapes of accepted ones',
   all: 'all, whole',
 };
-
-const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -175,7 +175,6 @@ export function refusedWhy(
     [isWhole ? undefined : quoted(error.detail.slice(0, MAX_DETAIL_CHARS)), said].filter(
       (text) => text !== undefined,
     ),
-    '; ',
   );
 }
 

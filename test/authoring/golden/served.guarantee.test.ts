@@ -29,9 +29,9 @@ interface Answered {
 /** Paths whose mappings have an `answer` of their own, with its status. */
 const OWN_ANSWERS: Readonly<Record<string, number>> = { twilio: 200 };
 
-function expectedOf({ expected, several, deliveries }: GoldenCase): readonly Answered[] {
+function expectedOf({ expected, isList, deliveries }: GoldenCase): readonly Answered[] {
   const value = expected!.value as Expected & { readonly deliveries: readonly Expected[] };
-  const list = several ? value.deliveries : [value];
+  const list = isList ? value.deliveries : [value];
   const path = deliveries[0]?.request.path ?? '';
   const own = OWN_ANSWERS[path];
   const answers: Answered[] = [];

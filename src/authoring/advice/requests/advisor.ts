@@ -28,7 +28,7 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
     onRepeat: repeatFacts,
     say: (findings, path) => {
       const said = sayFindings(findings, { path, table });
-      return said.length === 0 ? undefined : joinSentences(said, '; ');
+      return said.length === 0 ? undefined : joinSentences(said);
     },
     sayProof,
     onToken: (request) =>

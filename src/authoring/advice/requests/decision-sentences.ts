@@ -1,6 +1,14 @@
 /** Writes the sentences for the codes and facts that a decision keeps of a request. */
 import { inOpenClawFile } from '../openclaw-files.ts';
-import { quoted, say, todo, write, type Sentence, type StoredFinding } from '../../../base/finding.ts';
+import {
+  quoted,
+  say,
+  todo,
+  write,
+  type Sentence,
+  type StoredFinding,
+  plural,
+} from '../../../base/finding.ts';
 import { describeMalformed } from '../../../base/errors.ts';
 import { formatPlace } from '../../../base/document/document.ts';
 import { skipText } from '../../../engine/hook/hook.ts';
@@ -115,7 +123,7 @@ const SAY: Readonly<Record<string, Say>> = {
   further: ({ mappings }) => say`also taken by ${String(mappings)}`,
   returned_nothing: ({ module }) => say`transform ${String(module)}: ${RETURNED_NOTHING}`,
   transform_printed: ({ lines, ...facts }) =>
-    say`${whoOf(facts)} wrote ${String(lines)} line${lines === 1 ? '' : 's'} to the console`,
+    say`${whoOf(facts)} wrote ${plural(Number(lines), 'line')} to the console`,
   transform_result: ({ key, ...facts }) =>
     say`${whoOf(facts)} wrong-result${key === undefined ? '' : `: "${String(key)}" is a key of the mapping, to be written there, beside transform`}`,
   transform_failed: ({ failure, ...facts }, _, at) =>

@@ -2,9 +2,8 @@
  * Advises on the comparisons that a mapping failed by. It reads the rule as written and what its variables
  * found, and says nothing of what was not stored.
  */
-import { hasFix, say, todo, write } from '../../../base/finding.ts';
+import { hasFix, say, todo, write, shorten } from '../../../base/finding.ts';
 import type { Finding, Sentence, StoredFinding } from '../../../base/finding.ts';
-import { shorten } from '../../../base/document/document.ts';
 import { fieldAt, isJsonObject, isNumeric, type JsonValue } from '../../../base/json.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 import {

@@ -1,4 +1,4 @@
-import { shorten } from '../../../base/document/document.ts';
+import { shorten } from '../../../base/finding.ts';
 import { isJsonObject } from '../../../base/json.ts';
 import type { JsonValue } from '../../../base/request.ts';
 import { clearLine, SECRET_KEY } from '../../../base/telemetry/telemetry.ts';

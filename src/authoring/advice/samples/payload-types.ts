@@ -2,6 +2,7 @@
  * Writes TypeScript types of what a sender sends, one for each kind of event in its samples. A field that some samples
  * of the kind lack is optional. A text field that tells kinds apart is a union of the texts that were seen.
  */
+import { plural } from '../../../base/finding.ts';
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
 import { canonicalPath } from '../../../engine/mapping/facts.ts';
 import type { SampleKind } from './sampled-mapping.ts';
@@ -24,8 +25,7 @@ export function payloadTypes(hookName: string, kinds: readonly SampleKind[]): st
       samples.map(({ request }) => request.payload),
       { keys: ['payload'], literals },
     );
-    const count = `${samples.length} ${samples.length === 1 ? 'sample' : 'samples'}`;
-    return `/** ${count}${name === '' ? '' : ` of ${name.replaceAll('*/', '')}`}. */\nexport type ${type} = ${text};\n`;
+    return `/** ${plural(samples.length, 'sample')}${name === '' ? '' : ` of ${name.replaceAll('*/', '')}`}. */\nexport type ${type} = ${text};\n`;
   });
   const union = named.map(({ name }) => name).join(' | ');
   return [

@@ -84,7 +84,7 @@ export function adviseOnCheck({ provider, write: line, also }: AddressCheck, pla
       ? []
       : [say`${write(line, `in ${place}, beside match`)}, and it is answered without a proof or a run`];
   const said = [...answered, ...(also === undefined ? [] : [quoted(also)])];
-  return say`this is how ${provider} checks the address: ${joinSentences(said, '; ')}`;
+  return say`this is how ${provider} checks the address: ${joinSentences(said)}`;
 }
 
 /** Reads single texts of a body that is not proved, and builds nothing of it. */

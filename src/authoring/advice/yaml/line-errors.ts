@@ -1,8 +1,7 @@
 /** Explains slips of a line that YAML cannot read, each with what to write. A possible secret is not repeated. */
 import { namesSecretText } from '../../../base/telemetry/telemetry.ts';
-import { shorten } from '../../../base/document/document.ts';
 import { singleQuoted } from '../../../base/document/facts.ts';
-import { say, type Place, type SourceText } from '../../../base/finding.ts';
+import { say, type Place, type SourceText, shorten } from '../../../base/finding.ts';
 import type { Advice } from '../rule.ts';
 
 export interface BrokenLine {

@@ -1,6 +1,7 @@
-import { inWords, say, type Sentence } from '../../../base/finding.ts';
-import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
+import { inWords, plural, say, type Sentence } from '../../../base/finding.ts';
+import type { Finding, Place } from '../../../base/document/document.ts';
 import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { quote } from '../reporter.ts';
 import { RESERVED_NAMES } from '../scope.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
@@ -119,16 +120,8 @@ export function operationProblem(
 }
 
 function arityText({ min, max }: Arity): string {
-  if (max === Infinity) return `at least ${operandCount(min)}`;
-  return min === max ? operandCount(min) : `${min} to ${operandCount(max)}`;
-}
-
-function operandCount(count: number): string {
-  return `${count} operand${count === 1 ? '' : 's'}`;
-}
-
-function quote(text: string): string {
-  return `"${shorten(text)}"`;
+  if (max === Infinity) return `at least ${plural(min, 'operand')}`;
+  return min === max ? plural(min, 'operand') : `${min} to ${plural(max, 'operand')}`;
 }
 
 function quoteAll(keys: readonly string[]): string {

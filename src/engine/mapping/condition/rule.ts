@@ -7,13 +7,7 @@
  * published), every other operator answers UNKNOWN. UNKNOWN spreads by Kleene's logic: `and` with a false operand is
  * false, `or` with a true one is true, whatever else is unknown; the rest of what depends on it is unknown.
  */
-import {
-  shorten,
-  type Finding,
-  type LocatedValue,
-  type Path,
-  type Place,
-} from '../../../base/document/document.ts';
+import { type Finding, type LocatedValue, type Path, type Place } from '../../../base/document/document.ts';
 import { isJsonObject, type JsonValue, isNumeric, valueAt } from '../../../base/json.ts';
 import {
   isListOperator,
@@ -34,7 +28,7 @@ import {
   MISSING,
   ROOT,
 } from './rule-value.ts';
-import { say } from '../../../base/finding.ts';
+import { say, shorten } from '../../../base/finding.ts';
 import type { RuleFacts } from '../finding-facts.ts';
 import { compileReader } from '../scope.ts';
 

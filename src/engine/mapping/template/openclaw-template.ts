@@ -9,9 +9,8 @@ import {
   type LocatedValue,
   type Place,
   placeWithin,
-  shorten,
 } from '../../../base/document/document.ts';
-import { say } from '../../../base/finding.ts';
+import { say, shorten } from '../../../base/finding.ts';
 import { isJsonObject, ownValue, type JsonValue } from '../../../base/json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import { type Reader, withoutPayload } from '../scope.ts';

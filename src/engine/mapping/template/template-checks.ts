@@ -1,5 +1,5 @@
-import { quoted, say } from '../../../base/finding.ts';
-import { findingAt, shorten, type Finding } from '../../../base/document/document.ts';
+import { quoted, say, shorten, plural } from '../../../base/finding.ts';
+import { findingAt, type Finding } from '../../../base/document/document.ts';
 import type { MappingReport } from '../reporter.ts';
 import type { HelperProblem } from '../finding-facts.ts';
 import { isTimeZone } from './template-date.ts';
@@ -86,9 +86,8 @@ export function checkCall(state: TemplateReporter, called: WrittenCall, name: st
 }
 
 function countText({ min, max }: { readonly min: number; readonly max: number }): string {
-  const noun = (count: number): string => `${count} argument${count === 1 ? '' : 's'}`;
-  if (max === Infinity) return `at least ${noun(min)}`;
-  return min === max ? noun(min) : `${min} to ${noun(max)}`;
+  if (max === Infinity) return `at least ${plural(min, 'argument')}`;
+  return min === max ? plural(min, 'argument') : `${min} to ${plural(max, 'argument')}`;
 }
 
 function reportHelper(state: TemplateReporter, called: WrittenCall, name: string): void {

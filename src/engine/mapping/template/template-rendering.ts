@@ -1,4 +1,5 @@
 /** One rendering under way: the text so far, its cost, and a trace for those who ask. */
+import { plural } from '../../../base/finding.ts';
 import { HookError } from '../../../base/errors.ts';
 import { type JsonValue, isJsonObject } from '../../../base/json.ts';
 import { isReserved } from '../scope.ts';
@@ -210,7 +211,6 @@ function holdsObjects(value: JsonValue): boolean {
 }
 
 export function printedText({ expression, value }: PrintedJson): string {
-  const count = Array.isArray(value) ? value.length : 0;
-  const what = Array.isArray(value) ? `a list of ${count} object${count === 1 ? '' : 's'}` : 'an object';
+  const what = Array.isArray(value) ? `a list of ${plural(value.length, 'object')}` : 'an object';
   return `{{${expression}}} is ${what} and is written as JSON`;
 }

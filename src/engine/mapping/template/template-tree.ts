@@ -6,8 +6,8 @@
  * Handlebars could do beyond this page (partials, decorators, unknown helpers, blocks over plain names) is a finding at
  * its place.
  */
-import { say } from '../../../base/finding.ts';
-import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
+import { say, shorten } from '../../../base/finding.ts';
+import { type Finding, type Place } from '../../../base/document/document.ts';
 import { exactNumber, valueAt } from '../../../base/json.ts';
 import { compileReader } from '../scope.ts';
 import { type Block, callHelper, type EvaluateArgument, RUN_BLOCK, type Write } from './template-calls.ts';

@@ -14,6 +14,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import vm from 'node:vm';
 import ivm from 'isolated-vm';
 import { register } from 'tsx/esm/api';
+import { shorten } from '../../../base/finding.ts';
 import { readJson } from '../../../base/json.ts';
 import { NODE_STAND_INS, standInOf, VIRTUAL_MODULE } from '../names.ts';
 
@@ -220,7 +221,7 @@ interface Fault {
 }
 
 function refuse(specifier: string, { code, fault }: Fault): ImportRefusal {
-  return { code, message: `the import ${inQuotes(specifier)} ${fault}` };
+  return { code, message: `the import ${JSON.stringify(shorten(specifier))} ${fault}` };
 }
 
 /** What a transform may import. */
@@ -320,10 +321,6 @@ function textOf(source: module.ModuleSource | undefined): string {
 
 function withoutQuery(url: string): string {
   return url.replace(/\?.*$/s, '');
-}
-
-function inQuotes(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
 }
 
 function found(url: string): module.ResolveFnOutput {

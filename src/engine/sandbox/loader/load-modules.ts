@@ -1,5 +1,5 @@
 /** The host's side of loading: runs the loader process and turns what it found into findings at their places. */
-import { quoted, say, type SourceText } from '../../../base/finding.ts';
+import { quoted, say, shorten, type SourceText } from '../../../base/finding.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -204,7 +204,7 @@ function describeProblem(
   ref: TransformRef,
 ): Finding {
   const { dir, cwd } = folder;
-  const name = JSON.stringify(module.length > 80 ? `${module.slice(0, 79)}…` : module);
+  const name = JSON.stringify(shorten(module));
   const { code, fault } = FAULTS[problem];
   if (problem !== 'not-found')
     return findingOn(ref, code, say`transform ${name} ${fault}`, { facts: { of: 'file' } });

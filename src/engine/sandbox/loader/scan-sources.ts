@@ -4,7 +4,7 @@
  * import comes back as a warning of ours, which esbuild furnishes with its place.
  */
 import * as esbuild from 'esbuild';
-import type { Finding } from '../../../base/finding.ts';
+import { shorten, type Finding } from '../../../base/finding.ts';
 import type { GraphFile } from './load-graph.ts';
 
 /**
@@ -162,7 +162,7 @@ export function describeError(text: string): ScanMessage {
   if (computed === 'require') return noRequire('a transform cannot require by a computed name');
   if (computed === 'import')
     return { ...DYNAMIC_IMPORT, message: 'a transform cannot import by a computed name' };
-  const message = text.length > 200 ? `${text.slice(0, 199)}…` : text;
+  const message = shorten(text, 200);
   return {
     code: 'TRANSFORM_SYNTAX',
     message: message.charAt(0).toLowerCase() + message.slice(1),

@@ -1,3 +1,4 @@
+import { plural } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../../../base/action.ts';
 import type { GatewaySettings, RunnerSettings } from '../../../engine/config/config.ts';
@@ -120,7 +121,7 @@ export function stateText(
   if (attempts === 0) return `${state}, ${state === 'completed' ? 'without a turn' : 'not begun'}`;
   const isSaid =
     outcome === undefined || ((state === 'failed' || state === 'skipped') && outcome === 'error');
-  return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
+  return `${state}${isSaid ? '' : `, ${outcome}`} after ${plural(attempts, 'attempt')}`;
 }
 
 /** Says how a run ended before it began anew. */
@@ -279,7 +280,7 @@ function outboxLines(entry: OutboxRecord, context: WorkContext): readonly string
       ? `, next try in ${formatSpan(entry.dueAt - context.now)}`
       : '';
   return [
-    `  ${kind} ${emoji}${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
+    `  ${kind} ${emoji}${where}: ${state} after ${plural(attempts, 'attempt')}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
     ...(lastError === undefined ? [] : [`    ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
     ...(state === 'dead' ? [`    ${againLine(entry.id, context)}`] : []),
   ];

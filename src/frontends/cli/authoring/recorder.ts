@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { Settings } from '../../../engine/config/config.ts';
-import { shorten } from '../../../base/document/document.ts';
+import { shorten } from '../../../base/finding.ts';
 import { recordCase, type RecordOptions } from '../../../authoring/golden/golden.ts';
 import type { SeenRequest } from '../../../service/server/server.ts';
 import type { ServiceOptions } from '../../../service/startup/startup.ts';

@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path';
+import { wholeFile } from '../../../base/document/document.ts';
 import { defined } from '../../../base/json.ts';
 import { TRANSFORM_DEFAULTS } from '../../../engine/mapping/facts.ts';
 import { randomKey, transformInput } from '../../../engine/hook/hook.ts';
@@ -24,12 +25,11 @@ export async function runTransform(cli: Cli, file: string, flags: TransformRunFl
   if (request === undefined || requests.length > 1)
     throw new CliError(`${flags.request} must contain exactly one request`, 2);
   const { json, export: name } = flags;
-  const at = { source: { file, text: '' }, start: 0, end: 0 };
   const ref: TransformRef = {
     ...TRANSFORM_DEFAULTS,
     module: basename(path),
     ...defined({ export: name }),
-    at,
+    at: wholeFile(file),
   };
   // A module may import whatever lies next to it, so its own folder is the transforms folder here.
   const sandbox = new Sandbox({ workers: 1, spare: 0 });

@@ -1,3 +1,4 @@
+import { plural } from '../../../base/finding.ts';
 import type { Finding } from '../../../base/document/document.ts';
 import { findingToJson, formatFindings } from '../../../base/document/facts.ts';
 import { findSender } from '../../../engine/senders/senders.ts';
@@ -124,10 +125,8 @@ function hasStore({ settings }: LoadedConfig): boolean {
 }
 
 function checkConfiguration(findings: readonly Finding[], rest: string): Check {
-  const count = findings.length;
-  if (count === 0) return good('configuration', `no findings: ${rest}`);
-  const listed = `${String(count)} finding${count === 1 ? '' : 's'}`;
-  return bad('configuration', [listed, rest].filter(Boolean).join('; '));
+  if (findings.length === 0) return good('configuration', `no findings: ${rest}`);
+  return bad('configuration', [plural(findings.length, 'finding'), rest].filter(Boolean).join('; '));
 }
 
 /** Each platform says whether the credentials are valid; no message is sent. */

@@ -1,3 +1,4 @@
+import { plural } from '../../../base/finding.ts';
 import { didYouMean, printYaml } from '../../../base/document/document.ts';
 import {
   answerApproval,
@@ -216,7 +217,7 @@ async function changeMail(
   const wanted: QueueChange = {
     job: { change: `${what} mail`, selection },
     command: `webhooks mail ${what}`,
-    done: (changed) => `${changed} ${changed === 1 ? 'message' : 'messages'} ${done}`,
+    done: (changed) => `${plural(changed, 'message')} ${done}`,
     nothing: `no refused message matches${what === 'retry' ? ', or its sender is not proved, which is taken by its id only' : ''}; "sluice webhooks mail list" shows them`,
   };
   await withOperator(cli, flags, (operator) => change(cli, flags, wanted, operator));

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { plural } from '../../../base/finding.ts';
 import { messageOf } from '../../../base/errors.ts';
 import { findCases, type GoldenCase } from '../../../authoring/golden/golden.ts';
 import type { Service } from '../../../service/startup/startup.ts';
@@ -112,7 +113,7 @@ async function startedBy(
     action.kind === 'agent' ? [action.runner ?? gateway.runner] : [],
   );
   const wakes = actions.filter(({ kind }) => kind === 'wake').length;
-  const runs = `${runners.length} run${runners.length === 1 ? '' : 's'} by ${[...new Set(runners)].join(', ')}`;
+  const runs = `${plural(runners.length, 'run')} by ${[...new Set(runners)].join(', ')}`;
   const parts = [
     ...(runners.length > 0 ? [`starts ${runs}`] : []),
     ...(wakes > 0 ? [`wakes the main session (${gateway.runner})`] : []),

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { relative } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
+import { plural } from '../../../base/finding.ts';
 import { hooksAddress } from '../../../engine/config/config.ts';
 import { readOrMakeSecret } from '../../../engine/config/facts.ts';
 import { maskProblem } from '../../../authoring/golden/golden.ts';
@@ -279,14 +280,13 @@ function printWelcome(terminal: Terminal, service: Service, flags: Welcome): voi
   const { configFile } = flags;
   const { config, table } = service.generation;
   const { hooks } = config.settings;
-  const count = table.mappings.length;
   const token = service.tokenWasMade
     ? catFile(devTokenFile(configFile), terminal.cwd)
     : tokenInShell(config, terminal);
   const address = hooksAddress(service.url, config.settings);
   const lines = [
     '',
-    `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${address}`,
+    `Sluice serves ${relative(terminal.cwd, configFile)}: ${plural(table.mappings.length, 'mapping')} on ${address}`,
     ...(hooks.enabled ? [] : ['hooks.enabled is false: every hook is answered 404']),
     ...optionLines(flags, `${address}/NAME?token=${token ?? 'TOKEN'}`),
     ...nextLines(terminal, service.url, { ...flags, address, token }),

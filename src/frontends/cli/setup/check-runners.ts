@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { shorten } from '../../../base/finding.ts';
 import { defined } from '../../../base/json.ts';
 import { buildAgentPrompt } from '../../../base/boundary/boundary.ts';
 import type { Settings } from '../../../engine/config/config.ts';
@@ -141,10 +142,8 @@ function turnTaker(model: string | undefined, timeoutSeconds: number): ProofOpti
 }
 
 function saidBy(result: TurnResult): string {
-  if (result.kind === 'completed' && result.outcome === 'ok') {
-    const reply = result.reply.trim();
-    return reply.length > MAX_REPLY_CHARS ? `${reply.slice(0, MAX_REPLY_CHARS - 1)}…` : reply;
-  }
+  if (result.kind === 'completed' && result.outcome === 'ok')
+    return shorten(result.reply.trim(), MAX_REPLY_CHARS);
   const error = result.kind === 'completed' ? result.error : result;
   if (error === undefined) return 'failed without a reason';
   // The person who checks sees the command's own words, which summaries leave out.
