@@ -164,6 +164,18 @@ export function conversationsContract(name: string, { fresh, again, beside }: Ha
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('leaves a key that has expired to the event that took it since', async () => {
+      const { storage } = await fresh();
+      const dedupe = { scope: 'pulls', key: 'one', ttlSeconds: 60 };
+      const [first, second, third] = [90, 900, 900].map((waitSeconds) =>
+        event(PULL, { ...goesOn, waitSeconds }, { dedupe }),
+      ) as [AgentAction, AgentAction, AgentAction];
+      await accept(storage, first);
+      expect(await accept(storage, second, 61)).toMatchObject({ id: second.id, duplicate: false });
+      expect(await storage.endUnbegun(first.id, ended('no_conversation', later(90)))).toBe(true);
+      expect(await accept(storage, third, 100)).toMatchObject({ id: second.id, duplicate: true });
+    });
+
     test('takes the first of a key, and tells the second', async () => {
       const { storage } = await fresh();
       await accept(storage, event(PULL, { keys: [BRANCH] }));

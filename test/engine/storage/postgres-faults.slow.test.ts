@@ -14,7 +14,7 @@ import { failoverPromise } from '../../../src/engine/storage/facts.ts';
 import { hasPgbouncer, startPgbouncer } from '../../support/pgbouncer.ts';
 import { query, startPostgres } from '../../support/postgres-server.ts';
 import { until } from '../../support/service-process.ts';
-import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';
+import { agent, completion, DAY_MS, NOW, wake, work } from '../../support/storage-builders.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { mountSmallDisk } from '../../support/small-disk.ts';
 import { claim, claimTurn, ids } from '../../support/storage-harness.ts';
@@ -228,6 +228,21 @@ test('who waits for whom is said, and waits and round trips are counted', async 
   expect(use?.roundTrips).toBeGreaterThan(before?.roundTrips ?? 0);
   expect(use?.lockWaits).toBeGreaterThan(before?.lockWaits ?? 0);
   expect(use?.lockWaitMs).toBeGreaterThan(before?.lockWaitMs ?? 0);
+  await storage.close();
+});
+
+test('pruning leaves a key that was taken again after it had expired', async () => {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url);
+  const idempotency = { scope: 'agent', key: 'one', bodySha256: 'x', ttlSeconds: 1 };
+  await storage.accept(work([agent()], { idempotency }));
+  // As an accept over another connection does it.
+  const release = await holdLock(url, `UPDATE idempotency SET expires_at = ${NOW + 3_600_000}`);
+  const pruning = storage.prune({ maxAgeMs: DAY_MS, maxRows: 100 }, NOW + 2_000);
+  await until('somebody to wait', async () => ((await storeStatus(url)).waiting ?? []).length > 0);
+  await release();
+  await pruning;
+  expect(await storage.findIdempotent('agent', 'one', NOW + 3_000)).toMatchObject({ bodySha256: 'x' });
   await storage.close();
 });
 

@@ -9,7 +9,7 @@ const FIND = `SELECT body_sha256 AS "bodySha256", result, expires_at AS "expires
 const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
     expires_at = excluded.expires_at`;
-const FREE = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
+const FREE = 'DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at = ?';
 
 type TakenKey = Pick<Reservation, 'scope' | 'key'>;
 
@@ -38,8 +38,8 @@ export function reserve(
   sql.post(RESERVE, scope, key, bodySha256, result, expiresAt);
 }
 
-/** What has this key is no repeat any more. */
-export function free({ sql, reserved }: Store, key: TakenKey): void {
-  sql.post(FREE, key.scope, key.key);
-  reserved.delete(nameOf(key));
+/** What has this key is no repeat any more. Once the key has expired, another request may have taken it: that one keeps it. */
+export function free({ sql, reserved }: Store, reservation: Reservation): void {
+  sql.post(FREE, reservation.scope, reservation.key, reservation.expiresAt);
+  reserved.delete(nameOf(reservation));
 }

@@ -98,7 +98,8 @@ const REMOVE_EVENTS = both`DELETE FROM events WHERE ${SEQS}`;
 const REMOVE_AUDIT = both`DELETE FROM audit WHERE ${SEQS}`;
 const REMOVE_COSTS = 'DELETE FROM costs WHERE day = ?';
 const REMOVE_CONVERSATION_KEY = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
-const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
+/** An accept over a connection of its own may have taken the key meanwhile. */
+const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?';
 
 interface PruneSlice {
   readonly removed: PruneResult;
@@ -118,7 +119,7 @@ export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number)
   );
   const counts = [
     pruneSummaries(store, slice, summaries),
-    pruneKeys(store, keys),
+    pruneKeys(store, keys, nowMs),
     pruneSessions(store, slice, sessions),
   ] as const;
   if (audit.length > 0) store.sql.post(REMOVE_AUDIT, seqsOf(audit));
@@ -181,8 +182,8 @@ function pruneSummaries({ sql, counters }: Store, slice: Slice, found: readonly 
   return rows.length;
 }
 
-function pruneKeys({ sql }: Store, keys: readonly ScopedKey[]): number {
-  for (const { scope, key } of keys) sql.post(REMOVE_KEY, scope, key);
+function pruneKeys({ sql }: Store, keys: readonly ScopedKey[], nowMs: number): number {
+  for (const { scope, key } of keys) sql.post(REMOVE_KEY, scope, key, nowMs);
   return keys.length;
 }
 
