@@ -10,6 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -386,6 +387,26 @@ test('a store that is moved away takes nothing up, lets what is under way end in
   await storage.close();
 });
 
+test('a folder that cannot be reached for a while is told as one that was moved away, and ends no service', async () => {
+  const place = join(folder, 'place');
+  mkdirSync(place);
+  file = join(place, 'sluice.db');
+  const storage = await openStorage(`sqlite:${file}`);
+  const failures: unknown[] = [];
+  storage.onFailure((error) => failures.push(error));
+  renameSync(place, join(folder, 'moved'));
+  // A link that leads to itself: nobody may say whether there is anything.
+  symlinkSync('place', place);
+  await until('the store to be missed', () => storage.health().kind === 'unavailable');
+  expect(storage.health()).toMatchObject({ code: 'replaced' });
+  rmSync(place);
+  renameSync(join(folder, 'moved'), place);
+  await until('the store to be well', () => storage.health().kind === 'ok');
+  await storage.accept(work([wake()]));
+  expect(failures).toEqual([]);
+  await storage.close();
+});
+
 test('notices within a second that its lock was taken away, without any work', async () => {
   const storage = await openStorage(`sqlite:${file}`);
   renameSync(`${file}.lock`, join(folder, 'elsewhere.lock'));
@@ -423,6 +444,23 @@ function mountSmallDisk(): string | undefined {
     return undefined;
   }
 }
+
+test('a disk that takes no mark ends no service', async ({ skip }) => {
+  const disk = mountSmallDisk();
+  if (disk === undefined) return skip('only root may mount a small file system');
+  onTestFinished(() => system('umount', '-l', disk));
+  writeFileSync(join(disk, 'mark'), '');
+  expect(() => writeFileSync(join(disk, 'filler'), Buffer.alloc(8_000_000))).toThrow(/ENOSPC/);
+  symlinkSync(join(disk, 'mark'), `${file}.mark`);
+  const storage = await openStorage(`sqlite:${file}`);
+  const failures: unknown[] = [];
+  storage.onFailure((error) => failures.push(error));
+  await storage.accept(work([wake()]));
+  rmSync(join(disk, 'filler'));
+  await until('the mark', () => readFileSync(`${file}.mark`, 'utf8').includes('"events":1'));
+  expect(failures).toEqual([]);
+  await storage.close();
+});
 
 test('stores nothing of what a full disk refuses, goes on when there is space, and starts only with space', async ({
   skip,

@@ -145,7 +145,13 @@ export class LogMark {
   #write(found: Omit<Mark, 'at'>): void {
     this.#written = found;
     const before = { lost: this.#lost, spoilt: found.spoilt ?? this.#spoiltBefore };
-    writeSync(this.#mark, JSON.stringify({ at: Date.now(), ...found, ...before }).padEnd(MARK_BYTES), 0);
+    const text = JSON.stringify({ at: Date.now(), ...found, ...before }).padEnd(MARK_BYTES);
+    try {
+      writeSync(this.#mark, text, 0);
+    } catch {
+      // A disk that takes no mark is told by who stores something; the next look tries again.
+      this.#written = undefined;
+    }
   }
 }
 
@@ -205,9 +211,14 @@ function isWhole(mark: Mark, database: DatabaseSync, file: string): boolean {
 /** What a start writes. */
 const STARTED_FRAMES = 4;
 
+/** Undefined where the file cannot be reached, which `StoreFiles` tells. */
 function stampOf(file: string): string | undefined {
-  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
-  return stat && `${stat.size} ${stat.mtimeNs}`;
+  try {
+    const { size, mtimeNs } = statSync(file, { bigint: true });
+    return `${size} ${mtimeNs}`;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Undefined where the log was begun anew meanwhile. */

@@ -91,8 +91,13 @@ export class StoreFiles {
   }
 }
 
+/** Undefined where there is nothing, or nothing that this user can reach: its folder may have become another one. */
 function statOf(path: string): Stats | undefined {
-  return statSync(path, { throwIfNoEntry: false });
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Which file stands at a path: device and number, as the system counts them. */
