@@ -12,6 +12,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -24,6 +25,7 @@ import { makeStorage } from '../../../src/engine/storage/client/make-storage.ts'
 import { WorkerClient } from '../../../src/engine/storage/client/worker-client.ts';
 import { inspect } from '../../../src/engine/storage/sqlite/inspector.ts';
 import { explainSqliteError } from '../../../src/engine/storage/sqlite/sqlite-errors.ts';
+import { StoreFiles } from '../../../src/engine/storage/sqlite/worker/store-files.ts';
 import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-mark.ts';
 import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
@@ -407,6 +409,25 @@ test('a folder that cannot be reached for a while is told as one that was moved 
   await storage.close();
 });
 
+test('a file whose time changes again and again is read by one check at a time, and once more after the last change', async () => {
+  writeFileSync(file, 'x');
+  const checks: ((findings: readonly string[]) => void)[] = [];
+  const files = new StoreFiles(file, {
+    countPages: () => ({ log: 1, checkpointed: 1 }),
+    checkPages: () => new Promise((resolve) => checks.push(resolve)),
+  });
+  for (const second of [1, 2, 3]) {
+    utimesSync(file, second, second);
+    expect(files.findReplaced()).toBeUndefined();
+  }
+  expect(checks).toHaveLength(1);
+  checks[0]?.([]);
+  await until('another check', () => checks.length === 2);
+  checks[1]?.(['a page is spoilt']);
+  await until('the finding', () => files.findReplaced()?.code === 'corrupt');
+  expect(checks).toHaveLength(2);
+});
+
 test('notices within a second that its lock was taken away, without any work', async () => {
   const storage = await openStorage(`sqlite:${file}`);
   renameSync(`${file}.lock`, join(folder, 'elsewhere.lock'));
@@ -694,7 +715,8 @@ test('checkpoints of the service and of other programs, and another time of the 
   const storage = await openStorage(`sqlite:${file}`);
   const said: string[] = [];
   storage.onHealthChange((health) => void said.push(JSON.stringify(health)));
-  const shell = new DatabaseSync(file);
+  // A checkpoint waits for who reads, as the service does that checks its pages.
+  const shell = new DatabaseSync(file, { timeout: 5_000 });
   const big = () => Array.from({ length: 40 }, () => agent({ prompt: 'z'.repeat(30_000) }));
   for (const mode of ['PASSIVE', 'RESTART', 'TRUNCATE', 'FULL']) {
     await Promise.all(Array.from({ length: 5 }, () => storage.accept(work(big()))));

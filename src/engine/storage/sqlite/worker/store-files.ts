@@ -27,6 +27,9 @@ export class StoreFiles {
   readonly #identities: readonly (readonly [file: string, identity: string | undefined])[];
   #seen: LogSample | undefined;
   #overwritten: StorageError | undefined;
+  /** Pages are being read, and whether the file has changed again meanwhile. */
+  #isChecking = false;
+  #isStale = false;
 
   constructor(file: string, options: FileOptions) {
     this.#file = file;
@@ -72,15 +75,22 @@ export class StoreFiles {
     const isBegunAnew = pages.log < seen.pages.log;
     if (pages.checkpointed !== seen.pages.checkpointed && !isBegunAnew) return;
     if (size < seen.size && !isBegunAnew) this.#note(`its size is ${size} bytes and was ${seen.size}`);
-    else this.#checkPages();
+    else void this.#checkPages();
   }
 
-  #checkPages(): void {
-    const note = (findings: readonly string[]) => findings[0] !== undefined && this.#note(findings[0]);
-    const { checkPages } = this.#options;
-    checkPages().then(note, (error: unknown) => {
+  /** One reads all pages at a time: of a large store that takes longer than it takes to change its time again. */
+  async #checkPages(): Promise<void> {
+    this.#isStale = this.#isChecking;
+    if (this.#isChecking) return;
+    this.#isChecking = true;
+    try {
+      const [finding] = await this.#options.checkPages();
+      if (finding !== undefined) this.#note(finding);
+    } catch (error) {
       if (error instanceof StorageError && error.code === 'corrupt') this.#note(error.message);
-    });
+    }
+    this.#isChecking = false;
+    if (this.#isStale) void this.#checkPages();
   }
 
   #note(finding: string): void {
