@@ -42,7 +42,10 @@ export function lifeContract(
       await Promise.all([storage.close(), storage.close()]);
       await expect(accepted).resolves.toMatchObject({ duplicate: false });
       await expect(storage.accept(work([wake()]))).rejects.toMatchObject({ code: 'storage_unavailable' });
-      await expect(storage.backlog()).rejects.toMatchObject({ name: 'StorageError', code: 'closed' });
+      const closed = { name: 'StorageError', code: 'closed' };
+      await expect(storage.backlog()).rejects.toMatchObject(closed);
+      // Also what is read over a connection of its own, which would be made anew and keep the process.
+      await expect(storage.nextDueAt()).rejects.toMatchObject(closed);
     });
 
     test('keeps its promises through any order of claims, ends, retries and drops', async () => {

@@ -142,6 +142,7 @@ export class PostgresConnection {
   #client: Client | undefined;
   /** While one is made: who asks meanwhile waits for the same one. */
   #making: Promise<void> | undefined;
+  #hasEnded = false;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -157,6 +158,7 @@ export class PostgresConnection {
    * would not be in it.
    */
   async ask(statements: readonly Statement[], mayConnect = true): Promise<readonly StatementAnswer[]> {
+    if (this.#hasEnded) throw new StorageError('closed', 'the connection has ended');
     checkNotRefused(this.#options.expected);
     if (this.#client === undefined && mayConnect) this.#making ??= this.#connect();
     await this.#making;
@@ -175,6 +177,7 @@ export class PostgresConnection {
   }
 
   async end(): Promise<void> {
+    this.#hasEnded = true;
     await this.#making?.catch(() => undefined);
     await this.#client?.end().catch(() => undefined);
   }

@@ -41,7 +41,7 @@ export class AcceptConnections {
   readonly #idle: AcceptConnection[] = [];
   readonly #all = new Set<AcceptConnection>();
   readonly #clock: DatabaseClock = { aheadMs: Infinity };
-  #reader: AcceptConnection | undefined;
+  readonly #reader: AcceptConnection;
   #storing: readonly PendingAccept[] = [];
   /** Keys and conversations whose entries are being stored. */
   readonly #underWay = new Set<string>();
@@ -53,6 +53,7 @@ export class AcceptConnections {
 
   constructor(options: AcceptConnectionOptions) {
     this.#options = options;
+    this.#reader = new AcceptConnection(options, this.#clock);
   }
 
   /** False where nothing was stored: a key is taken, or there is no space; the usual way says which. */
@@ -66,9 +67,7 @@ export class AcceptConnections {
 
   /** The rows of questions. They change nothing, and stand behind nobody who stores. */
   read(questions: readonly SqlQuestion[]): Promise<readonly object[][]> {
-    this.#reader ??= new AcceptConnection(this.#options, this.#clock);
-    const reader = this.#reader;
-    return Promise.all(questions.map((question) => reader.read(question)));
+    return Promise.all(questions.map((question) => this.#reader.read(question)));
   }
 
   giveUp(): void {
@@ -80,9 +79,7 @@ export class AcceptConnections {
     this.#isClosed = true;
     this.#begin();
     while (this.#idle.length < this.#all.size) await Promise.all([...this.#all].map(({ last }) => last));
-    await Promise.all(
-      [...this.#idle, ...(this.#reader === undefined ? [] : [this.#reader])].map((each) => each.end()),
-    );
+    await Promise.all([...this.#idle, this.#reader].map((each) => each.end()));
   }
 
   /**
