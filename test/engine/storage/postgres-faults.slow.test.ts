@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { newestVersion } from '../../../src/engine/storage/statements/migrations.ts';
+import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import { BrokenTransaction } from '../../../src/engine/storage/statements/statements.ts';
 import { KnownStore } from '../../../src/engine/storage/postgres/known-store.ts';
 import { explainPostgresError } from '../../../src/engine/storage/postgres/postgres-errors.ts';
@@ -207,6 +207,25 @@ test('a lock that somebody holds by hand is waited for, and what waited is store
   await storing;
   expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
   await storage.close();
+});
+
+test('a start does not wait for ever for a lock that somebody holds by hand, and says so', async () => {
+  const url = await server.freshUrl();
+  await (await openStorage(url)).close();
+  const release = await holdLock(url, 'SELECT one FROM counters FOR UPDATE');
+  await expect(openStorage(url)).rejects.toMatchObject({
+    code: 'busy',
+    message: expect.stringContaining('another transaction holds the store') as string,
+  });
+  await release();
+  await (await openStorage(url)).close();
+  const old = await server.freshUrl();
+  const steps = stepsFrom(0, 'postgres').slice(0, -1).join('\n');
+  await query(old, `${steps} UPDATE sluice_schema SET version = ${newestVersion('postgres') - 1}`);
+  const releaseOld = await holdLock(old, 'LOCK TABLE runs IN ACCESS SHARE MODE');
+  await expect(openStorage(old)).rejects.toMatchObject({ code: 'busy' });
+  await releaseOld();
+  await (await openStorage(old)).close();
 });
 
 test('who waits for whom is said, and waits and round trips are counted', async () => {

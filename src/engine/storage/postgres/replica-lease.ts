@@ -28,6 +28,9 @@ const LEFT = 'left';
 /** The commit of this statement waits for no disk, as it writes nothing else. */
 const TELL = 'SELECT pg_notify($1, $2)';
 
+/** Tells a copy of the store that it was in use since. Who holds the row for long is told of, as by every write. */
+const TELL_COPY = `SET LOCAL lock_timeout = '5s'; UPDATE counters SET opened = opened + 1`;
+
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const RENEW = `INSERT INTO replicas (id, role, host, version, place, started_at, lease_until)
   VALUES ($1, $2, $3, $4, $6, ${NOW}, ${NOW} + $5)
@@ -95,8 +98,7 @@ export class ReplicaLease implements Lease {
     const lease = new ReplicaLease(options);
     try {
       await lease.#adopt(options.first);
-      // Tells a copy of the store that it was in use since.
-      await options.first.query('UPDATE counters SET opened = opened + 1');
+      await options.first.query(TELL_COPY);
       await lease.#renew();
     } catch (error) {
       lease.#drop();

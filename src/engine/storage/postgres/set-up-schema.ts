@@ -33,10 +33,10 @@ export async function setUpSchema(
   if (isPerformer && !mayBeCopy) await refuseHalfCopy(client, place);
 }
 
-/** Once: who comes at the same time waits for the lock and then finds it done. */
+/** Once: who comes at the same time waits for the lock and then finds it done. For anybody else nobody waits long. */
 async function migrate(client: Client, place: string): Promise<void> {
   await client.query(`BEGIN; SET LOCAL lock_timeout = 0;
-    SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.sluice.schema', 0))`);
+    SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.sluice.schema', 0)); SET LOCAL lock_timeout = '5s'`);
   try {
     const version = await schemaVersion(client);
     refuseUnknown(place, version, 'postgres');
