@@ -52,7 +52,8 @@ function notAStore(url: string): UrlProblem {
 
 /** Whether it names a host, or a socket, and a database. */
 function isDatabaseUrl(url: string): boolean {
-  if (!URL.canParse(url)) return false;
+  // A password that holds such a character ends before it: what is behind would be shown as the database.
+  if (!URL.canParse(url) || /^\w+:\/\/[^/?#]*[/?#].*@/.test(url)) return false;
   const { hostname, pathname, searchParams } = new URL(url);
   return (hostname !== '' || searchParams.has('host')) && /^\/[^/]/.test(pathname);
 }

@@ -90,6 +90,13 @@ test.each([
   expect(output).not.toContain('4711');
 });
 
+test('an address whose password holds a character that ends it is refused, and not printed', async () => {
+  const output = await printed(`storage:\n  url: "postgres://user:/${SECRET}@host/work"\n`);
+  expect(output).toContain('INVALID_STORAGE_URL');
+  expect(output).toContain('%2F');
+  expect(output).not.toContain('4711');
+});
+
 test('a reference below such a key is printed, as it names a value and is none', async () => {
   expect(await printed('hooks:\n  tokn: ${CANARY}\n')).toContain('tokn: ${CANARY}');
 });

@@ -27,7 +27,7 @@ import { inspect } from '../../../src/engine/storage/sqlite/inspector.ts';
 import { explainSqliteError } from '../../../src/engine/storage/sqlite/sqlite-errors.ts';
 import { StoreFiles } from '../../../src/engine/storage/sqlite/worker/store-files.ts';
 import { createPageCounter } from '../../../src/engine/storage/sqlite/worker/log-mark.ts';
-import { openStorage, type Storage } from '../../../src/engine/storage/storage.ts';
+import { openStorage, type Storage, storeStatus } from '../../../src/engine/storage/storage.ts';
 import type { StorageErrorCode } from '../../../src/engine/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../../support/storage-builders.ts';
 import { until } from '../../support/service-process.ts';
@@ -173,6 +173,19 @@ test('refuses a folder that cannot be made, a folder in place of the file, and o
     await expect(openStorage(url)).rejects.toMatchObject({ code: 'invalid_url' });
   }
 });
+
+test.each(['ab/', '/', '12/', '12/3?', '12#', '12?', 'a@b/'])(
+  'an address whose password begins with %s is not shown, and what to write is said',
+  async (start) => {
+    const url = `postgres://user:${start}secret@host/work`;
+    for (const use of [openStorage, storeStatus])
+      await expect(use(url)).rejects.toMatchObject({
+        code: 'invalid_url',
+        message: expect.not.stringMatching(/secret|12/) as string,
+      });
+    await expect(storeStatus(url)).rejects.toThrow('%2F');
+  },
+);
 
 test.each([true, false])('attaches to no store that nobody made; in a thread: %s', async (inThread) => {
   await expect(openStorage(`sqlite:${file}`, { mode: 'attached', inThread })).rejects.toMatchObject({

@@ -91,8 +91,13 @@ export function connectionFault(code: string): (typeof CONNECTION_FAULTS)[number
 /** Where nothing is tried again. */
 export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';
 
-/** Host, port and database of a URL: never its password. */
+/** Host, port and database of a URL: never its password, so that one which is not read as such is refused. */
 export function placeOf(url: string): string {
+  if (!URL.canParse(url) || /^\w+:\/\/[^/?#]*[/?#].*@/.test(url))
+    throw new StorageError(
+      'invalid_url',
+      'the address of the PostgreSQL database cannot be read: write characters such as @ / : # ? in a password as %40 %2F %3A %23 %3F',
+    );
   const { hostname, port, pathname } = new URL(url);
   return `postgres://${hostname}${port === '' ? '' : `:${port}`}${pathname}`;
 }
