@@ -1,6 +1,6 @@
 /** Going back to a copy of a store: what is asked before, what is kept, and what is said of open work. */
 import { copyFileSync, existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, expect, test } from 'vitest';
 import { FIRST_TABLES } from '../../../src/engine/storage/statements/first-tables.ts';
@@ -121,6 +121,17 @@ test.each([
   await expect(restore('copy.db')).rejects.toMatchObject({ name: 'StorageError', code });
   expect(readdirSync(folder)).toEqual(names);
   if (held !== undefined && 'backlog' in held) await held.close();
+});
+
+test('a store whose schema cannot be changed stays as it was, and no start leaves a copy of it', async () => {
+  const old = new DatabaseSync(file);
+  migrate(old, [FIRST_TABLES.sqlite]);
+  old.exec('PRAGMA user_version = 7');
+  old.exec("INSERT INTO decisions VALUES (1, 'r', NULL, 'skipped', 'no JSON')");
+  old.close();
+  for (let start = 0; start < 2; start += 1)
+    await expect(open()).rejects.toMatchObject({ message: expect.stringContaining('malformed JSON') });
+  expect(readdirSync(folder)).toEqual([basename(file)]);
 });
 
 test('a store is copied before its schema changes, and the copy brings it back', async () => {

@@ -147,7 +147,7 @@ export interface KeptStore {
   readonly version: number;
 }
 
-/** Keeps the store as it is, so that one can go back. A start that failed has left a copy already: it is made anew. */
+/** Keeps the store as it is, so that one can go back. */
 function keepBefore(database: DatabaseSync, file: string, version: number): KeptStore {
   const kept = { file: `${file}.schema-${version}-${fileTime(Date.now())}`, version };
   try {
@@ -203,8 +203,15 @@ function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOpt
       `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
     );
   }
-  if (version > 0) options.onMigration?.(keepBefore(database, file, version));
-  migrate(database, stepsFrom(version, 'sqlite'));
+  const kept = version > 0 ? keepBefore(database, file, version) : undefined;
+  try {
+    migrate(database, stepsFrom(version, 'sqlite'));
+  } catch (error) {
+    // The store is as it was. A service that is started again and again must not leave a copy each time.
+    if (kept !== undefined) rmSync(kept.file, { force: true });
+    throw error;
+  }
+  if (kept !== undefined) options.onMigration?.(kept);
 }
 
 /** Takes the schema to the newest version, in one transaction, so that it is never half way. */
