@@ -20,7 +20,11 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { newestVersion, stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
-import { APPLICATION_ID, migrate } from '../../../src/engine/storage/sqlite/worker/database-file.ts';
+import {
+  APPLICATION_ID,
+  migrate,
+  takePerformerLock,
+} from '../../../src/engine/storage/sqlite/worker/database-file.ts';
 import { makeStorage } from '../../../src/engine/storage/client/make-storage.ts';
 import { WorkerClient } from '../../../src/engine/storage/client/worker-client.ts';
 import { inspect } from '../../../src/engine/storage/sqlite/inspector.ts';
@@ -439,6 +443,15 @@ test('a file whose time changes again and again is read by one check at a time, 
   checks[1]?.(['a page is spoilt']);
   await until('the finding', () => files.findReplaced()?.code === 'corrupt');
   expect(checks).toHaveLength(2);
+});
+
+test('a start waits for who looks at the lock for a moment, and gets the file that others find', async () => {
+  const lock = takePerformerLock(file);
+  // As where it belongs to a start that fails: its file is taken away.
+  setTimeout(() => lock.undo(), 400);
+  const storage = await openStorage(`sqlite:${file}`);
+  await expect(openStorage(`sqlite:${file}`)).rejects.toMatchObject({ code: 'locked' });
+  await storage.close();
 });
 
 test('notices within a second that its lock was taken away, without any work', async () => {

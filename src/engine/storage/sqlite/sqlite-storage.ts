@@ -67,7 +67,7 @@ function copySource(database: DatabaseSync): string | undefined {
 function isPerformed(file: string): boolean {
   if (!existsSync(`${file}.lock`)) return false;
   try {
-    takePerformerLock(file).release();
+    takePerformerLock(file, 0).release();
     return false;
   } catch {
     return true;

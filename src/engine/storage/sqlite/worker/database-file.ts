@@ -325,13 +325,20 @@ export interface PerformerLock {
 /**
  * One service performs from a store. The lock is an exclusive transaction that is never ended, on a file of its own:
  * the kernel frees it when the process goes, however it goes, and the store itself stays open to the command line.
+ * A command that looks whether it is held has it for a moment, which is waited for.
  * @throws StorageError `locked`
  */
-export function takePerformerLock(file: string): PerformerLock {
+export function takePerformerLock(file: string, waitMs = 500): PerformerLock {
   const lockFile = `${file}.lock`;
   const isNew = !existsSync(lockFile);
   closeSync(openSync(lockFile, 'a', 0o600));
-  const database = lockWhole(lockFile, file);
+  const { ino } = statSync(lockFile);
+  const database = lockWhole(lockFile, file, waitMs);
+  // A start that failed took the file away meanwhile: others would find another one, and lock that.
+  if (statSync(lockFile, { throwIfNoEntry: false })?.ino !== ino) {
+    database.close();
+    return takePerformerLock(file, waitMs);
+  }
   let isHeld = true;
   const release = () => {
     if (isHeld) database.close();
@@ -346,8 +353,8 @@ export function takePerformerLock(file: string): PerformerLock {
   };
 }
 
-function lockWhole(lockFile: string, file: string): DatabaseSync {
-  const database = new DatabaseSync(lockFile, { timeout: 0 });
+function lockWhole(lockFile: string, file: string, timeout: number): DatabaseSync {
+  const database = new DatabaseSync(lockFile, { timeout });
   try {
     database.exec('PRAGMA journal_mode = MEMORY');
     database.exec('BEGIN EXCLUSIVE');
