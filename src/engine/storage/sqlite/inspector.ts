@@ -1,10 +1,10 @@
-import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, Worker, workerData } from 'node:worker_threads';
 import { findBroken } from '../statements/invariants.ts';
 import { deserializeError, type SerializedError, serializeError, StorageError } from '../storage-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
-import { readFile } from './worker/database-file.ts';
+import { readFile, writeVerifiedCopy } from './worker/database-file.ts';
 import { findCutOff } from './worker/log-mark.ts';
 import { SqliteStatements } from './worker/sqlite-statements.ts';
 
@@ -38,22 +38,19 @@ export function inspect(input: InspectorInput): Promise<readonly string[]> {
 }
 
 function backup(database: DatabaseSync, target: string): void {
-  const descriptor = createNew(target);
+  createNew(target);
   try {
-    database.prepare('VACUUM INTO ?').run(target);
-    fsyncSync(descriptor);
+    writeVerifiedCopy(database, target);
   } catch (error) {
     rmSync(target, { force: true });
     throw error;
-  } finally {
-    closeSync(descriptor);
   }
 }
 
-/** Creates a file that was not there, and returns its descriptor. */
-function createNew(target: string): number {
+/** Creates a file that was not there: it takes the name until the copy is whole. */
+function createNew(target: string): void {
   try {
-    return openSync(target, 'wx', 0o600);
+    closeSync(openSync(target, 'wx', 0o600));
   } catch (error) {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     const reason = exists ? 'exists already; give another file' : 'cannot be created; check its folder';
