@@ -23,8 +23,7 @@ export { SENDER_NOT_PROVED } from './mail-port.ts';
 export { reactionOf } from './prepared-request.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
-export { StorageError, type StorageHealth } from './storage-error.ts';
-export { unavailable } from './storage-error.ts';
+export { StorageError, type StorageHealth, unavailable } from './storage-error.ts';
 
 export interface StorageOptions {
   /**
@@ -33,8 +32,6 @@ export interface StorageOptions {
    * exist.
    */
   readonly mode?: 'performer' | 'attached';
-  /** False, for who is attached to a file and waits for each answer: it is asked without a thread. Default true. */
-  readonly inThread?: boolean;
   /** Queued and active runs at most, then `backlog_full`; default 100,000. */
   readonly maxBacklogRuns?: number;
   /** Bytes of queued and active runs at most; default 1 GB. */
@@ -72,8 +69,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
     return openPostgresStorage({ url, mode, limits, ...replica, known: options.known, onWarning, onNote });
   }
-  const input = { file: fileOf(url), mode, fsync, limits };
-  return openSqliteStorage(input, { inThread: options.inThread ?? true, onWarning });
+  return openSqliteStorage({ file: fileOf(url), fsync, limits }, { mode, onWarning });
 }
 
 function limitsOf(options: StorageOptions): AcceptLimits {

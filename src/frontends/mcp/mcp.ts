@@ -217,8 +217,7 @@ const MAX_KEPT = 200;
 /** Returns none where there is no store, or where it cannot be read; `id` is that of one that may be older. */
 async function readKept(options: McpOptions, id?: string): Promise<readonly KeptRequest[]> {
   const { settings } = await configOf(options);
-  const attached = { mode: 'attached', inThread: false } as const;
-  const storage = await openStorage(settings.storage.url, attached).catch(() => undefined);
+  const storage = await openStorage(settings.storage.url, { mode: 'attached' }).catch(() => undefined);
   try {
     if (storage === undefined) return [];
     const { kept } = (id === undefined ? undefined : await findStoredRequest(storage, id)) ?? {};

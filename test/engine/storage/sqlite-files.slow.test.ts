@@ -191,17 +191,17 @@ test.each(['ab/', '/', '12/', '12/3?', '12#', '12?', 'a@b/'])(
   },
 );
 
-test.each([true, false])('attaches to no store that nobody made; in a thread: %s', async (inThread) => {
-  await expect(openStorage(`sqlite:${file}`, { mode: 'attached', inThread })).rejects.toMatchObject({
+test('attaches to no store that nobody made', async () => {
+  await expect(openStorage(`sqlite:${file}`, { mode: 'attached' })).rejects.toMatchObject({
     code: 'not_found',
     message: expect.stringContaining('start the service once') as string,
   });
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('without a thread, who is attached reads and writes as in one, and is refused when it has closed', async () => {
+test('who is attached has no thread, reads and writes as a service does, and is refused when it has closed', async () => {
   const storage = await openStorage(`sqlite:${file}`);
-  const attached = await openStorage(`sqlite:${file}`, { mode: 'attached', inThread: false });
+  const attached = await openStorage(`sqlite:${file}`, { mode: 'attached' });
   const keyed = (bodySha256: string) =>
     work([agent()], { idempotency: { scope: 'agent', key: 'one', bodySha256, ttlSeconds: 60 } });
   const changed = new Promise<void>((heard) => storage.onOutsideChange(heard));
@@ -328,7 +328,7 @@ async function openHeldBy(hold: string): Promise<Storage> {
   const limits = { maxBacklogRuns: 1_000, maxBacklogBytes: 1e9, maxPendingEvents: 1_000 };
   const client = await WorkerClient.open({
     entry: new URL('../../fixtures/held-storage-thread.ts', import.meta.url),
-    input: { file, mode: 'performer', fsync: true, limits, hold },
+    input: { file, fsync: true, limits, hold },
     place: file,
     explain: (error) => explainSqliteError(error, file),
   });

@@ -16,14 +16,17 @@ const ENTRY = new URL(`worker/storage-worker${extname(import.meta.url)}`, import
 /** Opens the store in one SQLite file; `onWarning` hears what the operator should know of it. */
 export async function openSqliteStorage(
   input: WorkerInput,
-  { inThread, onWarning }: { readonly inThread: boolean; readonly onWarning: (message: string) => void },
+  {
+    mode,
+    onWarning,
+  }: { readonly mode: 'performer' | 'attached'; readonly onWarning: (message: string) => void },
 ): Promise<Storage> {
   const { file } = input;
   const inspection = {
     backup: async (target: string) => void (await inspect({ task: 'backup', file, target })),
     verify: () => inspect({ task: 'verify', file }),
   };
-  if (!inThread) {
+  if (mode === 'attached') {
     const { openAttachedHere } = await import('./attached-store.ts');
     try {
       return openAttachedHere(input, inspection);

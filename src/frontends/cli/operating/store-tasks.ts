@@ -46,7 +46,7 @@ export async function useStore<Result>(
   url: string,
   use: (storage: Storage) => Promise<Result>,
 ): Promise<Result> {
-  const storage = await openStorage(url, { mode: 'attached', inThread: false });
+  const storage = await openStorage(url, { mode: 'attached' });
   try {
     return await use(storage);
   } finally {

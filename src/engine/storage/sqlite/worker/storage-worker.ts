@@ -18,7 +18,6 @@ import {
   HOLDER,
   type KeptStore,
   makeFolder,
-  openAttached,
   type PerformerLock,
   takePerformerLock,
 } from './database-file.ts';
@@ -26,11 +25,10 @@ import { createPageCounter, LogMark } from './log-mark.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
-/** The thread that owns the database. */
+/** The thread that owns the database of a service; who is attached has none (`attached-store.ts`). */
 
 export interface WorkerInput {
   readonly file: string;
-  readonly mode: 'performer' | 'attached';
   readonly fsync: boolean;
   readonly limits: AcceptLimits;
 }
@@ -91,42 +89,32 @@ function start(database: DatabaseSync, file: string): void {
   database.exec('UPDATE counters SET opened = opened + 1');
 }
 
-function serve(
-  { database, lock, notice }: Partial<OpenDatabase> & { database: DatabaseSync },
-  input: WorkerInput,
-): void {
-  const { file, limits } = input;
+function serve({ database, lock, notice }: OpenDatabase, { file, limits }: WorkerInput): void {
   const sql = new SqliteStatements(database);
   const explain = (error: unknown) => explainSqliteError(error, file);
-  const countPages = lock && createPageCounter(database);
-  const mark = countPages && new LogMark(database, file, countPages);
+  const countPages = createPageCounter(database);
+  const mark = new LogMark(database, file, countPages);
   const checkPages = async (): Promise<readonly string[]> => {
     const found = await inspect({ task: 'verify', file });
-    return found.filter((finding) => mark?.notices.includes(finding) === false);
+    return found.filter((finding) => !mark.notices.includes(finding));
   };
-  const files = countPages && new StoreFiles(file, { countPages, checkPages });
-  const health = mark && files && watchHealth(file, { mark, files });
+  const files = new StoreFiles(file, { countPages, checkPages });
+  const health = watchHealth(file, { mark, files });
   const probe = (statements: Statements): void => probeStore(statements, file);
-  const executor = new BatchExecutor(sql, {
-    limits,
-    holder: HOLDER,
-    explain,
-    probe,
-    ...(health && { health }),
-  });
-  const noteCommit = (): void => files?.follow(countPages?.());
-  const watch = mark && openWatch(database, executor, { mark, noteCommit });
+  const executor = new BatchExecutor(sql, { limits, holder: HOLDER, explain, probe, health });
+  const noteCommit = (): void => files.follow(countPages());
+  const watch = openWatch(database, executor, { mark, noteCommit });
   const close = (): void => {
-    watch?.stop();
-    mark?.note();
+    watch.stop();
+    mark.note();
     database.close();
-    lock?.release();
+    lock.release();
   };
-  const said = [notice, ...(mark?.notices ?? [])].filter((text) => text !== undefined).join('; ');
+  const said = [notice, ...mark.notices].filter((text) => text !== undefined).join('; ');
   serveBatches(executor, close, {
     notice: said === '' ? undefined : said,
     onAnswered: () => {
-      mark?.follow();
+      mark.follow();
       noteCommit();
     },
   });
@@ -190,9 +178,7 @@ function openWatch(
 
 function main(input: WorkerInput): void {
   try {
-    const { file, fsync } = input;
-    const isAttached = input.mode === 'attached';
-    serve(isAttached ? { database: openAttached(file, fsync) } : openPerformer(input), input);
+    serve(openPerformer(input), input);
   } catch (error) {
     refuse(explainSqliteError(error, input.file));
   }
