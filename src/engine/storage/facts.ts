@@ -177,7 +177,6 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
     state: run.state,
     outcome: run.outcome ?? null,
     ...(text && { message: action.message, reply: run.reply ?? null }),
-    // How many it reads, of a run that gathered several.
     ...(run.eventCount !== undefined && { events: run.eventCount }),
     attempts: run.attempts,
     channel: action.channel,

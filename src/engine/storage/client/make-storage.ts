@@ -31,22 +31,10 @@ interface SharedStore {
 export function makeStorage(
   client: StoreClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
-  { operations: own, giveUp, lapsed }: SharedStore = {
-    operations: client.operations,
-    giveUp: () => undefined,
-    lapsed: () => [],
-  },
+  store: SharedStore = { operations: client.operations, giveUp: () => undefined, lapsed: () => [] },
 ): Storage {
-  const watch = new AnswerWatch({
-    place: client.place,
-    acceptRequest: own.acceptRequest,
-    flush: own.flush,
-    giveUp: (trouble) => {
-      client.giveUp(trouble);
-      giveUp();
-    },
-    resume: () => client.resume(),
-  });
+  const { operations: own, lapsed } = store;
+  const watch = new AnswerWatch(client, store);
   const journal = new JournalBuffer(own);
   const operations = { ...own, ...afterJournal(own, journal) };
   return {
@@ -192,14 +180,6 @@ const MAX_LOOKS = 10;
 /** Between two tries whether it answers again. */
 const RETRY_MS = 400;
 
-export interface AcceptStore extends Pick<RemoteOperations, 'acceptRequest' | 'flush'> {
-  readonly place: string;
-  /** What was not begun is not stored any more. */
-  giveUp(trouble: StorageError): void;
-  /** Called when the store answers again. */
-  resume(): void;
-}
-
 interface WaitingCall {
   /** How many looks there had been. */
   readonly since: number;
@@ -212,7 +192,8 @@ interface WaitingCall {
  * process that was itself stopped for a while blames nobody.
  */
 class AnswerWatch {
-  readonly #store: AcceptStore;
+  readonly #client: StoreClient;
+  readonly #store: SharedStore;
   readonly #waiting = new Set<WaitingCall>();
   #accepting = 0;
   #acceptingBytes = 0;
@@ -220,7 +201,8 @@ class AnswerWatch {
   #timer: NodeJS.Timeout | undefined;
   #trouble: StorageError | undefined;
 
-  constructor(store: AcceptStore) {
+  constructor(client: StoreClient, store: SharedStore) {
+    this.#client = client;
     this.#store = store;
   }
 
@@ -232,7 +214,7 @@ class AnswerWatch {
     this.#accepting += 1;
     this.#acceptingBytes += bytes;
     try {
-      const repeated = await this.inTime(() => this.#store.acceptRequest(request));
+      const repeated = await this.inTime(() => this.#store.operations.acceptRequest(request));
       return repeated === null ? result : (JSON.parse(repeated) as AcceptResult);
     } catch (error) {
       throw error instanceof StorageError ? unavailable(error) : error;
@@ -269,7 +251,7 @@ class AnswerWatch {
       this.#timer = undefined;
     }
     if (oldest === undefined || this.#looks - oldest.since < MAX_LOOKS) return;
-    const said = `${this.#store.place}: the store has not answered for ${MAX_LOOKS} s; it is tried again by itself`;
+    const said = `${this.#client.place}: the store has not answered for ${MAX_LOOKS} s; it is tried again by itself`;
     this.#refuseAll(new StorageError('unreachable', said));
   }
 
@@ -277,7 +259,8 @@ class AnswerWatch {
   #refuseAll(trouble: StorageError): void {
     if (this.#trouble === undefined) {
       this.#trouble = trouble;
-      this.#store.giveUp(trouble);
+      this.#client.giveUp(trouble);
+      this.#store.giveUp();
       void this.#tryAgain();
     }
     for (const { reject } of this.#waiting) reject(trouble);
@@ -286,12 +269,12 @@ class AnswerWatch {
 
   async #tryAgain(): Promise<void> {
     try {
-      await this.#store.flush();
+      await this.#store.operations.flush();
     } catch (error) {
       if (isUnreachable(error)) return void setTimeout(() => void this.#tryAgain(), RETRY_MS).unref();
     }
     this.#trouble = undefined;
-    this.#store.resume();
+    this.#client.resume();
   }
 
   #checkSpace(bytes: number): void {

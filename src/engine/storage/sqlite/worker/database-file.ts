@@ -52,15 +52,15 @@ export function examineFile(file: string, options: { readonly mayBeReadOnly?: bo
   if (stat.size === 0) return 'empty';
   if (isCutShort(file)) return 'store';
   const header = readHeader(file);
-  if (header.length < HEADER_BYTES || !startsAsSqlite(header)) throw unreadable(file);
+  if (header.length < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC)
+    throw new StorageError(
+      'not_a_store',
+      `${file}: is not a store, or its first bytes are destroyed; ${GO_BACK}`,
+    );
   const applicationId = header.readUInt32BE(68);
   if (applicationId !== APPLICATION_ID && applicationId !== 0) throw foreign(file);
   refuseUnknown(file, header.readUInt32BE(60), 'sqlite');
   return 'store';
-}
-
-function startsAsSqlite(header: Buffer): boolean {
-  return header.toString('latin1', 0, MAGIC.length) === MAGIC;
 }
 
 /** @throws StorageError where the folder or the file cannot be written */
@@ -107,8 +107,9 @@ export function checkPages(file: string): void {
     refuseForeign(database, file);
     refuseUnknown(file, schemaOf(database), 'sqlite');
     if (statSync(file).size > MAX_CHECKED_BYTES) return;
-    const finding = firstOf(database, 'PRAGMA quick_check(1)');
-    if (finding !== 'ok') throw damaged(file, String(finding).slice(0, 200));
+    const finding = String(firstOf(database, 'PRAGMA quick_check(1)')).slice(0, 200);
+    if (finding !== 'ok')
+      throw new StorageError('corrupt', `${file}: the store is damaged (${finding}); ${GO_BACK}`);
   });
 }
 
@@ -129,9 +130,7 @@ export function schemaOf(database: DatabaseSync): number {
 /** Creates the file with the right mode; the log next to it inherits the mode. */
 export function createFile(file: string): void {
   closeSync(openSync(file, 'a', 0o600));
-  const folder = openSync(dirname(file), 'r');
-  fsyncSync(folder);
-  closeSync(folder);
+  syncPath(dirname(file));
 }
 
 interface ConnectOptions {
@@ -256,22 +255,11 @@ function refuseForeign(database: DatabaseSync, file: string): void {
   if (applicationId !== 0 || tables > 0) throw foreign(file);
 }
 
-function unreadable(file: string): StorageError {
-  return new StorageError(
-    'not_a_store',
-    `${file}: is not a store, or its first bytes are destroyed; ${GO_BACK}`,
-  );
-}
-
 function foreign(file: string): StorageError {
   return new StorageError(
     'not_a_store',
     `${file}: is another program's database; give storage.url another path`,
   );
-}
-
-function damaged(file: string, finding: string): StorageError {
-  return new StorageError('corrupt', `${file}: the store is damaged (${finding}); ${GO_BACK}`);
 }
 
 /**
