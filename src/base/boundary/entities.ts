@@ -8,9 +8,7 @@ import { characterEntitiesLegacy } from 'character-entities-legacy';
 import { foldCodePoint, OTHER } from './fold.ts';
 
 export interface DecodedEntity {
-  /** What the entity is folded to. */
   readonly piece: string;
-  /** Where the text goes on. */
   readonly end: number;
 }
 

@@ -27,7 +27,6 @@ export function neutralise(text: string): string {
   return TAGS.test(once) ? replaceFindings(once, findSpoofs(once, foldText(once, { readTags: true }))) : once;
 }
 
-/** Everything to be replaced in a text, in order. */
 export function findSpoofs(text: string, skeleton: Skeleton): readonly Spoof[] {
   const findings = [...findMarkers(text, skeleton), ...findTokens(text, skeleton)];
   return findings.toSorted((a, b) => a.start - b.start || b.end - a.end);

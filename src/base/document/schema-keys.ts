@@ -76,7 +76,6 @@ export function wrappedBy({ type, innerType, in: input }: SchemaDefinition): z.Z
   return innerType ?? (type === 'pipe' ? input : undefined);
 }
 
-/** What a schema takes, in words. */
 function kindsOf(schema: z.ZodType): readonly string[] {
   const { type, values, entries } = definitionOf(schema);
   switch (type) {

@@ -49,7 +49,6 @@ const PROOF = 'verify';
 /** Keys of the console by the name of their owner: `{role, key}`. */
 const KEYS_BY_NAME = 'keys';
 
-/** Whether a path leads through a key with a secret's name. */
 export function isBelowSecret(path: Path): boolean {
   return path.some((step) => typeof step === 'string' && SECRET_KEY.test(step));
 }

@@ -10,7 +10,6 @@ export interface TreeNode {
   readonly value: unknown;
   /** Set for a number that a double cannot hold; `value` is then the nearest double. */
   readonly exact?: ExactNumber;
-  /** Members of an object, by key. */
   readonly members?: ReadonlyMap<string, Member>;
   readonly items?: readonly TreeNode[];
   /** Where a text's characters stand. */
@@ -23,7 +22,6 @@ export interface Member {
   readonly node: TreeNode;
 }
 
-/** What a parser made of a text. */
 export interface ReadTree {
   readonly tree?: TreeNode;
   /** What could be read of a broken text: good enough to know where its secrets stand. */
@@ -37,7 +35,6 @@ interface OffsetCache {
   offsets?: Int32Array;
 }
 
-/** Makes a tree readable by path. */
 export function locate(
   source: SourceText,
   node: TreeNode,

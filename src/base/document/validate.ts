@@ -105,7 +105,6 @@ function invalid(
   return finding('INVALID_VALUE', message, root.place(path), facts);
 }
 
-/** A value that is none of the allowed ones. */
 function notOneOf(context: IssueContext, path: Path, values: readonly unknown[]): Finding {
   const { value } = context.root.at(path);
   const taken = values.map(String);
@@ -236,7 +235,6 @@ function kindName(expected: string): string {
   }
 }
 
-/** The allowed values in words. */
 function listed(values: readonly string[]): string {
   return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
 }

@@ -105,7 +105,6 @@ interface TroubleTable extends Required<HealthOptions> {
   readonly troubles: Map<HealthCode, Map<string, KnownTrouble>>;
 }
 
-/** Makes the list of one service, empty. */
 export function createHealth({ log, clock = Date.now }: HealthOptions): Health {
   const troubles: TroubleTable['troubles'] = new Map();
   const table: TroubleTable = { troubles, log, clock };

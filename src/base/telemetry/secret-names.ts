@@ -17,7 +17,6 @@ const SECRET_TEXT_KEY = new RegExp(`^${WHOLE}$`, 'i');
 /** The end of either as a pattern, for lines that nothing could read. */
 export const SECRET_NAME = `(?:${ENDS}|(?<![\\w-])${WHOLE})s?`;
 
-/** Whether a text is a secret by the name it stands under. */
 export function namesSecretText(name: string): boolean {
   return SECRET_KEY.test(name) || SECRET_TEXT_KEY.test(name);
 }

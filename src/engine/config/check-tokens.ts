@@ -11,7 +11,6 @@ const MIN_TOKEN_CHARS = 16;
 
 const MIN_WORKER_TOKEN_CHARS = 32;
 
-/** A token as it is resolved, and where it stands. */
 interface Token {
   readonly path: Path;
   readonly value: string;

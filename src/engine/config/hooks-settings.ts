@@ -8,11 +8,9 @@ import type { ConfigReporter } from './reporter.ts';
 import { resolveMail } from './mail-schema.ts';
 import type { HooksSettings } from './settings.ts';
 
-/** What the settings of a file are resolved with. */
 export interface SettingsContext {
   readonly reporter: ConfigReporter;
   readonly directory: string;
-  /** The service's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly behaviours: Behaviours;
   readonly dev: boolean;

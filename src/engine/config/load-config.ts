@@ -24,7 +24,6 @@ import { toSettings } from './to-settings.ts';
 export const DEFAULT_CONFIG_FILES = ['sluice.yaml', 'sluice.json'] as const;
 
 export interface LoadOptions {
-  /** Where `${NAME}` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** False for commands that send and serve nothing (check, explain, test): a missing secret keeps its reference. */
   readonly needSecrets: boolean;
@@ -32,7 +31,6 @@ export interface LoadOptions {
   readonly dev?: boolean;
   /** Working directory; default that of the process. */
   readonly cwd?: string;
-  /** What is open in an editor. */
   readonly open?: OpenTexts;
 }
 

@@ -10,7 +10,6 @@ export function findOnPath(command: string, path = ''): string | undefined {
     .find(isExecutable);
 }
 
-/** Whether a command can be started by its name. */
 export function isOnPath(command: string, path?: string): boolean {
   return findOnPath(command, path) !== undefined;
 }

@@ -31,9 +31,7 @@ import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
 import type { BesideSettings, InlineMapping } from './settings.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 
-/** What of the loading options the reading needs. */
 export interface ReadConfigOptions {
-  /** What is open in an editor. */
   readonly open?: OpenTexts | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly needSecrets: boolean;
@@ -48,7 +46,6 @@ export interface ReadConfig extends BesideSettings {
   /** The file as written, for places of findings that other modules make. */
   readonly original: LocatedValue;
   readonly behaviours: Behaviours;
-  /** Where `${NAME}` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];

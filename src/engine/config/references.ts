@@ -24,7 +24,6 @@ export interface ResolveOptions {
   readonly schema: z.ZodType;
 }
 
-/** A file's content with its references replaced. */
 export interface ResolvedFile {
   readonly value: unknown;
   readonly findings: readonly Finding[];

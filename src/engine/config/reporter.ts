@@ -1,6 +1,5 @@
 import { findingAt, type Finding, type LocatedValue, type Path } from '../../base/document/document.ts';
 
-/** Collects findings about one configuration file. */
 export interface ConfigReporter {
   readonly root: LocatedValue;
   report(code: string, path: Path, finding: ConfigReport): void;

@@ -206,7 +206,6 @@ const serves = ({ providers }: ModelRunner, name: string): boolean =>
 interface NamedContext {
   readonly name: string;
   readonly directory: string;
-  /** The service's environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly models: Models;
 }

@@ -120,7 +120,6 @@ export interface RunDefaults {
   readonly thinking?: string;
 }
 
-/** What a file says beside the settings. */
 export interface BesideSettings {
   /** `hooks.mappings` entries, raw, each with its place, so that `mapping/` can report on them. */
   readonly inlineMappings: readonly InlineMapping[];

@@ -62,7 +62,6 @@ const MAX_NAME_CHARS = 500;
 const MAX_WARNINGS = 16;
 const MAX_FIELD_CHARS = 80;
 
-/** Where a rule reads its settings and leaves its remarks. */
 export interface FieldContext {
   readonly settings: EvaluationSettings;
   readonly warnings: Finding[];

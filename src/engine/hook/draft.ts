@@ -148,7 +148,6 @@ function ownText(payload: JsonValue, kind: DraftKind): string | undefined {
 interface EncodedField {
   /** As the reader of it wrote it; `payload` of the body itself. */
   readonly path: string;
-  /** As a transform has it. */
   readonly code: string;
   readonly isBase64: boolean;
 }

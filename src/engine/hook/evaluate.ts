@@ -277,7 +277,6 @@ function asHookError(error: unknown): HookError {
 /** What drives evaluations: where transforms run, and how the others get their turn. */
 interface EvaluationDriver {
   readonly transforms: Pick<Transforms, 'call'>;
-  /** Resolves when the evaluation may go on. */
   readonly pause: () => Promise<void>;
 }
 

@@ -24,7 +24,6 @@ export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates' | 'mapping'
   readonly isCut?: true;
 };
 
-/** A request that the store kept. */
 export interface ReadKept {
   /** A shape has words in place of what was not kept; a body that could not be read is empty. */
   readonly request: HookRequest;

@@ -33,7 +33,6 @@ class ResultProblem extends Error {
   }
 }
 
-/** Where a merge leaves its remarks. */
 export interface MergeOptions {
   readonly warnings: Finding[];
   /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */

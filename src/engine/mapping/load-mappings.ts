@@ -37,7 +37,6 @@ export interface MappingSources {
   readonly presets: readonly string[];
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
-  /** What is open in an editor. */
   readonly open?: OpenTexts;
 }
 

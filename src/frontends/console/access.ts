@@ -87,7 +87,6 @@ export type ExchangeResult =
   | { readonly kind: 'session'; readonly token: string; readonly role: Role; readonly name: string }
   | { readonly kind: 'refused' | 'too-many' };
 
-/** Decides on every request. */
 export class Access {
   readonly #options: AccessOptions;
   readonly #clock: () => number;

@@ -24,7 +24,6 @@ const TYPES: Readonly<Record<string, string>> = {
 const BUILT = fileURLToPath(new URL('./page/', import.meta.url));
 const isBuilt = import.meta.url.endsWith('.js');
 
-/** Reads or bundles the page's files. */
 export async function loadAssets(): Promise<Assets> {
   const files = isBuilt ? await readBuilt() : await bundle();
   return new Map(

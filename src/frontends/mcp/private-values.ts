@@ -42,6 +42,5 @@ export function privateValues(requests: readonly HookRequest[], more: readonly s
   return [...found];
 }
 
-/** Masks these values and mail addresses in a text. */
 export const maskPrivate = (text: string, values: readonly string[]): string =>
   withoutSecrets(text, values, 'text').replaceAll(MAIL_ADDRESS, REMOVED);

@@ -53,7 +53,6 @@ export type SendResult =
 /** Settings of one channel: `channels.<id>` with references resolved. */
 export type ChannelSettings = Readonly<Record<string, unknown>>;
 
-/** What is wrong with one key of a channel's settings. */
 export interface SettingsProblem {
   readonly key: string;
   readonly message: string;

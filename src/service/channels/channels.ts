@@ -34,7 +34,6 @@ export type {
 } from './channel.ts';
 export { chunkText } from './chunk.ts';
 
-/** All channels that can be configured. */
 export interface ChannelCatalog {
   readonly modules: ReadonlyMap<string, ChannelModule>;
   /** Where a module's `packages` are looked up: the file or URL it was loaded from, by channel id. */
@@ -124,7 +123,6 @@ export function withChannels(catalog: ChannelCatalog, ids: readonly string[], wh
 export const knownChannels = ({ modules, isPartial }: ChannelCatalog): ReadonlySet<string> | 'any' =>
   isPartial === true ? 'any' : new Set(modules.keys());
 
-/** The module of a channel id or one of its aliases. */
 export function findChannelModule(catalog: ChannelCatalog, channel: string): ChannelModule | undefined {
   return catalog.modules.get(channelIdOf(channel));
 }

@@ -38,7 +38,6 @@ export interface ChannelDefinition<Settings, Recipient> {
   connect(settings: Settings): Promise<ChannelConnection<Recipient>>;
 }
 
-/** What the emoji look like. */
 export const EMOJI = { eyes: '👀', '+1': '👍', '-1': '👎', confused: '😕' } as const;
 
 /**

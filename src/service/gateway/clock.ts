@@ -1,4 +1,3 @@
-/** The two clocks of the machine. */
 export interface Clock {
   /** Milliseconds since the epoch; may jump either way. */
   wallMs(): number;

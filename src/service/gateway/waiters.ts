@@ -32,7 +32,6 @@ export class Waiters<Answer> {
     });
   }
 
-  /** What is waited for. */
   get names(): readonly string[] {
     return [...this.#waiters.keys()];
   }

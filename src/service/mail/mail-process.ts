@@ -16,7 +16,6 @@ import { readerFolders } from './open-source.ts';
 import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
 import { growingDelay, READER_TIMES } from './reconnection.ts';
 
-/** What reading one message may take. */
 export interface MessageLimits {
   /** Processor time, so that no message looks hostile on a busy machine. */
   readonly cpuMs: number;

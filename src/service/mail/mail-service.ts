@@ -22,7 +22,6 @@ export interface MailServiceOptions extends Pick<
   readonly open?: MailSourceOptions;
   /** In place of the resolver of the system. */
   readonly lookUp?: ProofOptions['lookUp'];
-  /** Called when the state of a folder has changed. */
   readonly onChange?: () => void;
 }
 

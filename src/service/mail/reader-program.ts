@@ -8,7 +8,6 @@ import type { EndpointAnswer } from './hook-endpoint.ts';
 import { type MailService, startMail } from './mail-service.ts';
 import type { FromReader, ReaderCall, ReaderStart, ToReader } from './reader-messages.ts';
 
-/** How often the reader says that it is there. */
 const BEAT_MS = 1_000;
 
 const STORE_CALLS = {

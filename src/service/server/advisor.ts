@@ -20,7 +20,6 @@ export interface RequestAdvisor {
   /** The sentences of findings on a request of that hook name, for a log. */
   say(findings: readonly StoredFinding[], path: string): Sentence | undefined;
   sayProof(found: ProofFinding): Sentence | undefined;
-  /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): ProofFinding;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
   onProof(facts: ProofFacts): ProofFinding;

@@ -73,11 +73,9 @@ interface HookAccess {
   readonly limiter: FailureLimiter;
 }
 
-/** How a path checks its senders. */
 interface PathAccess {
   /** Absent where the hook token is the proof. */
   readonly sender: SenderCheck | undefined;
-  /** Whether requests may come from this address. */
   allows(address: string): boolean;
 }
 

@@ -58,7 +58,6 @@ export interface ServerDeps {
 /** An event that the sender could not deliver, and that was asked for. */
 export interface RecoveredEvent {
   readonly mark: NonNullable<DecisionRecord['recovered']>;
-  /** Called when it has been answered. */
   ended(): void;
 }
 
@@ -138,7 +137,6 @@ export type ServerStorage = Pick<
 
 type ServerLog = Pick<Log, LogLevel | 'isEnabled'>;
 
-/** One evaluated request with its answer. */
 export interface SeenRequest {
   readonly request: HookRequest;
   readonly evaluation: Evaluation;
@@ -151,7 +149,6 @@ export interface SeenRequest {
   readonly tookMs: number;
 }
 
-/** The random values of a `HookRequest`. */
 export interface RequestIds {
   /** UUID. */
   readonly id: string;

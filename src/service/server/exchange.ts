@@ -78,7 +78,6 @@ export interface RequestFacts {
 /** Hooks and workers may have a port each. */
 export type ServerSide = 'hooks' | 'workers';
 
-/** One request as it came over HTTP. */
 export interface Exchange extends RequestFacts {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;

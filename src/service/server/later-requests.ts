@@ -26,7 +26,6 @@ export class LaterRequests {
     this.#hasCome = true;
   }
 
-  /** Calls `serve` in a later turn. */
   add(connection: HttpConnection, serve: () => void): void {
     const requests = this.#waiting.get(connection);
     if (requests === undefined) this.#waiting.set(connection, [serve]);

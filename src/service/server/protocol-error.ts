@@ -6,7 +6,6 @@ import { problemAnswer } from './problem.ts';
 import { unknownCoding } from './received.ts';
 import type { StoredFinding } from '../../base/finding.ts';
 
-/** The error of node's parser as one of our codes. */
 export function protocolError(error: ParserError, isReceivingBody: boolean): HookError {
   const code = error.code ?? '';
   if (code === 'HPE_INVALID_EOF_STATE' || code === 'ECONNRESET') return aborted();

@@ -97,7 +97,6 @@ export class PathRates {
   }
 }
 
-/** Counts failed authentications per sender. */
 export interface FailureLimiter {
   /** Records one failure; returns the seconds to wait where the limit is passed, else undefined. */
   fail(address: string): number | undefined;

@@ -3,7 +3,6 @@ import type { Sandbox } from '../../engine/sandbox/sandbox.ts';
 import type { Storage, StorageHealth } from '../../engine/storage/storage.ts';
 import type { Health } from '../../base/telemetry/telemetry.ts';
 
-/** How often the state of the sandbox is read. */
 const WATCH_MS = 1_000;
 
 /** Reports the state of store and sandbox; returns a function that ends this. */

@@ -70,7 +70,6 @@ export function putOver(
   return above;
 }
 
-/** Where a part was written. */
 interface Origin {
   readonly source: LocatedValue;
   readonly path: Path;
@@ -122,7 +121,6 @@ export interface Loss {
   readonly lost: string;
 }
 
-/** What a translation collects. */
 export interface Moves {
   readonly moves: Move[];
   readonly lost: Loss[];

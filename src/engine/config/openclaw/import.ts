@@ -29,7 +29,6 @@ export interface ImportedConfig {
 /** What is read of an OpenClaw configuration, already translated. */
 interface TranslatedConfig extends Pick<BesideSettings, 'inlineMappings' | 'runDefaults'> {
   readonly root: LocatedValue;
-  /** Where `${NAME}` is looked up. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -134,7 +133,6 @@ function prefixRemark(hooks: Readonly<Record<string, unknown>>): readonly string
 const LOSSES: readonly string[] = ['NOT_TRANSLATED', 'IGNORED_SECTIONS', 'IGNORED_HOOK_KEYS'];
 
 interface ImportState {
-  /** Content by file name. */
   readonly secrets: Map<string, string>;
   readonly changed: string[];
   readonly env: ImportOptions['env'];

@@ -58,7 +58,6 @@ interface IncludeResolution {
 }
 
 interface Position {
-  /** The file that `located` was written in. */
   readonly file: string;
   /** Where its value goes in the whole. */
   readonly path: Path;

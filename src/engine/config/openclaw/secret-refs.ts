@@ -14,7 +14,6 @@ import { inHome } from './environment.ts';
 const MAX_SECRETS_FILE_BYTES = 1024 * 1024;
 
 export interface SecretsRead {
-  /** The value with every reference replaced. */
   readonly value: unknown;
   readonly findings: readonly Finding[];
   readonly secrets: readonly string[];

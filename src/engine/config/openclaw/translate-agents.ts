@@ -5,7 +5,6 @@ import { recordAt, THEIR_PORT, type Moves } from './graft.ts';
 /** The runner that hands every turn to the gateway's own agents. */
 const RUNNER = 'openclaw';
 
-/** An agent of the OpenClaw file, with its place. */
 interface Agent {
   readonly id: string;
   readonly path: Path;

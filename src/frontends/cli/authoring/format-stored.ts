@@ -124,7 +124,6 @@ export function stateText(
   return `${state}${isSaid ? '' : `, ${outcome}`} after ${plural(attempts, 'attempt')}`;
 }
 
-/** Says how a run ended before it began anew. */
 function earlierLine({ outcome, attempts, error, endedAt }: EarlierEnding, now: number): string {
   const how = stateText({
     state: outcome === undefined ? 'dead' : 'completed',

@@ -55,7 +55,6 @@ export async function planSample(
   return planFrom(name, { samples, sender, places, secrets, isGuess });
 }
 
-/** Makes mappings from the examples in a sender's file. */
 export async function planExamples(
   terminal: Terminal,
   { name, sender, places, secrets }: SamplePlanOptions & { readonly sender: Sender },

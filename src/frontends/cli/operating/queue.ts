@@ -142,7 +142,6 @@ interface Retry {
   readonly operator: Operator;
 }
 
-/** Most rows of a plan that are listed. */
 const MAX_LISTED = 1_000;
 
 async function showRetry(
@@ -201,7 +200,6 @@ export const retryMail = (cli: Cli, ids: readonly string[], flags: SelectionFlag
     done: 'will be delivered again by the reader of the mailbox',
   });
 
-/** Forgets refused messages. */
 export const dropMail = (cli: Cli, ids: readonly string[], flags: SelectionFlags): Promise<void> =>
   changeMail(cli, ids, flags, { change: 'drop', done: 'forgotten' });
 

@@ -141,7 +141,6 @@ async function acceptStoreFound({ terminal }: Cli, flags: ConfigFlags): Promise<
   );
 }
 
-/** Copies all work of one store into another. */
 export async function copyStore(
   { terminal }: Cli,
   from: string,

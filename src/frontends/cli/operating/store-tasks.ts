@@ -298,7 +298,6 @@ interface Answer {
   readonly detail?: string;
 }
 
-/** Copies the store into a new file. */
 export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): Promise<void> {
   await withStore(cli, flags, (storage) => storage.backup(resolve(cli.terminal.cwd, file)));
   cli.terminal.out(file);

@@ -17,7 +17,6 @@ export class LocalGithub {
   /** Where events are delivered to, in place of the address of the webhook. */
   target = '';
   #lag: (() => void) | undefined;
-  /** Answers what is asked of its interface. */
   readonly handle = (request: ListenerRequest, response: ListenerResponse): void => {
     const send = (status: number, body: unknown = {}): unknown =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));

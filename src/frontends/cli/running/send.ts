@@ -96,7 +96,6 @@ export async function findTarget(
   };
 }
 
-/** Returns where `sluice dev` keeps the token it made. */
 export function devTokenFile(configFile: string): string {
   return join(dirname(configFile), '.sluice', 'dev-token');
 }

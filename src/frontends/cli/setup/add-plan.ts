@@ -51,7 +51,6 @@ const exampleFiles = (sender: Sender): readonly string[] =>
 export const firstCase = (name: string, sender: Sender): string =>
   `${name}/${basename(exampleFiles(sender)[0] ?? '', '.request.yaml')}`;
 
-/** Writes `verify` of the mapping. */
 export function proofOf(name: string, { verify = { scheme: 'token' } }: Pick<Sender, 'verify'>): string {
   const keys = Object.entries(verify).map(([key, value]) => writtenKey(key, value));
   return `{ ${[...keys, `secrets: [{ file: ${secretFileOf(name)} }]`].join(', ')} }`;
@@ -75,7 +74,6 @@ export function challengeOf(name: string, sender: Pick<Sender, 'challenge'>): re
   return [`challenge: { ${keys.join(', ')} }`];
 }
 
-/** Whether the sender signs the address that it calls. */
 export const signsAddress = ({ verify }: Pick<Sender, 'verify'>): boolean =>
   verify !== undefined && signsUrl({ ...verify, secrets: [] } as unknown as VerifySettings);
 

@@ -59,7 +59,6 @@ export async function registerWebhook(
   return typeof secret === 'string' ? secret : undefined;
 }
 
-/** Removes the webhook of this address. */
 export async function removeWebhook(terminal: Terminal, given: WebhookRegistration): Promise<void> {
   const { title, url } = given;
   await agree(terminal, given, ['remove']);

@@ -53,7 +53,6 @@ export async function writeFiles(terminal: Terminal, files: SetupPlan['files']):
   return written;
 }
 
-/** Resolves to whether the file was written. */
 async function writeUnlessThere(path: string, text: string): Promise<boolean> {
   try {
     await writeFile(path, text, { flag: 'wx' });
@@ -80,7 +79,6 @@ export async function hideFolder(root: string): Promise<void> {
   await writeUnlessThere(join(root, '.sluice', '.gitignore'), '*\n');
 }
 
-/** Puts the settings of a plan into the configuration. */
 export async function editConfig(terminal: Terminal, file: string, { edits }: SetupPlan): Promise<void> {
   if (edits.length === 0) return;
   const { edited } = await readEditable(file);

@@ -40,7 +40,6 @@ export function entriesOf(value: ExactValue): readonly (readonly [string, ExactV
   return found;
 }
 
-/** Returns how many entries there are. */
 export function sizeOf(value: ExactValue): number {
   return Array.isArray(value) ? value.length : entriesOf(value).length;
 }

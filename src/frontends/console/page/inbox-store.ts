@@ -39,7 +39,6 @@ export const rows = signal<readonly InboxRow[]>([]);
 export const state = signal<ConsoleState | undefined>(undefined);
 /** Whether the session may change the queue; the service decides on each request. */
 export const mayOperate = computed(() => state.value?.role === 'operate' || state.value?.role === 'author');
-/** Whether the session may write files. */
 export const mayWrite = computed(() => state.value?.role === 'author');
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const loadProblem = signal('');

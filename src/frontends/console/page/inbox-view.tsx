@@ -45,12 +45,10 @@ const ROW = 58;
 /** Rows that are made: those of the highest screen, and some above and below. */
 const MADE = Math.ceil(Math.max(screen.height, 1_000) / ROW) + 24;
 
-/** Returns the id of the request that is open. */
 export function openId(): string {
   return /^\/request\/([^/]+)$/.exec(place.value.path)?.[1] ?? '';
 }
 
-/** Goes to the text of the request that is open. */
 export function readOpen(): void {
   document.querySelector<HTMLElement>('#detail h1')?.focus();
 }

@@ -13,7 +13,6 @@ export function point(path: string | undefined): void {
   pointedPath.value = path ?? '';
 }
 
-/** Shows all rendered texts of a judgement. */
 export function TemplateList({ judgement }: { readonly judgement: Judgement }): JSX.Element {
   return (
     <>
