@@ -35,7 +35,7 @@ function inBrackets(name: string, at: Place): LookFinding | undefined {
 }
 
 function ofOtherTool(path: string, at: Place): LookFinding | undefined {
-  if (!/^(?:\$[\w.]|\.\w|\{\{)/.test(path)) return undefined;
+  if (!/^(?:\$[\w.]|\.\w|\{\{)|\[(?:\*?\]|\?)|\.\*(?:\.|$)/.test(path)) return undefined;
   return {
     code: 'FOREIGN_PATH',
     message: say`${quote(path)} is a path of another tool; here the fields of the body stand at its root`,

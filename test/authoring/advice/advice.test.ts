@@ -132,6 +132,15 @@ test('a position is written with a dot in a condition', () => {
   expect(suggestPaths('alerts[0].state', request)).toEqual([{ path: 'alerts.0.state', value: 'on' }]);
 });
 
+test('a hook name that no mapping has is told before what the body is', () => {
+  const settings = settingsWith({ table: '[{id: q, match: {path: q}, messageTemplate: "{{title}}"}]' });
+  const sent = { path: 'hooks/q', payload: '{"title":"x"}' };
+  const { evaluation } = evaluateHook(sent, settings);
+  const request = createHookRequest({ ...sent, receivedAt });
+  const [first] = briefOf(evaluation, adviceFor(evaluation, request, settings.table)).reported;
+  expect(first?.code).toBe('near_name');
+});
+
 describe('a hook name that no mapping has', () => {
   test.each([
     [
@@ -316,11 +325,12 @@ describe('what rendered empty', () => {
 
   test('a name in a block is looked for in what the block reads', () => {
     const { advice } = adviseOn(
-      '- {match: {path: a}, messageTemplate: "{{#each orders}}{{numbr}} {{currency}}{{/each}}"}',
-      { currency: 'EUR', orders: [{ number: 7 }] },
+      '- {match: {path: a}, messageTemplate: "{{#each orders}}{{numbr}} {{currency}} {{shop.name}}{{/each}}"}',
+      { currency: 'EUR', shop: { name: 'a' }, orders: [{ number: 7, name: 'b' }] },
     );
     expect([...advice.suggestions].map(([name, { names }]) => [name, ...names])).toEqual([
       ['numbr', 'number'],
+      ['shop.name', '@root.shop.name'],
     ]);
   });
 

@@ -56,6 +56,16 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       /^an element of labels has it: .*\{"some":\[\{"var":"labels"\},\{"===":\[\{"var":"title"\},"billing"\]\}\]\}/,
     ],
     [
+      { '==': [v('kind'), 'paid'] },
+      [{ kind: 'new' }, { kind: 'paid' }],
+      /^the body is a list: .*\{"some":\[\{"var":"payload"\},\{"==":\[\{"var":"kind"\},"paid"\]\}\]\}/,
+    ],
+    [
+      { '==': [v('alerts[*].labels.severity'), 'high'] },
+      { alerts: [{ labels: { severity: 'high' } }] },
+      /^alerts is a list: .*\{"some":\[\{"var":"alerts"\},\{"==":\[\{"var":"labels.severity"\},"high"\]\}\]\}/,
+    ],
+    [
       { or: [{ '===': [v('a'), 1] }, { '===': [v('b'), 'x'] }] },
       { a: '1', b: 'y' },
       'write {"===":[{"var":"a"},"1"]}',

@@ -163,6 +163,8 @@ describe('a path that finds nothing', () => {
     // A key with dots in its name.
     ['azure', 'resource.fields.System.State.newValue', 'resource.fields.[System.State].newValue'],
     ['azure', 'payload.resource.fields.System.Title', 'payload.resource.fields.[System.Title]'],
+    // A sign of JavaScript.
+    ['jira', 'issue?.fields?.summary', 'issue.fields.summary'],
     // A wrapper of another tool, or of another provider.
     ['jira', 'body.issue.key', 'issue.key'],
     ['jira', '$json.body.issue.fields.status.name', 'issue.fields.status.name'],
@@ -201,6 +203,9 @@ describe('a path that finds nothing', () => {
     ['jira', 'issue.fields.assignee.displayName'],
     ['linear', 'data.assignee.email'],
     ['slack', 'event.files.url'],
+    // The last element is another one in each request.
+    ['grafana', 'alerts[-1].labels.instance'],
+    ['grafana', 'alerts.last.labels.instance'],
     // A step with another name is another thing.
     ['linear', 'issue.identifier'],
     ['github', 'pr.head.sha'],

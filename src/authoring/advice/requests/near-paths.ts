@@ -48,7 +48,9 @@ export function findSuggestions(
       const near =
         block === undefined
           ? (inElement(path, element) ?? suggestPaths(path, request, body))
-          : asPaths(createBodyIndex(block).find(path.replace(/^this\./, '').split('.')));
+          : path.includes('.') && hasValue(path, request)
+            ? [{ path: `@root.${path}` }]
+            : asPaths(createBodyIndex(block).find(path.replace(/^this\./, '').split('.')));
       const fit = near.filter((each) => isFit(expression, each));
       if (fit.length === 0 || fit.map((each) => each.path).join() === path) continue;
       const shown = fit.map((each) =>
@@ -72,7 +74,7 @@ export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping)
  */
 export function pathsIn(expression: string): readonly string[] {
   const written = expression.trim();
-  if (/^(?!\.\.\/)[\w.$[\]/-]+$/.test(written)) return [written];
+  if (/^(?!\.\.\/)[\w.$[\]/?-]+$/.test(written)) return [written];
   const [, ...values] = written.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()=]+/);
   return values.filter((value) => /^[A-Za-z_][\w.[\]-]*$/.test(value)).slice(0, MAX_PATHS);
 }
@@ -102,7 +104,10 @@ export interface NearPath {
 }
 
 export const withDots = (path: string): string =>
-  path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\.(?=.)/, '');
+  path
+    .replaceAll('?.', '.')
+    .replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1')
+    .replace(/^\.(?=.)/, '');
 
 const ROOTS: readonly string[] = ['payload', 'headers', 'query'];
 
@@ -128,6 +133,9 @@ export function suggestPaths(
   // Brackets are for templates: a condition writes a position with a dot.
   const there = dotted === missing ? undefined : valueAt(body.body, keys);
   if (there !== undefined) return [{ path: bodyPath(keys, isRoot), value: there }];
+  // The last element is another one in each request.
+  const last = keys.findIndex((key) => /^(?:-\d+|last)$/.test(key));
+  if (last > 0 && Array.isArray(valueAt(body.body, keys.slice(0, last)))) return [];
   const found = body.find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
   return found.map(({ keys: to, value }) => ({ path: bodyPath(to, isRoot), value }));
 }

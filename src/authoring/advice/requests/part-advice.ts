@@ -4,7 +4,7 @@
  */
 import { hasFix, say, todo, write, shorten } from '../../../base/finding.ts';
 import type { Finding, Sentence, StoredFinding } from '../../../base/finding.ts';
-import { fieldAt, isJsonObject, isNumeric, type JsonValue } from '../../../base/json.ts';
+import { fieldAt, isJsonObject, isNumeric, valueAt, type JsonValue } from '../../../base/json.ts';
 import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
 import {
   type ConditionTrace,
@@ -53,7 +53,7 @@ function adviseOnPart(node: ConditionTrace, known: PartAdviceSources): readonly 
     if (hasFix(fix) || /^[<>]/.test(operator))
       return [finding('leaf_advice', say`${sayDifference(how)}${fix}`)];
   }
-  const other = missing === undefined ? inOtherElement(rule, request) : undefined;
+  const other = missing === undefined ? inOtherElement(rule, request) : inElements(missing, rule, request);
   if (other !== undefined) return [finding('leaf_advice', other)];
   const named = missing === undefined ? undefined : suggestions.get(missing);
   const there =
@@ -102,6 +102,17 @@ function inOtherElement(rule: JsonValue, request: HookRequest): Sentence | undef
   if (field === undefined) return undefined;
   const asked = { some: [{ var: list }, { [isIn ? '===' : operator]: [{ var: field }, wanted] }] };
   return say`${isIn ? 'an' : 'another'} element of ${list} has it: ${write(JSON.stringify(asked), undefined, 'to ask each of them')}`;
+}
+
+/** Where the body is a list, or a path says `alerts[*]`, the rule is asked of the elements. */
+function inElements(missing: string, rule: JsonValue, { payload }: HookRequest): Sentence | undefined {
+  const [, list = 'payload', field = missing] = /^(.+?)\[\*?\]\.(.+)$/.exec(missing) ?? [];
+  const elements = list === 'payload' ? payload : valueAt(payload, withoutPayload(list).split('.'));
+  const all = Array.isArray(elements) ? (elements as readonly JsonValue[]) : [];
+  if (!all.some((each) => fieldAt(each, field.split('.')) !== undefined)) return undefined;
+  const own = JSON.stringify(rule).replaceAll(JSON.stringify(missing), JSON.stringify(field));
+  const what = list === 'payload' ? 'the body' : list;
+  return say`${what} is a list: ${write(`{"some":[{"var":"${list}"},${own}]}`, undefined, 'to ask each of its elements')}`;
 }
 
 const hasValue = (near: Suggestion | undefined, expected: JsonValue | undefined): boolean =>

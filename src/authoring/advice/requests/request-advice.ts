@@ -41,7 +41,9 @@ export function adviceFor(
   const parts = adviseOnParts(trace.considered, { request, body, suggestions });
   // A field that was found in an element is more certain than the fact that the body is a list.
   const isListSaid = (Array.isArray(request.payload) && parts.length > 0) || readsBodyAsList(evaluation);
-  const misread = !isListSaid && isReadAmiss(evaluation) ? findMisread(request, settings) : undefined;
+  const isNamed = table.canTake(request.path);
+  const misread =
+    isNamed && !isListSaid && isReadAmiss(evaluation) ? findMisread(request, settings) : undefined;
   return {
     findings: [
       ...near,
