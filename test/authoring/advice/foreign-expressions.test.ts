@@ -20,18 +20,26 @@ test.each([
   'Paid {data.amount} by {customer}',
   '<%= title %>',
   '{{$json.title}}',
+  "{{items[?field=='status'].value}}",
+  '{{items[?(@.field=="status")].value}}',
+  "{{ draft ? 'a' : 'b' }}",
+  '{{date at "DD.MM.YYYY HH:mm"}}',
+  '{{#if at}}{{upper (date at "%Y-%m-%d")}}{{/if}}',
+  '{{items[*].name}}',
 ])('%s is one finding, which names the page', (template) => {
   expect(adviseFile(inFile(template)).map((one) => said(one.hint))).toEqual([
     expect.stringMatching(/^look in docs\/comparison\.md, /),
   ]);
 });
 
-test.each(['{{title}} {name} ${NAME}', '{"a": 1} {A} { b }', 'It costs ${{amount}}, 5 % of {{total}}'])(
-  '%s is left alone',
-  (template) => {
-    expect(adviseFile(inFile(template))).toEqual([]);
-  },
-);
+test.each([
+  '{{title}} {name} ${NAME}',
+  '{"a": 1} {A} { b }',
+  'It costs ${{amount}}, 5 % of {{total}}',
+  '{{date at "dd.MM.yyyy"}}, a date such as "DD"',
+])('%s is left alone', (template) => {
+  expect(adviseFile(inFile(template))).toEqual([]);
+});
 
 test.each(['action == "opened"', '{{action}} == opened', "payload.action === 'opened' && draft"])(
   'the condition %s names the page',

@@ -65,7 +65,7 @@ test.each([
 test.each([
   ['match: { path: a, headers: { X-GitHub-Event: push } }', 'write what is asked for in match, as when:'],
   ['secret: ${S}', "write verify: {scheme: NAME, secrets: ['${SECRET}']} beside match"],
-  ['prompt: Review {{title}}', 'call it messageTemplate, where {{name}} prints a field'],
+  ['prompt: Review {{title}}', 'rename it to messageTemplate, where {{name}} prints a field'],
   ['agentId: main', 'write runner: NAME, one of gateway.runners'],
   ["verify: { scheme: sha256, secrets: ['${S}'] }", 'write scheme: hmac, header: NAME'],
   ["verify: { scheme: hmac-sha1, secrets: ['${S}'] }", 'write scheme: hmac, algorithm: sha1, header: NAME'],
@@ -75,6 +75,10 @@ test.each([
   ],
   ["verify: { scheme: bearer, secrets: ['${S}'] }", 'write scheme: token'],
   ["verify: { scheme: api-key, secrets: ['${S}'] }", 'write scheme: header'],
+  ['verify: { scheme: github, secrets: [{ env: GITHUB_SECRET }] }', "or '${NAME}' in place of the braces"],
+  ["verify: { scheme: basic, user: a, password: '${S}' }", "write secrets: ['${NAME}'] in its place"],
+  ["challenge: { kind: meta, verify_token: '${S}' }", "write token: '${NAME}' in its place"],
+  ["verify: { scheme: github-app, secrets: ['${S}'] }", 'did you mean "github"?'],
   ["verify: { scheme: githb, secrets: ['${S}'] }", 'did you mean "github"?'],
 ])('%s is told the word for it', (line, hint) => {
   const text = `id: a\nmessageTemplate: x\n${line.startsWith('match') ? '' : 'match: { path: a }\n'}${line}\n`;

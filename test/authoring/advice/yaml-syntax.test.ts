@@ -17,6 +17,8 @@ test.each([
   ['t: "The "{{x}}" is"\n', `write t: 'The "{{x}}" is'`, `t: 'The "{{x}}" is'\n`],
   ['t: "Urgent": {{x}}\n', `write t: '"Urgent": {{x}}'`, `t: '"Urgent": {{x}}'\n`],
   ["t: 'x {{y}}\ns: 'z'\n", "write t: 'x {{y}}'", "t: 'x {{y}}'\ns: 'z'\n"],
+  ['t: *Deploy* {{x}}\n', "put the whole value in quotes: t: '*Deploy* {{x}}'", "t: '*Deploy* {{x}}'\n"],
+  ['match: path: y\n', /; where match has keys and no text, in braces: match: \{ path: y \}$/, undefined],
   ['a: { argv: [x, {{prompt}}] }\n', "put it in quotes: '{{prompt}}'", "a: { argv: [x, '{{prompt}}'] }\n"],
   ['- id: a\n  b: 1\n   c: x {{y}}\n', /^compare the indentation/, undefined],
   ['id: a\nb: 1\n- id: c\n  b: 2\n', /^compare the indentation/, undefined],

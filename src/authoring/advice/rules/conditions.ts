@@ -42,6 +42,13 @@ function example(operator: string): string {
   return `give it all that it takes, as in {"${operator}": [${shown}]}; for one of several values use "in" with a list`;
 }
 
+/** What operators of other tools are called here. */
+const CALLED: Readonly<Record<string, string>> = {
+  ...{ eq: '==', equals: '==', '=': '==', ne: '!=', neq: '!=', not: '!', '&&': 'and', '||': 'or' },
+  ...{ gt: '>', gte: '>=', ge: '>=', lt: '<', lte: '<=', le: '<=', any: 'some', every: 'all' },
+  ...{ contains: 'in', includes: 'in' },
+};
+
 export const CONDITIONS: Rules = {
   CONDITION_NOT_A_RULE: [
     ({ isSecret }) => (isSecret ? SECRET_HINT : undefined),
@@ -67,6 +74,12 @@ export const CONDITIONS: Rules = {
       operatorOf(facts) === 'val'
         ? 'write the path of "var" with dots between its steps; a key with a dot in it only a transform can read'
         : undefined,
+    (facts) => {
+      const name = operatorOf(facts).replace('$', '').toLowerCase();
+      const to = Object.hasOwn(CALLED, name) ? CALLED[name] : undefined;
+      const isIn = to === 'in' ? ', with what is looked for first: {"in": ["TEXT", {"var": "name"}]}' : '';
+      return to && `write "${to}" in its place${isIn}`;
+    },
     // A name of three letters is near to too many.
     (facts, finding) =>
       operatorOf(facts).length > 3 ? nearName(operatorOf(facts), OPERATORS.keys(), finding) : undefined,

@@ -10,6 +10,17 @@ export const HELPER_RULES: Rules = {
         ? 'put a backslash before each {{ that is to stay as it is, in place of raw text'
         : undefined;
     },
+    ({ call: { name }, isBlock }) => {
+      if (isBlock)
+        return /^(?:for\w*|range|loop)$/i.test(name)
+          ? 'open it as {{#each items}} with the path of the list, read a field of each element as {{name}}, and close it as {{/each}}'
+          : undefined;
+      if (/^(?:now|\w*date\w*|moment|strftime)$/i.test(name))
+        return 'write {{date now "yyyy-MM-dd HH:mm"}} with a format of your own, and the path of another time in place of now';
+      return /^(?:[gl]te?|add|sub\w*|plus|minus|mul\w*|div\w*|mod|math|round|ceil|floor)$/i.test(name)
+        ? 'compare sizes in match.when, and calculate in a transform: a template does neither'
+        : undefined;
+    },
     ({ call: { name }, isBlock }, finding) => {
       if (isBlock) return undefined;
       const isElse = /^(?:else_?if|elif|elsif)$/i.test(name);

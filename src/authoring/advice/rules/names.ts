@@ -33,6 +33,10 @@ export const NAMES: Rules = {
   UNKNOWN_CHANNEL: [
     ({ written }) => otherWay(written.toLowerCase()),
     placeInChannel,
+    ({ written }) =>
+      /^[#@]/.test(written)
+        ? `write channel: slack, or the platform that has it, and to: ${JSON.stringify(written)}`
+        : undefined,
     (channels, { at }) => {
       const names = [...channelsOf(channels), ...Object.keys(CHANNEL_ALIASES)];
       const to = didYouMean(channels.written.toLowerCase(), names);

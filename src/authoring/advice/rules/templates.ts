@@ -19,7 +19,9 @@ export const TEMPLATE_LOOKS: readonly Look[] = [
       const foreign = foreignSyntax(subject);
       if (foreign.some(({ replaces }) => replaces)) return foreign;
       const empty = subject.reads.flatMap(
-        ({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? [],
+        // Where the engine found a mistake, a name may be one of another tool's loop.
+        ({ keys, at, withItem }) =>
+          emptyPath(keys, at, { of: 'template', withItem: withItem || !subject.isUsable }) ?? [],
       );
       return [...foreign, ...empty];
     },
@@ -47,7 +49,8 @@ const COMPLETE: Readonly<Record<LackingTag['lacks'], string>> = {
   quote: 'close it, or write it without a quote',
   bracket: 'close it with ]',
   parenthesis: 'close it with )',
-  blank: 'write the helper first, a blank, and its values with blanks between them',
+  blank:
+    'write the helper first, a blank, and its values with blanks between them: {{upper name}} for name.toUpperCase(); docs/comparison.md has others',
   'no-comma': 'write a blank in its place',
 };
 

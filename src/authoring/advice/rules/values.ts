@@ -4,6 +4,7 @@ import {
   findSchemas,
   formatPath,
   knownKeys,
+  longerWord,
   type PartFacts,
   spelling,
   wrappedBy,
@@ -68,6 +69,8 @@ function formHint({ schema, path, expected }: PartFacts & { readonly expected: r
 
 const MAX_KEYS = 20;
 
+const GENERAL_SCHEMES =
+  'write the general scheme by which this sender proves itself: hmac for a signature with a secret, header or token where it sends the secret itself, basic for a user and a password, or oidc for a signed token (JWT); docs/senders.md shows their keys';
 const SCHEME_WORDS: Readonly<Record<string, string>> = { bearer: 'token', apikey: 'header', jwt: 'oidc' };
 
 /** Says how a scheme is written that was called by its hash, or by a sender without a scheme of its own. */
@@ -145,8 +148,11 @@ export const VALUES: Rules = {
     (facts) => (keyOf(facts) === 'scheme' ? otherScheme(String(valueOf(facts))) : undefined),
     (facts, finding) => {
       const written = valueOf(facts);
-      return typeof written === 'string' ? nearName(written, facts.taken ?? [], finding) : undefined;
+      if (typeof written !== 'string') return undefined;
+      const longer = longerWord(written, facts.taken ?? []);
+      return nearName(written, facts.taken ?? [], finding) ?? (longer && `did you mean "${longer}"?`);
     },
+    (facts) => (keyOf(facts) === 'scheme' ? GENERAL_SCHEMES : undefined),
     ({ schema, path }) => meaning(schema, path),
   ],
 };

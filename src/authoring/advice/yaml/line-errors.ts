@@ -93,21 +93,22 @@ export function unquotedText(line: BrokenLine): Advice | undefined {
   const value = rest.replace(/\s+#.*$/, '');
   const reason = reasonOf(value);
   if (reason === undefined) return undefined;
-  const quoted = singleQuoted(value);
   const isSecret = namesSecretText(key);
-  const shown = isSecret || value.length > MAX_SHOWN ? '' : `: ${key}: ${quoted}`;
+  const shown = isSecret || value.length > MAX_SHOWN ? '' : `: ${key}: ${singleQuoted(value)}`;
+  const isObject = shown !== '' && /^[a-z]\w*: [^{}"']+$/.test(value);
+  const object = isObject ? `; where ${key} has keys and no text, in braces: ${key}: { ${value} }` : '';
   return slip(
     placeIn(line, head.length, value.length),
     `the value of ${key} ${reason}`,
-    `put the whole value in quotes${shown}`,
-    isSecret ? undefined : quoted,
+    `put the whole value in quotes${shown}${object}`,
+    isSecret || isObject ? undefined : singleQuoted(value),
   );
 }
 
 function reasonOf(value: string): string | undefined {
   if (/^["'|>]/.test(value)) return undefined;
   if (value.startsWith('{{')) return 'begins with {{, which is a map in YAML';
-  if (/^[@`%]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
+  if (/^[@`%*]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
   if (/^[[{]/.test(value)) return undefined;
   return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
 }
