@@ -43,11 +43,11 @@ function example(operator: string): string {
 }
 
 /** What operators of other tools are called here. */
-const CALLED: Readonly<Record<string, string>> = {
-  ...{ eq: '==', equals: '==', '=': '==', ne: '!=', neq: '!=', not: '!', '&&': 'and', '||': 'or' },
-  ...{ gt: '>', gte: '>=', ge: '>=', lt: '<', lte: '<=', le: '<=', any: 'some', every: 'all' },
-  ...{ contains: 'in', includes: 'in' },
-};
+const CALLED: ReadonlyMap<string, string> = new Map(
+  'eq:== equals:== =:== ne:!= neq:!= gt:> gte:>= ge:>= lt:< lte:<= le:<= not:! &&:and ||:or any:some every:all contains:in includes:in'
+    .split(' ')
+    .map((pair) => pair.split(':') as [string, string]),
+);
 
 export const CONDITIONS: Rules = {
   CONDITION_NOT_A_RULE: [
@@ -76,7 +76,7 @@ export const CONDITIONS: Rules = {
         : undefined,
     (facts) => {
       const name = operatorOf(facts).replace('$', '').toLowerCase();
-      const to = Object.hasOwn(CALLED, name) ? CALLED[name] : undefined;
+      const to = CALLED.get(name);
       const isIn = to === 'in' ? ', with what is looked for first: {"in": ["TEXT", {"var": "name"}]}' : '';
       return to && `write "${to}" in its place${isIn}`;
     },
