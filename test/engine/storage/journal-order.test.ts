@@ -1,6 +1,8 @@
 import { HealthMonitor } from '../../../src/engine/storage/statements/health-monitor.ts';
 import { StorageError } from '../../../src/engine/storage/storage-error.ts';
 import { DatabaseSync } from 'node:sqlite';
+import { findUnsent } from '../../../src/engine/storage/statements/activity-reads.ts';
+import { listOutbox } from '../../../src/engine/storage/statements/read-statements.ts';
 import type { Sql } from '../../../src/engine/storage/statements/statements.ts';
 import {
   recordDecisions,
@@ -176,6 +178,24 @@ test('what is forgotten is found without a look at the decisions that stay', () 
     (step) => /^SCAN (?!CONSTANT|json_each)/.test(step) && !step.includes('decisions_of_strangers'),
   );
   expect(scans).toEqual([]);
+  database.close();
+});
+
+test('what a run sends is found without a look at what others sent', () => {
+  const database = new DatabaseSync(':memory:');
+  for (const step of stepsFrom(0, 'sqlite')) database.exec(step);
+  const asked: string[] = [];
+  const sql = new SqliteStatements(database);
+  const all = (text: Sql, ...values: never[]) => {
+    asked.push(typeof text === 'string' ? text : text.sqlite);
+    return sql.all(text, ...values);
+  };
+  const store = { sql: { all } } as unknown as Store;
+  expect(findUnsent(store, ['r'])).toEqual([]);
+  expect(listOutbox(store, { limit: 5, runId: 'r' })).toEqual([]);
+  const plans = asked.map((text) => database.prepare(`EXPLAIN QUERY PLAN ${text}`).all());
+  for (const plan of plans) expect(JSON.stringify(plan)).toMatch(/SEARCH outbox USING INDEX outbox_of_run/);
+  expect(plans).toHaveLength(2);
   database.close();
 });
 

@@ -65,6 +65,13 @@ test.each([RUN.blocked, RUN.ready, RUN.active])(
   },
 );
 
+test('what a run sends is found by its own index', async () => {
+  const { url } = await open();
+  const asked = "SELECT seq FROM outbox WHERE run_id = 'r' ORDER BY outbox.seq DESC LIMIT 5";
+  const [row] = await query(url, `EXPLAIN (FORMAT JSON) ${asked}`);
+  expect(JSON.stringify(row)).toContain('"Index Name":"outbox_of_run"');
+});
+
 const COUNT_OTHERS = `SELECT count(*) AS others FROM pg_stat_activity
   WHERE application_name = 'sluice' AND pid <> pg_backend_pid()`;
 

@@ -222,7 +222,7 @@ test('a start does not wait for ever for a lock that somebody holds by hand, and
   const old = await server.freshUrl();
   const steps = stepsFrom(0, 'postgres').slice(0, -1).join('\n');
   await query(old, `${steps} UPDATE sluice_schema SET version = ${newestVersion('postgres') - 1}`);
-  const releaseOld = await holdLock(old, 'LOCK TABLE runs IN ACCESS SHARE MODE');
+  const releaseOld = await holdLock(old, 'LOCK TABLE sluice_schema IN SHARE MODE');
   await expect(openStorage(old)).rejects.toMatchObject({ code: 'busy' });
   await releaseOld();
   await (await openStorage(old)).close();

@@ -84,10 +84,10 @@ const DECIDED = both`SELECT path, "mappingId", count, "firstAt", "lastAt",
       FROM (SELECT seq, mapping_id, outcome, ${FACTS} AS facts FROM decisions
         WHERE seq > ? AND seq <= ? AND outcome <> '${STRANGER}' ${ONCE}) AS part
     ) AS rows_of_part GROUP BY path, mapping_id, why, at / 300000) AS grouped`;
-const openOf = (state: string): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
-  WHERE state = ${state} AND run_id IN ${listed('?')}`;
-/** An emoji is no reply. */
-const LEFT_OUT = `${OUTBOX.skipped} AND error_code = '${DROPPED.code}' AND body NOT LIKE '%"reaction":{%'`;
+/** What is being sent, and then what was given up or dropped: an emoji is no reply. */
+const UNSENT = both`SELECT DISTINCT run_id AS "runId", CASE WHEN state <= ${OUTBOX.active} THEN 'sending' ELSE 'unsent' END AS "end"
+  FROM outbox ${by('outbox_of_run')} WHERE run_id IN ${listed('?')} AND (state IN (${OUTBOX.queued}, ${OUTBOX.active}, ${OUTBOX.dead})
+    OR (state = ${OUTBOX.skipped} AND error_code = '${DROPPED.code}' AND body NOT LIKE '%"reaction":{%')) ORDER BY "end"`;
 type CostRow = Omit<CostRecord, 'day' | 'usd'> & { readonly day: number; readonly microUsd: number };
 
 const usdOf = (microUsd: number): number => microUsd / 1_000_000;
@@ -143,10 +143,5 @@ export function failedByHour({ sql }: Store, limit: number): FailedHour[] {
 
 /** Returns the given runs with a delivery or callback that did not go out; what will not go out stands last. */
 export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun[] {
-  if (runIds.length === 0) return [];
-  const ids = JSON.stringify(runIds);
-  const of = (state: number | string, end: UnsentRun['end']): UnsentRun[] =>
-    sql.all<{ readonly runId: string }>(openOf(`${state}`), ids).map(({ runId }) => ({ runId, end }));
-  const sending = [OUTBOX.queued, OUTBOX.active].flatMap((state) => of(state, 'sending'));
-  return [...sending, ...of(OUTBOX.dead, 'unsent'), ...of(LEFT_OUT, 'unsent')];
+  return runIds.length === 0 ? [] : sql.all(UNSENT, JSON.stringify(runIds));
 }

@@ -268,6 +268,9 @@ CREATE INDEX runs_failed ON runs (seq) WHERE state = 4 AND kind = 'hook' AND out
   AND error_code NOT IN ('dropped', 'superseded', 'no_conversation');
 `;
 
+/** Finds what a run sends without a look at what others sent. */
+const OUTBOX_OF_RUN = 'CREATE INDEX outbox_of_run ON outbox (run_id, seq);';
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -293,6 +296,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 19, postgres: 17, sql: RECOVERIES },
   { sqlite: 20, postgres: 18, sql: WORKERS },
   { sqlite: 21, postgres: 19, sql: CONVERSATIONS },
+  { sqlite: 22, postgres: 20, sql: OUTBOX_OF_RUN },
 ];
 
 export function newestVersion(database: keyof Dialects): number {
