@@ -100,7 +100,8 @@ export async function mailFixture(): Promise<MailFixture> {
   const storage = await openStorage(url, { fsync: false });
   const started: MailService[] = [];
   const lines: string[] = [];
-  const log = createLogger({ level: 'debug', destination: { write: (line: string) => lines.push(line) } });
+  const log = createLogger({ destination: { write: (line: string) => lines.push(line) } });
+  log.adopt({ level: 'debug' });
   return {
     storage,
     url,

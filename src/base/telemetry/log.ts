@@ -19,7 +19,7 @@ export interface Log {
   isEnabled(level: LogLevel): boolean;
   /** A log whose every line also carries these fields. */
   child(fields: LogFields): Log;
-  /** Takes up `log.level` and `log.format` of a configuration; a level the log was made with stays. */
+  /** Takes up `log.level` and `log.format` of a configuration; before that, the level is `info`. */
   adopt(settings: { readonly level: LogLevel; readonly format?: 'json' | 'pretty' }): void;
   /** From now on this secret (4 characters or more) is replaced wherever it would appear, in every form of the log. */
   protect(secret: string): void;
@@ -31,8 +31,6 @@ export interface Log {
 }
 
 export interface LogOptions {
-  /** Lines below are dropped; `silent` drops all. Default `info` until a configuration is adopted. */
-  readonly level?: LogLevel | 'silent';
   /** `json` (default): one object per line. `pretty`: one readable line. */
   readonly format?: 'json' | 'pretty';
   /** Where finished lines go; default standard error. */
@@ -42,7 +40,7 @@ export interface LogOptions {
 }
 
 /** Levels in the order of their severity. */
-const LEVELS: readonly (LogLevel | 'silent')[] = ['debug', 'info', 'warn', 'error', 'silent'];
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export function createLogger(options: LogOptions = {}): Log {
   const secrets = new SecretValues();
@@ -50,8 +48,7 @@ export function createLogger(options: LogOptions = {}): Log {
   const color = options.color ?? (standard !== undefined && hasColors(process.env, process.stderr.isTTY));
   const shared: SharedLog = {
     secrets,
-    threshold: LEVELS.indexOf(options.level ?? 'info'),
-    hasFixedLevel: options.level !== undefined,
+    threshold: LEVELS.indexOf('info'),
     format: options.format ?? 'json',
     write: (line) => {
       const safe = secrets.replaceIn(line);
@@ -138,7 +135,6 @@ interface SharedLog {
   readonly secrets: SecretValues;
   /** Index of the least severe level that is written. */
   threshold: number;
-  readonly hasFixedLevel: boolean;
   format: 'json' | 'pretty';
   readonly write: (line: string) => void;
   readonly flush: () => void;
@@ -154,7 +150,7 @@ function wrap(shared: SharedLog, inherited: string): Log {
     isEnabled: (level) => isEnabled(shared, level),
     child: (fields) => wrap(shared, inherited + membersOf(fields, shared.secrets)),
     adopt: ({ level, format }) => {
-      if (!shared.hasFixedLevel) shared.threshold = LEVELS.indexOf(level);
+      shared.threshold = LEVELS.indexOf(level);
       shared.format = format ?? shared.format;
     },
     protect: (secret) => {

@@ -65,13 +65,16 @@ test('every answer that is offered leaves a folder in which check and doctor hav
 /** What the service says of what it finds, from its start to its end. */
 async function saidByService(cwd: string): Promise<readonly unknown[]> {
   const said: unknown[] = [];
-  const write = (line: string): boolean => said.push(JSON.parse(line)) > 0;
+  const write = (line: string): void => {
+    const each = JSON.parse(line) as { readonly level: string };
+    if (each.level === 'warn' || each.level === 'error') said.push(each);
+  };
   const service = await startService({
     ...serviceAdvice,
     configFile: join(cwd, 'sluice.yaml'),
     env,
     listen: { port: 0 },
-    log: createLogger({ level: 'warn', destination: { write } }),
+    log: createLogger({ destination: { write } }),
     onFindings: (findings) => said.push(...findings),
   });
   await service.stop();

@@ -63,7 +63,7 @@ async function serveFront(): Promise<number> {
           });
         }),
     },
-    log: createLogger({ level: 'info', destination: { write: () => undefined } }),
+    log: createLogger({ destination: { write: () => undefined } }),
     health: createHealth({ log: { warn: () => undefined, info: () => undefined } }),
     onAccepted: () => undefined,
     waitForRun: () => Promise.resolve(undefined),

@@ -33,11 +33,12 @@ async function start(
       hooks: { enabled: true, token: TOKEN, mappings: [mapping] },
       server: { port: 0, stopGraceSeconds: 0.1 },
       gateway: { heartbeat: { everySeconds: 0 } },
+      log: { level: 'debug' },
     }),
   );
   const env = place(folder, `${receiver.url}/secret-path-4711`);
   const log: string[] = [];
-  const logger = createLogger({ level: 'debug', destination: { write: (line) => log.push(line) > 0 } });
+  const logger = createLogger({ destination: { write: (line) => log.push(line) > 0 } });
   const service = await startService({ configFile, env, log: logger });
   onTestFinished(() => service.stop());
   return { folder, service, receiver, log };

@@ -57,7 +57,7 @@ beforeAll(async () => {
       gateway: { heartbeat: { everySeconds: 0 } },
     }),
   );
-  const log = createLogger({ level: 'error', destination: { write: () => true } });
+  const log = createLogger({ destination: { write: () => true } });
   service = await startService({ configFile: join(folder, 'sluice.json'), env: {}, log });
 });
 

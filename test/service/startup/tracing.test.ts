@@ -64,10 +64,11 @@ async function start(): Promise<{ service: Service; platform: PlatformServer; lo
       server: { port: 0, stopGraceSeconds: 0.1 },
       channels: { slack: { botToken: 'xoxb-1', baseUrl: platform.url } },
       gateway: { heartbeat: { everySeconds: 0 } },
+      log: { level: 'debug' },
     }),
   );
   const log: string[] = [];
-  const logger = createLogger({ level: 'debug', destination: { write: (line) => log.push(line) > 0 } });
+  const logger = createLogger({ destination: { write: (line) => log.push(line) > 0 } });
   const service = await startService({ configFile, env: {}, log: logger });
   onTestFinished(() => service.stop());
   return { service, platform, log };
