@@ -1,8 +1,7 @@
-import { printSentence, plural } from '../finding.ts';
+import { printSentence, plural, type Finding, type Place } from '../finding.ts';
 import { defined } from '../json.ts';
 import { styleText } from 'node:util';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
-import type { Finding, Place } from '../finding.ts';
 import { formatPlace, lineColumn, positionOf } from './located.ts';
 import { sourceFrame } from './source-frame.ts';
 

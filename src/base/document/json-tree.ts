@@ -1,8 +1,7 @@
-import { say } from '../finding.ts';
+import { say, type Finding, type SourceText } from '../finding.ts';
 import { createRequire } from 'node:module';
 import type * as Momoa from '@humanwhocodes/momoa';
 import type { ArrayNode, DocumentNode, ObjectNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
-import type { Finding, SourceText } from '../finding.ts';
 import type { DocumentFacts } from './finding-facts.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';

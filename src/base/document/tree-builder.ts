@@ -1,6 +1,5 @@
-import { quoted, say } from '../finding.ts';
+import { quoted, say, type Finding, type SourceText } from '../finding.ts';
 import { ExactNumber, exactNumber } from '../json.ts';
-import type { Finding, SourceText } from '../finding.ts';
 import type { Member, TreeNode } from './tree.ts';
 
 /** Levels of nesting; the deepest thing an operator writes is a condition, at most 64. */

@@ -1,6 +1,5 @@
-import { quoted, shorten } from '../finding.ts';
+import { quoted, shorten, type Finding, type Place } from '../finding.ts';
 import type { z } from 'zod';
-import type { Finding, Place } from '../finding.ts';
 import { type LocatedValue, type Path, formatPath } from './located.ts';
 import { describeValue } from './describe-value.ts';
 import { didYouMean } from './did-you-mean.ts';

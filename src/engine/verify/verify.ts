@@ -12,10 +12,9 @@ export {
   readsBody,
 } from './challenge.ts';
 export { findCoverageGaps } from './coverage.ts';
-export { MAX_TRIED_BYTES } from './judge-sender.ts';
+export { MAX_TRIED_BYTES, judgeSender, type RefusedProof, type SenderCheck } from './judge-sender.ts';
 export type { ProofFinding } from './proof-findings.ts';
 export { doubtSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
-export { judgeSender, type RefusedProof, type SenderCheck } from './judge-sender.ts';
 export type { RefusalReason, Refused } from './proof.ts';
 export type { SignedRequest } from './scheme.ts';
 export { SCHEMES } from './schemes.ts';

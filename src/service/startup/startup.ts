@@ -27,8 +27,7 @@ import { agentPlace } from './agent-place.ts';
 import type { ServiceOptions } from './service-options.ts';
 import { sayProofs, watchHealth } from './watch-health.ts';
 
-export type { ConsoleParts } from './service-options.ts';
-export type { ServiceOptions, ServiceRole } from './service-options.ts';
+export type { ConsoleParts, ServiceOptions, ServiceRole } from './service-options.ts';
 
 /** The running service: one server, one store, one gateway, and the generation that is live. */
 export interface Service {

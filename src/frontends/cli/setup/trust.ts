@@ -3,11 +3,12 @@
  * TypeScript. `serve` and `dev` load it, because a person who starts them means to run what the folder
  * says. Other commands load it only where this machine allowed it.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { pluginFiles } from '../../../service/channels/channels.ts';
 import { stateFolder } from '../../../engine/config/config.ts';
 import { displayName } from '../../../base/document/document.ts';
+import { writeSecretFile } from '../../../base/write-file.ts';
 import type { GenerationOptions } from '../../../service/generation/generation.ts';
 import { hashModules } from '../../../engine/sandbox/sandbox.ts';
 import type { Cli } from '../command-line.ts';
@@ -67,9 +68,7 @@ export async function trust({ terminal }: Cli, flags: ConfigFlags): Promise<void
       `a plugin, or a module that it imports, is not there or cannot be read: ${plugins.join(', ')}`,
       2,
     );
-  const place = trustFile(terminal, file);
-  mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
-  writeFileSync(place, hash, { mode: 0o600 });
+  await writeSecretFile(trustFile(terminal, file), hash);
   terminal.err(
     `this machine loads these plugins from now on, until one of their files changes: ${plugins.map((name) => displayName(name, terminal.cwd)).join(', ')}`,
   );
