@@ -35,11 +35,11 @@ const UNANSWERED: Readonly<Record<string, Sentence>> = {
 };
 
 /** Says what to do about the check of a provider. */
-export function sayAddressCheck(provider: string, place = 'a mapping of this path'): Sentence {
+export function sayAddressCheck(provider: string): Sentence {
   const known = checkOf(provider);
   return known === undefined
     ? say`this is how ${provider} checks the address: ${UNANSWERED[provider] ?? ''}`
-    : adviseOnCheck(known, place);
+    : adviseOnCheck(known, 'a mapping of this path');
 }
 
 /** Recognises a provider that asks for the address before it sends events there. */

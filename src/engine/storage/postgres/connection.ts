@@ -40,15 +40,11 @@ export function transactionSettings(expected: ExpectedStore | undefined): string
 }
 
 /**
- * A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. With `pipeline` questions are
- * sent without waiting for the answers of those before.
+ * A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. Questions are sent without
+ * waiting for the answers of those before.
  */
-export async function connectClient(
-  url: string,
-  onGone: (client: Client) => void,
-  { pipeline = false }: { readonly pipeline?: boolean } = {},
-): Promise<Client> {
-  const client = await makeClient(url, pipeline);
+export async function connectClient(url: string, onGone: (client: Client) => void): Promise<Client> {
+  const client = await makeClient(url);
   client.on('error', () => onGone(client));
   client.on('end', () => onGone(client));
   try {
@@ -77,14 +73,14 @@ export function giveUp(client: Client): void {
   streamOf(client)?.destroy();
 }
 
-async function makeClient(url: string, pipeline: boolean): Promise<Client> {
+async function makeClient(url: string): Promise<Client> {
   const pg = await loadClient();
   return new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     application_name: 'sluice',
-    pipeline,
+    pipeline: true,
     types: { getTypeParser: (type: number) => parserOf(type) },
   });
 }
@@ -188,7 +184,7 @@ export class PostgresConnection {
     };
     const { url, isPooled, expected } = this.#options;
     try {
-      const client = await connectClient(url, forget, { pipeline: true });
+      const client = await connectClient(url, forget);
       this.#client = client;
       if (!isPooled) await client.query(SESSION_SETTINGS);
       await checkStore(client, expected);

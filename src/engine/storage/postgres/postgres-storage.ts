@@ -53,7 +53,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   // The first connection becomes the lease's.
   let first: Client | undefined;
   try {
-    first = await connectClient(options.url, () => undefined, { pipeline: true });
+    first = await connectClient(options.url, () => undefined);
     return await open(options, first, { place, explain });
   } catch (error) {
     await first?.end().catch(() => undefined);

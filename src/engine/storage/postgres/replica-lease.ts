@@ -218,7 +218,7 @@ export class ReplicaLease implements Lease {
   async #connect(): Promise<Client> {
     const attempt = this.#attempt;
     const { url, expected } = this.#options;
-    const client = await connectClient(url, () => undefined, { pipeline: true });
+    const client = await connectClient(url, () => undefined);
     try {
       await checkStore(client, expected);
     } catch (error) {

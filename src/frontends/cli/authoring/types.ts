@@ -24,7 +24,7 @@ async function findKinds(hookName: string, { config, table }: Pick<Generation, '
 /** Prints the TypeScript type of what is sent to a hook name, by its samples, or writes it into a file. */
 export async function types({ terminal }: Cli, hookName: string, flags: TypesFlags): Promise<void> {
   // A transform may need the types that this command writes, so none is loaded.
-  await using workbench = await openWorkbench(terminal, flags, { withTransforms: false });
+  await using workbench = await openWorkbench(terminal, flags, { withoutTransforms: true });
   const kinds = await findKinds(hookName, workbench.generation);
   if (kinds.length === 0)
     throw new CliError(

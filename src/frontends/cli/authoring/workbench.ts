@@ -14,10 +14,7 @@ export interface OpenWorkbench extends AsyncDisposable {
   reload(): Promise<boolean>;
 }
 
-export type BenchOptions = Partial<WorkbenchOptions> & {
-  /** Default true. */
-  readonly withTransforms?: boolean;
-};
+export type BenchOptions = Partial<WorkbenchOptions> & { readonly withoutTransforms?: boolean };
 
 /** Makes the loader of a command's files. Plugins are loaded where this machine allowed them. */
 export function benchOf(terminal: Terminal, file: string, options: BenchOptions = {}): Workbench {
@@ -28,10 +25,10 @@ export function benchOf(terminal: Terminal, file: string, options: BenchOptions 
 export async function openWorkbench(
   terminal: Terminal,
   flags: ConfigFlags,
-  { withTransforms = true, ...options }: BenchOptions = {},
+  { withoutTransforms = false, ...options }: BenchOptions = {},
 ): Promise<OpenWorkbench> {
   const bench = benchOf(terminal, findConfigFile(terminal, flags), { workers: 1, ...options });
-  const load = () => bench.load({ withoutTransforms: !withTransforms });
+  const load = () => bench.load({ withoutTransforms });
   const { generation, findings } = await load();
   if (generation === undefined) {
     await bench.stop();

@@ -31,7 +31,7 @@ const BEGIN_MS = 20_000;
 const POLL_MS = 500;
 /** Says what senders could not deliver, or has the service ask for it and says what came of that. */
 export async function recover(cli: Cli, name: string | undefined, flags: RecoverFlags): Promise<void> {
-  await using workbench = await openWorkbench(cli.terminal, flags, { withTransforms: false });
+  await using workbench = await openWorkbench(cli.terminal, flags, { withoutTransforms: true });
   const { generation } = workbench;
   const paths = chosen(generation, name);
   for (const { maxAgeMs, path } of paths) {
