@@ -30,7 +30,7 @@ export function answerLines(
   const what =
     method === '?' ? 'no request could be read' : `${method} …/${path === '' ? '…' : clearLine(path)}`;
   return [
-    `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${what}`,
+    `request ${requestId}  ${isoTime(receivedAt)}  ${what}`,
     `answered ${status} ${code ?? outcome}${titled}`,
     ...(all ? wholeAnswerLines(decision) : []),
     ...recoveredLines(decision),
@@ -44,7 +44,7 @@ function recoveredLines({ recovered, receivedAt }: DecisionRecord): readonly str
   if (recovered === undefined) return [];
   const { missedAt, fetchedFrom } = recovered;
   return [
-    `  came again, ${formatSpan(receivedAt - missedAt)} late: its sender could not deliver it at ${new Date(missedAt).toISOString()}`,
+    `  came again, ${formatSpan(receivedAt - missedAt)} late: its sender could not deliver it at ${isoTime(missedAt)}`,
     ...(fetchedFrom === undefined
       ? []
       : [`  fetched from ${clearLine(fetchedFrom)} with the operator's token: it has no proof of its own`]),
@@ -248,7 +248,7 @@ function whyNoDelivery({ outcome, reply }: StoredRun['run']): string {
 
 function timing(run: StoredRun['run'], now: number): string {
   const { acceptedAt, startedAt, endedAt, state, dueAt } = run;
-  const parts = [`accepted ${new Date(acceptedAt).toISOString()}`];
+  const parts = [`accepted ${isoTime(acceptedAt)}`];
   if (startedAt !== undefined && state !== 'queued')
     parts.push(`waited ${formatSpan(startedAt - acceptedAt)}`);
   if (startedAt !== undefined && endedAt !== undefined) parts.push(`ran ${formatSpan(endedAt - startedAt)}`);

@@ -1,5 +1,6 @@
 import { hooksAddress, type LoadedConfig } from '../../../engine/config/config.ts';
 import type { DecisionRecord, Storage } from '../../../engine/storage/storage.ts';
+import { isoTime } from '../../../engine/storage/facts.ts';
 import { connectionCode } from '../../../base/outgoing/outgoing.ts';
 import type { Generation } from '../../../service/generation/generation.ts';
 import type { Check } from './doctor-machine.ts';
@@ -26,7 +27,7 @@ export async function checkAddress(
   const came =
     last === undefined
       ? 'no request with a proof came yet'
-      : `the last request with a proof came ${new Date(last.receivedAt).toISOString()} to /${last.path} (${verify ?? 'hook token'})`;
+      : `the last request with a proof came ${isoTime(last.receivedAt)} to /${last.path} (${verify ?? 'hook token'})`;
   const said = (ok: boolean, text: string): Check => ({ area: 'address', ok, text: `${text}; ${came}` });
   if (publicUrl === undefined) return said(true, 'server.publicUrl is not set: no public address was tried');
   const { origin } = new URL(publicUrl);

@@ -79,8 +79,7 @@ function checkListener({ settings: { server } }: LoadedConfig): readonly Check[]
     publicUrl === undefined ? 'no publicUrl' : `senders call ${publicUrl}`,
   ];
   const all = trustedProxies.filter((entry) => entry.endsWith('/0'));
-  const isPlain =
-    publicUrl?.startsWith('http://') === true && !/^http:\/\/(localhost|127\.|\[::1\])/.test(publicUrl);
+  const isPlain = publicUrl?.startsWith('http://') === true && !isLoopback(new URL(publicUrl).hostname);
   return [
     good('listener', parts.join(', ')),
     ...all.map((entry) => bad('proxies', `server.trustedProxies holds ${entry}, ${EVERYBODY_IS_TRUSTED}`)),

@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
 import { plural } from '../../../base/finding.ts';
 import { hooksAddress } from '../../../engine/config/config.ts';
-import { readOrMakeSecret } from '../../../engine/config/facts.ts';
+import { isLoopback, readOrMakeSecret } from '../../../engine/config/facts.ts';
 import { maskProblem } from '../../../authoring/golden/golden.ts';
 import { briefOf, explainRequest } from '../../../authoring/explanation/explanation.ts';
 import type { Generation, ReloadResult } from '../../../service/generation/generation.ts';
@@ -266,7 +266,7 @@ function readableRequests(
 
 /** No token is made for an address that others can reach. */
 function makeDevToken(configFile: string, host: string): string {
-  if (!['127.0.0.1', '::1', 'localhost'].includes(host)) {
+  if (!isLoopback(host)) {
     throw new CliError(
       `hooks.token is not set, and a generated token is only for this machine, not for ${host}: set hooks.token, or listen on 127.0.0.1`,
     );
