@@ -1,14 +1,13 @@
 import { expect } from 'vitest';
 import { CHANNEL_IDS, type Action } from '../../src/base/action.ts';
 import { parseDocument } from '../../src/base/document/facts.ts';
-import { isPause } from '../../src/engine/hook/evaluate.ts';
+import { evaluate, isPause } from '../../src/engine/hook/evaluate.ts';
 import type { RequestContent } from '../../src/engine/hook/ids.ts';
 import { compileMappings } from '../../src/engine/mapping/compile.ts';
 import { WORK_LIMITS } from '../../src/engine/mapping/facts.ts';
 import type { HookError } from '../../src/base/errors.ts';
 import {
   createHookRequest,
-  evaluate,
   MAX_ACTIONS,
   TRANSFORM_BUDGET_MS,
   type Evaluation,

@@ -20,6 +20,7 @@ import { judgeStart } from './started-by.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 import type { TransformCall, Transforms } from '../sandbox/sandbox.ts';
+import type { Tracing } from '../../base/telemetry/telemetry.ts';
 
 /** A mapping that is out comes back when an operator has corrected it. */
 const OUT_RETRY_SECONDS = 60;
@@ -272,6 +273,60 @@ function atIndex(error: HookError, index: number): HookError {
 function asHookError(error: unknown): HookError {
   if (error instanceof HookError) return error;
   return new HookError('mapping_failed', 'the mapping could not be evaluated', { cause: error });
+}
+
+interface EvaluateHow {
+  /** Default `brief`: what the decision log needs. */
+  readonly detail?: 'brief' | 'full';
+  /** What transforms returned when it was recorded: no transform runs, and each call gets the next of them. */
+  readonly results?: readonly JsonValue[];
+  /** Hears of each call of a transform that ended. */
+  readonly onCall?: ReturnType<Tracing['receive']>['called'] | undefined;
+}
+
+/** Evaluates a request; a promise only where a transform runs, or much is done. */
+export type Evaluate = (request: HookRequest, how?: EvaluateHow) => Evaluation | Promise<Evaluation>;
+
+/** Makes what evaluates all requests by the same settings. */
+export function createEvaluator(
+  settings: EvaluationSettings,
+  transforms: Pick<Transforms, 'call'>,
+): Evaluate {
+  const driver = { transforms, pause: createPauses() };
+  return (request, { detail = 'brief', results, onCall } = {}) => {
+    const steps = evaluate(request, settings, { detail });
+    if (results !== undefined) return runEvaluation(steps, { ...driver, transforms: recorded(results) });
+    return runEvaluation(steps, onCall ? { ...driver, transforms: watched(transforms, onCall) } : driver);
+  };
+}
+
+function watched(
+  transforms: Pick<Transforms, 'call'>,
+  onCall: NonNullable<EvaluateHow['onCall']>,
+): Pick<Transforms, 'call'> {
+  return {
+    call: async (call) => {
+      const startedAt = performance.now();
+      const reply = await transforms.call(call);
+      const failure = reply.kind === 'failed' ? reply.failure : undefined;
+      onCall({ module: call.ref.module, startedAt, endedAt: performance.now(), failure });
+      return reply;
+    },
+  };
+}
+
+function recorded(results: readonly JsonValue[]): Pick<Transforms, 'call'> {
+  const left = [...results];
+  return {
+    call: () =>
+      Promise.resolve({
+        kind: 'ok',
+        json: left.length === 0 ? undefined : JSON.stringify(left.shift()),
+        logs: [],
+        logsDropped: 0,
+        tookMs: 0,
+      }),
+  };
 }
 
 /** What drives evaluations: where transforms run, and how the others get their turn. */

@@ -11,7 +11,6 @@ import {
   type RemainingConfig,
   mappingReferences,
 } from '../../engine/config/config.ts';
-import type { Tracing } from '../../base/telemetry/telemetry.ts';
 import type { Finding, OpenTexts } from '../../base/document/document.ts';
 import type { IgnoredFinding } from '../../base/ignored.ts';
 import {
@@ -32,7 +31,7 @@ import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findMissingUrl } from './proof-listing.ts';
 import { findRecoveries, type PathRecoveries } from './recoveries.ts';
 import { reportFindings, type Advise } from './report-findings.ts';
-import { createPauses, evaluate, runEvaluation, type Evaluation } from '../../engine/hook/hook.ts';
+import { createEvaluator, type Evaluate } from '../../engine/hook/hook.ts';
 import {
   loadMappings,
   withoutMappings,
@@ -40,7 +39,6 @@ import {
   type LoadedMappings,
   type RoutingTable,
 } from '../../engine/mapping/mapping.ts';
-import type { HookRequest, JsonValue } from '../../base/request.ts';
 import {
   inOrder,
   otherKey,
@@ -72,17 +70,7 @@ export interface Generation {
   readonly readReference: ReferenceReader['read'];
   /** Files and folders whose change makes another generation; absolute. */
   readonly watchedPaths: readonly string[];
-  /** A promise only where a transform runs. */
-  evaluate(request: HookRequest, how?: EvaluateHow): Evaluation | Promise<Evaluation>;
-}
-
-interface EvaluateHow {
-  /** Default `brief`: what the decision log needs. */
-  readonly detail?: 'brief' | 'full';
-  /** What transforms returned when it was recorded: no transform runs, and each call gets the next of them. */
-  readonly results?: readonly JsonValue[];
-  /** Hears of each call of a transform that ended. */
-  readonly onCall?: ReturnType<Tracing['receive']>['called'] | undefined;
+  readonly evaluate: Evaluate;
 }
 
 export interface GenerationOptions {
@@ -347,48 +335,13 @@ type OwnParts = Omit<Generation, 'id' | 'loadedAt' | 'files' | 'watchedPaths' | 
 function createGeneration(parts: OwnParts, files: LoadedMappings['files']): Generation {
   const { config, transforms } = parts;
   const { hooks } = config.settings;
-  const settings = createEvaluationSettings(parts);
-  const driver = { transforms, pause: createPauses() };
   return {
     ...parts,
     files,
     id: idOf(parts, files),
     loadedAt: Date.now(),
     watchedPaths: [...config.files, hooks.mappingsDir, sendersDir(hooks), hooks.transformsDir],
-    evaluate: (request, { detail = 'brief', results, onCall } = {}) => {
-      const steps = evaluate(request, settings, { detail });
-      if (results !== undefined) return runEvaluation(steps, { ...driver, transforms: recorded(results) });
-      return runEvaluation(steps, onCall ? { ...driver, transforms: watched(transforms, onCall) } : driver);
-    },
-  };
-}
-
-function watched(
-  transforms: Pick<Transforms, 'call'>,
-  onCall: NonNullable<EvaluateHow['onCall']>,
-): Pick<Transforms, 'call'> {
-  return {
-    call: async (call) => {
-      const startedAt = performance.now();
-      const reply = await transforms.call(call);
-      const failure = reply.kind === 'failed' ? reply.failure : undefined;
-      onCall({ module: call.ref.module, startedAt, endedAt: performance.now(), failure });
-      return reply;
-    },
-  };
-}
-
-function recorded(results: readonly JsonValue[]): Pick<Transforms, 'call'> {
-  const left = [...results];
-  return {
-    call: () =>
-      Promise.resolve({
-        kind: 'ok',
-        json: left.length === 0 ? undefined : JSON.stringify(left.shift()),
-        logs: [],
-        logsDropped: 0,
-        tookMs: 0,
-      }),
+    evaluate: createEvaluator(createEvaluationSettings(parts), transforms),
   };
 }
 

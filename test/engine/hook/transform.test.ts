@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { requestFindingToJson } from '../../../src/base/finding.ts';
-import { createHookRequest, createPauses, evaluate, runEvaluation } from '../../../src/engine/hook/hook.ts';
+import { createPauses, evaluate, runEvaluation } from '../../../src/engine/hook/evaluate.ts';
+import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
 import type { TransformReply } from '../../../src/engine/sandbox/sandbox.ts';
 import {

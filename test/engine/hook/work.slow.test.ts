@@ -1,6 +1,7 @@
 /** The work of one request is bounded, and a long evaluation lets others in between: by counts, not by clocks. */
 import { describe, expect, test } from 'vitest';
-import { createHookRequest, createPauses, evaluate, runEvaluation } from '../../../src/engine/hook/hook.ts';
+import { createPauses, evaluate, runEvaluation } from '../../../src/engine/hook/evaluate.ts';
+import { createHookRequest } from '../../../src/engine/hook/hook.ts';
 import type { WorkLimits } from '../../../src/engine/mapping/mapping.ts';
 import { WORK_LIMITS } from '../../../src/engine/mapping/facts.ts';
 import type { JsonValue } from '../../../src/base/request.ts';
