@@ -55,7 +55,6 @@ export function otherWay(name: string): string | undefined {
 /** Emoji that every channel with reactions has, by their names on GitHub. */
 export const REACTION_EMOJI = ['eyes', '+1', '-1', 'confused'] as const;
 
-/** An emoji on the message that an event tells of. */
 export interface Reaction {
   readonly emoji: (typeof REACTION_EMOJI)[number];
   /** As the webhook names the message; absent where it names none. */

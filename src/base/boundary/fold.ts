@@ -31,7 +31,6 @@ export function squeeze(word: string): string {
   return word.replaceAll(/[ _.-]/g, '');
 }
 
-/** The fold of a word of ASCII, squeezed. */
 export function foldWord(word: string): string {
   return squeeze(Array.from(word, (character) => foldAscii(character.charCodeAt(0))).join(''));
 }

@@ -6,7 +6,6 @@ export interface SyntaxFacts {
   readonly offset: number;
   /** The parser's code, e.g. `BAD_DQ_ESCAPE`; `NON_STRING_KEY` for a key that is no string. */
   readonly error: string;
-  /** Whether something is opened and not closed. */
   readonly isOpen: boolean;
 }
 

@@ -27,7 +27,6 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return result + text.slice(from);
 }
 
-/** A finding but for its place. */
 interface UnplacedFinding extends Omit<Finding, 'severity' | 'at' | 'edit'> {
   /** Default `error`. */
   readonly severity?: Finding['severity'];

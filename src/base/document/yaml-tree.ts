@@ -46,7 +46,6 @@ const OPTIONS = { prettyErrors: false, stringKeys: true, uniqueKeys: false } as 
 
 interface Parsed {
   readonly documents: readonly Document.Parsed[];
-  /** What aliases of the first document stand for. */
   readonly targets: AliasTargets;
 }
 

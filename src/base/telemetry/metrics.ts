@@ -56,7 +56,6 @@ export interface BacklogFigures {
   readonly oldestDeadAt?: number;
 }
 
-/** Counts of the sandbox. */
 export interface TransformFigures {
   /** Calls answered, by `ok` or their failure. */
   readonly calls: Readonly<Record<string, number>>;

@@ -11,7 +11,6 @@ import type { Log } from './log.ts';
 
 type Api = typeof OpenTelemetry;
 
-/** One piece of work that is traced. */
 export interface TracedWork {
   /** The `traceparent` of this work, for whatever it leads to; absent where the SDK gives no valid one. */
   readonly traceparent: string | undefined;
@@ -21,7 +20,6 @@ export interface TracedWork {
 export interface TracedPart {
   readonly startedAt: number;
   readonly endedAt: number;
-  /** The code of what went wrong. */
   readonly failure?: string | undefined;
 }
 

@@ -44,7 +44,6 @@ export interface LoadResult {
   readonly secrets?: readonly string[];
 }
 
-/** What checking mappings and transforms needs at least. */
 export interface RemainingConfig extends Pick<LoadedConfig, 'inlineMappings'> {
   readonly mappingsDir: string;
   readonly transformsDir: string;

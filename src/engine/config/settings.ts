@@ -67,7 +67,6 @@ type RunnerOf<Kind extends RunnerFile['kind']> = ReadonlyDeep<Extract<RunnerFile
 /** Where a command works: one of the two, both absolute. */
 interface WorkingFolder {
   readonly cwd?: string;
-  /** Where conversations have private folders. */
   readonly privateFolders?: string;
 }
 

@@ -152,7 +152,6 @@ interface EncodedField {
   readonly isBase64: boolean;
 }
 
-/** What a path can begin with. */
 interface JsonTextScope {
   readonly request: Pick<HookRequest, 'payload'>;
   readonly item?: JsonValue | undefined;

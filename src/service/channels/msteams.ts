@@ -9,7 +9,6 @@ const SERVICE_URL = 'https://smba.trafficmanager.net/teams';
 const LOGIN_URL = 'https://login.microsoftonline.com';
 const SCOPE = 'https://api.botframework.com/.default';
 const REMEDY = 'check channels.msteams.appId, appPassword and tenantId';
-/** A token is renewed this long before it expires. */
 const TOKEN_MARGIN_MS = 300_000;
 
 const schema = z.strictObject({

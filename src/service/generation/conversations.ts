@@ -7,7 +7,6 @@ import type { LoadedConfig, RunnerSettings } from '../../engine/config/config.ts
 import type { Finding, Place } from '../../base/document/document.ts';
 import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
 
-/** Somebody whose runs take part in conversations. */
 interface Writer {
   readonly name: string;
   readonly owner: string;

@@ -86,7 +86,6 @@ function isLoopback(url: string): boolean {
   return protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
-/** A token is renewed this long before it expires. */
 const RENEW_EARLY_MS = 120_000;
 
 /** Access tokens of one login, renewed when their time is over and written back where the provider gave new ones. */

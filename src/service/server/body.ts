@@ -3,7 +3,6 @@ import { inflateBody } from '../../base/payload/payload.ts';
 import type { Exchange } from './exchange.ts';
 
 const EMPTY = Buffer.alloc(0);
-/** The first buffer for a body that comes in pieces. */
 const FIRST_BYTES = 4_096;
 /** Each new buffer and copy costs more than space that is never written to. */
 const GROWTH = 8;
