@@ -32,7 +32,9 @@ const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_S
 function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
   const problem = 'argv is a list of words, and its first element is a whole command line';
   const isForShell = /[|&;<>$`*"'\\]/.test(program);
-  if (isForShell && rest.length > 0) return problemOf(problem, 'write each word as an element of its own');
+  // What stands for a placeholder must not become words of a shell.
+  if (isForShell && (rest.length > 0 || program.includes('{')))
+    return problemOf(problem, 'write each word as an element of its own');
   const words = isForShell ? ['sh', '-c', program] : [...program.trim().split(/ +/), ...rest];
   const remedy = `write argv: ${shown(words)}`;
   return isForShell ? { problem, remedy } : { problem, remedy, argv: words };

@@ -22,13 +22,14 @@ export function didYouMean(word: string, candidates: Iterable<string>): string |
   return best?.candidate;
 }
 
-/** The only candidate that begins with the word, or that the word begins with: `tolerance` for `toleranceSeconds`. */
+/** The only candidate that begins or ends with the word, or that the word begins with: `tolerance` for `toleranceSeconds`. */
 export function longerWord(word: string, candidates: Iterable<string>): string | undefined {
   const plain = spelling(word);
-  if (plain.length < 4 || plain.length > MAX_WORD) return undefined;
+  if (plain.length < 3 || plain.length > MAX_WORD) return undefined;
   const found = [...candidates].filter((candidate) => {
     const other = spelling(candidate);
-    return other.length >= 4 && (other.startsWith(plain) || plain.startsWith(other));
+    const isPart = other.startsWith(plain) || other.endsWith(plain) || plain.startsWith(other);
+    return other.length >= 4 && isPart;
   });
   return found.length === 1 ? found[0] : undefined;
 }

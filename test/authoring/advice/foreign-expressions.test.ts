@@ -50,3 +50,11 @@ test.each(['action == "opened"', '{{action}} == opened', "payload.action === 'op
     ]);
   },
 );
+
+test('a position at the end of a path is told its brackets', () => {
+  const [found] = adviseFile(inFile('{{ticket.tags.0}}'));
+  expect(said(found?.hint)).toBe('write the position in brackets: .[0]');
+  expect(adviseFile(inFile('{{ticket.tags.[0]}} {{tags.0.name}}'))).toEqual([]);
+  const [number] = adviseFile(inFile('{{total 5}} {{5 + 1}}'));
+  expect(said(number?.hint)).not.toContain('brackets: .[');
+});

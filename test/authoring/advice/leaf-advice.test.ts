@@ -61,6 +61,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       /^the body is a list: .*\{"some":\[\{"var":"payload"\},\{"==":\[\{"var":"kind"\},"paid"\]\}\]\}/,
     ],
     [
+      { '==': [v('events.action'), 'changed'] },
+      { events: [{ action: 'added' }, { action: 'changed' }] },
+      /^events is a list: .*\{"some":\[\{"var":"events"\},\{"==":\[\{"var":"action"\},"changed"\]\}\]\}/,
+    ],
+    [
       { '==': [v('alerts[*].labels.severity'), 'high'] },
       { alerts: [{ labels: { severity: 'high' } }] },
       /^alerts is a list: .*\{"some":\[\{"var":"alerts"\},\{"==":\[\{"var":"labels.severity"\},"high"\]\}\]\}/,

@@ -31,6 +31,9 @@ const problemOf = (argv: readonly string[]): string | undefined => {
 
 test.each<[readonly string[], string]>([
   [['agent --short', 'x'], 'a whole command line; write argv: ["agent", "--short", "x"]'],
+  [['agent -p {{prompt}}'], 'write argv: ["agent", "-p", "{{prompt}}"]'],
+  // A shell would run what the text of a sender says.
+  [['agent -p "{{prompt}}"'], 'write each word as an element of its own'],
   [['cat | agent'], 'a whole command line; write argv: ["sh", "-c", "cat | agent"]'],
   [['locked'], './bin/locked is not executable; run chmod +x ./bin/locked'],
   [

@@ -104,15 +104,18 @@ function inOtherElement(rule: JsonValue, request: HookRequest): Sentence | undef
   return say`${isIn ? 'an' : 'another'} element of ${list} has it: ${write(JSON.stringify(asked), undefined, 'to ask each of them')}`;
 }
 
-/** Where the body is a list, or a path says `alerts[*]`, the rule is asked of the elements. */
+/** Where a path leads into a list, such as the body, the rule is asked of the elements. */
 function inElements(missing: string, rule: JsonValue, { payload }: HookRequest): Sentence | undefined {
-  const [, list = 'payload', field = missing] = /^(.+?)\[\*?\]\.(.+)$/.exec(missing) ?? [];
-  const elements = list === 'payload' ? payload : valueAt(payload, withoutPayload(list).split('.'));
+  const keys = withoutPayload(missing.replaceAll(/\[\*?\]/g, '')).split('.');
+  const ends = [0, ...keys.map((_, index) => index + 1)];
+  const end = ends.find((each) => Array.isArray(valueAt(payload, keys.slice(0, each)))) ?? 0;
+  const [list, field] = [keys.slice(0, end), keys.slice(end)];
+  const elements = valueAt(payload, list);
   const all = Array.isArray(elements) ? (elements as readonly JsonValue[]) : [];
-  if (!all.some((each) => fieldAt(each, field.split('.')) !== undefined)) return undefined;
-  const own = JSON.stringify(rule).replaceAll(JSON.stringify(missing), JSON.stringify(field));
-  const what = list === 'payload' ? 'the body' : list;
-  return say`${what} is a list: ${write(`{"some":[{"var":"${list}"},${own}]}`, undefined, 'to ask each of its elements')}`;
+  if (field.length === 0 || !all.some((each) => fieldAt(each, field) !== undefined)) return undefined;
+  const own = JSON.stringify(rule).replaceAll(JSON.stringify(missing), JSON.stringify(field.join('.')));
+  const asked = `{"some":[{"var":"${list.join('.') || 'payload'}"},${own}]}`;
+  return say`${list.join('.') || 'the body'} is a list: ${write(asked, undefined, 'to ask each of its elements')}`;
 }
 
 const hasValue = (near: Suggestion | undefined, expected: JsonValue | undefined): boolean =>

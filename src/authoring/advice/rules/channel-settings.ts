@@ -1,4 +1,5 @@
 import { didYouMean } from '../../../base/document/document.ts';
+import { longerWord } from '../../../base/document/facts.ts';
 import type { Finding } from '../../../base/finding.ts';
 import type { GenerationFacts } from '../../../service/generation/facts.ts';
 import { exampleRecipient } from './names.ts';
@@ -23,7 +24,7 @@ const isGiven = ({ root, as }: ChannelSetting, key: string): boolean =>
 
 function nearKey(setting: ChannelSetting): string | undefined {
   const { key, known } = setting.problem;
-  const near = key === undefined || known === undefined ? undefined : didYouMean(key, known);
+  const near = key && known && (didYouMean(key, known) ?? longerWord(key, known));
   // Two keys of one name would be the next finding.
   return near !== undefined && isGiven(setting, near) ? undefined : near;
 }
@@ -66,8 +67,8 @@ function adviceOn(setting: ChannelSetting, finding: Finding): Advice {
   if (key === undefined)
     return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${as}`;
   const near = nearKey(setting);
-  if (near !== undefined) return nearName(key, [near], finding) ?? near;
-  if (known !== undefined) return 'remove it: a channel only sends here, and takes no messages';
+  if (near !== undefined) return nearName(key, [near], finding) ?? `did you mean "${near}"?`;
+  if (known !== undefined) return 'remove it, or write one of those settings in its place';
   return isMissing(setting)
     ? `add ${settingText(channel, key)} to channels.${as}, and set that variable where the service starts`
     : `correct channels.${as}.${key}${key === 'to' ? `, such as ${exampleRecipient(isRecipient)}` : ''}; sluice channels check tries it on the platform`;

@@ -14,7 +14,7 @@ function notStartable(subject: RunnerSubject): readonly LookFinding[] {
   const argv = isAgent ? [runner.command] : runner.argv;
   const [program = ''] = argv;
   const path = runner.env['PATH'] ?? host['PATH'];
-  const wrong = program === '' || program.includes('{') ? undefined : findStartProblem(argv, path);
+  const wrong = program === '' || /^\S*\{\S*$/.test(program) ? undefined : findStartProblem(argv, path);
   if (wrong === undefined) return [];
   const name = (isWithin(program, configDir) ? `./${relative(configDir, program)}` : program).slice(0, 80);
   const { problem, remedy, argv: mended } = wrong;

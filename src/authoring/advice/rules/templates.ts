@@ -56,7 +56,10 @@ const COMPLETE: Readonly<Record<LackingTag['lacks'], string>> = {
 
 export const TEMPLATES: Rules = {
   TEMPLATE_SYNTAX: [
-    (facts) => {
+    (facts, { at }) => {
+      // Handlebars reads the last step of a path as a number, where it is one.
+      if (facts.wrong === 'stop' && facts.got === 'NUMBER' && at?.source.text[at.start - 1] === '.')
+        return `write the position in brackets: .[${facts.found}]`;
       switch (facts.wrong) {
         case 'close':
           return facts.block === 'else'

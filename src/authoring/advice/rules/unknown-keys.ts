@@ -43,6 +43,8 @@ const keyOfEach = ({ of, path, key }: UnknownKeyFacts): KeyAdvice | undefined =>
 function otherPlace(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const { key } = unknown;
   const written = [spelling(key), spelling(key).replace(/s$/, '')];
+  const longer = longerWord(key, knownHere(unknown));
+  if (longer !== undefined && takesAt(unknown, [...unknown.path, longer], valueOf(unknown))) return undefined;
   if (knownHere(unknown).some((name) => written.includes(spelling(name)))) return undefined;
   const place = findKeyPlace(unknown);
   return place && { hint: placeHint(unknown, place), isKnown: true, repaired: [...place, key] };
@@ -53,6 +55,8 @@ const ofOpenClaw = ({ path, key }: UnknownKeyFacts): KeyAdvice | undefined => {
   return ours === undefined ? undefined : { hint: `write sessionKeys: {${ours}: …} in its place` };
 };
 
+const valueOf = ({ root, path, key }: UnknownKeyFacts): unknown => root.at([...path, key]).value;
+
 /** Nothing is renamed to a name that is already used. */
 function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   const { root, path, key } = unknown;
@@ -62,7 +66,7 @@ function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   if (name === undefined) return undefined;
   const there = [...path, name];
   if (root.at(there).value !== undefined) return { hint: `remove it, as ${name} is there already` };
-  const isFit = takesAt(unknown, there, root.at([...path, key]).value);
+  const isFit = takesAt(unknown, there, valueOf(unknown));
   if (near === undefined && !isFit) return undefined;
   return {
     hint: `did you mean "${name}"?`,
