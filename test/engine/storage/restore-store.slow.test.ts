@@ -9,6 +9,7 @@ import { migrate } from '../../../src/engine/storage/sqlite/worker/database-file
 import { openStorage, restoreStorage, type Storage } from '../../../src/engine/storage/storage.ts';
 import { agent, agentOf, completion, NOW, summary, work } from '../../support/storage-builders.ts';
 import { claim } from '../../support/storage-harness.ts';
+import { mountSmallDisk } from '../../support/small-disk.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
@@ -121,6 +122,20 @@ test.each([
   await expect(restore('copy.db')).rejects.toMatchObject({ name: 'StorageError', code });
   expect(readdirSync(folder)).toEqual(names);
   if (held !== undefined && 'backlog' in held) await held.close();
+});
+
+test('a copy on another disk is no store, although its file has the same number', async ({ skip }) => {
+  const [disk, other] = [mountSmallDisk('8m'), mountSmallDisk('8m')];
+  if (disk === undefined || other === undefined) return skip('only root may mount a small file system');
+  const { first } = await storeWithCopy();
+  file = join(disk, 'sluice.db');
+  copyFileSync(at('copy.db'), file);
+  const copy = Array.from({ length: 20 }, (_, index) => join(other, `${index}.db`)).find((name) => {
+    copyFileSync(at('copy.db'), name);
+    return statSync(name).ino === statSync(file).ino;
+  });
+  if (copy === undefined) return skip('the disks number their files otherwise');
+  expect(await restoreStorage(`sqlite:${file}`, copy)).toMatchObject({ waiting: [{ id: first }] });
 });
 
 test('a store whose schema cannot be changed stays as it was, and no start leaves a copy of it', async () => {

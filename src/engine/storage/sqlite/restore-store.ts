@@ -94,7 +94,9 @@ function refuseUnusable(file: string, copy: string): void {
       `${copy}: ${state === 'empty' ? 'is empty' : 'there is no such file'}`,
     );
   }
-  if (existsSync(file) && statSync(file).ino === statSync(copy).ino) {
+  const [own, given] = [statSync(file, { throwIfNoEntry: false }), statSync(copy)];
+  // Files on two disks may have the same number.
+  if (own?.ino === given.ino && own.dev === given.dev) {
     throw new StorageError('exists', `${copy}: is the store itself; name a copy of it`);
   }
   checkPages(copy);
