@@ -265,6 +265,26 @@ test('pruning leaves a key that was taken again after it had expired', async () 
   await storage.close();
 });
 
+test('a key that is taken while another request with it is being stored is taken once', async () => {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url);
+  const idempotency = { scope: 'agent', key: 'one', bodySha256: 'x', ttlSeconds: 60 };
+  const debounce = { key: 'k', seconds: 60, maxSeconds: 60, nonce: '0123456789abcdef' };
+  // It needs a look at others, and so the thread of the store; what a service with other files made of it does not.
+  const first = work([agent({ debounce })], { idempotency });
+  const release = await holdLock(url, 'LOCK TABLE runs IN SHARE MODE');
+  const storing = expect(storage.accept(first)).rejects.toMatchObject({ status: 503 });
+  await until('it to wait', async () => ((await storeStatus(url)).waiting ?? []).length > 0);
+  const event = wake();
+  await storage.accept(work([event], { idempotency }));
+  await release();
+  await storing;
+  expect(await storage.accept(first)).toMatchObject({ duplicate: true, accepted: [{ id: event.id }] });
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 0, pendingEvents: 1 });
+  expect(storage.health()).toEqual({ kind: 'ok' });
+  await storage.close();
+});
+
 test('accepts wait for nobody who writes with a look at others, and a claim then puts them in order', async () => {
   const url = await server.freshUrl();
   const storage = await openStorage(url);

@@ -72,7 +72,7 @@ export function acceptRequest(store: Store, request: PreparedRequest): string | 
 }
 
 function acceptNew(store: Store, request: PreparedRequest): string | null {
-  const { actions, reservation, warnings } = request;
+  const { actions, reservation, warnings, receivedAt: nowMs } = request;
   const repeats = findRepeats(store, request);
   const fresh = actions.filter((_, index) => repeats[index] === undefined);
   checkRoomFor(store, fresh);
@@ -89,13 +89,13 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
       return id === action.row.id && without === undefined;
     });
   if (isPlain) {
-    if (reservation !== undefined) reserve(store, reservation, reservation);
+    if (reservation !== undefined) reserve(store, reservation, { ...reservation, nowMs });
     return null;
   }
   const accepted = withRepeats(actions, repeats, stored);
   const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
   const isNone = accepted.every(({ without }) => without === 'none');
-  if (reservation !== undefined && !isNone) reserve(store, reservation, { ...reservation, result });
+  if (reservation !== undefined && !isNone) reserve(store, reservation, { ...reservation, result, nowMs });
   return result;
 }
 

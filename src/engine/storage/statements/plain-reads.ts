@@ -7,7 +7,7 @@ import type {
 } from '../records.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
 import { both, by, type Dialects, listed, type SqlQuestion, type Sql } from './statements.ts';
-import type { Store } from './store.ts';
+import type { ReservedKey, Store } from './store.ts';
 
 /** What is asked again and again, as questions that may go over any connection, and what their answers mean. */
 export interface PlainRead<Args extends readonly unknown[], Answer> {
@@ -22,13 +22,6 @@ export interface ScopedKey {
   readonly scope: string;
   readonly key: string;
 }
-export interface ReservedAnswer {
-  readonly bodySha256: string;
-  readonly result: string;
-}
-interface DueTime {
-  readonly at: number | null;
-}
 
 const IDEMPOTENT = `SELECT body_sha256 AS "bodySha256", result FROM idempotency
   WHERE scope = ? AND key = ? AND expires_at > ?`;
@@ -40,7 +33,8 @@ const nextDue = (totals: string): Sql => both`SELECT min(at) AS at FROM (
   UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_next')} WHERE state = ${OUTBOX.queued} AND behind = 0)
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 
-const timeOf = ([rows]: Answers): number | null => (rows as readonly DueTime[])[0]?.at ?? null;
+const timeOf = ([rows]: Answers): number | null =>
+  (rows as readonly { readonly at: number | null }[])[0]?.at ?? null;
 
 const read = <Args extends readonly unknown[], Answer>(
   plain: PlainRead<Args, Answer>,
@@ -49,7 +43,7 @@ const read = <Args extends readonly unknown[], Answer>(
 export const PLAIN_READS = {
   findReservation: read({
     questions: (_, { scope, key }: ScopedKey, nowMs: number) => [[IDEMPOTENT, scope, key, nowMs]],
-    answerOf: ([rows]: Answers) => (rows as readonly ReservedAnswer[])[0],
+    answerOf: ([rows]: Answers) => (rows as readonly Pick<ReservedKey, 'bodySha256' | 'result'>[])[0],
   }),
   findConversation: read({
     questions: (_, { owner, key }: Conversation) => [

@@ -6,9 +6,10 @@ import type { ReservedKey, Store } from './store.ts';
 
 const FIND = `SELECT body_sha256 AS "bodySha256", result, expires_at AS "expiresAt" FROM idempotency
   WHERE scope = ? AND key = ?`;
+/** Fails where the key has not expired: another process took it after it was looked for. Asked again, this one is a repeat. */
 const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,
-    expires_at = excluded.expires_at`;
+    expires_at = CASE WHEN idempotency.expires_at <= ? THEN excluded.expires_at END`;
 const FREE = 'DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at = ?';
 
 type TakenKey = Pick<Reservation, 'scope' | 'key'>;
@@ -31,11 +32,11 @@ export function findReserved(store: Store, reservation: TakenKey, nowMs: number)
 export function reserve(
   { sql, reserved }: Store,
   reservation: Reservation,
-  { bodySha256, result }: Pick<ReservedKey, 'bodySha256' | 'result'>,
+  { bodySha256, result, nowMs }: Pick<ReservedKey, 'bodySha256' | 'result'> & { readonly nowMs: number },
 ): void {
   const { scope, key, expiresAt } = reservation;
   reserved.set(nameOf(reservation), { bodySha256, result, expiresAt });
-  sql.post(RESERVE, scope, key, bodySha256, result, expiresAt);
+  sql.post(RESERVE, scope, key, bodySha256, result, expiresAt, nowMs);
 }
 
 /** What has this key is no repeat any more. Once the key has expired, another request may have taken it: that one keeps it. */

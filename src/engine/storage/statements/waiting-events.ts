@@ -106,8 +106,9 @@ export function insertAction(store: Store, action: PreparedAction, how: Arriving
   const begins = checked === undefined && without === undefined;
   if (action.kind === 'agent' && action.seen !== undefined && begins && hasSpace)
     insertDelivery(store, action.seen, { ...action.row, runId: done.id, nowMs: action.row.acceptedAt });
+  const nowMs = action.kind === 'wake' ? action.row.createdAt : action.row.acceptedAt;
   if (dedupe !== undefined && without !== 'none')
-    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(done) });
+    reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(done), nowMs });
   return { ...done, ...(without && { without }) };
 }
 
