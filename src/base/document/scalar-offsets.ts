@@ -117,7 +117,7 @@ function isBlank(unit: number): boolean {
   return unit === 0x20 || unit === 0x0a || unit === 0x0d || unit === 0x09;
 }
 
-function endOfLine(source: string, from: number, limit: number): number {
+export function endOfLine(source: string, from: number, limit = source.length): number {
   const end = source.indexOf('\n', from);
   return end < 0 || end > limit ? limit : end;
 }

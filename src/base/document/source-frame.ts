@@ -2,6 +2,7 @@ import type * as CodeFrame from '@babel/code-frame';
 import { createRequire } from 'node:module';
 import type { Place, SourceText } from '../finding.ts';
 import { positionOf } from './located.ts';
+import { endOfLine } from './scalar-offsets.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -39,11 +40,6 @@ export function sourceFrame(at: Place, { before, after }: FrameLines): string {
     { linesAbove: before, linesBelow: after, startLine: line - above, highlightCode: false },
   );
 }
-
-const endOfLine = (text: string, from: number): number => {
-  const end = text.indexOf('\n', from);
-  return end < 0 ? text.length : end;
-};
 
 /** Lines with every character that is secret or unprintable replaced by one of the same width. */
 function printable(source: SourceText, from: number, to: number): string {

@@ -17,6 +17,10 @@ export const WORK_LIMITS: WorkLimits = {
   storedBytes: 16 * 1024 * 1024,
 };
 
+/** What a value costs that is read or made. */
+export const sizeOf = (value: unknown): number =>
+  typeof value === 'string' || Array.isArray(value) ? value.length : 1;
+
 /** Steps after which others get a turn: some 5 ms. Counted, because a clock would make evaluation depend on its machine. */
 const STEPS_PER_TURN = 500_000;
 

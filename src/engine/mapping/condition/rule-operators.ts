@@ -5,6 +5,7 @@
  * booleans or nulls are made here, thirty times as fast; that they agree is a property under test.
  */
 import jsonLogic from 'json-logic-js';
+import { sizeOf } from '../work-budget.ts';
 import { MISSING, spend, UNKNOWN, type EvaluateRule, type RuleFrame, type RuleValue } from './rule-value.ts';
 import { compareNumbers, ExactNumber, isNumeric, sameValue, type JsonValue } from '../../../base/json.ts';
 
@@ -91,10 +92,6 @@ function readCost(values: readonly JsonValue[]): number {
     else if (Array.isArray(value)) cost += value.length;
   }
   return cost;
-}
-
-function sizeOf(value: JsonValue | undefined): number {
-  return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
 }
 
 function deeperThan(value: JsonValue, levels: number): boolean {

@@ -1,4 +1,5 @@
 /** What helpers and blocks do while a template is rendered. */
+import { sizeOf } from '../work-budget.ts';
 import type { Place } from '../../../base/document/document.ts';
 import type { JsonObject, JsonValue } from '../../../base/json.ts';
 import { listOf } from '../scope.ts';
@@ -29,11 +30,6 @@ export function callHelper(
   const result = helper.run(values, named);
   rendering.spend(helper.counts === true ? (result as number) * KEY : sizeOf(result));
   return result;
-}
-
-/** What reading a value costs. */
-function sizeOf(value: Argument): number {
-  return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
 }
 
 export interface Block {
