@@ -1,4 +1,5 @@
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
+import { TRUSTED_KEYS } from '../../engine/mapping/facts.ts';
 import { comparedIn, type Sample, type SampledMapping, sampledMappings } from '../advice/samples.ts';
 import type { Finding } from '../../base/document/document.ts';
 import { siftIgnored } from '../../base/ignored.ts';
@@ -157,8 +158,6 @@ function notCheckedNotes(subjects: readonly SampledMapping[]): readonly string[]
   return names.length === 0 ? [] : [`without a sample, and so not checked with one: ${names.join(', ')}`];
 }
 
-const ROUTING = ['channel', 'to', 'model', 'thinking', 'agentId'] as const;
-
 type EvaluateFully = (
   request: HookRequest,
   how: { readonly detail: 'full' },
@@ -182,7 +181,7 @@ async function findTaint(
   for (const { mapping, taken } of subjects) {
     const { transform, trust = [], behaviours } = mapping;
     if (transform === undefined || behaviours.trustsSenders) continue;
-    const open = new Set<string>(ROUTING.filter((key) => !trust.includes(key)));
+    const open = new Set<string>(TRUSTED_KEYS.filter((key) => !trust.includes(key)));
     for (const { request } of taken.slice(0, MAX_SAMPLES)) {
       // One call after the other: each is a transform in the sandbox.
       for (const [key, path] of await taintIn(request, open, evaluate)) {
@@ -234,7 +233,7 @@ function returned({ trace }: Evaluation): readonly (readonly [key: string, value
     return Array.isArray(value) ? (value as readonly unknown[]) : [value];
   });
   return results.flatMap((result) =>
-    ROUTING.flatMap((key) => {
+    TRUSTED_KEYS.flatMap((key) => {
       const value = isJsonObject(result) && Object.hasOwn(result, key) ? result[key] : undefined;
       return typeof value === 'string' || typeof value === 'number' ? [[key, String(value)] as const] : [];
     }),

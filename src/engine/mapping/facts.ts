@@ -35,3 +35,4 @@ export { WORK_LIMITS } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './keys/agent-keys.ts';
 export { conjunctsOf, namesRead } from './condition/condition-check.ts';
 export { templatePath } from './template/template-rendering.ts';
+export { TRUSTED_KEYS } from './keys/delivery-keys.ts';

@@ -135,17 +135,19 @@ export const senderWarnings = <Of extends { readonly code: string }>(
     isBuiltInRoute(path) ? OWN_WARNINGS.has(code) : code === 'blank_idempotency_key',
   );
 
+const NOTHING_OF_BODY =
+  'this hook makes nothing of this body; the operator finds the reason under the request id';
+const NO_TEXT = 'this hook found no text in the body';
+
 /** The detail of an error that came from a mapping: what it means to the sender, and whom to ask. */
 const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
   invalid_body: 'the body has not the shape that this hook reads',
-  invalid_field: 'this hook makes nothing of this body; the operator finds the reason under the request id',
-  mapping_requires_text: 'this hook found no text in the body',
-  mapping_requires_message: 'this hook found no text in the body',
-  model_not_allowed:
-    'this hook makes nothing of this body; the operator finds the reason under the request id',
-  unknown_channel: 'this hook makes nothing of this body; the operator finds the reason under the request id',
-  invalid_recipient:
-    'this hook makes nothing of this body; the operator finds the reason under the request id',
+  invalid_field: NOTHING_OF_BODY,
+  mapping_requires_text: NO_TEXT,
+  mapping_requires_message: NO_TEXT,
+  model_not_allowed: NOTHING_OF_BODY,
+  unknown_channel: NOTHING_OF_BODY,
+  invalid_recipient: NOTHING_OF_BODY,
   too_many_actions: 'the request would start too much at once',
   too_much_work: 'the request asks for too much work; send less in one request',
   no_mapping_matched: 'no mapping takes this request; the operator finds the reason under the request id',

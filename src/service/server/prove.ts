@@ -1,3 +1,4 @@
+import { ABSOLUTE_FORM } from './received.ts';
 import { HookError } from '../../base/errors.ts';
 import { defined } from '../../base/json.ts';
 import {
@@ -269,7 +270,6 @@ async function smallBody(
   return within(body(), MAX_WAIT_MS).catch(() => undefined);
 }
 
-const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d{1,5})?$/;
 
 /**

@@ -78,7 +78,7 @@ export interface RequestTarget {
 const NO_QUERY: Readonly<Record<string, string>> = Object.freeze(
   Object.create(null) as Record<string, string>,
 );
-const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
+export const ABSOLUTE_FORM = /^https?:\/\/[^/?#]*/i;
 
 /** Addresses of hooks have some hundred characters; to split 14 KB took longer than all the rest of a refusal. */
 export const MAX_TARGET_CHARS = 2048;

@@ -26,7 +26,7 @@ const RecipientSchema = z.union([
 ]);
 
 /** What a request may decide where the mapping says so. */
-const TRUSTED_KEYS = ['channel', 'to', 'model', 'thinking', 'agentId'] as const;
+export const TRUSTED_KEYS = ['channel', 'to', 'model', 'thinking', 'agentId'] as const;
 
 const FallbackSchema = z.strictObject({
   channel: z.string().min(1).describe('Channel id; no template.'),

@@ -22,7 +22,7 @@ export const KEYS_OF = `SELECT key, added_by AS "addedBy", expires_at AS until F
   WHERE owner = ? AND conversation = ? ORDER BY added_at, key`;
 const RENEW = both`UPDATE conversation_keys SET expires_at = ?1 WHERE owner = ?2 AND conversation = ?3
   AND key IN ${listed('?4')} AND expires_at < ?1`;
-const REMOVE = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
+export const REMOVE_CONVERSATION_KEY = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
 const REMOVE_ALL = 'DELETE FROM conversation_keys WHERE owner = ? AND conversation = ?';
 const REMOVE_ADDED = `DELETE FROM conversation_keys WHERE owner = (SELECT owner FROM runs WHERE id = ?1)
   AND conversation = (SELECT session_key FROM runs WHERE id = ?1) AND run_id = ?1`;
@@ -72,7 +72,7 @@ function keepKeys(
   if (added.length === 0) return { taken, added, forgotten: [] };
   const before = sql.all<ConversationKey>(KEYS_OF, owner, own).flatMap(({ key }) => (key === own ? [] : key));
   const forgotten = before.slice(0, Math.max(0, before.length + added.length - MAX_KEYS));
-  for (const key of forgotten) sql.post(REMOVE, owner, key);
+  for (const key of forgotten) sql.post(REMOVE_CONVERSATION_KEY, owner, key);
   for (const key of added) sql.post(ADD, owner, key, own, addedBy, runId, nowMs, until);
   return { taken, added, forgotten };
 }

@@ -13,7 +13,7 @@ const FIND = both`SELECT seq, id, bytes, gathered, due_at AS "dueAt", gather_unt
 const JOIN = 'INSERT INTO run_events (run_seq, position, action) VALUES (?, ?, ?)';
 const EXTEND = 'UPDATE runs SET bytes = bytes + ?, due_at = ?, gathered = gathered + 1 WHERE seq = ?';
 const CLOSE = 'UPDATE runs SET due_at = ?, gather_key = NULL WHERE seq = ?';
-const FORGET = 'DELETE FROM run_events WHERE run_seq = ?';
+export const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
 const EVENTS = 'SELECT action FROM run_events WHERE run_seq = ? ORDER BY position';
 
 interface GatheringRun {
@@ -45,7 +45,7 @@ export function gather(store: Store, event: NewRun, gathering: Gathering): strin
 /** Takes the events away that joined a run. Returns how many bytes they took. */
 function forgetEvents(sql: Statements, seq: number): number {
   const events = sql.all<{ action: string }>(EVENTS, seq);
-  sql.post(FORGET, seq);
+  sql.post(REMOVE_GATHERED, seq);
   return events.reduce((bytes, { action }) => bytes + action.length, 0);
 }
 

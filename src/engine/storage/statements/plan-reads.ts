@@ -8,7 +8,7 @@ import {
   IS_CLAIMED_WHEN_DUE,
   OUTBOX,
   RUN,
-  RUN_COLUMNS,
+  RUN_BY_ID,
   type RunRow,
   type Table,
 } from './rows.ts';
@@ -33,7 +33,6 @@ export interface ChoiceOptions {
 /** Rows that `retry` and `drop` look at in one step. */
 const STEP_ROWS = 200;
 const MAX_PLANNED = 10_000;
-const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const REFUSED = "error_code IN ('denied', 'not_approved')";
 const DEAD_RUN = `state = ${RUN.dead}`;
 const DUE = `state <= ${RUN.waiting} AND state <= ${RUN.ready}`;

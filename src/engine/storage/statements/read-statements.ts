@@ -34,6 +34,7 @@ import {
   OUTBOX_COLUMNS,
   type OutboxRow,
   RUN,
+  RUN_BY_ID,
   RUN_COLUMNS,
   type RunRow,
   toRecord,
@@ -44,7 +45,6 @@ import { withEvents } from './gathering.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 
-const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = both`SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN ${listed('?')}`;
 /** Also those of which no turn has ended. */
 const SESSIONS = `SELECT owner, key, turns, bytes, "createdAt", "lastUsedAt" FROM (

@@ -1,4 +1,6 @@
 import type { Conversation, PruneResult, RetentionLimits } from '../records.ts';
+import { REMOVE_CONVERSATION_KEY } from './conversation-rows.ts';
+import { REMOVE_GATHERED } from './gathering.ts';
 import { dayOf } from './hourly-capacity.ts';
 import type { ScopedKey } from './plain-reads.ts';
 import { EVENT, OUTBOX, RUN } from './rows.ts';
@@ -93,11 +95,9 @@ function sliceOf({ maxAgeMs, maxRows }: RetentionLimits, nowMs: number): Slice {
 }
 
 const SEQS = both`seq IN ${listed('?', 'bigint')}`;
-const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
 const REMOVE_EVENTS = both`DELETE FROM events WHERE ${SEQS}`;
 const REMOVE_AUDIT = both`DELETE FROM audit WHERE ${SEQS}`;
 const REMOVE_COSTS = 'DELETE FROM costs WHERE day = ?';
-const REMOVE_CONVERSATION_KEY = 'DELETE FROM conversation_keys WHERE owner = ? AND key = ?';
 /** An accept over a connection of its own may have taken the key meanwhile. */
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?';
 

@@ -95,6 +95,7 @@ export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, o
   worker_until AS "workerUntil", worker_end AS "workerEnd", worker_access AS "workerAccess", accepted_at AS "acceptedAt",
   due_at AS "dueAt", started_at AS "startedAt", ended_at AS "endedAt", gathered`;
 export const RUN_COLUMNS = `${RUN_FIELDS} FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
+export const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 
 export interface OutboxRow {
   readonly seq: number;
