@@ -20,6 +20,7 @@ test.each([
   ['t: *Deploy* {{x}}\n', "put the whole value in quotes: t: '*Deploy* {{x}}'", "t: '*Deploy* {{x}}'\n"],
   ['match: path: y\n', /; where match has keys and no text, in braces: match: \{ path: y \}$/, undefined],
   ['a: { argv: [x, {{prompt}}] }\n', "put it in quotes: '{{prompt}}'", "a: { argv: [x, '{{prompt}}'] }\n"],
+  ['a: { port: ${PORT}, b: 1 }\n', "put it in quotes: '${PORT}'", "a: { port: '${PORT}', b: 1 }\n"],
   ['- id: a\n  b: 1\n   c: x {{y}}\n', /^compare the indentation/, undefined],
   ['id: a\nb: 1\n- id: c\n  b: 2\n', /^compare the indentation/, undefined],
   ['a:\n\tb: 1\n\tc: 2\n', /^replace every tab/, undefined],
@@ -42,6 +43,7 @@ test.each([
   '"na\u200Bme": 1\n',
   'body: { "姓名：": x, naïve key: 2 }\n',
   "m: It's “fine” here\n",
+  "port: ${PORT}\na: { b: '${PORT}' }\n",
   'u: http://a.example/x\nv: a:b\n',
   'a:\n    b: 1\n    c:\n      - d: 1\n        e: 2\n',
 ])('the text %j is no slip', (text) => {

@@ -73,9 +73,9 @@ export function quotesWithin(line: BrokenLine): Advice | undefined {
 const withoutEscapes = (text: string, quote: string): string =>
   quote === "'" ? text.replaceAll("''", "'") : text.replaceAll('\\"', '"');
 
-/** Explains `[claude, {{prompt}}]`: two braces are a map in brackets, too. */
+/** Explains `[claude, {{prompt}}]` and `{ port: ${PORT} }`: such braces are a map in brackets, too. */
 export function templateInFlow(line: BrokenLine): Advice | undefined {
-  const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
+  const found = /(?<=[[,:]\s*)(?:\{\{[^{}"']*\}\}|\$\{\w+\})(?=\s*[,\]}])/.exec(line.line);
   if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
   const [text] = found;
   return slip(
