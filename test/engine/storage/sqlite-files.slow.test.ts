@@ -454,6 +454,13 @@ test('a start waits for who looks at the lock for a moment, and gets the file th
   await storage.close();
 });
 
+test('a lock that cannot be had is called held only where somebody has it', async () => {
+  await storeWith(1);
+  writeFileSync(`${file}.lock`, 'x'.repeat(5_000));
+  await expectRefused('failed', /\.lock: cannot be locked \(file is not a database\); give storage.url/);
+  await expect(storeStatus(`sqlite:${file}`)).rejects.toThrow('cannot be locked');
+});
+
 test('notices within a second that its lock was taken away, without any work', async () => {
   const storage = await openStorage(`sqlite:${file}`);
   renameSync(`${file}.lock`, join(folder, 'elsewhere.lock'));

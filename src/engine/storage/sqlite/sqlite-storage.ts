@@ -5,6 +5,7 @@ import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
 import { newestVersion } from '../statements/migrations.ts';
+import { StorageError } from '../storage-error.ts';
 import type { StoreStatus } from '../store-status.ts';
 import { inspect } from './inspector.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
@@ -72,7 +73,8 @@ function isPerformed(file: string): boolean {
   try {
     takePerformerLock(file, 0).release();
     return false;
-  } catch {
-    return true;
+  } catch (error) {
+    if (error instanceof StorageError && error.code === 'locked') return true;
+    throw error;
   }
 }

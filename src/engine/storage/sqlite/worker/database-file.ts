@@ -314,7 +314,7 @@ export interface PerformerLock {
  * One service performs from a store. The lock is an exclusive transaction that is never ended, on a file of its own:
  * the kernel frees it when the process goes, however it goes, and the store itself stays open to the command line.
  * A command that looks whether it is held has it for a moment, which is waited for.
- * @throws StorageError `locked`
+ * @throws StorageError `locked`, or `failed` where the disk cannot lock
  */
 export function takePerformerLock(file: string, waitMs = 500): PerformerLock {
   const lockFile = `${file}.lock`;
@@ -349,9 +349,12 @@ function lockWhole(lockFile: string, file: string, timeout: number): DatabaseSyn
     return database;
   } catch (error) {
     database.close();
+    const isHeld = explainSqliteError(error, lockFile).code === 'busy';
     throw new StorageError(
-      'locked',
-      `${file}: another Sluice service is using this store; stop it first, or give this one a storage.url of its own`,
+      isHeld ? 'locked' : 'failed',
+      isHeld
+        ? `${file}: another Sluice service is using this store; stop it first, or give this one a storage.url of its own`
+        : `${lockFile}: cannot be locked (${messageOf(error)}); give storage.url a path on a disk that can lock files, or remove this file while no service runs`,
       { cause: error },
     );
   }
