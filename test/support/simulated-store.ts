@@ -8,7 +8,6 @@ import { SqliteStatements } from '../../src/engine/storage/sqlite/worker/sqlite-
 import { stepsFrom } from '../../src/engine/storage/statements/migrations.ts';
 import {
   BrokenTransaction,
-  type OptionalRow,
   OneFailed,
   type SqlQuestion,
   type Sql,
@@ -134,7 +133,7 @@ export class DistantStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined {
     return this.all<Row>(text, ...values)[0];
   }
 

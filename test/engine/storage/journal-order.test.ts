@@ -11,7 +11,7 @@ import {
 import { stepsFrom } from '../../../src/engine/storage/statements/migrations.ts';
 import type { Store } from '../../../src/engine/storage/statements/store.ts';
 import { SqliteStatements } from '../../../src/engine/storage/sqlite/worker/sqlite-statements.ts';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { JournalBuffer } from '../../../src/engine/storage/client/journal-buffer.ts';
 import type { DecisionRow } from '../../../src/engine/storage/request-records.ts';
 import type { DecisionRecord, Storage } from '../../../src/engine/storage/storage.ts';
@@ -200,25 +200,24 @@ test('what a run sends is found without a look at what others sent', () => {
 });
 
 test('one outage is told once, however often single writes succeed meanwhile', () => {
-  let now = 0;
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const after = (ms: number): undefined => void vi.advanceTimersByTime(ms);
   const said: (string | undefined)[] = [];
-  const monitor = new HealthMonitor(
-    () => undefined,
-    () => now,
-  );
+  const monitor = new HealthMonitor(() => undefined);
   monitor.onChange((trouble) => void said.push(trouble?.code));
   const trouble = new StorageError('busy', 'no connection is left');
   for (let step = 0; step < 600; step += 1) {
-    now += 100;
+    after(100);
     monitor.note(step % 4 === 0 ? trouble : undefined);
   }
   expect(said).toEqual(['busy']);
-  for (let step = 0; step < 21; step += 1) monitor.note(void (now += 100));
+  for (let step = 0; step < 21; step += 1) monitor.note(after(100));
   expect(said).toEqual(['busy', undefined]);
   // What comes back again and again is believed later each time.
   for (let outage = 0; outage < 20; outage += 1) {
     monitor.note(trouble);
-    for (let step = 0; step < 30; step += 1) monitor.note(void (now += 100));
+    for (let step = 0; step < 30; step += 1) monitor.note(after(100));
   }
   expect(said.length).toBeLessThan(8);
 });

@@ -9,7 +9,6 @@ const SOON_MS = 60_000;
 /** Knows whether the store can take requests, and tells when that changes. */
 export class HealthMonitor {
   readonly #lookForReplaced: () => StorageError | undefined;
-  readonly #now: () => number;
   #listener: (trouble: StorageError | undefined) => void = () => undefined;
   #trouble: StorageError | undefined;
   #wellAfterMs = WELL_AFTER_MS;
@@ -17,9 +16,8 @@ export class HealthMonitor {
   #wellSince: number | undefined;
   #recoveredAt = -Infinity;
 
-  constructor(lookForReplaced: () => StorageError | undefined, now: () => number = () => performance.now()) {
+  constructor(lookForReplaced: () => StorageError | undefined) {
     this.#lookForReplaced = lookForReplaced;
-    this.#now = now;
   }
 
   onChange(listener: (trouble: StorageError | undefined) => void): void {
@@ -44,7 +42,7 @@ export class HealthMonitor {
     this.#wellSince = undefined;
     const isNew = this.#trouble === undefined;
     if (isNew) {
-      const isSoon = this.#now() - this.#recoveredAt < SOON_MS;
+      const isSoon = performance.now() - this.#recoveredAt < SOON_MS;
       this.#wellAfterMs = isSoon ? Math.min(2 * this.#wellAfterMs, WELL_AFTER_AT_MOST_MS) : WELL_AFTER_MS;
     }
     if (trouble.code !== this.#trouble?.code) this.#tell(trouble);
@@ -52,10 +50,10 @@ export class HealthMonitor {
 
   #noteWell(): void {
     if (this.#trouble === undefined) return;
-    this.#wellSince ??= this.#now();
-    if (this.#now() - this.#wellSince < this.#wellAfterMs) return;
+    this.#wellSince ??= performance.now();
+    if (performance.now() - this.#wellSince < this.#wellAfterMs) return;
     this.#wellSince = undefined;
-    this.#recoveredAt = this.#now();
+    this.#recoveredAt = performance.now();
     this.#tell(undefined);
   }
 

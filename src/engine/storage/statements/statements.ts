@@ -31,8 +31,6 @@ export const listed = (parameter: string, type: 'text' | 'bigint' = 'text'): Dia
 /** The number of the row that was inserted last. */
 export const LAST_SEQ: Dialects = { sqlite: 'last_insert_rowid()', postgres: 'lastval()' };
 
-export type OptionalRow<Row> = Row | undefined;
-
 export type SqlValue = SQLInputValue;
 export type SqlQuestion = readonly [text: Sql, ...values: SqlValue[]];
 
@@ -87,7 +85,7 @@ export interface Statements {
    * No two rows may be about the same.
    */
   postEach(text: Dialects, rows: readonly (readonly SqlValue[])[]): void;
-  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row>;
+  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined;
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly SqlQuestion[]): Row[][];

@@ -3,7 +3,6 @@ import { IS_CLAIMED_WHEN_DUE, RUN } from '../../statements/rows.ts';
 import { firstOf } from '../../statements/session-queue.ts';
 import {
   BrokenTransaction,
-  type OptionalRow,
   OneFailed,
   type SqlQuestion,
   type Sql,
@@ -247,7 +246,7 @@ export class PostgresStatements implements Statements {
     this.#posted.push({ ...this.#statement(text), values: columns });
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined {
     return this.all<Row>(text, ...values)[0];
   }
 
