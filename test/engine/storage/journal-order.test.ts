@@ -2,6 +2,7 @@ import { HealthMonitor } from '../../../src/engine/storage/statements/health-mon
 import { StorageError } from '../../../src/engine/storage/storage-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import { findUnsent } from '../../../src/engine/storage/statements/activity-reads.ts';
+import { planWork, selectDrop, selectRetry } from '../../../src/engine/storage/statements/plan-reads.ts';
 import { listOutbox } from '../../../src/engine/storage/statements/read-statements.ts';
 import type { Sql } from '../../../src/engine/storage/statements/statements.ts';
 import {
@@ -196,6 +197,36 @@ test('what a run sends is found without a look at what others sent', () => {
   const plans = asked.map((text) => database.prepare(`EXPLAIN QUERY PLAN ${text}`).all());
   for (const plan of plans) expect(JSON.stringify(plan)).toMatch(/SEARCH outbox USING INDEX outbox_of_run/);
   expect(plans).toHaveLength(2);
+  database.close();
+});
+
+test('what an operator changes is found without a look at what has ended', () => {
+  const database = new DatabaseSync(':memory:');
+  for (const step of stepsFrom(0, 'sqlite')) database.exec(step);
+  const sql = new SqliteStatements(database);
+  const asked: string[] = [];
+  const ask =
+    (name: 'all' | 'find') =>
+    (text: Sql, ...values: never[]) => {
+      asked.push(typeof text === 'string' ? text : text.sqlite);
+      return sql[name](text, ...values);
+    };
+  const store = { sql: { all: ask('all'), find: ask('find') } } as unknown as Store;
+  const selections = [
+    { kind: 'all' },
+    { kind: 'mapping', mappingId: 'm' },
+    { kind: 'ids', ids: ['a'] },
+  ] as const;
+  for (const selection of selections) {
+    for (const change of ['retry', 'drop', 'approve', 'deny', 'cancel'] as const)
+      planWork(store, change, { selection, nowMs: 1 });
+    selectRetry(store, selection, { nowMs: 1 });
+    selectDrop(store, selection);
+  }
+  const steps = asked.flatMap((text) => database.prepare(`EXPLAIN QUERY PLAN ${text}`).all());
+  const walks = steps.filter(({ detail }) => /^SCAN (?:runs|outbox|events)(?! USING)/.test(String(detail)));
+  expect(steps.length).toBeGreaterThan(100);
+  expect(walks).toEqual([]);
   database.close();
 });
 

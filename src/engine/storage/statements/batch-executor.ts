@@ -63,11 +63,6 @@ function requestsOf(calls: readonly OperationCall[]): readonly PreparedRequest[]
   );
 }
 
-/** What will be asked before anything is written: about keys, and by whichever writes first. */
-function questionsAhead(store: Store, calls: readonly OperationCall[]): readonly SqlQuestion[] {
-  return [...reservationQuestions(requestsOf(calls)), ...firstQuestions(store, calls)];
-}
-
 function firstQuestions(store: Store, calls: readonly OperationCall[]): readonly SqlQuestion[] {
   for (const { name, questions } of ENDS) {
     const ends = calls.filter((call) => call[1] === name);
@@ -211,9 +206,10 @@ export class BatchExecutor {
   #writeTogether(calls: readonly OperationCall[]): Replies {
     this.#store.reserved.clear();
     // With what is stored, since another process may have written.
-    this.#stored = this.#sql.begin(this.#selectCounters, () =>
-      questionsAhead(this.#store, calls),
-    ) as Counters;
+    this.#stored = this.#sql.begin(this.#selectCounters, () => [
+      ...reservationQuestions(requestsOf(calls)),
+      ...firstQuestions(this.#store, calls),
+    ]) as Counters;
     Object.assign(this.#store.counters, this.#stored);
     const replies: Replies = [];
     try {

@@ -3,6 +3,7 @@ import { conditionOf } from './row-queries.ts';
 import {
   ASKING,
   CHECKING,
+  ENDED_BADLY,
   EVENT,
   FAILED_RUN,
   IS_CLAIMED_WHEN_DUE,
@@ -12,7 +13,7 @@ import {
   type RunRow,
   type Table,
 } from './rows.ts';
-import { both, type SqlQuestion, type Sql, type SqlValue, type Statements } from './statements.ts';
+import { both, by, type SqlQuestion, type Sql, type SqlValue, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Which rows a change of a selection would change, which it leaves out, and why: in one place for plan and change. */
@@ -22,6 +23,8 @@ interface Choice {
   readonly table: Table;
   readonly where: Sql | string;
   readonly values?: readonly SqlValue[];
+  /** Where SQLite would walk through the whole table otherwise, as the rows are wanted in its order. */
+  readonly index?: string;
 }
 
 /** At what time, and which runner runs have that name none. */
@@ -39,7 +42,8 @@ const DUE = `state <= ${RUN.waiting} AND state <= ${RUN.ready}`;
 const WAITING = `state = ${RUN.waiting} AND ${IS_CLAIMED_WHEN_DUE}`;
 const ASKED = `state = ${RUN.waiting} AND gather_key = '${ASKING}'`;
 /** Whether the account may start it is not known, or it may not. */
-const CHECKED = `(state = ${RUN.waiting} AND gather_key = '${CHECKING}' OR state = ${RUN.completed} AND error_code = 'not_allowed')`;
+const UNDECIDED = `state = ${RUN.waiting} AND gather_key = '${CHECKING}'`;
+const NOT_ALLOWED = `${ENDED_BADLY} AND error_code = 'not_allowed'`;
 /** The mark of a service at work; one that is named goes on also where only the starts of its mapping are known. */
 const MARKED = `${DUE} AND exempt = 0 AND mapping_id IN (SELECT mapping_id FROM limited_mappings)`;
 const LIMITED = `${DUE} AND exempt = 0
@@ -52,6 +56,15 @@ const isNamed = (selection: QueueSelection): boolean =>
   selection.kind === 'ids' && selection.ids.length === 1;
 
 const rows = (table: Table, where: Sql | string, ...values: SqlValue[]): Choice => ({ table, where, values });
+const waiting = (where: string, ...values: SqlValue[]): Choice => ({
+  ...rows('runs', where, ...values),
+  index: 'runs_waiting',
+});
+const unsent = (where = 'true', ...values: SqlValue[]): Choice => ({
+  ...rows('outbox', `state = ${OUTBOX.queued} AND ${where}`, ...values),
+  index: 'outbox_queued',
+});
+const UNDER_WAY: Choice = { ...rows('runs', `state = ${RUN.active}`), index: 'runs_active' };
 
 function chosenRows(
   change: WorkChange,
@@ -64,26 +77,26 @@ function chosenRows(
       return [
         rows('runs', `${DEAD_RUN}${isNamed(selection) ? '' : ` AND NOT ${REFUSED}`} AND ended_at <= ?`, now),
         rows('runs', `${FAILED_RUN} AND ended_at <= ?`, now),
-        rows('runs', `${WAITING} AND due_at > ?`, now),
-        ...(isNamed(selection) ? [rows('runs', LIMITED), rows('runs', CHECKED)] : []),
+        waiting(`${WAITING} AND due_at > ?`, now),
+        ...(isNamed(selection) ? [rows('runs', LIMITED), waiting(UNDECIDED), rows('runs', NOT_ALLOWED)] : []),
         rows('outbox', `state = ${OUTBOX.dead} AND ended_at <= ?`, now),
-        rows('outbox', `state = ${OUTBOX.queued} AND due_at > ?`, now),
+        unsent('due_at > ?', now),
         rows('events', `state = ${EVENT.dead}`),
       ];
     case 'drop':
       return [
         rows('runs', `state <= ${RUN.waiting}`),
         rows('runs', DEAD_RUN),
-        rows('outbox', `state = ${OUTBOX.queued}`),
+        unsent(),
         rows('outbox', `state = ${OUTBOX.dead}`),
         rows('events', `state = ${EVENT.dead}`),
         ...(selection.kind === 'ids' ? [rows('events', `state = ${EVENT.pending}`)] : []),
       ];
     case 'approve':
     case 'deny':
-      return [rows('runs', ASKED)];
+      return [waiting(ASKED)];
     case 'cancel':
-      return [rows('runs', `state = ${RUN.active}`)];
+      return [UNDER_WAY];
   }
 }
 
@@ -97,7 +110,7 @@ function leftOutRows(
   selection: QueueSelection,
   { nowMs }: ChoiceOptions,
 ): readonly (readonly [LeftOutWork['reason'], Choice])[] {
-  const active = ['active', rows('runs', `state = ${RUN.active}`)] as const;
+  const active = ['active', UNDER_WAY] as const;
   if (change === 'drop') return [active, ['active', rows('outbox', `state = ${OUTBOX.active}`)]];
   if (change !== 'retry') return [];
   return [
@@ -105,13 +118,14 @@ function leftOutRows(
       ? []
       : ([
           ['refused', rows('runs', `${DEAD_RUN} AND ${REFUSED}`)],
+          ['refused', waiting(UNDECIDED)],
+          ['refused', rows('runs', NOT_ALLOWED)],
           ['limited', rows('runs', MARKED)],
         ] as const)),
-    ['asking', rows('runs', ASKED)],
-    ...(isNamed(selection) ? [] : ([['refused', rows('runs', CHECKED)]] as const)),
+    ['asking', waiting(ASKED)],
     ['due', rows('runs', DUE)],
-    ['due', rows('runs', `${WAITING} AND due_at <= ?`, Math.round(nowMs))],
-    ['due', rows('outbox', `state = ${OUTBOX.queued} AND due_at <= ?`, Math.round(nowMs))],
+    ['due', waiting(`${WAITING} AND due_at <= ?`, Math.round(nowMs))],
+    ['due', unsent('due_at <= ?', Math.round(nowMs))],
     active,
     ['active', rows('outbox', `state = ${OUTBOX.active}`)],
   ];
@@ -120,12 +134,14 @@ function leftOutRows(
 /** Asks for the rows of a choice that a selection has; undefined where it has none of the table. */
 function questionOf(
   selection: QueueSelection,
-  { table, where, values = [] }: Choice,
+  { table, where, values = [], index }: Choice,
   columns: string,
 ): SqlQuestion | undefined {
   const [condition, ...given] = conditionOf(selection, table) ?? [];
   if (condition === undefined) return undefined;
-  return [both`SELECT ${columns} FROM ${table} WHERE ${where} AND ${condition}`, ...values, ...given];
+  // What is named is found by its id.
+  const hint = index === undefined || selection.kind === 'ids' ? '' : by(index);
+  return [both`SELECT ${columns} FROM ${table} ${hint} WHERE ${where} AND ${condition}`, ...values, ...given];
 }
 
 /** The first rows of some choices in one table, in the order in which they came. */

@@ -1,4 +1,4 @@
-import type { Conversation, PruneResult, RetentionLimits } from '../records.ts';
+import type { Conversation, RetentionLimits } from '../records.ts';
 import { REMOVE_CONVERSATION_KEY } from './conversation-rows.ts';
 import { REMOVE_GATHERED } from './gathering.ts';
 import { dayOf } from './hourly-capacity.ts';
@@ -101,16 +101,11 @@ const REMOVE_COSTS = 'DELETE FROM costs WHERE day = ?';
 /** An accept over a connection of its own may have taken the key meanwhile. */
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ? AND expires_at <= ?';
 
-interface PruneSlice {
-  readonly removed: PruneResult;
-  readonly more: boolean;
-}
-
 /**
  * One slice of retention: the first rows of each table go, where they have to. It is bounded in rows and not in time,
  * as one answer of a distant database takes longer than all the work. Called again until nothing more is left.
  */
-export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number): PruneSlice {
+export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number) {
   const slice = sliceOf(limits, nowMs);
   const answers = store.sql.allOf<object>(pruneQuestions(limits, nowMs));
   const [summaries, keys, sessions, audit, days, known, ...ended] = answers as ExpiredRows;

@@ -3,16 +3,10 @@ import { stateRange, type Table } from './rows.ts';
 import { both, listed, type Sql, type SqlValue, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
-interface RowListing {
-  readonly table: Table;
-  readonly columns: string;
-  readonly query: ListQuery;
-}
-
 /** Newest first. State bounds are literals, so that the partial indexes of the schema can serve them. */
 export function listRows<Row>(
   sql: Statements,
-  { table, columns, query }: RowListing,
+  { table, columns, query }: { readonly table: Table; readonly columns: string; readonly query: ListQuery },
   wanted: readonly (readonly [column: string, value: string | undefined])[],
 ): Row[] {
   const conditions: string[] = [];

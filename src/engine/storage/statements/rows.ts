@@ -25,9 +25,11 @@ import type {
 
 /** States of a run in the order of its life; a range of them is one comparison in an index. */
 export const RUN = { blocked: 0, ready: 1, waiting: 2, active: 3, completed: 4, dead: 5 } as const;
-/** A run that ended badly, and not because it was not to begin; the index `runs_failed` has the words but the last. */
-export const FAILED_RUN = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
-  AND error_code NOT IN ('dropped', 'superseded', 'no_conversation') AND error_code <> 'not_allowed'`;
+/** In the words of the index `runs_failed`. */
+export const ENDED_BADLY = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
+  AND error_code NOT IN ('dropped', 'superseded', 'no_conversation')`;
+/** A run that ended badly, and not because it was not to begin. */
+export const FAILED_RUN = `${ENDED_BADLY} AND error_code <> 'not_allowed'`;
 /** The `gather_key` of a waiting run that somebody is asked about: keys of events begin with `=` or `#`. */
 export const ASKING = 'approval';
 /**

@@ -28,7 +28,7 @@ const FORGET_WORKERS = `DELETE FROM workers WHERE runner = ?1 AND seen_at < (
 export function renewRun(
   store: Store,
   runId: string,
-  { attempt, until, nowMs }: AttemptLease,
+  { attempt, until, nowMs }: { readonly attempt: string; readonly until: number; readonly nowMs: number },
 ): { readonly end?: string } | undefined {
   const run = findRunHead(store, runId);
   if (run?.workerAttempt !== attempt || run.workerUntil === 0 || run.state === RUN.completed)
@@ -39,12 +39,6 @@ export function renewRun(
   store.sql.post(RENEW, Math.round(until), Math.round(nowMs), run.seq);
   if (run.state === RUN.ready) countRun(store, run, RUN.active);
   return {};
-}
-
-export interface AttemptLease {
-  readonly attempt: string;
-  readonly until: number;
-  readonly nowMs: number;
 }
 
 /** Takes over the runs whose lease was over at a time; each is returned as its worker had it. */
