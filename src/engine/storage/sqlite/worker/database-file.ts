@@ -3,6 +3,7 @@ import {
   closeSync,
   constants,
   existsSync,
+  fstatSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -319,8 +320,9 @@ export interface PerformerLock {
 export function takePerformerLock(file: string, waitMs = 500): PerformerLock {
   const lockFile = `${file}.lock`;
   const isNew = !existsSync(lockFile);
-  closeSync(openSync(lockFile, 'a', 0o600));
-  const { ino } = statSync(lockFile);
+  const descriptor = openSync(lockFile, 'a', 0o600);
+  const { ino } = fstatSync(descriptor);
+  closeSync(descriptor);
   const database = lockWhole(lockFile, file, waitMs);
   // A start that failed took the file away meanwhile: others would find another one, and lock that.
   if (statSync(lockFile, { throwIfNoEntry: false })?.ino !== ino) {
