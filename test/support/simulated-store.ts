@@ -9,6 +9,7 @@ import { stepsFrom } from '../../src/engine/storage/statements/migrations.ts';
 import {
   BrokenTransaction,
   OneFailed,
+  type OptionalRow,
   type SqlQuestion,
   type Sql,
   type SqlValue,
@@ -133,7 +134,7 @@ export class DistantStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined {
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     return this.all<Row>(text, ...values)[0];
   }
 

@@ -31,6 +31,9 @@ export const listed = (parameter: string, type: 'text' | 'bigint' = 'text'): Dia
 /** The number of the row that was inserted last. */
 export const LAST_SEQ: Dialects = { sqlite: 'last_insert_rowid()', postgres: 'lastval()' };
 
+/** A name for the linter, which sees a type parameter that is used once. */
+export type OptionalRow<Row> = Row | undefined;
+
 export type SqlValue = SQLInputValue;
 export type SqlQuestion = readonly [text: Sql, ...values: SqlValue[]];
 
@@ -85,7 +88,7 @@ export interface Statements {
    * No two rows may be about the same.
    */
   postEach(text: Dialects, rows: readonly (readonly SqlValue[])[]): void;
-  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined;
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row>;
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly SqlQuestion[]): Row[][];

@@ -4,6 +4,7 @@ import { firstOf } from '../../statements/session-queue.ts';
 import {
   BrokenTransaction,
   OneFailed,
+  type OptionalRow,
   type SqlQuestion,
   type Sql,
   type SqlValue,
@@ -246,7 +247,7 @@ export class PostgresStatements implements Statements {
     this.#posted.push({ ...this.#statement(text), values: columns });
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined {
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     return this.all<Row>(text, ...values)[0];
   }
 

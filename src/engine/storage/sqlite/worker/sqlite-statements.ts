@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { SqlQuestion, Sql, SqlValue, Statements } from '../../statements/statements.ts';
+import type { OptionalRow, SqlQuestion, Sql, SqlValue, Statements } from '../../statements/statements.ts';
 
 export class SqliteStatements implements Statements {
   readonly totals = 'counters';
@@ -40,7 +40,7 @@ export class SqliteStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  find<Row>(text: Sql, ...values: SqlValue[]): Row | undefined {
+  find<Row>(text: Sql, ...values: SqlValue[]): OptionalRow<Row> {
     const { statement, names } = this.#prepare(text);
     const found = statement.get(...values) as Values | undefined;
     return found && (rowOf(names, found) as Row);
