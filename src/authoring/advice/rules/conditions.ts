@@ -43,11 +43,20 @@ function example(operator: string): string {
 }
 
 /** What operators of other tools are called here. */
-const CALLED: ReadonlyMap<string, string> = new Map(
-  'eq:== equals:== =:== ne:!= neq:!= gt:> gte:>= ge:>= lt:< lte:<= le:<= not:! &&:and ||:or any:some every:all contains:in includes:in'
-    .split(' ')
-    .map((pair) => pair.split(':') as [string, string]),
-);
+const CALLED: Readonly<Record<string, readonly string[]>> = {
+  '==': ['eq', 'equals', '='],
+  '!=': ['ne', 'neq'],
+  '>': ['gt'],
+  '>=': ['gte', 'ge'],
+  '<': ['lt'],
+  '<=': ['lte', 'le'],
+  '!': ['not'],
+  and: ['&&'],
+  or: ['||'],
+  some: ['any'],
+  all: ['every'],
+  in: ['contains', 'includes'],
+};
 
 export const CONDITIONS: Rules = {
   CONDITION_NOT_A_RULE: [
@@ -76,7 +85,7 @@ export const CONDITIONS: Rules = {
         : undefined,
     (facts) => {
       const name = operatorOf(facts).replace('$', '').toLowerCase();
-      const to = CALLED.get(name);
+      const to = Object.keys(CALLED).find((operator) => CALLED[operator]?.includes(name));
       const isIn = to === 'in' ? ', with what is looked for first: {"in": ["TEXT", {"var": "name"}]}' : '';
       return to && `write "${to}" in its place${isIn}`;
     },

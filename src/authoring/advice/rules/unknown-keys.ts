@@ -76,29 +76,67 @@ function nearKey(unknown: UnknownKeyFacts): KeyAdvice | undefined {
   };
 }
 
-/** What is written here for keys of other tools, which are named with the file and the objects around them. */
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  '^mapping (match )?(headers?|events?|filters?|conditions?|if)$': `write what is asked for in match, as when: {'===': [{var: headers.x-github-event}, push]}, or with the name of a field in place of headers.…; a secret in a header belongs in verify`,
-  '^mapping (\\w*[sS]ecret|signature)$': `write verify: {scheme: NAME, secrets: ['\${SECRET}']} beside match: NAME is a scheme of docs/senders.md, and SECRET a variable of the environment`,
-  '^mapping (prompt|template|body)$': `rename it to messageTemplate, where {{name}} prints a field of the request; what is only your own words is instructions`,
-  '^mapping agent(Id)?$': `write runner: NAME, one of gateway.runners, such as one of kind: openclaw with agent: …; without it gateway.runner takes the turn`,
-  '^mapping verify (\\w+[sS]ecret|\\w*([tT]oken|[kK]ey)|password|value)$': `write secrets: ['\${NAME}'] in its place, a list; NAME is the variable of the environment that has it`,
-  '^mapping verify secrets \\d+ (env|var|name)$': `write file: PATH in its place, or '\${NAME}' in place of the braces and all in them, with the name of the variable`,
-  '^mapping challenge \\w+[tT]oken$': `write token: '\${NAME}' in its place`,
-  '^mapping dedupe (header|field|path)$': `write key: '{{headers.NAME}}' in its place, with the name of the header in small letters, or key: '{{NAME}}' for a field of the body`,
-  ' runners?( \\w+)? (command|cmd|exec|script)$': `write argv: [claude, -p, '{{prompt}}'] in its place: the command and each of its words, as a list`,
-};
+interface OtherWord {
+  /** The file, the objects around the key, and the key. */
+  readonly place: RegExp;
+  readonly hint: string;
+  /** The key that stands in its place then. */
+  readonly to?: string;
+}
+
+/** What is written here for keys of other tools. */
+const OTHER_WORDS: readonly OtherWord[] = [
+  {
+    place: /^mapping (match )?(headers?|events?|filters?|conditions?|if)$/,
+    hint: `write what is asked for in match, as when: {'===': [{var: headers.x-github-event}, push]}, or with the name of a field in place of headers.…; a secret in a header belongs in verify`,
+  },
+  {
+    place: /^mapping (\w*[sS]ecret|signature)$/,
+    hint: `write verify: {scheme: NAME, secrets: ['\${SECRET}']} beside match: NAME is a scheme of docs/senders.md, and SECRET a variable of the environment`,
+  },
+  {
+    place: /^mapping (prompt|template|body)$/,
+    hint: `rename it to messageTemplate, where {{name}} prints a field of the request; what is only your own words is instructions`,
+  },
+  {
+    place: /^mapping agent(Id)?$/,
+    hint: `write runner: NAME, one of gateway.runners, such as one of kind: openclaw with agent: …; without it gateway.runner takes the turn`,
+  },
+  {
+    place: /^mapping verify (\w+[sS]ecret|\w*([tT]oken|[kK]ey)|password|value)$/,
+    hint: `write secrets: ['\${NAME}'] in its place, a list; NAME is the variable of the environment that has it`,
+    to: 'secrets',
+  },
+  {
+    place: /^mapping verify secrets \d+ (env|var|name)$/,
+    hint: `write file: PATH in its place, or '\${NAME}' in place of the braces and all in them, with the name of the variable`,
+    to: 'file',
+  },
+  {
+    place: /^mapping challenge \w+[tT]oken$/,
+    hint: `write token: '\${NAME}' in its place`,
+    to: 'token',
+  },
+  {
+    place: /^mapping dedupe (header|field|path)$/,
+    hint: `write key: '{{headers.NAME}}' in its place, with the name of the header in small letters, or key: '{{NAME}}' for a field of the body`,
+    to: 'key',
+  },
+  {
+    place: / runners?( \w+)? (command|cmd|exec|script)$/,
+    hint: `write argv: [claude, -p, '{{prompt}}'] in its place: the command and each of its words, as a list`,
+    to: 'argv',
+  },
+];
 
 function otherWord({ of, root, path, key }: UnknownKeyFacts): KeyAdvice | undefined {
-  const place = [of ?? '', ...path, key].join(' ');
-  const [, hint] = Object.entries(OTHER_WORDS).find(([words]) => new RegExp(words).test(place)) ?? [];
-  if (hint === undefined) return undefined;
-  const [, name] = /^write (\w+): .* in its place/.exec(hint) ?? [];
-  if (name === undefined) return { hint };
-  const there = [...path, name];
+  const written = [of ?? '', ...path, key].join(' ');
+  const word = OTHER_WORDS.find(({ place }) => place.test(written));
+  if (word?.to === undefined) return word && { hint: word.hint };
+  const there = [...path, word.to];
   return root.at(there).value === undefined
-    ? { hint, repaired: there }
-    : { hint: `remove it, as ${name} is there already` };
+    ? { hint: word.hint, repaired: there }
+    : { hint: `remove it, as ${word.to} is there already` };
 }
 
 const PAGES: Readonly<Record<SchemaName, string>> = {
