@@ -32,6 +32,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   conversation: { layer: 'base', imports: [] },
   'compare-secrets': { layer: 'base', imports: [] },
   uuid: { layer: 'base', imports: [] },
+  address: { layer: 'base', imports: [] },
   'write-file': { layer: 'base', imports: [] },
   marks: { layer: 'base', imports: ['compare-secrets', 'conversation'] },
   'process-use': { layer: 'base', imports: [] },
@@ -51,7 +52,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   boundary: { layer: 'base', imports: ['action'], owns: ['character-entities', 'character-entities-legacy'] },
   verify: { layer: 'engine', imports: ['compare-secrets', 'errors', 'payload', 'request'], owns: ['jose'] },
   payload: { layer: 'base', imports: ['errors'], owns: ['@remix-run/multipart-parser', 'saxes'] },
-  config: { layer: 'engine', imports: ['document', 'errors', 'action'] },
+  config: { layer: 'engine', imports: ['address', 'document', 'errors', 'action'] },
   sandbox: {
     layer: 'engine',
     imports: ['errors', 'document', 'request', 'process-use'],
@@ -59,7 +60,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   storage: {
     layer: 'engine',
-    imports: ['errors', 'action', 'conversation', 'marks', 'request', 'timers'],
+    imports: ['address', 'errors', 'action', 'conversation', 'marks', 'request', 'timers'],
     owns: ['node:sqlite', 'pg'],
   },
   mapping: {
@@ -130,10 +131,20 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   },
   mail: {
     layer: 'service',
-    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing', 'process-use', 'write-file'],
+    imports: [
+      'address',
+      'config',
+      'document',
+      'storage',
+      'errors',
+      'timers',
+      'outgoing',
+      'process-use',
+      'write-file',
+    ],
     owns: ['imapflow', 'mailauth', 'postal-mime', 'openid-client', 'html-to-text'],
   },
-  senders: { layer: 'engine', imports: ['action', 'config', 'document', 'outgoing', 'verify'] },
+  senders: { layer: 'engine', imports: ['action', 'address', 'config', 'document', 'outgoing', 'verify'] },
   advice: {
     layer: 'authoring',
     imports: [

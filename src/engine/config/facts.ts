@@ -5,5 +5,4 @@ export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile, SESSION_KEYS } from './openclaw/translate.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
 export { findOnPath, isExecutable, shellWord, statOf } from './on-path.ts';
-export { isLoopback } from './loopback.ts';
 export { readOrMakeSecret } from './secret-file.ts';

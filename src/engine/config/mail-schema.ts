@@ -4,7 +4,7 @@ import { secretSchema } from './runner-schema.ts';
 import { text, whole } from './schema-values.ts';
 import { quoted, say } from '../../base/finding.ts';
 import { fromZodError } from '../../base/document/document.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from '../../base/address.ts';
 import type { ConfigReporter } from './reporter.ts';
 
 /** Name and domain of an address are at most 64 and 255 characters long (RFC 5321, section 4.5.3.1). */

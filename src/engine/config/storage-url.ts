@@ -1,4 +1,5 @@
 import { quoted, say } from '../../base/finding.ts';
+import { cutsPassword } from '../../base/address.ts';
 import { resolve } from 'node:path';
 import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 import type { ConfigReporter } from './reporter.ts';
@@ -52,8 +53,7 @@ function notAStore(url: string): UrlProblem {
 
 /** Whether it names a host, or a socket, and a database. */
 function isDatabaseUrl(url: string): boolean {
-  // A password that holds such a character ends before it: what is behind would be shown as the database.
-  if (!URL.canParse(url) || /^\w+:\/\/[^/?#]*[/?#].*@/.test(url)) return false;
+  if (!URL.canParse(url) || cutsPassword(url)) return false;
   const { hostname, pathname, searchParams } = new URL(url);
   return (hostname !== '' || searchParams.has('host')) && /^\/[^/]/.test(pathname);
 }

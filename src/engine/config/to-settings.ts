@@ -4,7 +4,7 @@ import { defined } from '../../base/json.ts';
 import type { Path } from '../../base/document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { hooksSettings, type SettingsContext } from './hooks-settings.ts';
-import { isLoopback } from './loopback.ts';
+import { isLoopback } from '../../base/address.ts';
 import { resolveModels } from './models.ts';
 import type { ConfigReporter } from './reporter.ts';
 import { storageUrl } from './storage-url.ts';

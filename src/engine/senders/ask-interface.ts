@@ -1,5 +1,5 @@
 /** How the interface of a sender is asked: what its file says of it, filled with what is known here. */
-import { isLoopback } from '../config/facts.ts';
+import { isLoopback } from '../../base/address.ts';
 import {
   connectionCode,
   connectionText,

@@ -4,6 +4,7 @@ import { defined } from '../../base/json.ts';
 import type { Configuration, ServerMetadata, TokenEndpointResponse } from 'openid-client';
 import { connectionCode, describe, field, textField } from '../../base/outgoing/outgoing.ts';
 import { writeSecretFile } from '../../base/write-file.ts';
+import { isLoopback } from '../../base/address.ts';
 import { MailFailure, requirePackages } from './mail-failure.ts';
 
 export interface OAuthEndpoints {
@@ -69,7 +70,8 @@ export async function oauthConfiguration(
   const configuration = new oauth.Configuration(serverMetadata(endpoints), clientId, {}, authentication);
   configuration.timeout = CALL_TIMEOUT_SECONDS;
   // A token may go in clear text to this machine only.
-  if (isLoopback(endpoints.token)) oauth.allowInsecureRequests(configuration);
+  const { protocol, hostname } = new URL(endpoints.token);
+  if (protocol === 'http:' && isLoopback(hostname)) oauth.allowInsecureRequests(configuration);
   return configuration;
 }
 
@@ -79,11 +81,6 @@ function serverMetadata({ issuer, authorization, token, device }: KnownEndpoints
     token_endpoint: token,
     ...defined({ authorization_endpoint: authorization, device_authorization_endpoint: device }),
   };
-}
-
-function isLoopback(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
 }
 
 const RENEW_EARLY_MS = 120_000;

@@ -1,3 +1,4 @@
+import { cutsPassword } from '../../../base/address.ts';
 import { OTHER_STORE } from './known-store.ts';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 
@@ -93,7 +94,7 @@ export const CHECK_ADDRESS = 'see that it runs, and that storage.url is right';
 
 /** Host, port and database of a URL: never its password, so that one which is not read as such is refused. */
 export function placeOf(url: string): string {
-  if (!URL.canParse(url) || /^\w+:\/\/[^/?#]*[/?#].*@/.test(url))
+  if (!URL.canParse(url) || cutsPassword(url))
     throw new StorageError(
       'invalid_url',
       'the address of the PostgreSQL database cannot be read: write characters such as @ / : # ? in a password as %40 %2F %3A %23 %3F',

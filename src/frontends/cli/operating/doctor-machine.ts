@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { messageOf } from '../../../base/errors.ts';
 import type { LoadedConfig } from '../../../engine/config/config.ts';
-import { isLoopback } from '../../../engine/config/facts.ts';
+import { isLoopback } from '../../../base/address.ts';
 import { findStoreFile, storeStatus } from '../../../engine/storage/storage.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { failoverPromise } from '../../../engine/storage/facts.ts';

@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { defined } from '../../../base/json.ts';
 import { readSecretFile, type RunnerSettings, stateFolder } from '../../../engine/config/config.ts';
-import { isLoopback } from '../../../engine/config/facts.ts';
+import { isLoopback } from '../../../base/address.ts';
 import { clearLine } from '../../../base/telemetry/telemetry.ts';
 import { createRunner, RunWorker, WorkerRefused } from '../../../service/runners/runners.ts';
 import type { Cli } from '../command-line.ts';
