@@ -36,7 +36,7 @@ function problemOf(url: string): UrlProblem | undefined {
 
 const NOT_A_DATABASE: UrlProblem = {
   message: say`storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE`,
-  hint: say`write characters such as @ / : # in a password as %40 %2F %3A %23, and keep the address in a variable: url: \${DATABASE_URL}`,
+  hint: say`write characters such as @ / : # ? in a password as %40 %2F %3A %23 %3F, and keep the address in a variable: url: \${DATABASE_URL}`,
 };
 
 /** A path alone, or sqlite's own way of writing an address. */
